@@ -61,9 +61,9 @@ class Error(Exception):
 
     def __str__(self) -> str:
         # Tools show this text alone.
-        said = (("", self.message), ("detail: ", self.detail), ("hint: ", self.hint))
+        lines = (("", self.message), ("detail: ", self.detail), ("hint: ", self.hint))
         return "\n".join(
-            head + text for head, text in said if not head or (text and text not in self.message)
+            head + text for head, text in lines if not head or (text and text not in self.message)
         )
 
     @property
@@ -281,9 +281,9 @@ class ExecutionFailed(OperationalError):
     sqlstate = "XX000"
 
     def __init__(
-        self, message: str = "the query failed while it ran; its charge stands", **said: Any
+        self, message: str = "the query failed while it ran; its charge stands", **parts: Any
     ) -> None:
-        super().__init__(message, **said)
+        super().__init__(message, **parts)
 
 
 class ExecutionStopped(ExecutionFailed):

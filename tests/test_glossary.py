@@ -33,13 +33,10 @@ LEFT = frozenset(
         "session/explain/report.py:Price.said",
         "audit/sensitivity/exhaustive_audit.py:SensitivityAudit.apart",
         # At most and at least are the relations themselves.
-        "bounding/strategy/split_by_contribution.py:_at_most",
+        "physical/sidecar_rows.py:at_most",
         "privacy/mechanisms/mechanism.py:Mechanism.tail(at_least)",
         "privacy/mechanisms/noise/gaussian.py:DiscreteGaussian.tail(at_least)",
         "privacy/mechanisms/noise/laplace.py:DiscreteLaplace.tail(at_least)",
-        # Methods of Python's protocols, whose parameters nobody names.
-        "pgwire/codec/arrow_rows.py:ArrowRows.__getitem__(place)",
-        "privacy/domain.py:Interval.__contains__(place)",
     }
 )
 
@@ -51,7 +48,8 @@ def code_names() -> list[str]:
 
 @pytest.mark.parametrize("name", code_names())
 def test_the_glossarys_names_are_there(name: str) -> None:
-    found, attributes = None, []
+    found: object = None
+    attributes: list[str] = []
     parts = name.split(".")
     while found is None and parts:
         try:
@@ -74,7 +72,7 @@ def words(name: str) -> set[str]:
 
 
 def names_in(body: list[ast.stmt], within: str) -> Iterator[tuple[str, str]]:
-    """Each name of a module or class with its path; parameters too, local variables not."""
+    """Each name of a module, class or function with its path; parameters and local ones, too."""
     for node in body:
         match node:
             case ast.ClassDef(name=name):
@@ -82,17 +80,32 @@ def names_in(body: list[ast.stmt], within: str) -> Iterator[tuple[str, str]]:
                 yield from names_in(node.body, f"{within}{name}.")
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 yield name, within + name
-                arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-                yield from ((a.arg, f"{within}{name}({a.arg})") for a in arguments)
-                if name == "__init__":
-                    for part in ast.walk(node):
-                        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
-                            yield part.attr, within + part.attr
+                yield from ((own, f"{within}{name}({own})") for own in set(names_bound_in(node)))
             case ast.Assign() | ast.AnnAssign():
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 for part in (part for target in targets for part in ast.walk(target)):
                     if isinstance(part, ast.Name):
                         yield part.id, within + part.id
+            case _:
+                pass
+
+
+def names_bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    """Parameters, local variables, captures, and attributes that `__init__` sets."""
+    for part in ast.walk(function):
+        match part:
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name
+            case ast.ExceptHandler(name=str(name)):
+                yield name
+            case ast.Attribute(attr=name, ctx=ast.Store()) if function.name == "__init__":
+                yield name
+            case ast.FunctionDef(name=name) if part is not function:
+                yield name
+            case _:
+                pass
 
 
 def empty_names() -> set[str]:

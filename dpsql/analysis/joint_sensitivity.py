@@ -1,15 +1,17 @@
-"""Statistics that can't all be extreme at once: what a row may add to several of them together.
+"""Joint sensitivity: statistics that can't all be extreme at once, in a row's additions to them.
 
 var_pop(x) with x within R of its centre: (1, x, x² - R²) is (1, ±R, 0) or (1, 0, -R²) at worst, and
 never (1, R, -R²). Squared and weighted, w0 + w1·x² + w2·(R² - x²)² is convex in x², so that its
 largest value lies where x² is 0 or R²; with products of two columns, it is convex in each of x² and
-y², so that it lies in a corner. Both come from one clamped value in the emitted SQL, so no bound is
-believed. A NULL or a FILTER makes entries 0, which is no more than a corner has.
+y², so that it lies in a corner. Both statistics are computed of one clamped value in the emitted
+SQL, so no bound is believed. A NULL or a FILTER makes entries 0, which is no more than a corner
+has.
 
 count(*) FILTER (a), count(*) FILTER (NOT a): no row is in both, whatever `a` is.
 
-A unit's rows in a group: m of them have at most m times the norm of the worst; of more than m the
-sums are scaled down together by m / n, toward 0, and clamping them afterwards makes none larger.
+Of a unit's rows in a group, m have at most m times the norm of the worst row; where more than m
+count, their sums are scaled down together by m / n, toward 0, and clamping them afterwards makes
+none larger.
 """
 
 from __future__ import annotations
@@ -39,26 +41,28 @@ from dpsql.plan.expression import (
 )
 
 MAX_CORNERS = 64
-"""Of a block with more, each statistic is taken for itself."""
+"""In a group of statistics with more corners, each statistic is bounded on its own."""
 
 Corner = dict[int, int]
-"""A row's largest addition to each statistic, by its place; 0 to those that aren't named."""
+"""The largest addition of one row to each statistic, by index; 0 to statistics that are missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatisticGroup:
-    """What a row adds to the statistics at `indices` has no larger norm than one of `corners` has.
+    """Statistics whose changes are bounded together, by a list of corners.
 
-    That holds however the statistics are weighted.
+    A row's additions to the statistics at `indices` have at most the norm that the largest of
+    `corners` has, however the statistics are weighted. Each corner has one integer for each of
+    `indices`.
     """
 
     indices: tuple[int, ...]
     corners: tuple[tuple[int, ...], ...]
 
     def of_rows(self, rows: Sequence[int]) -> StatisticGroup:
-        """What so many rows add: `rows[place]` of them to the statistic at `place`."""
+        """The bound of several rows' additions: `rows[i]` rows add to the statistic at index i."""
         corners = tuple(
-            tuple(rows[p] * most for p, most in zip(self.indices, corner, strict=True))
+            tuple(rows[p] * addition for p, addition in zip(self.indices, corner, strict=True))
             for corner in self.corners
         )
         return StatisticGroup(self.indices, corners)
@@ -67,88 +71,100 @@ class StatisticGroup:
 def statistic_groups(
     statistics: Sequence[Statistic], *, squared: bool
 ) -> tuple[StatisticGroup, ...]:
-    """A partition of the statistics' places; `squared`: for L2 norms, else for L1 norms."""
+    """Partition the statistics into groups that are bounded jointly.
+
+    With `squared` the bounds hold for weighted L2 norms, else for weighted L1 norms. Each index of
+    `statistics` is in one group.
+    """
     by_filter: dict[Expression | None, list[int]] = {}
-    for place, statistic in enumerate(statistics):
-        by_filter.setdefault(statistic.filter, []).append(place)
-    found: list[StatisticGroup] = []
+    for index, statistic in enumerate(statistics):
+        by_filter.setdefault(statistic.filter, []).append(index)
+    groups: list[StatisticGroup] = []
     families = _exclusive([f for f in by_filter if f is not None])
     for family in families:
         parts = {only: _parts(by_filter[only], statistics, squared=squared) for only in family}
-        places = [place for only in family for place in by_filter[only]]
-        # Units and their values are counted beside the rows, which needn't exclude each other.
-        beside = not all(statistics[p].is_row_sum for p in places)
+        indices = [index for only in family for index in by_filter[only]]
+        # A unit, or a value, may have rows under two filters, even if no row is under both.
+        has_unit_terms = not all(statistics[p].is_row_sum for p in indices)
         # Counted before they are made: twenty variances under one filter have 2^20 of them.
         many = sum(prod(len(part) for part in own) for own in parts.values())
-        if beside or len(family) == 1 or many > MAX_CORNERS:
-            found += [_block(part) for own in parts.values() for part in own]
+        if has_unit_terms or len(family) == 1 or many > MAX_CORNERS:
+            groups += [_block(part) for own in parts.values() for part in own]
         else:
-            found.append(_block([c for own in parts.values() for c in _combined(own)]))
+            groups.append(_block([c for own in parts.values() for c in _combined(own)]))
     if None in by_filter:
-        found += [_block(p) for p in _parts(by_filter[None], statistics, squared=squared)]
-    return tuple(found)
+        groups += [_block(p) for p in _parts(by_filter[None], statistics, squared=squared)]
+    return tuple(groups)
 
 
 def _block(corners: Sequence[Corner]) -> StatisticGroup:
-    places = tuple(sorted({place for corner in corners for place in corner}))
+    """The group of all statistics that `corners` name."""
+    indices = tuple(sorted({index for corner in corners for index in corner}))
     # A set has another order in each process, and a release another key with it.
-    changes = sorted(tuple(c.get(place, 0) for place in places) for c in corners)
-    return StatisticGroup(places, tuple(changes))
+    changes = sorted(tuple(c.get(index, 0) for index in indices) for c in corners)
+    return StatisticGroup(indices, tuple(changes))
 
 
 def _combined(parts: Sequence[Sequence[Corner]]) -> list[Corner]:
-    """One corner of each part, in all combinations."""
+    """The combinations of one corner of each part."""
     chosen = product(*parts)
-    return [{p: most for corner in corners for p, most in corner.items()} for corners in chosen]
+    return [
+        {p: addition for corner in corners for p, addition in corner.items()} for corners in chosen
+    ]
 
 
 def _parts(
     indices: Sequence[int], statistics: Sequence[Statistic], *, squared: bool
 ) -> list[list[Corner]]:
-    """The corners of statistics of the same rows, in parts that have no value in common."""
+    """The corners of statistics of the same rows, in parts whose terms have no value in common."""
     rest, parts = set(indices), []
     if squared:
         for values in _connected([statistics[p] for p in indices]):
             own = [p for p in indices if _values(statistics[p]) & values]
-            # In the order of their places: nothing may depend on how a set lies in memory.
+            # In the order of their indices: nothing may depend on how a set lies in memory.
             terms = [statistics[p].term for p in own]
-            bent = [t.value for t in terms if isinstance(t, Square)]
-            if bent and 2 ** len(bent) <= MAX_CORNERS:
-                parts.append([_corner(far, bent, own, statistics) for far in _subsets(bent)])
+            squared_values = [t.value for t in terms if isinstance(t, Square)]
+            if squared_values and 2 ** len(squared_values) <= MAX_CORNERS:
+                parts.append(
+                    [
+                        _corner(extreme, squared_values, own, statistics)
+                        for extreme in _subsets(squared_values)
+                    ]
+                )
                 rest -= set(own)
-    return [*parts, *([{place: statistics[place].magnitude}] for place in sorted(rest))]
+    return [*parts, *([{index: statistics[index].magnitude}] for index in sorted(rest))]
 
 
 def _corner(
-    far: frozenset[Discretized],
-    bent: Sequence[Discretized],
+    extreme: frozenset[Discretized],
+    squared_values: Sequence[Discretized],
     indices: Iterable[int],
     statistics: Sequence[Statistic],
 ) -> Corner:
-    """The largest additions where, of the values that are squared, those in `far` are at an end.
+    """The largest additions when the squared values in `extreme` are at an end of their interval.
 
-    The others are in their centre; values that aren't squared are at an end.
+    The other squared values are at their centre; values that aren't squared are at an end.
     """
-    central = frozenset(bent) - far
-    found: Corner = {}
-    for place in indices:
-        term = statistics[place].term
-        gone = isinstance(term, Square) and term.value in far
-        gone |= isinstance(term, Sum | Product) and bool(_values(statistics[place]) & central)
-        found[place] = 0 if gone else statistics[place].magnitude
-    return found
+    central = frozenset(squared_values) - extreme
+    corner: Corner = {}
+    for index in indices:
+        term = statistics[index].term
+        is_zero = isinstance(term, Square) and term.value in extreme
+        is_zero |= isinstance(term, Sum | Product) and bool(_values(statistics[index]) & central)
+        corner[index] = 0 if is_zero else statistics[index].magnitude
+    return corner
 
 
 def _connected(statistics: Sequence[Statistic]) -> list[frozenset[Discretized]]:
-    """Values that products connect, each set once."""
-    found: list[frozenset[Discretized]] = []
+    """The sets of values that products connect, directly or over others, each set once."""
+    connected: list[frozenset[Discretized]] = []
     for statistic in statistics:
         values = _values(statistic)
-        touching = [known for known in found if known & values]
-        found = [known for known in found if known not in touching]
+        touching = [known for known in connected if known & values]
+        connected = [known for known in connected if known not in touching]
         if values:
-            found.append(values.union(*touching))
-    return found
+            connected.append(values.union(*touching))
+    return connected
 
 
 def _values(statistic: Statistic) -> frozenset[Discretized]:
@@ -170,7 +186,7 @@ def _subsets(values: Sequence[Discretized]) -> list[frozenset[Discretized]]:
 
 
 def _exclusive(filters: Sequence[Expression]) -> list[list[Expression]]:
-    """Filters of which no two hold for one row, family by family."""
+    """Filters grouped into families, in each of which no two hold for the same row."""
     families: list[list[Expression]] = []
     for only in filters:
         for family in families:
@@ -183,7 +199,7 @@ def _exclusive(filters: Sequence[Expression]) -> list[list[Expression]]:
 
 
 def excludes(left: Expression, right: Expression) -> bool:
-    """No row meets both conditions, whatever it is: it would meet a part of one and not of both."""
+    """No row meets both conditions: a part of one contradicts a part of the other."""
     if isinstance(left, Or):
         return all(excludes(operand, right) for operand in left.operands)
     if isinstance(right, Or):
@@ -201,7 +217,7 @@ def _contradict(left: Expression, right: Expression) -> bool:
 
 
 def _choices(condition: Expression) -> tuple[Expression, frozenset[Scalar]] | None:
-    """What a condition says an expression is one of; None if it says nothing like it."""
+    """An expression and the values that `condition` restricts it to; None for other conditions."""
     match condition:
         case Compare(op=Comparison.EQUAL, left=left, right=Literal(value=value)):
             return left, frozenset({value})

@@ -1,18 +1,18 @@
-"""Is a release made of randomised answers alone: then it shows no more than they hid when given.
+"""Releases of randomised answers alone, which are private without noise.
 
 SELECT drink, count(*) FROM survey GROUP BY drink
 
-Each row of `survey` is a unit, all of them are read, and their number is public. Neighbours have a
-row replaced: another true answer, of which other things are said with probabilities that are at
-most e^ε apart. All that is computed of what was said alone is no farther apart, without noise; nor
-is it if more is asked of it later. What a row holds beside is in nothing that is read.
+Each row of `survey` is a unit, all rows are read, and their number is public. Neighbours have one
+row replaced: its true answer is another, and any randomised answer is then at most e^ε times as
+probable. Whatever is computed of randomised answers alone keeps that bound, without noise, and so
+does whatever is asked of them later. Nothing reads the row's other columns.
 
-Every condition is one of the schema and of what is emitted; each keeps out a pair of neighbours
-that exact integers would tell apart:
+Every condition below is checked of the schema and of the bounded release. Each keeps out a pair of
+neighbours that exact integers would tell apart:
 
-a unit is removed      its row was counted, whatever it said
+a unit is removed      its row was counted, whatever it answered
 several rows of a unit m answers of one true answer lose m times as much
-WHERE age > 60         a row of 61 or of 59: it is counted, or not, whatever it said
+WHERE age > 60         a row of 61 or of 59: it is counted, or not, whatever it answered
 GROUP BY region        the row leaves one region for another
 sum(age)               the age itself
 a join                 who has a partner, and how many
@@ -35,16 +35,16 @@ from dpsql.schema.randomized_response_loss import releases_responses_exactly
 
 @dataclass(frozen=True, slots=True)
 class LocalOnly:
-    """The columns of randomised answers that are read of all rows of `table`, and nothing else."""
+    """The columns of randomised answers that a release reads of all rows of `table`; no others."""
 
     table: Table
     columns: tuple[Column, ...]
 
 
 def local_only(bounded: BoundedRelease, distance: NeighborDistance) -> LocalOnly | None:
-    """What `bounded` is made of, if that is randomised answers alone; None if it isn't.
+    """The columns that `bounded` reads, if these are randomised answers alone; None otherwise.
 
-    `distance`: how far the databases are that nobody may tell from each other.
+    `distance` is that of the neighbours that the release must protect.
     """
     terms = bounded.contributions
     scan = rows_before_filter(terms.source)
@@ -64,5 +64,5 @@ def local_only(bounded: BoundedRelease, distance: NeighborDistance) -> LocalOnly
     answers = extract_conditions(terms.source, None).responses
     if not terms.statistics or not read <= answers.keys():
         return None
-    named = {found.name for column, found in answers.items() if column in read}
+    named = {response.name for column, response in answers.items() if column in read}
     return LocalOnly(scan.table, tuple(scan.table.columns[name] for name in sorted(named)))

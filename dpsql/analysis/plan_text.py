@@ -1,4 +1,4 @@
-"""The chain of operators of a bounded release as text, each line with its distance.
+"""The operators of a bounded release as lines of text, each with the distance of neighbours' rows.
 
 LimitGroups(6, by domain)                   PerGroup(units=1, groups_per_unit=6)
 ClampPerGroup(rows_per_group=60)          Units(count=1)
@@ -21,6 +21,8 @@ from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByDomain,
     ByHash,
+    ByRank,
+    ByStoredRank,
     ByUnit,
     Contributions,
     GroupLimit,
@@ -50,38 +52,39 @@ from dpsql.privacy.distance import Distance, PerGroup, Units
 from dpsql.schema.model import EntityUnit, Public, RowUnit
 
 Line = tuple[int, str, str]
+"""Depth in the tree, text of the operator, and its remark: a distance or a visibility."""
 
 WIDTH = 90
-"""Remarks of longer lines don't push the others' aside."""
+"""Lines up to this length have their remarks in one column; longer ones don't push it aside."""
 
 
 def plan_text(bounded: BoundedRelease, units: int) -> str:
-    """The operators of `bounded`, outermost first, with what `units` units change in each."""
+    """The operators of `bounded`, outermost first, each with its distance for `units` units."""
     return aligned(plan_lines(bounded, units))
 
 
 def plan_lines(bounded: BoundedRelease, units: int) -> list[Line]:
-    """The same line by line: depth, operator, distance."""
-    return [(depth, text, show(found)) for depth, text, found in _bounded(bounded, units)]
+    """The lines of plan_text, before they are aligned; each remark is a distance."""
+    return [(depth, text, show(distance)) for depth, text, distance in _bounded(bounded, units)]
 
 
 def view_line(view: str, rows: Plan, units: int) -> Line:
-    """The one line of a release whose rows a view hides."""
+    """The one line that stands for a release whose rows a view hides."""
     return 0, _view(view, rows), show(stability(rows, units))
 
 
 def tree_text(plan: Plan, units: int) -> str:
-    """The operators of a plan, private ones with their distance, others with what they are."""
+    """The operators of a plan: private ones with their distance, others with their visibility."""
     return aligned(tree_lines(plan, units))
 
 
 def tree_lines(plan: Plan, units: int) -> list[Line]:
-    """The same line by line: depth, operator, distance or visibility."""
+    """The lines of tree_text, before they are aligned."""
     return _lines(plan, units, 0)
 
 
 def aligned(lines: list[Line]) -> str:
-    """Indented lines with their remarks in one column."""
+    """Lines indented by their depth, with all remarks in one column."""
     texts = ["  " * depth + text for depth, text, _ in lines]
     width = max((len(text) for text in texts if len(text) <= WIDTH), default=0)
     return "\n".join(
@@ -89,9 +92,9 @@ def aligned(lines: list[Line]) -> str:
     )
 
 
-def show(lines: Distance) -> str:
-    """A distance as the notes write it."""
-    match lines:
+def show(distance: Distance) -> str:
+    """A distance as grammar_notes/ write it."""
+    match distance:
         case Units(count=count):
             return f"Units(count={count})"
         case PerGroup(units=count, groups_per_unit=per_unit):
@@ -101,11 +104,15 @@ def show(lines: Distance) -> str:
 
 
 def describe_limit(limit: GroupLimit, rows: int | None = None) -> str:
-    """What keeps a unit to so many groups, and to so many rows in all of them."""
+    """The operator that limits a unit's groups, and its rows in all groups if these are limited."""
     few = "" if rows is None else f"; rows={rows} in all"
     match limit:
         case ByHash(groups=groups):
             return f"LimitGroups({groups}, by keyed hash{few})"
+        case ByRank(groups=groups):
+            return f"LimitGroups({groups}, by keyed rank{few})"
+        case ByStoredRank(groups=groups):
+            return f"LimitGroups({groups}, by stored rank{few})"
         case ByDomain(groups=groups):
             return f"LimitGroups({groups}, all there are{few})"
         case ByUnit(tables=tables):
@@ -144,12 +151,12 @@ def _bounded(bounded: BoundedRelease, units: int) -> list[tuple[int, str, Distan
 def _plan(plan: Plan, units: int, depth: int) -> list[tuple[int, str, Distance]]:
     return [
         (depth, operator(plan), stability(plan, units)),
-        *(line for source in _summary(plan) for line in _plan(source, units, depth + 1)),
+        *(line for source in _shown_sources(plan) for line in _plan(source, units, depth + 1)),
     ]
 
 
 def _rows(plan: Plan, units: int, depth: int) -> list[tuple[int, str, Distance]]:
-    """The rows of a release; where a view makes it of what it hides, that view alone."""
+    """The lines of a release's rows; one line where a view of the schema hides what it reads."""
     hidden = hidden_in(plan)
     if hidden:
         return [(depth, _view(hidden, plan), stability(plan, units))]
@@ -161,29 +168,29 @@ def _lines(plan: Plan, units: int, depth: int) -> list[Line]:
     remark = show(stability(plan, units)) if kind is Visibility.PRIVATE else kind.value
     return [
         (depth, operator(plan), remark),
-        *(line for source in _operator_line(plan) for line in _lines(source, units, depth + 1)),
+        *(line for source in _shown_in_tree(plan) for line in _lines(source, units, depth + 1)),
     ]
 
 
-def _operator_line(plan: Plan) -> tuple[Plan, ...]:
-    """What is below a release has a chain of its own; what a view hides has none."""
-    return () if isinstance(plan, Release) else _summary(plan)
+def _shown_in_tree(plan: Plan) -> tuple[Plan, ...]:
+    """The sources below `plan` in a tree: none below a release, which has a text of its own."""
+    return () if isinstance(plan, Release) else _shown_sources(plan)
 
 
-def _summary(plan: Plan) -> tuple[Plan, ...]:
-    """What an operator reads, but for what a view reads in its reader's place."""
+def _shown_sources(plan: Plan) -> tuple[Plan, ...]:
+    """The sources that `plan` reads; none of a view, which stands for all that it reads."""
     return () if isinstance(plan, Project) and plan.view else sources(plan)
 
 
 def hidden_in(plan: Plan) -> str:
-    """The view that hides a table which `plan` itself reads, where the release is the view's."""
+    """The view that hides a table which `plan` itself reads; empty where no view does."""
     if isinstance(plan, Scan):
         return plan.table.hidden_behind
-    return next((view for view in map(hidden_in, _summary(plan)) if view), "")
+    return next((view for view in map(hidden_in, _shown_sources(plan)) if view), "")
 
 
 def _view(name: str, plan: Plan) -> str:
-    """A view in the place of all that it reads."""
+    """A view as one operator, which stands for all that it reads."""
     kind = unit_kind(plan)
     if kind is None:
         return f"View({name})"
@@ -191,12 +198,12 @@ def _view(name: str, plan: Plan) -> str:
 
 
 def sources(plan: Plan) -> tuple[Plan, ...]:
-    """What an operator reads."""
+    """The operators whose rows `plan` reads directly, in order."""
     match plan:
         case Scan() | Values() | PublicStatement():
             return ()
-        case Join(sources=found) | Union(sources=found):
-            return found
+        case Join(sources=sources_read) | Union(sources=sources_read):
+            return sources_read
         case OuterJoin(left=left, right=right) | SetOperation(left=left, right=right):
             return (left, right)
         case MarkJoin(source=source, relation=relation):
@@ -216,7 +223,7 @@ def sources(plan: Plan) -> tuple[Plan, ...]:
 
 
 def operator(plan: Plan) -> str:
-    """One operator in one line."""
+    """The operator at the top of `plan`, as one line of text."""
     match plan:
         case Scan():
             ready = "" if plan.sidecar is None else ", prepared"
@@ -245,9 +252,9 @@ def operator(plan: Plan) -> str:
             return f"PublicStatement(as written, over copies of {', '.join(tables) or 'no table'})"
         case Aggregate(keys=keys, aggregates=aggregates):
             return f"Aggregate({_grouped([describe(k.expression) for k in keys], aggregates)})"
-        case Release(keys=keys, aggregates=aggregates, hides_empty_groups=is_found):
+        case Release(keys=keys, aggregates=aggregates, hides_empty_groups=hides_empty):
             grouped = _grouped([describe(k.expression) for k in keys], aggregates)
-            return f"Release({grouped}{'; of groups that have rows' if is_found else ''})"
+            return f"Release({grouped}{'; of groups that have rows' if hides_empty else ''})"
         case Sort(by=by):
             terms = (describe(k.expression) + (" DESC" if k.descending else "") for k in by)
             return f"Sort({', '.join(terms)})"
@@ -259,8 +266,8 @@ def operator(plan: Plan) -> str:
 
 def _contributions(terms: Contributions) -> str:
     parts = [describe(key.expression) for key in terms.keys]
-    listed = {place for found in terms.domains for place in found.keys}
-    sizes = " x ".join(str(len(found.cells)) for found in terms.domains)
+    listed = {index for domain in terms.domains for index in domain.keys}
+    sizes = " x ".join(str(len(domain.cells)) for domain in terms.domains)
     keys = f"keys={', '.join(parts)}" if parts else "no keys"
     if not parts:
         return f"Contributions({keys})"
@@ -270,8 +277,8 @@ def _contributions(terms: Contributions) -> str:
 
 
 def _grouped(keys: list[str], aggregates: tuple[AggregateOutput, ...]) -> str:
-    found = [output.column.name for output in aggregates]
-    return ", ".join([*keys, *found])
+    names = [output.column.name for output in aggregates]
+    return ", ".join([*keys, *names])
 
 
 def _owner(scan: Scan) -> str:

@@ -1,7 +1,8 @@
-"""How many rows there are, where that is nobody's secret: all rows of a table that says so.
+"""The number of rows of a plan, where it is public: all rows of a table that declares so.
 
-Its neighbours have a row replaced, so that they have equally many. One condition, and how many rows
-are left is as secret as the values that it reads: {3} becomes {10}, and `x > 5` holds for one more.
+Neighbours of such a table have a row replaced, so that they have equally many. After a single
+condition the number of rows left is as secret as the values that it reads: {3} becomes {10}, and
+`x > 5` holds for one more.
 """
 
 from __future__ import annotations
@@ -30,16 +31,17 @@ from dpsql.schema.model import RowUnit
 
 
 def public_row_count(plan: Plan) -> int | None:
-    """The declared number of rows of `plan`, None where it isn't public.
+    """The declared number of rows of `plan`; None where it isn't public.
 
-    Nothing is proved by the number: a wrong one makes answers wrong, and no neighbour tell more.
+    No proof rests on the number: a wrong one makes answers wrong, but doesn't make neighbours
+    differ more.
     """
     scan = rows_before_filter(plan)
     return scan.table.rows if scan and isinstance(scan.table.ownership, RowUnit) else None
 
 
 def rows_before_filter(plan: Plan) -> Scan | None:
-    """The table all of whose rows `plan` has, each once; None where it may have others."""
+    """The scan all of whose rows `plan` has, each once; None where `plan` may have other rows."""
     match plan:
         case Scan():
             return plan

@@ -1,8 +1,8 @@
-"""Columns of randomised answers: where a plan reads them; conditions on them, lifted out of it.
+"""Columns of randomised answers: which a plan reads, and the conditions on them, lifted out of it.
 
-A condition below an aggregate keeps rows by what was said. It is lifted into the aggregates, which
-know how to ask of true answers; anything else that reads an answer would make an answer of what
-was said, and is refused.
+A condition below an aggregate selects rows by their randomised answers. It is lifted into the
+aggregates, whose estimators correct for the randomisation. Any other expression that reads such a
+column would pass the randomised answer off as the true one, and is refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dpsql.schema.sql_type import Boolean
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What may be said in the column `name` of a table, and how answers were randomised."""
+    """The column `name` of a table: the answers that it may hold, and how these were randomised."""
 
     name: str
     values: tuple[Literal, ...]
@@ -33,11 +33,16 @@ class Response:
 
 
 Responses = Mapping[Column, Response]
+"""The columns of a plan that hold randomised answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseConditions:
-    """A plan that keeps rows whatever was said; conditions on that; the columns of answers."""
+    """A plan without its conditions on randomised answers, which stand in `conditions`.
+
+    `responses` are the columns of `plan` that hold randomised answers; `conditions` read these
+    columns.
+    """
 
     plan: Plan
     conditions: tuple[Expression, ...]
@@ -45,9 +50,10 @@ class ResponseConditions:
 
 
 def extract_conditions(plan: Plan, at: Span | None) -> ResponseConditions:
-    """`plan` without conditions on randomised answers; Refused where it reads them otherwise.
+    """Take the conditions on randomised answers out of `plan`.
 
-    `at` is where the statement asks for what is made of it.
+    `at` is the place in the statement of the aggregate over `plan`, for messages. Raises Refused
+    where a part of `plan` other than such a condition reads randomised answers.
     """
     if not any(isinstance(part, Scan) and _response_columns(part) for part in operators(plan)):
         return ResponseConditions(plan, (), {})
@@ -59,19 +65,21 @@ def extract_conditions(plan: Plan, at: Span | None) -> ResponseConditions:
             parts = conjuncts(predicate)
             own = tuple(part for part in parts if columns(part) & below.responses.keys())
             rest = tuple(part for part in parts if part not in own)
-            kept = replace(plan, source=below.plan, predicate=conjunction(rest)) if rest else None
+            filtered = (
+                replace(plan, source=below.plan, predicate=conjunction(rest)) if rest else None
+            )
             return ResponseConditions(
-                kept or below.plan, (*below.conditions, *own), below.responses
+                filtered or below.plan, (*below.conditions, *own), below.responses
             )
         case Project(source=source, outputs=outputs):
             return _projected(plan, extract_conditions(source, at), outputs, at)
         case Join(sources=sources, on=on):
-            found = [extract_conditions(source, at) for source in sources]
-            responses = {c: r for one in found for c, r in one.responses.items()}
+            extracted = [extract_conditions(source, at) for source in sources]
+            responses = {c: r for one in extracted for c, r in one.responses.items()}
             if columns(*on) & responses.keys():
                 raise no_estimator_error("a join on randomised answers", at)
-            conditions = tuple(part for one in found for part in one.conditions)
-            joined = replace(plan, sources=tuple(one.plan for one in found))
+            conditions = tuple(part for one in extracted for part in one.conditions)
+            joined = replace(plan, sources=tuple(one.plan for one in extracted))
             return ResponseConditions(joined, conditions, responses)
         case _:
             raise no_estimator_error(
@@ -80,7 +88,7 @@ def extract_conditions(plan: Plan, at: Span | None) -> ResponseConditions:
 
 
 def no_estimator_error(what: str, at: Span | None, hint: str = "", fix: str = "") -> Refused:
-    """The refusal of what would be made of what was said."""
+    """The refusal of `what`, which would be computed of randomised answers without an estimator."""
     return Refused(
         f"{what}: no unbiased estimate is known",
         at=at,
@@ -91,7 +99,7 @@ def no_estimator_error(what: str, at: Span | None, hint: str = "", fix: str = ""
 
 
 def no_ratio_error(call: AggregateCall, what: str, count: str | None) -> Refused:
-    """The refusal of an average of estimates: their sum by `count`, where one is estimated."""
+    """The refusal of an average; it suggests the ratio of sum and `count`, if one is estimated."""
     is_known = count is not None and call.filter is None
     ratio = f"sum({describe(call.arguments[0])}) / {count}" if is_known else ""
     return no_estimator_error(what, call.at, "write sum(x) / count(*): both are estimated", ratio)
@@ -106,8 +114,8 @@ def _projected(
             raise no_estimator_error(
                 f"{output.column.name}, computed of randomised answers in a subquery", at
             )
-    handed = {o.column for o in outputs}
-    needed = columns(*below.conditions) - handed
+    passed_on = {o.column for o in outputs}
+    needed = columns(*below.conditions) - passed_on
     carried = tuple(Output(c, c) for c in output_columns(below.plan) if c in needed)
     responses = {c: below.responses[e] for c, e in named.items() if isinstance(e, Column)}
     responses |= {c: r for c, r in below.responses.items() if c in needed}

@@ -34,14 +34,15 @@ from dpsql.plan.bounded_release.statistic import (
 from dpsql.privacy.distance import NeighborDistance, PerGroup
 
 NormTerm = Callable[[int, int], Fraction]
+"""A statistic's index and integer change to a weighted power of that change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Norm:
-    """What changes in all groups together, in a norm of any weights.
+    """A bound on all changes together, in a norm with any weights.
 
-    It is no more than if, in `groups` groups, each block changed as in the worst of its corners:
-    each in so many of its own, as a unit's rows fill fewer groups than it is in.
+    They have at most the norm as if each statistic group changed as in the worst of its corners, in
+    as many groups as `groups` has for it: a unit's rows may fill fewer groups than it is in.
     """
 
     groups: tuple[int, ...]
@@ -49,47 +50,47 @@ class Norm:
 
     @property
     def groups_of_each(self) -> tuple[int, ...]:
-        """The groups of each statistic, by its place."""
-        found = {
+        """The number of groups that can change, for each statistic by its index."""
+        numbers = {
             p: n for b, n in zip(self.statistic_groups, self.groups, strict=True) for p in b.indices
         }
-        return tuple(found[place] for place in range(len(found)))
+        return tuple(numbers[index] for index in range(len(numbers)))
 
     @property
     def independent_bounds(self) -> tuple[int, ...] | None:
-        """The change of each statistic, if all may be extreme at once; None if they may not."""
+        """The largest change of each statistic; None if not all can be extreme at once."""
         if any(len(block.corners) > 1 for block in self.statistic_groups):
             return None
-        found = {
+        bounds = {
             p: c
             for b in self.statistic_groups
             for p, c in zip(b.indices, b.corners[0], strict=True)
         }
-        return tuple(found[place] for place in range(len(found)))
+        return tuple(bounds[index] for index in range(len(bounds)))
 
     @property
     def corners(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
-        """For each block its corners, as changes of all statistics."""
-        places = range(sum(len(block.indices) for block in self.statistic_groups))
+        """The corners of each group of statistics, as changes of all statistics."""
+        indices = range(sum(len(block.indices) for block in self.statistic_groups))
         return tuple(
             tuple(
-                tuple(dict(zip(block.indices, corner, strict=True)).get(p, 0) for p in places)
+                tuple(dict(zip(block.indices, corner, strict=True)).get(p, 0) for p in indices)
                 for corner in block.corners
             )
             for block in self.statistic_groups
         )
 
     def total(self, measure: NormTerm) -> Fraction:
-        """Σ of `measure`(place, change) over blocks and groups, at the worst corners."""
+        """Sum `measure`(index, change) over all statistics and groups, at the worst corners."""
         worst = (number * b for number, b in zip(self.groups, self._extremes(measure), strict=True))
         return sum(worst, Fraction(0))
 
     def per_group(self, measure: NormTerm) -> Fraction:
-        """The same for a single group."""
+        """Sum `measure`(index, change) over statistics in a single group, at the worst corners."""
         return sum(self._extremes(measure), Fraction(0))
 
     def _extremes(self, measure: NormTerm) -> list[Fraction]:
-        """Σ of `measure`(place, change) at each block's worst corner."""
+        """Sum `measure`(index, change) at the worst corner of each group of statistics."""
         return [
             max(
                 sum((measure(p, c) for p, c in zip(b.indices, k, strict=True)), Fraction(0))
@@ -104,9 +105,9 @@ class Sensitivity:
     """In a group statistic j changes by at most `per_group[j]`, in all as `l1` and `l2` say.
 
     `units` steps lead from one neighbour to the other, and each of these units is in at most
-    `groups` groups. All of them may be in the same ones, where their changes add up: `per_group` is
-    of all. Or their groups differ, up to `units * groups` of them, and each changes less: in any
-    norm, the sum of k units' changes is at most k times the worst of one (triangle inequality).
+    `groups` groups. All of them may be in the same groups, where their changes add up to
+    `per_group`. Or their groups differ, up to `units * groups` of them, and each changes less: in
+    any norm, the sum of k units' changes is at most k times the worst of one (triangle inequality).
     """
 
     groups: int
@@ -117,7 +118,10 @@ class Sensitivity:
 
 
 def sensitivity(release: BoundedRelease, distance: NeighborDistance) -> Sensitivity:
-    """What so many privacy units can change in the integers of `release`."""
+    """Bound what neighbours at `distance` change in the integers of `release`.
+
+    Raises Refused for squared differences of pairs of rows where neighbours remove rows.
+    """
     changed = limited_stability(release.limited, distance.steps)
     statistics = release.contributions.statistics
     if distance.is_replacement:
@@ -141,19 +145,19 @@ def sensitivity(release: BoundedRelease, distance: NeighborDistance) -> Sensitiv
 def _norm(
     groups: int, release: BoundedRelease, units: int, *, squared: bool, times: int = 1
 ) -> Norm:
-    """Each unit has its rows in one of the databases only; or others, `times` as many, in each."""
+    """The bound for units with rows in one database; or, in `times` as many groups, in both."""
     statistics = release.contributions.statistics
     bounds = (partial_bound(s, release.limited) for s in statistics)
     rows = [units * bound // s.magnitude for s, bound in zip(statistics, bounds, strict=True)]
-    found = tuple(block.of_rows(rows) for block in statistic_groups(statistics, squared=squared))
+    blocks = tuple(block.of_rows(rows) for block in statistic_groups(statistics, squared=squared))
     filled = groups_at_row_limit(release.limited, groups)
     # A block is of rows or of units: joint never has both in one.
-    of_rows = [all(statistics[place].is_row_sum for place in block.indices) for block in found]
-    return Norm(tuple(times * (filled if rows else groups) for rows in of_rows), found)
+    of_rows = [all(statistics[index].is_row_sum for index in block.indices) for block in blocks]
+    return Norm(tuple(times * (filled if rows else groups) for rows in of_rows), blocks)
 
 
 def groups_at_row_limit(limited: Limited, groups: int) -> int:
-    """How many groups a unit can fill with as many rows as count in one, being in `groups`.
+    """How many of its `groups` groups a unit can fill with as many rows as count in one group.
 
     Let u_g rows of a unit count in group g: none is more than r, `rows_per_group`, and all
     together are no more than R, `rows`. A sum of convex functions of them that are 0 at 0, as is
@@ -171,10 +175,10 @@ def groups_at_row_limit(limited: Limited, groups: int) -> int:
 
 
 def _replaced(release: BoundedRelease, changed: PerGroup) -> Sensitivity:
-    """Each of `changed.count / 2` units is another in the other database: t in a group becomes t'.
+    """The sensitivity where `changed.units / 2` units are replaced: a sum t in a group becomes t'.
 
-    Both lie in the interval [-a, b] that the unit's sum is clamped to, and 0 does: t and t' are a
-    + b apart at most. In a table of [6, 10] a row's change moves a count of all rows by 0, one of
+    Both lie in the interval [-a, b] that the unit's sum is clamped to, and 0 does: t and t' are at
+    most a + b apart. In a table of [6, 10] a row's change moves a count of all rows by 0, one of
     some rows by 1, a sum by 4 where it is one of differences from 8, by 10 where rows drop out.
     """
     units, groups = changed.units // 2, changed.groups_per_unit
@@ -187,20 +191,20 @@ def _replaced(release: BoundedRelease, changed: PerGroup) -> Sensitivity:
         # `groups` t', in those they share |t - t'| <= |t| + |t'|.
         # So it is where rows in all are limited: what t and t' are at worst is convex in how many
         # rows of either count in each group, and largest where these are r or 0 (filled_groups).
-        found = _norm(groups, release, units, squared=squared, times=2)
+        norm = _norm(groups, release, units, squared=squared, times=2)
         if squared:
-            found = replace(
-                found,
+            norm = replace(
+                norm,
                 statistic_groups=tuple(
-                    _widened(b, intervals, units) for b in found.statistic_groups
+                    _widened(b, intervals, units) for b in norm.statistic_groups
                 ),
             )
         if _has_few_groups(release):
             # There are no others: |t - t'| in each.
             alone = [StatisticGroup((p,), ((units * width,),)) for p, width in enumerate(widths)]
             own = Norm((groups,) * len(alone), tuple(alone))
-            found = _less(found, own, widths, power=1 + squared)
-        norms.append(found)
+            norm = _less(norm, own, widths, power=1 + squared)
+        norms.append(norm)
     return Sensitivity(
         groups=groups,
         per_group=tuple(units * width for width in widths),
@@ -213,17 +217,17 @@ def _replaced(release: BoundedRelease, changed: PerGroup) -> Sensitivity:
 def _widened(
     block: StatisticGroup, intervals: Sequence[tuple[int, int]], units: int
 ) -> StatisticGroup:
-    """`block` such that twice the square of its worst corner bounds that of t - t' in any weights.
+    """The group `block` with corners such that twice their squares bound those of t - t'.
 
     Of one statistic: (t - t')² <= (a + b)², and t² + t'² <= 2·max(a, b)² in groups that aren't
     shared. Of several: (t - t')² <= t² + t'² where all values have one sign, 2·(t² + t'²) else, and
-    either t or t' adds no more than the worst corner does.
+    either t or t' adds no more than the worst corner does. The bound holds in any weights.
     """
     if len(block.indices) == 1:
         low, high = intervals[block.indices[0]]
-        most = max(-low, high, _root_up((high - low) ** 2, 2))
-        return StatisticGroup(block.indices, ((units * most,),))
-    signed = [intervals[place][0] < 0 < intervals[place][1] for place in block.indices]
+        bound = max(-low, high, _root_up((high - low) ** 2, 2))
+        return StatisticGroup(block.indices, ((units * bound,),))
+    signed = [intervals[index][0] < 0 < intervals[index][1] for index in block.indices]
     corners = tuple(
         tuple(_root_up(2 * c * c, 1) if s else c for s, c in zip(signed, corner, strict=True))
         for corner in block.corners
@@ -232,19 +236,19 @@ def _widened(
 
 
 def _root_up(square: int, parts: int) -> int:
-    """The least integer of whose square so many `parts` are `square` at least."""
+    """The least integer whose square times `parts` is at least `square`."""
     root = isqrt(square // parts)
     return root if parts * root * root >= square else root + 1
 
 
 def _less(one: Norm, other: Norm, widths: Sequence[int], *, power: int) -> Norm:
-    """The lower of two bounds, statistics weighted by their own widths; both hold."""
+    """The lower of two bounds that both hold, statistics weighted by their own widths."""
     scales = [Fraction(width) ** power for width in widths]
     return min(one, other, key=lambda norm: norm.total(lambda p, c: c**power / scales[p]))
 
 
 def _has_few_groups(release: BoundedRelease) -> bool:
-    """All groups there are count as one unit's."""
+    """All groups that the release can have count as the groups of one unit."""
     match release.limited:
         case OneRowPerUnit(source=terms):
             return not terms.keys
@@ -255,14 +259,14 @@ def _has_few_groups(release: BoundedRelease) -> bool:
 
 
 def partial_bound(statistic: Statistic, limited: Limited) -> int:
-    """The most that one unit adds to or takes from `statistic` in one group."""
+    """The largest absolute change of `statistic` in one group by one unit's rows."""
     match statistic.term:
         case UnitCount() | UnitsOverLimit():
             return 1  # a unit is there, with too many rows, or it isn't
-        case DistinctValues(limit=most):
-            return values_per_group(most, limited)
-        case DistinctSum(limit=most):
-            return values_per_group(most, limited) * statistic.magnitude
+        case DistinctValues(limit=max_values):
+            return values_per_group(max_values, limited)
+        case DistinctSum(limit=max_values):
+            return values_per_group(max_values, limited) * statistic.magnitude
         case RowCount() | NonNullCount() | Sum() | Square() | Product() | PairwiseDeviations():
             return rows_per_group(limited) * statistic.magnitude
         case missing:
@@ -270,23 +274,23 @@ def partial_bound(statistic: Statistic, limited: Limited) -> int:
 
 
 def values_per_group(limit: int | None, limited: Limited) -> int:
-    """How many distinct values a unit brings to one group; others may have them too, or not."""
+    """The largest number of distinct values that one unit brings to a group, shared or not."""
     rows = rows_per_group(limited)
     return rows if limit is None else min(rows, limit)
 
 
 def partial_interval(statistic: Statistic, limited: Limited) -> tuple[int, int]:
-    """What one unit's sum in a group is clamped to, 0 always in it: there it may be missing."""
+    """The interval of one unit's sum in a group; it contains 0, as the unit may be missing."""
     bound = partial_bound(statistic, limited)
     if isinstance(statistic.term, UnitCount | UnitsOverLimit):
         return 0, bound
     # Of values no more than of rows: each is one row's at least.
-    rows, (least, most) = bound // statistic.magnitude, statistic.interval
-    return max(-bound, min(0, rows * least)), min(bound, max(0, rows * most))
+    rows, (low, high) = bound // statistic.magnitude, statistic.interval
+    return max(-bound, min(0, rows * low)), min(bound, max(0, rows * high))
 
 
 def rows_per_group(limited: Limited) -> int:
-    """How many rows' worth a unit counts for in one group."""
+    """The number of rows that a unit counts for in one group, at most."""
     match limited:
         case LimitGroups(source=clamped):
             return clamped.rows_per_group

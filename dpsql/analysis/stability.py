@@ -1,6 +1,6 @@
-"""Stability: how far apart neighbouring databases can push the output of each operator.
+"""Stability: how far apart the rows of an operator are on neighbouring databases.
 
-Read beside grammar_notes/, which argues every arm.
+grammar_notes/ argues each arm, with the SQL that it is about.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
+    ByRank,
+    ByStoredRank,
     ByUnit,
     ClampPerGroup,
     Contributions,
@@ -42,7 +44,10 @@ from dpsql.privacy.distance import PerGroup, Units
 
 
 def stability(plan: Plan, units: int) -> Units:
-    """Bound the distance between `plan` on two databases `units` privacy units apart."""
+    """Bound the distance of `plan`'s rows on two databases, `units` privacy units apart.
+
+    Raises Refused where ORDER BY or LIMIT stands over private rows, which has no bound.
+    """
     match plan:
         case Scan(unit=None):
             return Units(0)
@@ -78,12 +83,12 @@ def stability(plan: Plan, units: int) -> Units:
 
 
 def contribution_stability(contributions: Contributions, units: int) -> Units:
-    """Rows are dropped or computed one by one."""
+    """The distance of a release's contributions, which are dropped or computed row by row."""
     return stability(contributions.source, units)
 
 
 def unit_group_stability(unit_groups: PerUnitGroup | ClampPerGroup, units: int) -> Units:
-    """A (unit, group) row is made of its unit's rows alone, and clamped on its own."""
+    """The distance of per-unit groups: each is made of one unit's rows and clamped on its own."""
     match unit_groups:
         case PerUnitGroup(source=terms):
             return contribution_stability(terms, units)
@@ -94,7 +99,7 @@ def unit_group_stability(unit_groups: PerUnitGroup | ClampPerGroup, units: int) 
 
 
 def limited_stability(limited: Limited, units: int) -> PerGroup:
-    """Each changed unit can add or remove its rows in so many groups and no more."""
+    """The distance after the group limit: each changed unit has rows in so many groups at most."""
     match limited:
         case LimitGroups(source=clamped, limit=limit):
             return PerGroup(unit_group_stability(clamped, units).count, _groups(limit))
@@ -106,7 +111,12 @@ def limited_stability(limited: Limited, units: int) -> PerGroup:
 
 def _groups(limit: GroupLimit) -> int:
     match limit:
-        case ByHash(groups=groups) | ByDomain(groups=groups):
+        case (
+            ByHash(groups=groups)
+            | ByRank(groups=groups)
+            | ByStoredRank(groups=groups)
+            | ByDomain(groups=groups)
+        ):
             return groups
         case ByUnit():
             return 1

@@ -3,7 +3,7 @@
 | module      | what it does                                            |
 | ----------- | ------------------------------------------------------- |
 | databases   | synthetic databases, made of the schema's domains       |
-| sensitivity | exhaustive neighbours: no change is larger than derived |
+| sensitivity | exhaustive neighbors: no change is larger than derived  |
 | empirical   | lower bounds on ε and on sensitivities, from samples    |
 | attacks     | known attacks, on answers of dpsql and on exact ones    |
 """

@@ -3,10 +3,10 @@
 | module        | what it binds                                                            |
 | ------------- | ------------------------------------------------------------------------ |
 | statement     | the whole statement: bind()                                              |
-| context       | what is known around a query: schema, ids, CTEs, the query outside       |
+| context       | what a query is bound in: schema, column ids, CTEs, its outer query      |
 | scope         | names → columns                                                          |
 | column_ids    | column ids                                                               |
-| saved_release | saved releases, as tables beside the schema's                            |
+| saved_release | saved releases, which are tables in addition to the schema's             |
 | from_clause   | FROM: tables, joins, CTEs, views, VALUES, LATERAL, PIVOT                 |
 | proof         | joins of private rows with each other, and with public ones              |
 | grouping      | GROUP BY and HAVING                                                      |

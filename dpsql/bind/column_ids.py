@@ -10,7 +10,10 @@ from dpsql.schema.sql_type import SqlType
 
 @dataclass(slots=True)
 class Names:
-    """Hands out columns; ids make them different, names are for people."""
+    """Makes the columns of one statement: ids tell them apart, names are for people.
+
+    `last` is the id of the newest column.
+    """
 
     last: int = 0
 
@@ -18,3 +21,7 @@ class Names:
         """A new column."""
         self.last += 1
         return Column(self.last, name, kind)
+
+    def like(self, column: Column) -> Column:
+        """A new column with the name and the type of `column`."""
+        return self.column(column.name, column.type)

@@ -1,4 +1,4 @@
-"""What a query is bound in: schema, ids, CTEs in scope, parameters, and the query around it."""
+"""What a query is bound in: schema, column ids, CTEs, parameters, and its outer query."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from dpsql.schema.model import Schema, View
 class BoundQuery:
     """A bound query: its plan, whose first columns are the answer's, and their names.
 
-    `correlated` are the conditions that name columns of the query around it; they aren't part of
-    the plan, which hands on what they read of it, after the answer's columns. `subquery_columns`
-    are columns of that query whose values the plan is for: an empty relation stands for them in it.
+    `correlated` are its conditions on columns of the outer query. The plan doesn't apply them, but
+    has the columns that they read, after the answer's. `subquery_columns` are columns of the outer
+    query whose distinct values the plan joins: an empty relation stands for these values in it.
     """
 
     plan: Plan
@@ -41,9 +41,9 @@ class BoundQuery:
 
 @dataclass(slots=True)
 class Cte:
-    """A named query: bound where it is first named, again wherever private rows are meant anew.
+    """A named query: bound where it is first named, and if its rows are private, at each name.
 
-    `query` None: `bound` is a plan that no text says, and that is named once.
+    `aliases` rename its first columns. If `query` is None, `bound` is a plan without a text.
     """
 
     query: exp.Expr | None
@@ -54,7 +54,10 @@ class Cte:
 
 @dataclass(frozen=True, slots=True)
 class SingleRow:
-    """Public rows of which there must be one at most: their number, and where they are named."""
+    """Public rows that a statement uses as one row: `count` is their number, which may be 0 or 1.
+
+    `at` is the place of the subquery that they are of.
+    """
 
     count: Plan
     at: Span | None = field(compare=False)
@@ -62,14 +65,14 @@ class SingleRow:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known around a query.
+    """The context in which a query is bound.
 
-    `releases` are the tables that analysts keep, beside those of the schema.
-    `outer` is the scope of the query around this one, None where nothing of it can be named;
-    `outermost` tells that the query's rows are the statement's answer. `views` holds the views that
-    the statement has named, `view_stack` those whose text this is, outermost first: theirs is the
-    owner's, who sees every table. `single` gathers what the statement takes for one row, and
-    `values` the releases of which scalar subqueries read a group at a time.
+    `releases` are saved releases, which are tables in addition to the schema's. `outer` is the
+    scope of the outer query, None where none of its columns can be named. `outermost`: the query's
+    rows are the statement's answer. `views` are the views that the statement has named so far;
+    `view_stack` are those in whose text the query stands, outermost first: that text is the
+    owner's, who sees every table. `single` collects the public rows that the statement uses as one
+    row, and `values` the releases that scalar subqueries read a group at a time.
     """
 
     schema: Schema
@@ -86,7 +89,7 @@ class Context:
     values: list[Plan] = field(default_factory=list)
 
     def with_cte(self, name: str, cte: Cte) -> Context:
-        """The same with one more named query."""
+        """The context with one more named query."""
         return replace(self, ctes={**self.ctes, name.casefold(): cte})
 
     def subquery_context(self, outer: Scope | None) -> Context:
@@ -100,7 +103,10 @@ class Context:
 
 
 def renamed(selected: BoundQuery, names: Names, aliases: Sequence[str] = ()) -> BoundQuery:
-    """The same rows under columns of their own: a query can be named twice in one FROM."""
+    """The rows of `selected` under new column ids, as one FROM can name a query twice.
+
+    `aliases` rename its first columns.
+    """
     shown = (*aliases, *selected.names[len(aliases) :])
     outputs = tuple(
         Output(names.column(name, column.type), column)

@@ -1,4 +1,4 @@
-"""Tables that analysts keep: public ones, beside those that the schema declares."""
+"""Saved releases: public tables that analysts made, in addition to those of the schema."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dpsql.schema.model import Table
 
 
 class SavedReleaseNames(Protocol):
-    """What the analyst may read of what was kept; asked for names that the schema lacks."""
+    """The saved releases that an analyst may read, by names that the schema lacks."""
 
     def find(self, name: str) -> Table | None:
-        """The table kept as `name`, in whatever case; None if there is none to be read."""
+        """The release that was saved as `name`, in whatever case; None if there is none."""
 
     def names(self) -> Sequence[str]:
-        """Every name that `find` finds."""
+        """The names of all of these releases."""
 
 
 class _None:
@@ -27,4 +27,4 @@ class _None:
 
 
 NO_RELEASES: Final = _None()
-"""Nothing is kept."""
+"""Without saved releases."""

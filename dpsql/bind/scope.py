@@ -18,19 +18,19 @@ from dpsql.plan.traversal import columns
 from dpsql.schema.qualified_name import MAIN, PUBLIC
 
 _SHOWN: Final = 20
-"""Of so many columns all are named where another is asked for."""
+"""A hint for an unknown column names as many columns at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A named source in FROM and its columns, or what stands for them, by casefolded name."""
+    """A named source in FROM; `columns` has each column, or its value, by casefolded name."""
 
     name: str
     columns: dict[str, Expression]
     shown: tuple[str, ...]
-    """The columns' names as they were given, in order."""
-    around: tuple[str, str] | None = None
-    """The catalogue and schema of a table under its own name, casefolded."""
+    """The names of the columns as written or declared, in order."""
+    schema: tuple[str, str] | None = None
+    """The catalog and schema of a table without an alias, casefolded; None of other sources."""
 
     def is_called(self, parts: Sequence[str]) -> bool:
         """Whether `parts` (table, schema.table, catalog.schema.table) name it."""
@@ -39,7 +39,7 @@ class Relation:
             return False
         spaces = [MAIN if part == PUBLIC else part for part in outer[-1:]]
         whole = (*outer[:-1], *spaces)
-        return not outer or (self.around is not None and self.around[2 - len(whole) :] == whole)
+        return not outer or (self.schema is not None and self.schema[2 - len(whole) :] == whole)
 
     @property
     def named(self) -> list[tuple[str, Expression]]:
@@ -49,7 +49,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What a name means that USING joined by: `expression`, in the place of `columns`."""
+    """The meaning of a name of USING without a table: `expression`, for the equal `columns`."""
 
     expression: Expression
     columns: frozenset[Column]
@@ -58,7 +58,10 @@ class Merged:
     def of(
         cls, side: str, both: tuple[Expression, Expression], unified: tuple[Expression, Expression]
     ) -> Self:
-        """The value of the side that stays whole; where both do, of whichever row is there."""
+        """The value of the side that the join preserves; of FULL JOIN, of whichever row is there.
+
+        `both` are the two sides' columns, `unified` the same converted to one type.
+        """
         (left, right), (a, b) = both, unified
         either = Case((When(IsNull(a), b),), a, a.type)
         meant = {"FULL": either, "RIGHT": right}.get(side, left)
@@ -74,27 +77,27 @@ class ResolvedColumn:
     expression: Expression
 
     def is_called(self, node: exp.Expr) -> bool:
-        """Whether `node`, a name with its table's or without, means it."""
+        """Whether `node`, a name with or without its table's, means this column."""
         table = table_of(node) if isinstance(node, exp.Column) else ()
         same = node.name.casefold() == self.name.casefold()
         return same and (not table or self.relation.is_called(table))
 
 
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
-    """`names` as a derived table has them: of those that are equal, later ones are numbered.
+    """`names` as a derived table has them: of equal names, later ones are numbered.
 
     SELECT id, v AS id, w AS ID: id, id_1, ID_2.
     """
     taken: dict[str, int] = {}
-    found: list[str] = []
+    distinct: list[str] = []
     for name in names:
         shown = name
         while shown.casefold() in taken:
             shown = f"{name}_{taken[name.casefold()]}"
             taken[name.casefold()] += 1
         taken[shown.casefold()] = 1
-        found.append(shown)
-    return tuple(found)
+        distinct.append(shown)
+    return tuple(distinct)
 
 
 def table_of(node: exp.Column) -> tuple[str, ...]:
@@ -104,22 +107,22 @@ def table_of(node: exp.Column) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class Scope:
-    """The relations that a SELECT's expressions can name."""
+    """The relations whose columns a SELECT's expressions can name."""
 
     relations: list[Relation] = field(default_factory=list)
     merged: dict[str, Merged] = field(default_factory=dict)
-    """Names that USING joined by, casefolded, where they stand without a table."""
+    """The meaning of each name of USING without a table, by casefolded name."""
     parent: Scope | None = None
-    """The scope of the query around this one, for names that mean nothing here."""
+    """The scope of the outer query, for names that are unknown here; None without one."""
     correlated: set[Column] = field(default_factory=set)
-    """The columns that were found there."""
+    """The columns of the outer query that names have been resolved to."""
 
     def add(self, relation: Relation, at: Span | None) -> None:
         """Put `relation` in scope; its name must be new."""
         folded = relation.name.casefold()
         same = (other for other in self.relations if other.name.casefold() == folded)
         # sales.orders and hr.orders are told apart by their schemas.
-        if any(None in (r.around, relation.around) or r.around == relation.around for r in same):
+        if any(None in (r.schema, relation.schema) or r.schema == relation.schema for r in same):
             raise SyntaxFault(
                 f"table name {relation.name} stands twice in FROM",
                 at=at,
@@ -128,10 +131,10 @@ class Scope:
         self.relations.append(relation)
 
     def take(self, other: Scope, at: Span | None) -> None:
-        """Put the relations of `other` in scope, with the names that mean one column of theirs."""
+        """Put the relations of `other` in scope, with its meanings of names of USING."""
         for name, merged in other.merged.items():
             if Scope(self.relations).knows(name, ()):
-                self.merged.pop(name, None)  # it means a column of each
+                self.merged.pop(name, None)  # ambiguous: both scopes have it
             else:
                 self.merged[name] = merged
         for relation in other.relations:
@@ -139,7 +142,10 @@ class Scope:
         self.correlated |= other.correlated
 
     def resolve(self, name: str, table: Sequence[str], at: Span | None) -> Expression:
-        """What `name` means, or the column of `table`, here or in the query around."""
+        """The column `name`, of the relation `table` if it isn't empty, here or in the outer query.
+
+        Raises UnknownTable, UnknownColumn or AmbiguousColumn.
+        """
         if self.parent is not None and not self.knows(name, table):
             outer = self.parent.resolve(name, table, at)
             self.correlated |= columns(outer)
@@ -150,23 +156,23 @@ class Scope:
         merged = self.merged.get(folded)
         if merged is not None:
             return merged.expression
-        having = [r for r in self.relations if folded in r.columns]
-        found = [r.columns[folded] for r in having]
-        if len(found) > 1:
-            owners = [self._candidates(r) for r in having]
+        relations = [r for r in self.relations if folded in r.columns]
+        matches = [r.columns[folded] for r in relations]
+        if len(matches) > 1:
+            owners = [self._unambiguous_name(r) for r in relations]
             raise AmbiguousColumn(
                 f"column {name} is ambiguous: {' and '.join(owners)} have it",
                 at=at,
                 hint=f"write {owners[0]}.{name}",
             )
-        if not found:
+        if not matches:
             every = (shown for relation in self.relations for shown in relation.shown)
             what = f"there is no column {name}"
             raise UnknownColumn(what, at=at, **near_columns(folded, every))
-        return found[0]
+        return matches[0]
 
     def knows(self, name: str, table: Sequence[str]) -> bool:
-        """A relation of this scope is called `table`, or has a column `name`."""
+        """Whether a relation is called `table`, or, if that is empty, has a column `name`."""
         if table:
             return any(relation.is_called(table) for relation in self.relations)
         folded = name.casefold()
@@ -177,44 +183,44 @@ class Scope:
     ) -> list[ResolvedColumn]:
         """The columns that `*` or `table.*` means, in order, but for those named in `without`.
 
-        By `*`, merged ones are there once.
+        `*` has a column of USING once.
         """
         relations = [self._relation(table, at)] if table else self.relations
-        every = [ResolvedColumn(r, name, column) for r in relations for name, column in r.named]
+        every = [ResolvedColumn(r, name, value) for r in relations for name, value in r.named]
         for left_out in without:
-            kept = [one for one in every if not one.is_called(left_out)]
-            if len(kept) == len(every):
+            remaining = [column for column in every if not column.is_called(left_out)]
+            if len(remaining) == len(every):
                 what = f"there is no column {left_out.sql()} among those of *"
-                near = near_columns(left_out.name, (one.name for one in every))
+                near = near_columns(left_out.name, (column.name for column in every))
                 raise UnknownColumn(what, at=span(left_out), **near)
-            every = kept
+            every = remaining
         if table:
             return every
-        found: list[ResolvedColumn] = []
+        expanded: list[ResolvedColumn] = []
         hidden: set[Expression] = set()
-        for one in every:
-            merged = self.merged.get(one.name.casefold())
-            if merged is None or one.expression not in merged.columns:
-                found.append(one)
-            elif one.expression not in hidden:
-                found.append(replace(one, expression=merged.expression))
+        for column in every:
+            merged = self.merged.get(column.name.casefold())
+            if merged is None or column.expression not in merged.columns:
+                expanded.append(column)
+            elif column.expression not in hidden:
+                expanded.append(replace(column, expression=merged.expression))
                 hidden |= merged.columns
-        return found
+        return expanded
 
     def qualified(self, column: Column) -> str:
         """`table.column`, as the statement can write it."""
         for relation in self.relations:
             if column in relation.columns.values():
-                return f"{self._candidates(relation)}.{column.name}"
+                return f"{self._unambiguous_name(relation)}.{column.name}"
         return column.name
 
-    def _candidates(self, relation: Relation) -> str:
-        """A relation's name as the statement can write it, with its schema if another has it."""
+    def _unambiguous_name(self, relation: Relation) -> str:
+        """A relation's name, with its schema's if another relation in scope has the same name."""
         folded = relation.name.casefold()
         several = sum(other.name.casefold() == folded for other in self.relations) > 1
-        if relation.around is None or not several:
+        if relation.schema is None or not several:
             return relation.name
-        return f"{relation.around[1]}.{relation.name}"
+        return f"{relation.schema[1]}.{relation.name}"
 
     def _qualified(self, folded: str, table: Sequence[str], at: Span | None) -> Expression:
         relation = self._relation(table, at)
@@ -224,35 +230,35 @@ class Scope:
         return relation.columns[folded]
 
     def _relation(self, table: Sequence[str], at: Span | None) -> Relation:
-        found = [relation for relation in self.relations if relation.is_called(table)]
-        if len(found) == 1:
-            return found[0]
+        relations = [relation for relation in self.relations if relation.is_called(table)]
+        if len(relations) == 1:
+            return relations[0]
         name = ".".join(table)
-        if found:
+        if relations:
             raise UnknownTable(
                 f"{name} is in FROM more than once",
                 at=at,
-                hint=f"write {' or '.join(map(self._candidates, found))}",
+                hint=f"write {' or '.join(map(self._unambiguous_name, relations))}",
             )
-        names = ", ".join(map(self._candidates, self.relations))
+        names = ", ".join(map(self._unambiguous_name, self.relations))
         raise UnknownTable(
             f"no table {name} in FROM", at=at, hint=f"FROM names {names}" if names else ""
         )
 
 
 class Advice(TypedDict):
-    """What an error says to write instead, and what of it can be written as it is."""
+    """An error's hint, and its fix: the text that corrects the statement, empty if unknown."""
 
     hint: str
     fix: str
 
 
-def near_columns(name: str, there: Iterable[str], of: str = "") -> Advice:
-    """Which of the columns that are `there` may be meant by `name`, or the first of them all.
+def near_columns(name: str, names: Iterable[str], of: str = "") -> Advice:
+    """Advice to write the one of `names` that is nearest to `name`, or else the first of them.
 
-    What is meant is written behind `of`, its table and a dot.
+    `of` is written before it: the name of its table and a dot, or nothing.
     """
-    known = {column.casefold(): column for column in there}
+    known = {column.casefold(): column for column in names}
     near = get_close_matches(name.casefold(), known, n=1)
     if near:
         meant = f"{of}{quoted_name(known[near[0]])}"

@@ -1,4 +1,4 @@
-"""The whole statement: SQL and schema in, a plan whose every answer is bounded out."""
+"""Whole statements: from SQL text and a schema to a plan whose rows aren't private."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ NO_PARAMETERS: Parameters = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A bound query: `columns` are the answer's, `names` what its reader calls them.
+    """A bound statement: its plan, the answer's `columns`, and their `names` for the analyst.
 
-    `reads_clock`: it asks for the current day or minute, which is a constant of its plan.
-    `single` are public rows that it takes for one row.
+    `reads_clock`: the plan has the current day or minute as a constant. `single` are the public
+    rows that the statement uses as one row.
     """
 
     plan: Plan
@@ -52,7 +52,7 @@ def bind(
 ) -> Statement:
     """The plan of the one query that `sql` is, over the schema's tables and over `releases`.
 
-    Raises an `dpsql.errors.Error` that points into `sql` for whatever has no rule.
+    Raises `dpsql.errors.Error`, with a place in `sql`, for any construct that has no rule.
     """
     try:
         context = Context(schema, Names(), parameters, releases=releases)
@@ -67,7 +67,7 @@ def bind(
         if visibility(selected.plan) is Visibility.PRIVATE:
             raise _individuals(selected.plan, span(tree))
     except Error as error:
-        # Places were found in the text whose `?` are numbered.
+        # The error's place is one in the text whose `?` are numbered.
         error.at = Span(0, len(sql)) if error.at is None else as_written(error.at, tokens(sql))
         raise
     return _bound(selected, context, clocked=reads_clock(tree) or views_read_clock(context))
@@ -80,12 +80,12 @@ def _bound(selected: BoundQuery, context: Context, *, clocked: bool) -> Statemen
 
 
 def _check_used(tree: exp.Expr, parameters: Parameters) -> None:
-    """A value that the statement doesn't ask for was meant for another one."""
+    """Refuse a value for a parameter that the statement doesn't have."""
     if not parameters:
         return
-    asked = {mark.name for mark in tree.find_all(exp.Placeholder, exp.Parameter)}
+    placeholders = {mark.name for mark in tree.find_all(exp.Placeholder, exp.Parameter)}
     for name in parameters:
-        if name not in asked:
+        if name not in placeholders:
             raise BadParameter(
                 f"the statement has no parameter {name}",
                 hint="pass one value for each ?, $1 or :name",

@@ -9,8 +9,8 @@
 | randomized_response_keys | groups by randomised answers                                       |
 | cell_selection           | quantiles, extremes and modes as choices among cells               |
 | key_domain               | enumerated cells of the group keys                                 |
+| group_choice             | how the groups that a unit counts in are chosen                    |
 | contribution_limit       | rows per group, groups per unit, and which of them hold already    |
-| strategy                 | the ways to compute it that give the same integers                 |
-| settings                 | what an analyst may tighten                                        |
+| options                  | what an analyst may tighten                                        |
 | public_facts             | the public facts a rewrite may ask for                             |
 """

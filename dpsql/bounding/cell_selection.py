@@ -1,12 +1,12 @@
-"""Quantiles, extremes and modes become choices among cells that public facts alone lay out.
+"""Quantiles, extremes and modes become choices among cells that follow from public facts alone.
 
 median(age), quantile_cont(age, 0.9)   with age in [0, 120]
 
-Spaced(age in [0, 120], width=1)       121 cells, of which two are chosen together
+EquidistantCells(age in [0, 120], width=1)   121 cells, of which two are chosen together
 
 min(ward)                              with ward one of ICU, ER, GP
 
-Listed(ward, ER, GP, ICU)              3 cells in the order of text, of which one is chosen
+ListedCells(ward, ER, GP, ICU)         3 cells in the order of text, of which one is chosen
 """
 
 from __future__ import annotations
@@ -42,20 +42,27 @@ from dpsql.privacy.domain import Value
 from dpsql.schema.sql_type import Boolean, Date, SqlType, Timestamp, Varchar
 
 CELLS = 4096
-"""More cells cost rank error, by their logarithm; fewer cost half a cell's width."""
+"""The largest number of cells.
+
+More cost rank error, by their logarithm; fewer cost half a cell's width.
+"""
 
 EXTREME = Fraction(1, 200)
-"""A minimum is the quantile of 0.5 %: nothing private says where the lowest row is."""
+"""A minimum is released as the quantile of 0.5 %: nothing private tells where the lowest row is."""
 
 CHOSEN = QUANTILES | {AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.MODE}
-"""The functions of private rows that are choices."""
+"""The functions of private rows that become choices."""
 
 _Key = tuple[Cells, Expression | None]
 
 
 @dataclass(slots=True)
 class CellChoices:
-    """Collects the selections of one release; quantiles of the same rows are chosen together."""
+    """Collects the choices of one release; quantiles of the same rows are chosen together.
+
+    `domains` are those of the columns of the release's rows. `quantiles` and `modes` are keyed by
+    cells and filter. `notes` are lines of EXPLAIN.
+    """
 
     domains: Environment
     quantiles: dict[_Key, set[Fraction]] = field(default_factory=dict)
@@ -65,9 +72,11 @@ class CellChoices:
     def estimators(
         self, outputs: tuple[AggregateOutput, ...], count: int | None
     ) -> tuple[EstimatedColumn, ...]:
-        """The formula of each of `outputs`, all of them functions in CHOSEN.
+        """The estimator of each of `outputs`, all of which are functions in CHOSEN.
 
-        `count` is the place of a statistic that counts the rows of each group, if there is one.
+        `count` is the index of a statistic that counts the rows of each group, if there is one.
+        Raises Refused where values aren't known, and where an interval of a chosen value is asked
+        for.
         """
         for output in outputs:
             _check_value(output.call)
@@ -76,10 +85,10 @@ class CellChoices:
         return tuple(EstimatedColumn(column, replace(f, count=count)) for column, f in chosen)
 
     def choices(self) -> tuple[CellChoice, ...]:
-        """The selections, those of quantiles first."""
+        """The choices of the release, those of quantiles first."""
         chosen = [
-            CellChoice(cells, only, QuantileRanks(tuple(sorted(places))))
-            for (cells, only), places in self.quantiles.items()
+            CellChoice(cells, only, QuantileRanks(tuple(sorted(ranks))))
+            for (cells, only), ranks in self.quantiles.items()
         ]
         modes = [CellChoice(cells, only, Mode()) for cells, only in self.modes]
         return (*chosen, *modes)
@@ -104,11 +113,11 @@ class CellChoices:
                     case QuantileRanks(quantiles=quantiles), EquidistantCells(
                         value=value, width=width
                     ):
-                        place = before + quantiles.index(fraction_of(call))
+                        index = before + quantiles.index(fraction_of(call))
                         middle = value.low + Fraction(width - 1, 2)
                         step = value.step * _unit(value.argument.type, call.type)
                         high = self._range(call).high * step
-                        return QuantileValue(place, middle * step, width * step, high, call.type)
+                        return QuantileValue(index, middle * step, width * step, high, call.type)
                     case QuantileRanks(quantiles=quantiles), ListedCells(values=values) if (
                         not is_mode
                     ):
@@ -129,8 +138,8 @@ class CellChoices:
             listed = _listed_choice(call, argument, self._known(call))
             # Engines compare text by its bytes, as Python does by its code points.
             return replace(listed, values=tuple(sorted(listed.values, key=_in_order))), only
-        found = self._range(call)
-        value = found.centered(argument, found.low)
+        grid = self._range(call)
+        value = grid.centered(argument, grid.low)
         return EquidistantCells(value, -(-(value.high - value.low + 1) // CELLS)), only
 
     def _range(self, call: AggregateCall) -> Grid:
@@ -138,20 +147,21 @@ class CellChoices:
         return grid_of(argument, self._known(call), call.at, squared=False, ordered=True)
 
     def _known(self, call: AggregateCall) -> Environment:
-        """What is known of the rows that `call` is over."""
+        """The domains in the rows that `call` is over."""
         only = call.filter
         return self.domains if only is None else narrow(_ordered(only), self.domains)
 
 
 def _unit(argument: SqlType, result: SqlType) -> Fraction:
-    """Cells of days are days wide; the median of days is a moment, counted in microseconds."""
+    """The microseconds of a day where dates have a timestamp as their quantile, else 1."""
     return DAY if isinstance(argument, Date) and isinstance(result, Timestamp) else Fraction(1)
 
 
 def _check_value(call: AggregateCall) -> None:
-    """How far a chosen value is off depends on where the rows lie; its rank's error doesn't.
+    """Refuse intervals of chosen values: their error depends on where the rows lie.
 
-    Fifty rows of 1,000 have their median at 1,000, however noisy its rank.
+    Only the error of a value's rank doesn't. Fifty rows of 1,000 have their median at 1,000,
+    however noisy its rank.
     """
     if call.output_kind in (OutputKind.LOW, OutputKind.HIGH, OutputKind.STDDEV):
         raise Refused(
@@ -163,7 +173,7 @@ def _check_value(call: AggregateCall) -> None:
 
 
 def fraction_of(call: AggregateCall) -> Fraction:
-    """Which quantile answers `call`: of extremes, one that has rows on both sides."""
+    """The fraction of the quantile that answers `call`; for extremes it has rows on both sides."""
     match call.function:
         case AggregateFunction.MIN:
             return EXTREME
@@ -189,7 +199,7 @@ def _listed_choice(call: AggregateCall, argument: Expression, domains: Environme
 
 
 def _first_group(function: AggregateFunction | OpenFunction, text: str) -> str:
-    """Another way to ask for a value: the first of the groups in some order."""
+    """A hint at another way to release such a value: the first of the groups in some order."""
     orders: dict[AggregateFunction | OpenFunction, str] = {
         AggregateFunction.MODE: "count(*) DESC",
         AggregateFunction.MIN: text,

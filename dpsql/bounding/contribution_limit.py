@@ -9,30 +9,18 @@ group isn't looked for again, which would cost several times what the rest does.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 
-from dpsql.analysis.lineage.functional_dependency import (
-    Trusted,
-    declared,
-    is_determined,
-    one_row_per_unit,
-    unit_determined_columns,
-)
+from dpsql.analysis.lineage.functional_dependency import Trusted, declared, one_row_per_unit
 from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.analysis.sensitivity import groups_at_row_limit
+from dpsql.bounding.group_choice import cell_count, choose_group_limit, unit_independent_keys
+from dpsql.bounding.options import ContributionLimits
 from dpsql.bounding.public_facts import Facts
-from dpsql.bounding.settings import Settings
 from dpsql.plan.bounded_release.bounded_release import (
-    ByDomain,
-    ByHash,
     ByUnit,
     ClampPerGroup,
     Contributions,
-    GroupLimit,
-    KeyDomain,
     Limited,
     LimitGroups,
     OneRowPerUnit,
@@ -55,26 +43,26 @@ class ContributionBounds:
 
 
 def limit_contributions(
-    contributions: Contributions, facts: Facts, settings: Settings
+    contributions: Contributions, facts: Facts, requested: ContributionLimits
 ) -> tuple[Limited, tuple[str, ...]]:
     """`contributions` under every limit it needs, with the reasons in words."""
     # Rows that the engine has grouped by unit are limited as well: it costs 3 % of TPC-H's time.
     rows = all(isinstance(s.table.ownership, RowUnit) for s in private_scans(contributions.source))
     if rows and one_row_per_unit(contributions.source, _of_public(facts)):
         return OneRowPerUnit(contributions), ("one row per unit: each row is a unit",)
-    bounds = contribution_bounds(contributions, settings)
+    bounds = contribution_bounds(contributions, requested)
     clamped = ClampPerGroup(PerUnitGroup(contributions), bounds.rows_per_group)
-    limit = _group_limit(contributions, bounds, facts)
+    limit = choose_group_limit(contributions, bounds.groups, facts)
     # Where the unit determines the group, or nothing is a sum of rows, there is nothing to limit.
     summed = not isinstance(limit, ByUnit) and any(s.is_row_sum for s in contributions.statistics)
     if bounds.rows is None or not summed:
         return LimitGroups(clamped, limit), bounds.reasons
     table = highest_fanout_table(contributions)
-    found = LimitGroups(clamped, limit, bounds.rows)
-    filled = groups_at_row_limit(found, bounds.groups)
-    origin = _origin(table, "rows", settings.tightened(table.limits))
+    limited = LimitGroups(clamped, limit, bounds.rows)
+    filled = groups_at_row_limit(limited, bounds.groups)
+    origin = _origin(table, "rows", requested.tightened(table.limits))
     reason = f"{origin}, in all groups: as many as fill {filled} of them"
-    return found, (*bounds.reasons, reason)
+    return limited, (*bounds.reasons, reason)
 
 
 def _of_public(facts: Facts) -> Trusted:
@@ -84,14 +72,16 @@ def _of_public(facts: Facts) -> Trusted:
     )
 
 
-def contribution_bounds(contributions: Contributions, settings: Settings) -> ContributionBounds:
+def contribution_bounds(
+    contributions: Contributions, requested: ContributionLimits
+) -> ContributionBounds:
     """Limits by declared keys, domains, schema and session; all of them are enforced."""
     if one_row_per_unit(contributions.source, declared):
         grouped = one_row_per_unit(contributions.source, lambda _: False)
         why = "its rows are grouped by unit" if grouped else "by declared keys"
         return ContributionBounds(1, 1, (f"one row per unit: {why}, enforced",))
     table = highest_fanout_table(contributions)
-    limits = settings.tightened(table.limits)
+    limits = requested.tightened(table.limits)
     free = _unit_independent_cells(contributions)
     groups = limits.groups if free is None else min(limits.groups, free)
     reasons = [_origin(table, "groups", limits) if groups == limits.groups else _is_small(groups)]
@@ -100,7 +90,7 @@ def contribution_bounds(contributions: Contributions, settings: Settings) -> Con
         rows = limits.rows
         reasons.append(_origin(table, "rows", limits))
         return ContributionBounds(groups, rows, tuple(reasons))
-    if "rows" not in limits.declared and settings.rows is None:
+    if "rows" not in limits.declared and requested.rows is None:
         # Who says how many rows count in each group says by that how many do in all of them.
         reasons.append(_origin(table, "rows_per_group", limits))
         return ContributionBounds(groups, limits.rows_per_group, tuple(reasons))
@@ -126,49 +116,9 @@ def highest_fanout_table(contributions: Contributions) -> Table:
     return max((s.table for s in scans), key=lambda t: (hops(t), t.limits.rows, t.name))
 
 
-def _group_limit(
-    contributions: Contributions, bounds: ContributionBounds, facts: Facts
-) -> GroupLimit:
-    if contributions.keys and not unit_independent_keys(contributions, facts.verified):
-        return ByUnit(
-            tuple(sorted({s.table.display_name for s in private_scans(contributions.source)}))
-        )
-    cells = cell_count(contributions)
-    if cells is not None and cells <= bounds.groups:
-        return ByDomain(cells)
-    return ByHash(bounds.groups)
-
-
-def cell_count(contributions: Contributions) -> int | None:
-    """How many groups there are, if all keys are listed; None if not."""
-    return _cells(contributions.domains, range(len(contributions.keys)))
-
-
 def _unit_independent_cells(contributions: Contributions) -> int | None:
     """How many groups a unit can be in once the keys it determines are fixed; None if unknown."""
-    return _cells(contributions.domains, unit_independent_keys(contributions, declared))
-
-
-def unit_independent_keys(contributions: Contributions, trusted: Trusted) -> list[int]:
-    """The places of the keys that the unit doesn't determine, by the keys of `trusted` tables."""
-    known = unit_determined_columns(contributions.source, trusted)
-    return [
-        p for p, key in enumerate(contributions.keys) if not is_determined(key.expression, known)
-    ]
-
-
-def _cells(domains: tuple[KeyDomain, ...], keys: Sequence[int]) -> int | None:
-    """How many combinations of values the keys at these places can have; None if unknown."""
-    wanted = set(keys)
-    sizes = []
-    for found in domains:
-        overlap = [i for i, key in enumerate(found.keys) if key in wanted]
-        wanted -= set(found.keys)
-        if len(overlap) == len(found.keys):
-            sizes.append(len(found.cells))  # which are distinct
-        elif overlap:
-            sizes.append(len(set(map(itemgetter(*overlap), found.cells))))
-    return None if wanted else max(1, math.prod(sizes))
+    return cell_count(contributions.domains, unit_independent_keys(contributions, declared))
 
 
 def _origin(table: Table, name: str, limits: Limits) -> str:

@@ -28,6 +28,7 @@ from dpsql.privacy.domain import Domain, Value, day
 from dpsql.schema.sql_type import Date, Double, Integer, Interval, SqlType
 
 MAX_CELLS = 1_000_000
+"""The largest number of combinations of keys that are listed."""
 
 
 def key_domains(
@@ -37,20 +38,21 @@ def key_domains(
     below: Environment,
     facts: Facts,
 ) -> tuple[KeyDomain, ...]:
-    """The domains of those keys that have one: public keys jointly, functions of one column too.
+    """The domains of those keys that have one; public keys, and functions of one column, share one.
 
-    `key_source` is a public plan of all of them, if there is one.
+    `key_source` is a public plan of all keys, if there is one; `below` are the domains of
+    `source`'s columns. Raises Refused for keys whose equal values have several forms.
     """
     for key in keys:
         if isinstance(key.expression.type, Interval) or (
             isinstance(key.expression.type, Double) and key_source is not None
         ):
             raise _several_forms(key)
-    found: list[KeyDomain] = []
+    listed: list[KeyDomain] = []
     rows = None if key_source is None else facts.rows(key_source, MAX_CELLS)
     if rows is not None:
-        found.append(_checked(KeyDomain(tuple(range(len(keys))), rows)))
-    shared = () if found else tuple(p for p, k in enumerate(keys) if _is_joint(k, source))
+        listed.append(_checked(KeyDomain(tuple(range(len(keys))), rows)))
+    shared = () if listed else tuple(p for p, k in enumerate(keys) if _is_joint(k, source))
     public = public_key_source(source, tuple(keys[p] for p in shared)) if shared else None
     rows = None
     if public is not None and not _are_many(source, tuple(keys[p] for p in shared), facts):
@@ -60,47 +62,48 @@ def key_domains(
         distinct = tuple(dict.fromkeys((*rows, *nulls)))
         # The very same list is read again sooner than an equal one.
         same = len(distinct) == len(rows)
-        found.append(_checked(KeyDomain(shared, rows if same else distinct)))
-    covered = {place for key_domain in found for place in key_domain.keys}
+        listed.append(_checked(KeyDomain(shared, rows if same else distinct)))
+    covered = {index for key_domain in listed for index in key_domain.keys}
     for column, alike in _of_one_column(keys, covered).items():
-        together = [keys[place].expression for place in alike]
+        together = [keys[index].expression for index in alike]
         cells = images(together, column, domain(column, below))
         if cells is not None:
-            found.append(_checked(KeyDomain(alike, cells)))
+            listed.append(_checked(KeyDomain(alike, cells)))
             covered |= {*alike}
-    for place, key in enumerate(keys):
-        if place not in covered:
+    for index, key in enumerate(keys):
+        if index not in covered:
             cells = _cells(domain(key.expression, below), key.expression.type)
             if cells is None and not isinstance(key.expression.type, Double):
                 cells = _referenced(key.expression, source, below, facts)
             if cells is not None:
-                found.append(_checked(KeyDomain((place,), cells)))
-    return tuple(found)
+                listed.append(_checked(KeyDomain((index,), cells)))
+    return tuple(listed)
 
 
-def are_few_cells(cells: tuple[KeyDomain, ...]) -> tuple[KeyDomain, ...]:
-    """Domains that have up to MAX_CELLS together: keys of the longest are listed no more."""
-    kept = sorted(cells, key=lambda domain: len(domain.cells))
-    while math.prod(len(domain.cells) for domain in kept) > MAX_CELLS:
-        kept.pop()
-    return tuple(domain for domain in cells if domain in kept)
+def limit_cells(cells: tuple[KeyDomain, ...]) -> tuple[KeyDomain, ...]:
+    """Domains that have up to MAX_CELLS together: the longest of `cells` are left out."""
+    few = sorted(cells, key=lambda domain: len(domain.cells))
+    while math.prod(len(domain.cells) for domain in few) > MAX_CELLS:
+        few.pop()
+    return tuple(domain for domain in cells if domain in few)
 
 
 def _of_one_column(keys: tuple[Output, ...], covered: set[int]) -> dict[Column, tuple[int, ...]]:
-    """The places of keys that are functions of one and the same column, two at least."""
-    places: dict[Column, list[int]] = {}
-    for place, key in enumerate(keys):
+    """The indices of keys that are functions of the same single column, of two keys or more."""
+    indices: dict[Column, list[int]] = {}
+    for index, key in enumerate(keys):
         read = columns(key.expression)
-        if place not in covered and len(read) == 1 and not isinstance(key.expression.type, Double):
+        if index not in covered and len(read) == 1 and not isinstance(key.expression.type, Double):
             (column,) = read
-            places.setdefault(column, []).append(place)
-    return {column: tuple(alike) for column, alike in places.items() if len(alike) > 1}
+            indices.setdefault(column, []).append(index)
+    return {column: tuple(alike) for column, alike in indices.items() if len(alike) > 1}
 
 
 def _several_forms(output: Output) -> Refused:
-    """30 days and a month, or -0.0 and 0.0 of a public table, are equal keys of several forms.
+    """The refusal of a key whose equal values have several forms.
 
-    Doubles of private rows have one zero, and print as their domain has them where they are listed.
+    30 days and a month, or -0.0 and 0.0 of a public table, are equal keys of several forms. Doubles
+    of private rows have one zero, and print as their domain has them where they are listed.
     """
     key = output.expression
     return Refused(
@@ -112,7 +115,7 @@ def _several_forms(output: Output) -> Refused:
 
 
 def _cells(domain: Domain, kind: SqlType) -> tuple[Cell, ...] | None:
-    """All values of a domain, with NULL if it is among them; None if they can't be listed."""
+    """All values of a domain, with NULL if it is nullable; None if they can't be listed."""
     values: tuple[Value, ...] | None = domain.values
     ends = None if domain.bounds is None else domain.bounds.ends
     if values is None and ends is not None and ends[1] - ends[0] < MAX_CELLS:
@@ -133,7 +136,7 @@ def _cells(domain: Domain, kind: SqlType) -> tuple[Cell, ...] | None:
 def _referenced(
     key: Expression, source: Plan, below: Environment, facts: Facts
 ) -> tuple[Cell, ...] | None:
-    """The keys of the public table that a private column references."""
+    """The keys of the public table that a private column references; None if it references none."""
     if not isinstance(key, Column):
         return None
     for scan in private_scans(source):
@@ -148,7 +151,7 @@ def _referenced(
 
 
 def _typed_cells(cells: tuple[Cell, ...], kind: SqlType) -> tuple[Cell, ...]:
-    """Those that `kind` has: of a wider type of integers, 2 ** 40 is no INTEGER's."""
+    """The cells that `kind` has: of a wider type of integers, 2 ** 40 is no INTEGER's."""
     if not isinstance(kind, Integer) or not cells:
         return cells
     numbers = [value for value in chain.from_iterable(cells) if isinstance(value, int)]
@@ -158,7 +161,7 @@ def _typed_cells(cells: tuple[Cell, ...], kind: SqlType) -> tuple[Cell, ...]:
 
 
 def _is_joint(key: Output, source: Plan) -> bool:
-    """A key of public rows, whose values they list; not a double, of whose zeros they have two."""
+    """The key reads public rows, which list its values; it is no double, which has two zeros."""
     return (
         not isinstance(key.expression.type, Double)
         and public_key_source(source, (key,)) is not None
@@ -166,17 +169,17 @@ def _is_joint(key: Output, source: Plan) -> bool:
 
 
 def _are_many(source: Plan, keys: tuple[Output, ...], facts: Facts) -> bool:
-    """Values of public rows that nothing links come in all combinations: more than are listed.
+    """Keys of public rows that nothing links have more combinations than are listed.
 
-    Of each part alone they are counted, since an engine makes all combinations to tell that they
-    are too many: addresses of who buys, of who sells, and three days.
+    Each linked part is counted alone, since an engine would make all combinations to tell that they
+    are too many: addresses of buyers, addresses of sellers, and three days.
     """
     parts: list[tuple[frozenset[Plan], tuple[Output, ...]]] = []
     for key in keys:
-        found = public_key_source(source, (key,))
-        if found is None:
+        public_source = public_key_source(source, (key,))
+        if public_source is None:
             return False
-        tables = frozenset(plan for plan in operators(found.plan) if not sources(plan))
+        tables = frozenset(plan for plan in operators(public_source.plan) if not sources(plan))
         together: tuple[Output, ...] = (key,)
         for part in [part for part in parts if part[0] & tables]:
             parts.remove(part)
@@ -196,6 +199,7 @@ def _are_many(source: Plan, keys: tuple[Output, ...], facts: Facts) -> bool:
 
 def _checked(cells: KeyDomain) -> KeyDomain:
     # Most lists have no equal values; only where some are does it take a closer look.
+    """`cells`, or Refused if a cell comes twice."""
     if len(set(cells.cells)) != len(cells.cells) and (
         len(set(map(_canonical, cells.cells))) != len(cells.cells)
     ):
@@ -204,7 +208,7 @@ def _checked(cells: KeyDomain) -> KeyDomain:
 
 
 def _canonical(cell: Cell) -> tuple[object, ...]:
-    """True and 1, or a day and its midnight, are different keys."""
+    """The cell with the types of its values: True and 1, or a day and its midnight, differ."""
     return tuple((_family(value), value) for value in cell)
 
 

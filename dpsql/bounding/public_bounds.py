@@ -1,9 +1,10 @@
-"""Columns of public tables lie between the least and the greatest value that their rows have.
+"""Bounds of public columns: the least and the greatest value that the public table's rows have.
 
-    SELECT avg(d.fee) FROM visits v JOIN doctors d USING (doctor_id)
+SELECT avg(d.fee) FROM visits v JOIN doctors d USING (doctor_id)
 
-Nobody declares bounds of what everybody may read. They are read only for what has to be bounded and
-isn't yet; a column of few values is known by its list, as `mode` and `min` of text need it.
+Owners don't declare bounds of what everybody may read. The bounds are read only for arguments that
+need bounds and have none; a column of few values has the list of them as its domain, as `mode` and
+`min` of text need it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _SMALLEST: Final = Literal(-Fraction(sys.float_info.max), Double())
 
 
 def with_public_bounds(release: Release, facts: Facts) -> Release:
-    """`release` over public tables whose rows tell what its arguments lie between, if need be."""
+    """`release` with the domains of public columns in its scans, if an argument needs bounds."""
     below = column_domains(release.source)
     calls = (output.call for output in release.aggregates)
     if not any(
@@ -45,11 +46,12 @@ def with_public_bounds(release: Release, facts: Facts) -> Release:
 
 
 def _is_unbounded(argument: Expression, below: Environment) -> bool:
-    found = domain(argument, below)
-    return found.values is None and (found.bounds is None or found.bounds.ends is None)
+    known = domain(argument, below)
+    return known.values is None and (known.bounds is None or known.bounds.ends is None)
 
 
 def _known(plan: Plan, facts: Facts) -> Plan:
+    """`plan` with the domains of columns without declared bounds in its public scans."""
     match plan:
         case Release():
             return plan
@@ -58,14 +60,14 @@ def _known(plan: Plan, facts: Facts) -> Plan:
                 return plan
             declared = {c: table.columns[c.name] for c in columns}
             silent = [c for c, d in declared.items() if d.bounds is None and d.values is None]
-            found = ((c.id, _domain(plan, c, facts)) for c in silent)
-            return replace(plan, known=tuple((i, d) for i, d in found if d != UNKNOWN))
+            domains = ((c.id, _domain(plan, c, facts)) for c in silent)
+            return replace(plan, known=tuple((i, d) for i, d in domains if d != UNKNOWN))
         case _:
             return replace_sources(lambda source: _known(source, facts), plan)
 
 
 def _domain(scan: Scan, column: Column, facts: Facts) -> Domain:
-    """What the rows of `scan` have in `column`; UNKNOWN if that says nothing.
+    """The domain of `column` by the rows of `scan`; UNKNOWN if these tell nothing.
 
     NaN and infinities are no bounds: a double lies between its least and its greatest number.
     """

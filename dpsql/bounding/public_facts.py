@@ -1,4 +1,4 @@
-"""The public facts that a rewrite may ask for: never anything about a private row."""
+"""The public facts that a rewrite may read: never anything about a private row."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 
 
 class Facts(Protocol):
-    """Answers from verified keys and from public tables."""
+    """The source of public facts: verified keys, and the contents of public tables."""
 
     def verified(self, table: Table | Hop) -> bool:
         """Tell whether a declared key is verified for this version of the data.
 
-        It is `table`'s, or, of a hop, that of the private table that it leads to.
+        The key is that of `table`, or of the private table that a hop leads to.
         """
         ...
 
     def in_sidecar(self, table: Table) -> bool:
-        """Tell whether `table`'s rows stand ready with their unit."""
+        """Tell whether a sidecar has `table`'s rows with their units."""
         ...
 
     def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
-        """The rows of a public plan, None if there are more than `limit`."""
+        """The rows of a public plan; None if there are more than `limit`."""
         ...
 
     def referenced(self, reference: Reference, limit: int) -> tuple[Cell, ...] | None:
-        """A public table column's distinct values, None if private or more than `limit`."""
+        """A public table column's distinct values; None if it is private, or has over `limit`."""
         ...
 
 
 def distinct_values(schema: Schema, reference: Reference) -> Plan | None:
-    """The rows that `Facts.referenced` asks for; None if the table isn't public."""
+    """The public plan whose rows `Facts.referenced` returns; None if the table isn't public."""
     table = schema.tables[reference.table]
     if not isinstance(table.ownership, Public):
         return None

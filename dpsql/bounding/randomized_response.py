@@ -1,13 +1,13 @@
-"""Answers that were randomised before they came: what is asked of them is asked of the true ones.
+"""Estimates of true answers from randomised ones: aggregates read true answers in expectation.
 
-Of n rows, c have said `yes`; the truth is told with probability p, each other answer with q.
+Of n rows, c have the answer `yes`; the truth is told with probability p, each other answer with q.
 
 count(*) FILTER (WHERE said = 'yes' AND age > 60)   →  (c - q·n) / (p - q)
 
-with c of the rows over 60 that said so, and n of all rows over 60. In general a function f of an
-answer stands for (f - q·Σf) / (p - q), Σ over all answers, which has the expected value f of the
-true one (Warner 1965; Kairouz, Bonawitz & Ramage 2016); so sums are unbiased. What isn't such a sum
-would be of what was said, and is refused.
+with c of the rows over 60 that say so, and n of all rows over 60. In general a function f of an
+answer becomes (f - q·Σf) / (p - q), Σ over all answers, which has the expected value f of the true
+one (Warner 1965; Kairouz, Bonawitz & Ramage 2016); so sums are unbiased. Any other function would
+be one of randomised answers, and is refused.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _SHOWN = frozenset({OutputKind.VALUE, OutputKind.LOW, OutputKind.HIGH, OutputKin
 
 @dataclass(frozen=True, slots=True)
 class _AnswerCondition:
-    """A call over one column of answers: the answers it asks for, and its other conditions."""
+    """A call over one column of answers: the answers that it selects, and its other conditions."""
 
     column: Column
     response: Response
@@ -65,27 +65,27 @@ class _AnswerCondition:
 def estimate_true_answers(release: Release) -> tuple[Release, Responses, AnswerKey | None]:
     """`release` with conditions on randomised answers in its aggregates, and the answers it reads.
 
-    With the one that it groups by, if there is one. Refused where it would show what was said: as
-    what is chosen, or as which keys there are.
+    With these comes the answer that it groups by, if any. Raises Refused where the release would
+    show randomised answers: by a choice, or by which keys appear.
     """
-    places = [*(a.call.at for a in release.aggregates), *(key.at for key in release.keys)]
-    at = next((place for place in places if place is not None), None)
-    found = extract_conditions(release.source, at)
-    if not found.responses and not found.conditions:
+    spans = [*(a.call.at for a in release.aggregates), *(key.at for key in release.keys)]
+    at = next((span for span in spans if span is not None), None)
+    below = extract_conditions(release.source, at)
+    if not below.responses and not below.conditions:
         return release, {}, None
-    said = found.responses.keys()
-    key = answer_key(release.keys, found)
-    if found.conditions and not release.aggregates:
+    answers = below.responses.keys()
+    key = answer_key(release.keys, below)
+    if below.conditions and not release.aggregates:
         raise no_estimator_error("keys by what was said", at)
     filtered = tuple(
-        replace(output, call=_with(output.call, found.conditions)) for output in release.aggregates
+        replace(output, call=_with(output.call, below.conditions)) for output in release.aggregates
     )
     for output in filtered:
         call = output.call
-        is_asked = key is not None or columns(*expressions(call)) & said
-        if is_asked and (call.function not in _SUMMED or call.output_kind not in _SHOWN):
+        reads_answers = key is not None or columns(*expressions(call)) & answers
+        if reads_answers and (call.function not in _SUMMED or call.output_kind not in _SHOWN):
             raise no_estimator_error(f"{call.function.value}() of randomised answers", call.at)
-    return replace(release, source=found.plan, aggregates=filtered), found.responses, key
+    return replace(release, source=below.plan, aggregates=filtered), below.responses, key
 
 
 def _with(call: AggregateCall, conditions: tuple[Expression, ...]) -> AggregateCall:
@@ -101,10 +101,10 @@ def response_estimator(
     largest: Largest,
     ends: Ends,
 ) -> Estimator | None:
-    """The formula of `call` over true answers; None if it reads none, and isn't grouped by them.
+    """The estimator of `call` over true answers; None if it neither reads nor groups by answers.
 
-    `estimate` is that of a call that reads what was said; `largest` are the magnitude of its
-    argument, and how many rows one answer may be in; `ends` is what an argument is clamped to.
+    `estimate` is that of a call over randomised answers; `largest` are the magnitude of its
+    argument and the rows that one answer may be in; `ends` clamp an argument.
     """
     if key is not None:
         return group_estimator(call, responses, key, estimate, largest)
@@ -116,16 +116,16 @@ def response_estimator(
     (column,) = read
     if call.distinct or call.output_kind not in _SHOWN:
         raise no_estimator_error(f"{call.function.value}() of randomised answers", call.at)
-    found = _answer_condition(call, column, responses[column])
+    condition = _answer_condition(call, column, responses[column])
     of_answers = [argument for argument in call.arguments if column in columns(argument)]
     match call.function:
         case AggregateFunction.COUNT if not of_answers or of_answers == [column]:
             counted = replace(call, arguments=() if of_answers else call.arguments)
-            return _weighted(counted, found, _indicator(found), estimate, largest)
+            return _weighted(counted, condition, _indicator(condition), estimate, largest)
         case AggregateFunction.SUM if not of_answers:
-            return _weighted(call, found, _indicator(found), estimate, largest)
+            return _weighted(call, condition, _indicator(condition), estimate, largest)
         case AggregateFunction.SUM | AggregateFunction.AVG if of_answers:
-            return _of_values(call, found, _scale(call, found, ends), estimate, largest)
+            return _of_values(call, condition, _scale(call, condition, ends), estimate, largest)
         case AggregateFunction.AVG:
             count = f"count({describe(call.arguments[0])})"
             raise no_ratio_error(call, "avg() of rows by what was said", count)
@@ -147,12 +147,12 @@ def _answer_condition(call: AggregateCall, column: Column, response: Response) -
 
 
 def _holds(condition: Expression, fixed: dict[Column, Literal]) -> bool:
-    found = constant(condition, fixed)
-    if found is None:
+    truth = constant(condition, fixed)
+    if truth is None:
         raise no_estimator_error(
             "a condition on randomised answers that isn't known for each", None
         )
-    return found.value is True
+    return truth.value is True
 
 
 def _indicator(condition: _AnswerCondition) -> dict[Literal, Fraction]:
@@ -160,7 +160,7 @@ def _indicator(condition: _AnswerCondition) -> dict[Literal, Fraction]:
 
 
 def _scale(call: AggregateCall, condition: _AnswerCondition, ends: Ends) -> dict[Literal, Fraction]:
-    """The number that each answer stands for, within the bounds that a view declares of it."""
+    """The number that each answer stands for, within the bounds that a view declares for it."""
     (argument,) = call.arguments
     low_high = ends(argument)
     if columns(argument) != {condition.column}:
@@ -187,7 +187,7 @@ def _of_values(
     estimate: EstimateOf,
     largest: Largest,
 ) -> Estimator:
-    """What the numbers of answers add up to, or their mean."""
+    """The estimator of the sum of the answers' numbers, or of their mean."""
     counted = AggregateCall(
         AggregateFunction.COUNT, (), distinct=False, filter=call.filter, type=BIGINT, at=call.at
     )
@@ -210,14 +210,14 @@ def _weighted(
     estimate: EstimateOf,
     largest: Largest,
 ) -> LinearEstimator:
-    """Σ over rows of (f - q·Σf) / (p - q), f being the `scale` of what was said."""
+    """Σ over rows of (f - q·Σf) / (p - q), where f is the `scale` of a row's randomised answer."""
     response, noise = condition.response, condition.response.mechanism
     spread = noise.p - noise.q
     parts: list[tuple[Fraction, LinearEstimator]] = []
     for value, one in scale.items():
-        said = Compare(Comparison.EQUAL, condition.column, value)
-        kept = (said,) if condition.rest is None else (condition.rest, said)
-        parts.append((one / spread, _linear(estimate(replace(call, filter=conjunction(kept))))))
+        is_answer = Compare(Comparison.EQUAL, condition.column, value)
+        both = (is_answer,) if condition.rest is None else (condition.rest, is_answer)
+        parts.append((one / spread, _linear(estimate(replace(call, filter=conjunction(both))))))
     everybody = _linear(estimate(replace(call, filter=condition.rest)))
     parts.append((-noise.q * sum(scale.values(), Fraction(0)) / spread, everybody))
     rows = _linear(estimate(_all_rows(call, condition.rest)))
@@ -246,7 +246,7 @@ def _all_rows(call: AggregateCall, rest: Expression | None) -> AggregateCall:
 
 
 def _variance(response: Response, scale: dict[Literal, Fraction], true: Literal) -> Fraction:
-    """The variance of a row's (f - q·Σf) / (p - q), f being the `scale` of what is said."""
+    """The variance of a row's (f - q·Σf) / (p - q), f the `scale` of its randomised answer."""
     noise: RandomizedResponse = response.mechanism
     more, own = noise.p - noise.q, scale.get(true, Fraction(0))
     mean = noise.q * sum(scale.values(), Fraction(0)) + more * own
@@ -265,18 +265,18 @@ def _linear(estimator: Estimator) -> LinearEstimator:
 
 
 def _scaled(estimator: LinearEstimator, factor: Fraction) -> LinearEstimator:
-    said = estimator.response_variance
+    variance = estimator.response_variance
     return replace(
         estimator,
         step=estimator.step * factor,
         constant=estimator.constant * factor,
         type=Double(),
-        response_variance=None if said is None else _scaled_variance(said, factor**2),
+        response_variance=None if variance is None else _scaled_variance(variance, factor**2),
     )
 
 
 def _scaled_variance(variance: ResponseVariance, factor: Fraction) -> ResponseVariance:
-    """Of other numbers than counts, any row may be the worst."""
+    """The scaled variance; of other numbers than counts, any row may be the worst."""
     worst = max(variance.inside, variance.outside) * factor
     return ResponseVariance(worst, worst, variance.rows)
 
@@ -286,15 +286,15 @@ def _combined(
 ) -> LinearEstimator:
     """The weighted sum of `parts`, exactly."""
     weights: dict[int, Fraction] = {}
-    for place, weight in _weights(parts):
-        weights[place] = weights.get(place, Fraction(0)) + weight
+    for index, weight in _weights(parts):
+        weights[index] = weights.get(index, Fraction(0)) + weight
     below = lcm(*(weight.denominator for weight in weights.values()))
-    terms = tuple((place, int(weight * below)) for place, weight in weights.items() if weight)
+    terms = tuple((index, int(weight * below)) for index, weight in weights.items() if weight)
     constant_part = sum((weight * part.constant for weight, part in parts), Fraction(0))
-    least = parts[-1][1].minimum
-    return LinearEstimator(terms, Fraction(1, below), call.type, least, constant_part)
+    minimum = parts[-1][1].minimum
+    return LinearEstimator(terms, Fraction(1, below), call.type, minimum, constant_part)
 
 
 def _weights(parts: list[tuple[Fraction, LinearEstimator]]) -> Iterator[tuple[int, Fraction]]:
     for weight, part in parts:
-        yield from ((place, weight * factor * part.step) for place, factor in part.summands)
+        yield from ((index, weight * factor * part.step) for index, factor in part.summands)

@@ -1,14 +1,15 @@
-"""GROUP BY randomised answers: each group stands for those who would truly answer so.
+"""GROUP BY randomised answers: each group stands for those who would truly give its answer.
 
-Of n rows, c have said `tea`; the truth is told with probability p, each other answer with q.
+Of n rows, c have the answer `tea`; the truth is told with probability p, each other answer with q.
 
-count(*) of tea   →   (c - q·n) / (p - q)   with n = c + what all others said, as it was released
+count(*) of tea   →   (c - q·n) / (p - q)   with n = c + the released counts of all other answers
 
 So each group's sum is (1 - q) / (p - q) of its own less q / (p - q) of those of the groups that
-differ in the answer alone: the row of the inverse of what randomises (Kairouz, Bonawitz & Ramage
-2016), applied to noisy sums. Only they are read, so that it costs nothing; all groups have to be
-there, which is why their keys are listed and none is left out. Noise has (1 - q)² + (k - 1)·q² of
-its variance, less than 1, over (p - q)²: a number of all rows of its own would have more.
+differ in the answer alone: the row of the inverse of the randomising matrix (Kairouz, Bonawitz &
+Ramage 2016), applied to noisy sums. Only these sums are read, so that the estimate costs no further
+loss; all groups have to be there, which is why their keys are listed and none is left out. Noise
+has (1 - q)² + (k - 1)·q² of its variance, less than 1, over (p - q)²: with a separate noisy count
+of all rows the variance would be larger.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from dpsql.analysis.randomized_response import (
     no_estimator_error,
     no_ratio_error,
 )
-from dpsql.bounding.settings import Settings
+from dpsql.bounding.options import ReleaseOptions
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.bounded_release import KeyDomain
 from dpsql.plan.bounded_release.estimator import (
@@ -46,7 +47,7 @@ _ONE = "ask of one column of answers at a time"
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """The key at `index` is a column of randomised answers."""
+    """The grouping key, at `index` among the keys, that is a column of randomised answers."""
 
     index: int
     column: Column
@@ -54,12 +55,15 @@ class AnswerKey:
 
 
 def answer_key(keys: tuple[Output, ...], responses: ResponseConditions) -> AnswerKey | None:
-    """The one of `keys` that is a column of randomised answers, None if they read none."""
-    said = responses.responses.keys()
-    read = [(place, key) for place, key in enumerate(keys) if columns(key.expression) & said]
+    """The one of `keys` that is a column of randomised answers; None if none of them reads any.
+
+    Raises Refused for two such keys, for functions of one, and for conditions on answers besides.
+    """
+    answers = responses.responses.keys()
+    read = [(index, key) for index, key in enumerate(keys) if columns(key.expression) & answers]
     if not read:
         return None
-    (place, key), *more = read
+    (index, key), *more = read
     if more:
         raise no_estimator_error("GROUP BY two columns of randomised answers", more[0][1].at, _ONE)
     if not isinstance(key.expression, Column):
@@ -74,11 +78,16 @@ def answer_key(keys: tuple[Output, ...], responses: ResponseConditions) -> Answe
             key.at,
             "write conditions on the column of GROUP BY in HAVING: it asks of estimates",
         )
-    return AnswerKey(place, key.expression, responses.responses[key.expression])
+    return AnswerKey(index, key.expression, responses.responses[key.expression])
 
 
 def check_groups(
-    key: AnswerKey, domains: tuple[KeyDomain, ...], release: Release, settings: Settings
+    key: AnswerKey,
+    domains: tuple[KeyDomain, ...],
+    release: Release,
+    options: ReleaseOptions,
+    *,
+    is_synopsis: bool,
 ) -> None:
     """Refuse groups of which some may be missing: an estimate needs all that differ in the answer.
 
@@ -86,21 +95,21 @@ def check_groups(
     are there.
     """
     at = release.keys[key.index].at
-    own = next((found for found in domains if key.index in found.keys), None)
+    own = next((domain for domain in domains if key.index in domain.keys), None)
     answers = {(value.value,) for value in key.response.values}
     if own is None or len(own.keys) > 1 or set(own.cells) != answers:
         raise no_estimator_error("GROUP BY some of the randomised answers", at, _EACH)
-    if sum(len(found.keys) for found in domains) < len(release.keys):
+    if sum(len(domain.keys) for domain in domains) < len(release.keys):
         raise no_estimator_error(
             "GROUP BY randomised answers beside keys without a domain", at, _EACH
         )
-    if settings.min_units is not None:
+    if options.min_units is not None:
         raise no_estimator_error(
             "groups of randomised answers of which small ones are left out",
             at,
             "SET dpsql.min_units = DEFAULT",
         )
-    if settings.rounds is not None:
+    if is_synopsis:
         raise no_estimator_error(
             "a synopsis by randomised answers", at, "write CREATE RELEASE instead"
         )
@@ -113,9 +122,10 @@ def group_estimator(
     estimate: Callable[[AggregateCall], Estimator],
     largest: Callable[[AggregateCall], tuple[Fraction, int]],
 ) -> LinearEstimator:
-    """The formula of `call` over those who would truly answer as its group's key says.
+    """The estimator of `call` over those who would truly answer as its group's key says.
 
-    `estimate` and `largest` are as `randomized_response.response_estimator` has them.
+    `estimate` and `largest` are as in `randomized_response.response_estimator`. Raises Refused for
+    calls that no unbiased estimate is known of.
     """
     if call.function is AggregateFunction.COUNT and call.arguments == (key.column,):
         call = replace(call, arguments=())  # an answer is never missing
@@ -153,12 +163,12 @@ def _with_cross_group(
     first, second = (int(factor * below) for factor in (own, cross_group))
     return replace(
         formula,
-        summands=tuple((place, first * factor) for place, factor in formula.summands),
+        summands=tuple((index, first * factor) for index, factor in formula.summands),
         step=formula.step / below,
         cross_group=CrossGroupSum(
             key.index,
             len(key.response.values) - 1,
-            tuple((place, second * factor) for place, factor in formula.summands),
+            tuple((index, second * factor) for index, factor in formula.summands),
         ),
     )
 

@@ -1,7 +1,7 @@
 """The process of `dpsql` and of `python -m dpsql.cli`.
 
-pyarrow imports pandas, where it is installed, with the first array it makes, to recognise frames.
-No command has any, and it takes as long as a small query: here pandas isn't there.
+With its first array, pyarrow imports pandas where it is installed, to recognise data frames. No
+command has data frames, and the import takes as long as a small query: so it is blocked here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dpsql.cli.main import main
 
 class _WithoutPandas(MetaPathFinder):
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:  # noqa: ARG002
-        """None for what others may find."""
+        """Raise for pandas, and leave all other modules to the other finders."""
         if fullname == "pandas":
             raise ModuleNotFoundError("no command uses pandas", name=fullname)
 
@@ -25,7 +25,7 @@ def start() -> None:
     sys.meta_path.insert(0, _WithoutPandas())
     gc.set_threshold(
         100_000
-    )  # what is imported stays: looking through it takes a tenth of the start
+    )  # imported objects stay alive: to look through them takes a tenth of the start
     main()
 
 

@@ -1,4 +1,4 @@
-"""The command: what is printed or written."""
+"""`dpsql budget`: prints balances and entries of the ledger, or writes them as CSV, JSON, HTML."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MAX_QUERY_LENGTH = 60
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What a ledger tells of its past."""
+    """A ledger's records, the share left after each, the refusals, and the time of reading."""
 
     records: tuple[Record, ...]
     points: tuple[Point, ...]
@@ -47,19 +47,19 @@ class Past:
 def budget(
     path: Path, analyst: str, form: OutputFormat, html: Path | None, *, history: bool
 ) -> None:
-    """Print the balances and the latest entries, or every entry; or write the page `html`."""
+    """Print the balances with the latest entries, or with all if `history`; or write `html`."""
     with reporting_errors():
         schema = load_schema(path)
-        found = read_budget(schema, analyst, schema.per_query.epsilon)
+        budget = read_budget(schema, analyst, schema.per_query.epsilon)
         past = _past(schema)
         if html is not None:
-            text = page(schema, found, past.records, past.points, past.refusals, past.now)
+            text = page(schema, budget, past.records, past.points, past.refusals, past.now)
             html.write_text(text, encoding="utf-8")
             click.echo(sanitize(str(html)))
             return
         match form:
             case "table":
-                _print(schema, found, past, history=history)
+                _print(schema, budget, past, history=history)
             case "csv":
                 click.echo(csv(_NAMES, map(_row, past.records)), nl=False)
             case "json":
@@ -73,8 +73,8 @@ def _past(schema: Schema) -> Past:
         if ledger is None:
             return Past((), (), (), utc_now())
         entries = list(ledger.history())
-        found = tuple(rows(schema, entries))
-        return Past(found, burn_down(entries), ledger.refusals(), utc_now())
+        records = tuple(rows(schema, entries))
+        return Past(records, burn_down(entries), ledger.refusals(), utc_now())
 
 
 def _print(schema: Schema, budget: Budget, past: Past, *, history: bool) -> None:
@@ -96,7 +96,7 @@ def _print(schema: Schema, budget: Budget, past: Past, *, history: bool) -> None
 
 
 def _draw(past: Past) -> None:
-    """The picture of the budget, on a terminal that may be too narrow for it."""
+    """Print the burn-down chart, cropped where the terminal is too narrow for it."""
     from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
     from rich.text import Text  # noqa: PLC0415
 
@@ -154,7 +154,7 @@ _NAMES = (
 
 
 def _row(record: Record) -> tuple[int | str | float, ...]:
-    """A record for programs; `amount` exactly, as the fraction that the ledger holds."""
+    """A record for programs; `amount` is the exact fraction that the ledger has."""
     return (
         record.entry,
         record.at.isoformat(),

@@ -1,4 +1,4 @@
-"""`dpsql check`: a schema against its source; verifies and records declared keys."""
+"""`dpsql check`: compares a schema with its source; verifies and records declared keys."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HEADINGS = ("table", "rows of", "key", "limits per unit")
 
 
 def check(path: Path) -> None:
-    """Print what the schema says of each table, and whether its key holds."""
+    """Print each table's unit, key and limits, and whether its key holds."""
     watch = Watch()
     engines: list[Engine] = []
     stops: list[Callable[[], None]] = []
@@ -70,7 +70,7 @@ def check(path: Path) -> None:
 
 
 def _loaded(path: Path) -> Schema:
-    """The schema; all that is wrong with the file is said, and the last of it raised."""
+    """The schema; if the file has faults, all but the last are printed, and the last is raised."""
     try:
         return load_dataset(path)
     except SchemaFault as first:
@@ -83,7 +83,11 @@ def _loaded(path: Path) -> Schema:
 def _verified(
     schema: Schema, watch: Watch, engines: list[Engine], stops: list[Callable[[], None]]
 ) -> tuple[Mapping[str, bool], Mapping[str, int], Sequence[str]]:
-    """Open the source as queries do, and look at the rows."""
+    """Open the source as queries do, and check its rows.
+
+    Returns by table whether its key holds, and its number of rows, and lines on rows without a
+    unit. `engines` and `stops` get the engine, and the functions that interrupt the work.
+    """
     if isinstance(schema.source, Source) and not schema.source.path.exists():
         raise SourceFault(
             f"the source {schema.source.path} doesn't exist", hint="correct source: in the schema"
@@ -112,7 +116,7 @@ def _verified(
 
 
 def _lacking(table: Table, rows: int, every: int) -> str:
-    """What becomes of rows whose unit isn't known."""
+    """The line on rows of `table` whose unit isn't known, `rows` of `every` row."""
     assert isinstance(table.ownership, EntityUnit)
     hops = table.ownership.hops
     why = f"{table.ownership.column} is NULL"
@@ -122,7 +126,7 @@ def _lacking(table: Table, rows: int, every: int) -> str:
 
 
 def _files(schema: Schema, tables: Sequence[str]) -> str:
-    """The files of these tables, or the tables of the one file."""
+    """The files that `tables` are in, or, of a database, its name and the tables."""
     files = schema.source.files if isinstance(schema.source, Source) else {}
     if files:
         return ", ".join(str(files[table]) for table in tables)
@@ -135,7 +139,7 @@ def _stop(stops: Sequence[Callable[[], None]]) -> None:
 
 
 def report(schema: Schema, holds: Mapping[str, bool]) -> str:
-    """The budget, and of each table whose rows it has, its key and its limits."""
+    """The budget, and for each table its owner, key and limits; `holds` has verified keys."""
     rows = [
         [_name(table), owner(table), _key(table, holds.get(name)), limits(table)]
         for name, table in schema.tables.items()
@@ -161,7 +165,7 @@ def _view(view: View, seen: Table) -> list[str]:
 
 
 def owner(table: Table) -> str:
-    """Whose rows these are, and over which columns their unit is found."""
+    """Whose rows a table has, with the columns that lead from a row to its unit."""
     match table.ownership:
         case Public():
             return "nobody (public)"
@@ -183,10 +187,10 @@ def limits(table: Table) -> str:
             return "1 row" if table.rows is None else f"1 row, of {table.rows}"
         case EntityUnit():
             names = ("groups", "rows_per_group", "rows")
-            said = [n for n in names if n in table.limits.declared]
-            left = [n for n in names if n not in table.limits.declared]
-            texts = [_limits(table.limits, said), _limits(table.limits, left)]
-            if left:
+            declared = [n for n in names if n in table.limits.declared]
+            default = [n for n in names if n not in table.limits.declared]
+            texts = [_limits(table.limits, declared), _limits(table.limits, default)]
+            if default:
                 texts[1] = f"default: {texts[1]}"
             return "; ".join(text for text in texts if text)
         case missing:
@@ -204,8 +208,8 @@ def _key(table: Table, holds: bool | None) -> str:  # noqa: FBT001 - None: not d
 
 
 def _judge(schema: Schema, holds: Mapping[str, bool], rows: Mapping[str, int]) -> None:
-    """A declared key that doesn't hold fails the check, and so does another number of rows."""
-    broken = [name for name, found in holds.items() if not found]
+    """Fail the check if a declared key doesn't hold, or if a declared number of rows is wrong."""
+    broken = [name for name, is_unique in holds.items() if not is_unique]
     declared = {name: table.rows for name, table in schema.tables.items() if table.rows is not None}
     others = [name for name, count in declared.items() if rows[name] != count]
     if not broken and not others:

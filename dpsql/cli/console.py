@@ -16,19 +16,19 @@ from dpsql.schema.load.paths import STATE
 
 
 def console(schema: Path, *, epsilon: float | None, analyst: str) -> None:
-    """Prompt, or run what stdin has until the first failure."""
+    """Prompt on a terminal; otherwise run the statements of stdin until the first failure."""
     with reporting_errors():
-        found = Console(schema, analyst=analyst, epsilon=epsilon)
+        prompt = Console(schema, analyst=analyst, epsilon=epsilon)
         if sys.stdin.isatty() and sys.stdout.isatty():
-            found.interact(_history())
+            prompt.interact(_history())
             return
         try:
             text = sys.stdin.buffer.read().decode()
         except UnicodeDecodeError:
             raise click.UsageError("stdin isn't UTF-8") from None
-        found.batch(text)
-    if found.failure is not None:
-        spent = isinstance(found.failure, BudgetSpent)
+        prompt.batch(text)
+    if prompt.failure is not None:
+        spent = isinstance(prompt.failure, BudgetSpent)
         raise click.exceptions.Exit(ExitCode.BUDGET_SPENT if spent else ExitCode.FAILED)
 
 

@@ -14,7 +14,7 @@ from dpsql.report.terminal.error_message import describe
 
 
 class ExitCode(IntEnum):
-    """What a command ends with."""
+    """The exit code of a command."""
 
     ANSWERED = 0
     FAILED = 1
@@ -25,7 +25,7 @@ class ExitCode(IntEnum):
 
 @contextmanager
 def reporting_errors(sql: str | None = None) -> Iterator[None]:
-    """Errors become messages on stderr and exit codes; `sql` is the text they point into."""
+    """Print an error on stderr and exit with its code; `sql` is the text that errors point into."""
     try:
         yield
     except Error as error:
@@ -35,5 +35,5 @@ def reporting_errors(sql: str | None = None) -> Iterator[None]:
 
 
 def echo_err(text: str) -> None:
-    """Write a line to stderr, in colour only where somebody sees it."""
+    """Write a line to stderr, in colour on a terminal unless NO_COLOR is set."""
     click.echo(text, err=True, color=False if os.environ.get("NO_COLOR") else None)

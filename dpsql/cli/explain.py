@@ -1,4 +1,4 @@
-"""dpsql explain: what a query would cost, and why."""
+"""`dpsql explain`: a query's price and proof, or its errors at many epsilons."""
 
 from __future__ import annotations
 

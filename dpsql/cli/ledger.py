@@ -1,4 +1,4 @@
-"""`dpsql ledger`: what an owner does with a ledger: verify, amend, back up."""
+"""`dpsql ledger`: an owner's commands to verify, amend and back up a ledger."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpsql.session.ledger_access import anchor_path, dataset_wide, ledger_locati
 
 
 def verify(path: Path, receipts: Sequence[str]) -> None:
-    """Print what was found in order, or fail with what was not."""
+    """Verify the ledger and print what agrees; fail with the first fault."""
     with reporting_errors():
         schema = load_schema(path)
         proofs = [parse_receipt_id(text) for text in receipts]
@@ -36,19 +36,19 @@ def verify(path: Path, receipts: Sequence[str]) -> None:
 
 
 def amend(path: Path, reason: str | None) -> None:
-    """Put the schema's terms in force; without a reason, only print what that would change."""
+    """Record the schema's terms in the ledger; without a reason, only print what would change."""
     with reporting_errors():
         schema = load_schema(path)
-        changed = [found for found in _ledgers(schema) if _differs(found)]
+        changed = [own for own in _ledgers(schema) if _differs(own)]
         if not changed:
             click.echo("nothing to amend: the ledger holds what the schema says")
             return
-        for number, found in enumerate(changed):
-            with recorded_ledger(found) as ledger:
+        for number, own in enumerate(changed):
+            with recorded_ledger(own) as ledger:
                 if not number:
-                    _print_changes(found, ledger.terms)
+                    _print_changes(own, ledger.terms)
                 if reason is not None:
-                    ledger.amend(ledger_terms(found), reason)
+                    ledger.amend(ledger_terms(own), reason)
         if reason is None:
             echo_err("nothing was changed")
             echo_err(f"hint: agree with dpsql ledger amend {path} --reason '…'; both are recorded")
@@ -67,7 +67,10 @@ def backup(path: Path, target: Path) -> None:
 
 
 def _ledgers(schema: Schema) -> list[Schema]:
-    """Of a refreshed budget the dataset's ledger, and the current period's if there is one yet."""
+    """The schema with each of its ledgers.
+
+    A budget with periods has the dataset's ledger, and that of the current period if it exists.
+    """
     if schema.period is None:
         return [schema]
     there = exists(ledger_location(schema), anchor_path(schema))

@@ -1,7 +1,7 @@
-"""What a server logs, on the operator's terminal: no line of it acts there.
+"""The log of a server, without control characters that the operator's terminal would act on.
 
-What is logged may hold a client's words, an error's or a file's. So it is made visible where it is
-written, once for all that is logged, not where each line is made.
+Lines may quote a client, an error or a file. So the formatter escapes every line where it is
+written, not the code that logs it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dpsql.report.terminal.sanitize import sanitize_lines
 
 
 class VisibleFormatter(logging.Formatter):
-    """A line of the log, tracebacks too, with escapes for whatever isn't printable."""
+    """Formats records, tracebacks included, with escapes for characters that aren't printable."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The text of `record`."""
@@ -25,5 +25,5 @@ def log_to_terminal() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(VisibleFormatter("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.INFO)
-    # It warns of statements that it can't parse by quoting them.
+    # sqlglot warns of statements that it can't parse, and quotes them.
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)

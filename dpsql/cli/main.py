@@ -1,4 +1,4 @@
-"""The commands and their options; the last line of defence against tracebacks."""
+"""The commands and their options; every exception ends in a message, never in a traceback."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dpsql.cli.query import OutputFormat
 
 _SPACE = 2048 * 1024 * 1024
-"""What libraries and threads map, with some room for a statement."""
+"""Bytes of address space that libraries and threads map, with some room for a statement."""
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 
@@ -238,14 +238,14 @@ for command in (audit, explain, mcp, prepare, serve, user):
 
 
 def main() -> None:
-    """Run a command; whatever it is given, it ends with a message and an exit code."""
+    """Run a command, and exit with its code; an exception becomes a message on stderr."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A terminal that can't show a sign is no reason to fail.
+            # A terminal that lacks a character is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
     _warn_of_little_space()
     try:
-        # Whoever runs a command may know why it failed; an error doesn't say what depends on rows.
+        # The user of a command may see a failure's cause, which the errors' messages leave out.
         with causes_shown():
             code = commands.main(prog_name="dpsql", standalone_mode=False)
     except click.ClickException as error:
@@ -255,7 +255,7 @@ def main() -> None:
         echo_err("cancelled")
         code = ExitCode.CANCELLED
     except BrokenPipeError:
-        # Whoever read the answer has had enough of it; Python would complain while it ends.
+        # The reader of stdout has closed it; without this, Python would complain at its exit.
         sys.stdout = None
         code = ExitCode.FAILED
     except OSError as error:
@@ -273,14 +273,14 @@ def main() -> None:
 
 
 def _warn_of_little_space() -> None:
-    """Libraries that find no room end the process, before anything of ours could say why."""
+    """Warn beforehand: libraries that get no memory end the process without any message."""
     space, _ = resource.getrlimit(resource.RLIMIT_AS)
     if space != resource.RLIM_INFINITY and space < _SPACE:
         echo_err(f"warning: memory may be short{_limit()}")
 
 
 def _is_of_memory(error: Exception) -> bool:
-    """Out of memory; where `ulimit -v` is set, threads and libraries have errors of their own."""
+    """Whether memory is short; with `ulimit -v`, threads and libraries raise other errors then."""
     space, _ = resource.getrlimit(resource.RLIMIT_AS)
     limited = isinstance(error, RuntimeError | ImportError) and space < _SPACE
     return isinstance(error, MemoryError) or (limited and space != resource.RLIM_INFINITY)

@@ -54,7 +54,7 @@ errors_of_values = click.option(
 
 
 def text(sql: str) -> str:
-    """The statement itself, or what stdin says."""
+    """The statement: `sql` itself, or the text of stdin if `sql` is "-"."""
     if sql != "-":
         return sql
     try:

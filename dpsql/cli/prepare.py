@@ -1,4 +1,4 @@
-"""`dpsql prepare`: the sidecar of a source, for its owner; verifies and records declared keys."""
+"""`dpsql prepare`: writes the sidecar of a source; verifies and records declared keys."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def prepare(schema: Path) -> None:
     watch = Watch()
     with reporting_errors():
         watch.step("reading the schema")
-        found = load_schema(schema)
+        loaded = load_schema(schema)
         try:
-            ready = watch.run(lambda: _prepared(found, watch), lambda: None)
+            ready = watch.run(lambda: _prepared(loaded, watch), lambda: None)
         except Cancelled:
             echo_err("cancelled; nothing was prepared")
             raise click.exceptions.Exit(ExitCode.CANCELLED) from None
-    target = sidecar_path(found)
+    target = sidecar_path(loaded)
     click.echo(f"prepared {', '.join(ready) or 'no table'} in {target}")
     click.echo(f"{target.stat().st_size / 1e6:,.1f} MB, of this version of the data")
 

@@ -1,4 +1,4 @@
-"""Runs one statement: the answer goes to stdout, its cost and what is left to stderr."""
+"""Runs a statement: the answer goes to stdout, its cost and the remaining budget to stderr."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Written = Literal["text", "json", "html", "svg"]
 def query(
     schema: Path, sql: str, form: OutputFormat, *, errors: bool, epsilon: float | None, analyst: str
 ) -> None:
-    """Answer `sql` in the form asked for."""
+    """Answer `sql` in the format `form`, with columns of errors if `errors`."""
     if form == "parquet" and sys.stdout.isatty():
         raise click.UsageError("Parquet isn't for terminals: redirect it, as in > answer.parquet")
     with reporting_errors(sql):
@@ -59,7 +59,7 @@ def batch(
     if form == "parquet":
         raise click.UsageError("Parquet holds one answer: ask for another format")
     with reporting_errors():
-        connection, (cursors, found) = _watched(
+        connection, (cursors, composed) = _watched(
             schema, epsilon, analyst, lambda connection: connection.batch(parts(statements))
         )
         with closing(connection):
@@ -67,7 +67,7 @@ def batch(
                 if number:
                     click.echo()
                 write(cursor, form, errors=errors)
-            echo_err(cost_of_batch(found, connection.budget))
+            echo_err(cost_of_batch(composed, connection.budget))
 
 
 def explain(
@@ -75,21 +75,21 @@ def explain(
 ) -> None:
     """Print the proof and the price of `sql`."""
     with reporting_errors(sql):
-        connection, found = _watched(
+        connection, explanation = _watched(
             schema, epsilon, analyst, lambda connection: connection.explain(sql)
         )
         with closing(connection):
-            click.echo(sanitize_lines(found.written(Explained(form), sql=with_sql)))
+            click.echo(sanitize_lines(explanation.written(Explained(form), sql=with_sql)))
 
 
 def sweep(schema: Path, sql: str, form: Written, epsilons: str | None, *, analyst: str) -> None:
     """Print the errors of `sql` at many epsilons."""
     with reporting_errors(sql):
-        connection, found = _watched(
+        connection, curve = _watched(
             schema, None, analyst, lambda connection: connection.sweep(sql, epsilons)
         )
         with closing(connection):
-            click.echo(sanitize_lines(found.written(Swept(form))))
+            click.echo(sanitize_lines(curve.written(Swept(form))))
 
 
 def write(cursor: Cursor, form: OutputFormat, *, errors: bool) -> None:
@@ -121,7 +121,10 @@ def _watched(
     analyst: str,
     ask: Callable[[Connection], Result],
 ) -> tuple[Connection, Result]:
-    """Connect and ask, with the step shown; Ctrl-C says whether the charge was made."""
+    """Connect, and return the connection with what `ask` returns; steps are shown meanwhile.
+
+    After Ctrl-C, a message says whether the charge was made, and the command exits.
+    """
     watch = Watch()
     connections: list[Connection] = []
 
@@ -136,7 +139,7 @@ def _watched(
             connection.interrupt()
 
     try:
-        found = watch.run(work, interrupt)
+        outcome = watch.run(work, interrupt)
     except Cancelled as cancelled:
         if not cancelled.running:
             _close(connections)
@@ -147,7 +150,7 @@ def _watched(
     except BaseException:
         _close(connections)
         raise
-    return connections[0], found
+    return connections[0], outcome
 
 
 def _close(connections: list[Connection]) -> None:

@@ -1,4 +1,4 @@
-"""Runs the server that BI tools connect to, until it is told to stop."""
+"""Runs the server that BI tools connect to, until SIGINT or SIGTERM."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _FILE = click.Path(path_type=Path)
 @click.option("--connections", default=400, show_default=True, help="How many at once.")
 @click.option("--health-port", type=int, help="Counts for Prometheus, by HTTP.")
 @click.option("--health-host", default="127.0.0.1", show_default=True, help="Its address.")
-def serve(**given: Any) -> None:
+def serve(**arguments: Any) -> None:
     """Serve BI tools: speak PostgreSQL's protocol.
 
     Each user is an analyst; dpsql user add defines them. Without users, whoever
     connects from this machine is the analyst whose name they give.
     """
-    # What opens engines is imported late: dpsql --help answers at once.
+    # Modules that import engines are imported late, so that dpsql --help is fast.
     from dpsql.cli.log import log_to_terminal  # noqa: PLC0415
     from dpsql.pgwire.login.authentication import Authenticator  # noqa: PLC0415
     from dpsql.pgwire.monitoring.health_endpoint import HealthEndpoint  # noqa: PLC0415
@@ -50,7 +50,7 @@ def serve(**given: Any) -> None:
     from dpsql.pgwire.shared_dataset import Dataset  # noqa: PLC0415
 
     log_to_terminal()
-    options = Options(**given)
+    options = Options(**arguments)
     with reporting_errors():
         try:
             setup = checked(options)
@@ -101,7 +101,7 @@ def _address(host: str, port: int) -> str:
 
 
 def _allow_many_sockets() -> None:
-    """Each client takes one; the usual limit of 1,024 is soon reached by slow ones."""
+    """Raise the limit of open files, usually 1,024, since each client takes a socket."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 8_192 if hard == resource.RLIM_INFINITY else min(hard, 8_192)
     if soft < wanted:

@@ -1,4 +1,4 @@
-"""Who may log in to a server: names, and verifiers of passwords."""
+"""`dpsql user`: the users who may log in to `dpsql serve`, with verifiers of passwords."""
 
 from __future__ import annotations
 

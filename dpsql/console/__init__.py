@@ -2,14 +2,14 @@ r"""The console: statements typed at a prompt, answered below it.
 
 | module             | what it does                                                         |
 | ------------------ | -------------------------------------------------------------------- |
-| repl               | reads, asks, prints, until the end of input                          |
+| repl               | the loop: reads statements, runs them, prints answers                |
 | prompt             | the line editor: prompt, history, several lines until `;`            |
 | completion         | tables, columns, functions and keywords that fit where the cursor is |
-| backslash_commands | what begins with a backslash                                         |
-| schema_listing     | what `\d`, `\dt` and `\l` show of the schema                         |
-| state              | what the loop and its commands have in front of them                 |
-| display_settings   | what is switched on and off, and where answers go                    |
-| cost_confirmation  | asks before a query that takes much of what is left                  |
-| statement_progress | one statement at work, stopped by Ctrl-C                             |
+| backslash_commands | the commands that begin with a backslash                             |
+| schema_listing     | the listings of `\d`, `\dt` and `\l`, from the schema                |
+| state              | the state that the loop and its commands share                       |
+| display_settings   | switches of the display, and the file that answers go to             |
+| cost_confirmation  | asks before a query that takes much of the remaining budget          |
+| statement_progress | runs one statement, which Ctrl-C stops                               |
 | harlequin          | an adapter for Harlequin, a full-screen SQL IDE                      |
 """

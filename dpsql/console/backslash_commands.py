@@ -1,4 +1,4 @@
-r"""What begins with a backslash: `\dt`, `\timing`, `\explain` and the others."""
+r"""The commands that begin with a backslash: `\dt`, `\timing`, `\explain` and the others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dpsql.report.terminal.table import plain
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: its name, its argument as help shows it, and what it does."""
+    r"""A command: its name, and its argument and its meaning as `\?` lists them."""
 
     name: str
     argument: str
@@ -29,7 +29,7 @@ class Command:
 
 
 def run_command(state: ConsoleState, text: str) -> NextAction:
-    r"""Run the command that `text`, which begins with a backslash, asks for."""
+    r"""Run the command in `text`, which begins with a backslash; `BadParameter` if unknown."""
     name, _, argument = text.strip().partition(" ")
     command = COMMANDS.get(name.rstrip(";"))
     if command is None:
@@ -56,13 +56,13 @@ def _datasets(state: ConsoleState, _: str) -> NextAction:
 
 
 def _switch(name: str, what: str) -> Callable[[ConsoleState, str], NextAction]:
-    def run(desk: ConsoleState, argument: str) -> NextAction:
+    def run(state: ConsoleState, argument: str) -> NextAction:
         if argument.casefold() not in {"", "on", "off"}:
             raise BadParameter(
                 f"{what} on or off, not {sanitize(argument)}", hint="write on or off"
             )
-        now = argument.casefold() == "on" if argument else not getattr(desk.settings, name)
-        setattr(desk.settings, name, now)
+        now = argument.casefold() == "on" if argument else not getattr(state.settings, name)
+        setattr(state.settings, name, now)
         click.echo(f"{what} {'on' if now else 'off'}")
         return None
 
@@ -106,8 +106,8 @@ def _help(_: ConsoleState, __: str) -> NextAction:
 
 
 def _budget(state: ConsoleState, _: str) -> NextAction:
-    found = budget_table(state.connection.budget)
-    click.echo(plain(found.description, [tuple(row.values()) for row in found.table.to_pylist()]))
+    budget = budget_table(state.connection.budget)
+    click.echo(plain(budget.description, [tuple(row.values()) for row in budget.table.to_pylist()]))
     return None
 
 

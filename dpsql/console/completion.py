@@ -42,7 +42,10 @@ class _Word:
 
 
 class SchemaCompleter(Completer):
-    """Completes from what can be named now, and from the console's commands with their meanings."""
+    """Completes names of the catalogue, functions, keywords, and the console's commands.
+
+    `catalog` gives the schema as it is now; `commands` are the commands' meanings by name.
+    """
 
     def __init__(self, catalog: Callable[[], Schema], commands: Mapping[str, str]) -> None:
         self._catalog = catalog
@@ -53,10 +56,10 @@ class SchemaCompleter(Completer):
         document: Document,
         complete_event: CompleteEvent,  # noqa: ARG002
     ) -> Iterator[Completion]:
-        """What the word before the cursor can become, most fitting first."""
+        """Completions of the word before the cursor, the most fitting first."""
         text = document.text_before_cursor
-        found = _NAME.search(text)
-        typed = found[0] if found else ""
+        match = _NAME.search(text)
+        typed = match[0] if match else ""
         before = text[: len(text) - len(typed)]
         prefix, dot, last = typed.rpartition(".")
         words = self._words(before, document.text, prefix if dot else None, typed)
@@ -92,7 +95,7 @@ class SchemaCompleter(Completer):
         return self._tables() if before.split(maxsplit=1)[0] == "\\d" else []
 
     def _tables(self, of: str | None = None) -> list[_Word]:
-        """All tables, or those of one schema by their names within it."""
+        """All tables, or those of the schema `of` by their names without it."""
         offered = self._catalog().visible_tables.values()
         if of is None:
             return [_Word(table.name, self._visibility(table)) for table in offered]
@@ -107,10 +110,10 @@ class SchemaCompleter(Completer):
         return "public" if isinstance(table.ownership, Public) else "private"
 
     def _named(self, text: str, name: str) -> Table | None:
-        """The table that `name` is, or is the alias of."""
-        for found in _ALIAS.finditer(text):
-            if (found[2] or "").casefold() == name.casefold():
-                return self._table(found[1])
+        """The table whose alias in `text`, or whose name, is `name`; None if there is none."""
+        for match in _ALIAS.finditer(text):
+            if (match[2] or "").casefold() == name.casefold():
+                return self._table(match[1])
         return self._table(name)
 
     def _table(self, name: str) -> Table | None:
@@ -118,11 +121,11 @@ class SchemaCompleter(Completer):
 
 
 def _read(text: str) -> Iterator[str]:
-    return (found[1] for found in _ALIAS.finditer(text))
+    return (match[1] for match in _ALIAS.finditer(text))
 
 
 def words() -> list[str]:
-    """All that is offered whatever the schema is."""
+    """The functions and keywords, which are offered whatever the schema is."""
     return [word.text for word in (*_functions(), *_keywords(""))]
 
 
@@ -151,5 +154,5 @@ def _functions() -> list[_Word]:
 
 
 def _keywords(typed: str) -> list[_Word]:
-    """In small letters for who writes so."""
+    """The keywords, in small letters if the typed word is."""
     return [_Word(word.lower() if typed.islower() else word, "") for word in KEYWORDS.split()]

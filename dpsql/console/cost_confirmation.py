@@ -1,4 +1,4 @@
-"""Asks before a query that takes much of what is left."""
+"""Asks before a query that takes much of the remaining budget."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from fractions import Fraction
 from typing import Final
 
 CONFIRM_ABOVE: Final = Fraction(1, 5)
-"""The share of what is left above which a query is asked about."""
+"""The share of the remaining budget above which a query needs a confirmation."""
 
 Ask = Callable[[str], str]
+"""Shows a question and gives the answer that was typed."""
 
 
 def confirm(share: Fraction, ask: Ask) -> bool:
-    """Tell whether a query that takes `share` of what is left may run; silence means no."""
+    """Whether a query that takes `share` of the remaining budget may run; no answer means no."""
     if share <= CONFIRM_ABOVE:
         return True
     part = "all" if share >= 1 else f"{float(share):.0%}"

@@ -1,4 +1,4 @@
-"""What is switched on and off, and where answers go."""
+"""The switches of the display, and the file that answers go to."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class Settings:
-    """The switches of one console, each by its command.
+    r"""The switches of one console, each by the name of its command.
 
-    `noise` is shown on the screen; with `errors`, files and pipes have columns of it. `output` is
-    the file that the next answers are added to, None for the screen.
+    `timing` prints how long a statement took, `expanded` (`\x`) prints each row as a list of its
+    columns, and `dry` only explains queries. `noise` shows errors on the screen; with `errors`,
+    files and pipes get columns of them. `output` (`\o`) is the file that answers are added to, None
+    for the screen.
     """
 
     timing: bool = False

@@ -40,36 +40,36 @@ _OPTIONS: Final[list[HarlequinAdapterOption]] = [
 
 
 class DpsqlCursor(HarlequinCursor):
-    """An answer; how many of its rows are fetched changes nothing of what it cost."""
+    """An answer; its cost doesn't depend on how many of its rows are fetched."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
         self._limit: int | None = None
 
     def columns(self) -> list[tuple[str, str]]:
-        """Names, with a sign for each type."""
+        """Each column's name, with the sign that Harlequin shows for its type."""
         return [(name, _sign_of_code(code)) for name, code, *_ in self._cursor.description or ()]
 
     def set_limit(self, limit: int) -> DpsqlCursor:
-        """Fetch no more than so many rows."""
+        """Fetch at most `limit` rows."""
         self._limit = limit
         return self
 
     def fetchall(self) -> pa.Table | None:
-        """The rows."""
+        """The rows, None if there are none."""
         table = self._cursor.fetch_arrow_table().slice(0, self._limit)
         return table if table.num_rows else None
 
 
 class DpsqlConnection(HarlequinConnection):
-    """One analyst's connection; `SHOW dpsql.budget` tells what is left."""
+    """One analyst's connection."""
 
     def __init__(self, connection: Connection, init_message: str = "") -> None:
         super().__init__(init_message=init_message)
         self._connection = connection
 
     def execute(self, query: str) -> HarlequinCursor | None:
-        """Answer a query and charge for it; a refusal's text has its place and its hint."""
+        """Answer a query and charge for it; an error's text has its position and its hint."""
         try:
             cursor = self._connection.execute(query)
         except Error as error:
@@ -79,20 +79,20 @@ class DpsqlConnection(HarlequinConnection):
         return None if cursor.description is None else DpsqlCursor(cursor)
 
     def cancel(self) -> None:
-        """Stop what is running; its charge stands."""
+        """Stop the query that runs; its charge stands."""
         self._connection.interrupt()
 
     def get_catalog(self) -> Catalog:
-        """The declared tables."""
+        """The tables that may be named, with their columns."""
         schema = self._connection.catalog
         return Catalog(items=[_table(t, whose(t, schema)) for t in schema.visible_tables.values()])
 
     def get_completions(self) -> list[HarlequinCompletion]:
-        """The functions that have a rule."""
+        """The functions that dpsql has a rule for."""
         return [HarlequinCompletion(n, "fn", n, 900, None) for n in words() if n.endswith("(")]
 
     def close(self) -> None:
-        """Let go of source and ledger."""
+        """Close the source and the ledger."""
         with suppress(Error):
             self._connection.close()
 
@@ -112,7 +112,7 @@ class DpsqlAdapter(HarlequinAdapter):
 
     @property
     def connection_id(self) -> str:
-        """The file's path: each has its own history and catalogue."""
+        """The schema file's path, by which Harlequin keeps its history and catalogue apart."""
         return str(Path(self._schema).absolute())
 
     def connect(self) -> DpsqlConnection:

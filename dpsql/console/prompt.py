@@ -1,4 +1,4 @@
-"""The line editor: a prompt with what is left, history, several lines until `;`, completion."""
+"""The line editor: a prompt with the remaining budget, history, several lines, completion."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ class Prompt:
         )
 
     def read(self, default: str = "") -> str:
-        """What was typed. Raises KeyboardInterrupt for Ctrl-C and EOFError for Ctrl-D."""
+        """The text that was typed; `default` is there at first.
+
+        Raises KeyboardInterrupt for Ctrl-C and EOFError for Ctrl-D.
+        """
         return self._session.prompt(
             self._message(),
             default=default,
@@ -66,7 +69,7 @@ class Prompt:
         )
 
     def ask(self, question: str) -> str:
-        """What was typed on one line, which the history doesn't keep."""
+        """The line that was typed as an answer, which isn't added to the history."""
         return input(question)
 
     def _message(self) -> FormattedText:
@@ -79,14 +82,19 @@ class Prompt:
 
 
 def left(budget: Budget) -> tuple[str, str]:
-    """What is left of the smaller allowance, and its colour: red where one query is too many."""
+    """The remaining part of the scarcer allowance, and its colour: red if no query fits."""
     allowances = [budget.dataset, budget.own]
-    found = [a for a in allowances if a.epsilon_left is not None and a.epsilon_cap]
-    least = min(found, key=lambda a: (a.epsilon_left or Decimal(0)) / (a.epsilon_cap or Decimal(1)))
+    capped = [a for a in allowances if a.epsilon_left is not None and a.epsilon_cap]
+    scarcest = min(
+        capped, key=lambda a: (a.epsilon_left or Decimal(0)) / (a.epsilon_cap or Decimal(1))
+    )
     style = "ansigreen" if budget.queries_left > 5 else "ansiyellow"
     if budget.queries_left < 1:
         style = "ansired"
-    return f"ε {float(least.epsilon_left or 0):.3g}/{float(least.epsilon_cap or 0):.3g}", style
+    return (
+        f"ε {float(scarcest.epsilon_left or 0):.3g}/{float(scarcest.epsilon_cap or 0):.3g}",
+        style,
+    )
 
 
 def _keys(state: ConsoleState) -> KeyBindings:
@@ -94,7 +102,7 @@ def _keys(state: ConsoleState) -> KeyBindings:
 
     @keys.add("enter")
     def _(event: KeyPressEvent) -> None:
-        """Enter sends what is complete, and otherwise begins a line."""
+        """Enter sends a complete statement, and otherwise begins a new line."""
         buffer = event.current_buffer
         if buffer.complete_state is not None and buffer.complete_state.current_completion:
             buffer.complete_state = None
@@ -105,7 +113,7 @@ def _keys(state: ConsoleState) -> KeyBindings:
 
     @keys.add("tab", filter=Condition(lambda: state.proposal is not None))
     def _(event: KeyPressEvent) -> None:
-        """Tab takes the proposal where nothing is typed, and otherwise completes."""
+        """Tab inserts the proposal if nothing is typed, and otherwise completes."""
         buffer = event.current_buffer
         if not buffer.text and state.proposal is not None:
             buffer.insert_text(state.proposal)
@@ -118,6 +126,6 @@ def _keys(state: ConsoleState) -> KeyBindings:
 
 
 def _private(file: Path) -> None:
-    """Make a file that only its user reads: statements may quote what isn't everybody's."""
+    """Create a file that only its user may read: statements may quote confidential values."""
     file.parent.mkdir(parents=True, exist_ok=True)
     os.close(os.open(file, os.O_CREAT | os.O_APPEND, 0o600))

@@ -49,10 +49,10 @@ class Console:
         """Prompt until Ctrl-D or a quit."""
         from dpsql.console.prompt import Prompt  # noqa: PLC0415 - only a terminal needs it
 
-        desk, self._interactive = self._state, True
-        with closing(desk.connection):
-            prompt = Prompt(desk, history)
-            click.echo(_HELLO.format(name=desk.connection.schema.dataset))
+        state, self._interactive = self._state, True
+        with closing(state.connection):
+            prompt = Prompt(state, history)
+            click.echo(_HELLO.format(name=state.connection.schema.dataset))
             while True:
                 default, self._default = self._default, ""
                 try:
@@ -61,7 +61,7 @@ class Console:
                     continue
                 except EOFError:
                     return
-                desk.proposal = None
+                state.proposal = None
                 if not self.run(text, prompt.ask):
                     return
 
@@ -100,12 +100,12 @@ class Console:
         return True
 
     def _statement(self, sql: str, ask: Ask | None) -> None:
-        desk = self._state
-        connection = desk.connection
+        state = self._state
+        connection = state.connection
         began = time.monotonic()
-        if desk.settings.dry:
-            found = self._work.run(lambda: connection.explain(sql), connection.interrupt)
-            click.echo(sanitize_lines(str(found)))
+        if state.settings.dry:
+            explanation = self._work.run(lambda: connection.explain(sql), connection.interrupt)
+            click.echo(sanitize_lines(str(explanation)))
             return
         if ask is not None:
             share = self._work.run(lambda: _share(connection, sql), connection.interrupt)
@@ -116,24 +116,24 @@ class Console:
         seconds = time.monotonic() - began
         privacy = cursor.privacy
         if privacy is not None:
-            desk.last = sql.strip()
+            state.last = sql.strip()
         self._show(cursor)
         if privacy is not None:
-            for told in (cost(privacy, connection.budget), *privacy.notes):
-                self._say(click.style(told, dim=True))
-        if desk.settings.timing:
+            for line in (cost(privacy, connection.budget), *privacy.notes):
+                self._say(click.style(line, dim=True))
+        if state.settings.timing:
             self._say(f"{seconds:.3f} s")
 
     def _show(self, cursor: Cursor) -> None:
-        columns, desk = cursor.description, self._state
+        columns, state = cursor.description, self._state
         if columns is None:
             return
-        is_screen = sys.stdout.isatty() and desk.settings.output is None
-        if desk.settings.errors and not is_screen:
+        is_screen = sys.stdout.isatty() and state.settings.output is None
+        if state.settings.errors and not is_screen:
             cursor = cursor.with_errors()
             columns = cursor.description or ()
-        if desk.settings.output is not None:
-            _add(desk.settings.output, cursor)
+        if state.settings.output is not None:
+            _add(state.settings.output, cursor)
             return
         if [column[0] for column in columns] == [EXPLAINED]:
             click.echo("\n".join(sanitize_lines(str(line)) for (line,) in cursor))
@@ -141,10 +141,10 @@ class Console:
         if not sys.stdout.isatty() or cursor.privacy is None:
             click.echo(plain(columns, cursor.fetchall()))
             return
-        shape = records if desk.settings.expanded else table
+        shape = records if state.settings.expanded else table
         widths = cursor.half_widths or []
         rows, shown = cursor.fetchall(), cursor.privacy.shown_columns
-        desk.screen.print(shape(columns, rows, shown, widths, noise=desk.settings.noise))
+        state.screen.print(shape(columns, rows, shown, widths, noise=state.settings.noise))
 
     def _say(self, text: str) -> None:
         """What isn't an answer goes beside the answers, where these are piped somewhere."""

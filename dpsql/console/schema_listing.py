@@ -1,4 +1,4 @@
-r"""What `\d`, `\dt` and `\l` show: the schema as declared, never anything of its rows."""
+r"""The listings of `\d`, `\dt` and `\l`: the schema as declared, never anything of its rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpsql.session.ledger_access import ledger_location
 
 
 def tables(schema: Schema) -> str:
-    """All tables: whose rows they have, and what is said of them."""
+    """A line for each table: whose rows it has, how many columns, and its comment."""
     rows = [
         [t.name, whose(t, schema), str(len(t.columns)), t.comment]
         for t in schema.visible_tables.values()
@@ -23,7 +23,10 @@ def tables(schema: Schema) -> str:
 
 
 def columns(schema: Schema, name: str) -> str:
-    """One table: its columns with their domains, its owner, key and limits."""
+    """One table: its columns with their domains, its privacy unit, key and limits.
+
+    `UnknownTable` if no table has that name.
+    """
     table = schema.resolve(*name.replace('"', "").strip("; ").split("."))
     if table is None:
         raise UnknownTable(f"there is no table {name}", hint=r"\dt lists the tables")
@@ -42,7 +45,7 @@ def columns(schema: Schema, name: str) -> str:
 
 
 def datasets(schema: Schema) -> str:
-    """The dataset, where it lies, and what is promised of it."""
+    """The dataset, its files, its budget, its neighbors and its privacy units."""
     budget = schema.budget
     promised = f"epsilon {float(budget.epsilon):g}, delta {float(budget.delta):g}"
     lines = {

@@ -1,4 +1,4 @@
-"""What the loop and its commands have in front of them."""
+"""The state that the console's loop and its commands share."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dpsql.dbapi.connection import Connection
 
 @dataclass(slots=True)
 class ConsoleState:
-    """A connection, a screen, the switches, and the query that was asked last.
+    """A connection, a screen, the switches, and the last query that was answered ("" if none).
 
-    `proposal` is what to write instead of a statement that was just refused.
+    `proposal` is a correction of the statement that was just refused, None if there is none.
     """
 
     connection: Connection
@@ -26,22 +26,22 @@ class ConsoleState:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Run this text next, as if it were typed."""
+    """Run `text` next, as if it were typed."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Put this text into the next prompt."""
+    """Put `text` into the next prompt, to be edited."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Quit:
-    """The end."""
+    """End the console."""
 
 
 NextAction = Run | Edit | Quit | None
-"""What a command asks of the loop."""
+"""What the loop does after a command; None: read the next input."""

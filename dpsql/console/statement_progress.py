@@ -1,4 +1,4 @@
-"""One statement at work: its step shown after a second, stopped by Ctrl-C."""
+"""Runs one statement: its step is shown after a second, and Ctrl-C stops it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ Result = TypeVar("Result")
 
 
 class Work:
-    """Watches one piece of work after the other. A session tells `step` where it is."""
+    """Runs one piece of work after the other; a session calls `step` with each step's name."""
 
     def __init__(self) -> None:
         self._watch = Watch()
 
     def step(self, name: str) -> None:
-        """Take note of the step that begins."""
+        """Note that the step `name` begins."""
         self._watch.step(name)
 
     def run(self, work: Callable[[], Result], interrupt: Callable[[], None]) -> Result:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from os import PathLike
@@ -19,7 +20,7 @@ from dpsql.bind.syntax.parameter import literals
 from dpsql.dbapi.cursor import Cursor, Parameters
 from dpsql.dbapi.statements.assignment import Assignment
 from dpsql.dbapi.statements.describe import Describe, described
-from dpsql.dbapi.statements.options import with_options
+from dpsql.dbapi.statements.options import statement_options
 from dpsql.dbapi.statements.parse import (
     CreateRelease,
     DropRelease,
@@ -29,7 +30,7 @@ from dpsql.dbapi.statements.parse import (
     explained,
     read_statement,
 )
-from dpsql.dbapi.statements.settings import apply
+from dpsql.dbapi.statements.settings import updated
 from dpsql.dbapi.statements.show_setting import show_setting
 from dpsql.errors import BadParameter, InterfaceError, UnknownRelease
 from dpsql.report.budget import Budget, budget_of, read_budget
@@ -37,8 +38,10 @@ from dpsql.report.explain_text import Explanation, OutputFormat
 from dpsql.report.result.result import Result, from_answer, text_result
 from dpsql.schema.model import Schema
 from dpsql.session.batch import Batch
+from dpsql.session.compile.request import ANSWER, Request
 from dpsql.session.explain.error_curve import epsilon_grid
 from dpsql.session.interruptible import interruptible
+from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.saved.saved_releases import NotPaid
 from dpsql.session.session import Session
 
@@ -64,7 +67,7 @@ def connect(
 
 
 class Connection:
-    """One analyst's use of one dataset.
+    """One analyst's use of one dataset, and what they SET for their statements to come.
 
     Threads may share a connection, not a cursor: statements run one after another. In-process
     Python is no wall: whoever runs it can read the source itself.
@@ -81,9 +84,9 @@ class Connection:
     ProgrammingError: Final = errors.ProgrammingError
     NotSupportedError: Final = errors.NotSupportedError
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, options: QueryOptions = DEFAULT_OPTIONS) -> None:
         self._session = session
-        self._usual_epsilon = session.epsilon
+        self._options = options
         self._one_statement = threading.RLock()
         self._open = True
 
@@ -110,14 +113,14 @@ class Connection:
         with self._one_statement:
             self._check_open()
             for sql in statements:
-                found = read_statement(sql)
-                if not isinstance(found, Query) or found.options:
+                statement = read_statement(sql)
+                if not isinstance(statement, Query) or statement.options:
                     raise BadParameter(
                         "a batch has queries only, without OPTIONS of their own",
                         hint="write SELECT …, and SET dpsql.epsilon before the batch",
                     )
-            session = self._session
-            batch = interruptible(lambda: session.batch(statements), session.interrupt)
+            work = partial(self._session.batch, statements, self._options)
+            batch = interruptible(work, self._session.interrupt)
             return [Cursor(self, from_answer(answer)) for answer in batch.answers], batch
 
     def explain(self, sql: str, parameters: Parameters | None = None) -> Explanation:
@@ -131,8 +134,7 @@ class Connection:
             if isinstance(statement, ExplainPrivacy):
                 statement = explained(statement)
             if isinstance(statement, Query | CreateRelease):
-                given = literals(() if parameters is None else parameters)
-                return self._explain(statement, given)
+                return self._explain(statement, literals(() if parameters is None else parameters))
             raise BadParameter("only queries have a price", hint="write SELECT …")
 
     def sweep(
@@ -151,9 +153,9 @@ class Connection:
             if not isinstance(statement, Query):
                 raise BadParameter("only queries have errors", hint="write SELECT …")
             points = epsilon_grid(session.schema, epsilons)
-            given = literals(() if parameters is None else parameters)
-            work = partial(session.sweep, statement.sql, points, given)
-            with with_options(session, statement.options, self._usual_epsilon):
+            inputs = literals(() if parameters is None else parameters)
+            with self._options_of(statement) as options:
+                work = partial(session.sweep, statement.sql, points, options, inputs)
                 return ErrorCurve(interruptible(work, session.interrupt))
 
     def share(self, sql: str) -> Fraction:
@@ -168,10 +170,9 @@ class Connection:
             statement = read_statement(sql)
             if not isinstance(statement, Query | CreateRelease):
                 return Fraction(0)
-            how = statement.request if isinstance(statement, CreateRelease) else None
-            own = with_options(self._session, statement.options, self._usual_epsilon)
-            with own, suppress(NotPaid):  # the reader's own cap would pay for a first look
-                return self._session.share(statement.sql, wanted=how)
+            with self._options_of(statement) as options, suppress(NotPaid):
+                # NotPaid: the reader's own cap would pay for a first look.
+                return self._session.share(statement.sql, options, request=_request(statement))
             return Fraction(0)
 
     @property
@@ -180,7 +181,7 @@ class Connection:
         with self._one_statement:
             self._check_open()
             session = self._session
-            schema, analyst, epsilon = session.schema, session.analyst, session.epsilon
+            schema, analyst, epsilon = session.schema, session.analyst, self.epsilon
             if session.has_ledger:
                 balances = session.balance(), session.balance(analyst)
                 return budget_of(schema, analyst, epsilon, *balances)
@@ -206,7 +207,8 @@ class Connection:
     @property
     def epsilon(self) -> Fraction:
         """What a query spends; SET dpsql.epsilon changes it."""
-        return self._session.epsilon
+        epsilon = self._options.epsilon
+        return self._session.default_epsilon if epsilon is None else epsilon
 
     def interrupt(self) -> None:
         """Stop the statement that another thread runs on this connection; its charge stands."""
@@ -249,21 +251,21 @@ class Connection:
         if parameters and isinstance(statement, Describe | Show | Assignment):
             raise BadParameter("SET and SHOW take no parameters")
         match statement:
-            case Query(sql=sql, options=options):
+            case Query(sql=sql):
                 session = self._session
-                work = partial(session.query, sql, parameters=parameters, written=written)
-                with with_options(session, options, self._usual_epsilon):
+                with self._options_of(statement) as options:
+                    work = partial(session.query, sql, options, parameters, written)
                     return from_answer(interruptible(work, session.interrupt))
             case ExplainPrivacy(form=form, with_sql=with_sql):
                 inner = explained(statement)
-                found = self._explain(inner, parameters).written(form, sql=with_sql)
-                lines = found.split("\n") if form is OutputFormat.TEXT else [found]
+                text = self._explain(inner, parameters).written(form, sql=with_sql)
+                lines = text.split("\n") if form is OutputFormat.TEXT else [text]
                 return text_result([EXPLAINED], ([line] for line in lines))
-            case CreateRelease(request=wanted, sql=sql, options=options):
+            case CreateRelease(request=wanted, sql=sql):
                 session = self._session
-                keep = partial(session.save, wanted, sql, parameters)
-                with with_options(session, options, self._usual_epsilon):
-                    return from_answer(interruptible(keep, session.interrupt))
+                with self._options_of(statement) as options:
+                    work = partial(session.save, wanted, sql, options, parameters)
+                    return from_answer(interruptible(work, session.interrupt))
             case DropRelease(name=name, if_exists=if_exists):
                 with suppress(*[UnknownRelease] * if_exists):
                     self._session.saved.drop(name)
@@ -271,19 +273,28 @@ class Connection:
             case Describe():
                 return described(statement, self.catalog)
             case Show(setting=setting):
-                return show_setting(setting, self._session, lambda: self.budget)
+                options = replace(self._options, epsilon=self.epsilon)
+                return show_setting(setting, self._session, options, lambda: self.budget)
             case Assignment():
-                apply(self._session, statement, self._usual_epsilon)
+                self._options = updated(self._options, statement, self._session.schema)
                 return None
             case missing:
                 assert_never(missing)
 
     def _explain(self, statement: Query | CreateRelease, parameters: Literals) -> Explanation:
-        wanted = statement.request if isinstance(statement, CreateRelease) else None
-        work = partial(self._session.explain, statement.sql, None, parameters, wanted)
-        with with_options(self._session, statement.options, self._usual_epsilon):
-            return Explanation(interruptible(work, self._session.interrupt))
+        session, request = self._session, _request(statement)
+        with self._options_of(statement) as options:
+            work = partial(session.explain, statement.sql, options, parameters, request)
+            return Explanation(interruptible(work, session.interrupt))
+
+    def _options_of(self, statement: Query | CreateRelease) -> AbstractContextManager[QueryOptions]:
+        return statement_options(self._options, statement.options, self._session.schema)
 
     def _check_open(self) -> None:
         if not self._open:
             raise InterfaceError("the connection is closed", hint="connect again")
+
+
+def _request(statement: Query | CreateRelease) -> Request:
+    """What the releases of `statement` are for."""
+    return statement.request.content if isinstance(statement, CreateRelease) else ANSWER

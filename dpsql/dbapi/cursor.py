@@ -192,9 +192,9 @@ class Cursor:
         if self._rows is None:
             self._rows = python_rows(result.table, result.types)
         end = len(self._rows) if size is None else self._next + max(size, 0)
-        found = self._rows[self._next : end]
-        self._next += len(found)
-        return found
+        rows = self._rows[self._next : end]
+        self._next += len(rows)
+        return rows
 
     def _answer(self) -> Result:
         self._check_open()

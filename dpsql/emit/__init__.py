@@ -5,5 +5,4 @@
 | sql      | expressions, and the tree as text              |
 | relation | operators as SELECTs                           |
 | release  | a bounded release: contributions, limits, sums |
-| strategy | ways to the same sums in less time             |
 """

@@ -2,19 +2,19 @@
 
 | module       | what it does                                                         |
 | ------------ | -------------------------------------------------------------------- |
-| sandbox      | where SQL runs that analysts wrote, over public rows alone           |
+| sandbox      | runs SQL that analysts wrote, over public rows alone                 |
 | engine       | what any engine offers to the layers above                           |
 | source       | where the rows are, as a small value that crosses processes          |
 | opening      | which engine a source is opened with                                 |
 | duckdb       | DuckDB, which runs every statement                                   |
 | postgres     | a PostgreSQL server, whose rows are pulled into a DuckDB             |
-| read_limit   | how much of public rows is read at once                              |
+| read_limit   | how many public rows and bytes one statement may return              |
 | arrow_result | rows of a result as Arrow                                            |
 | raw          | the sealed result: only `release` looks inside                       |
 | sidecar      | the file that `dpsql prepare` writes beside the ledger               |
 | atomic_file  | files that are being written, and what killed processes left of them |
 | fingerprint  | which version of the data the source's files hold                    |
-| digest       | digests that outlive names: how values are written in them           |
+| digest       | digests that don't depend on names in the code, and their encoding   |
 
 Lock-down is the second wall: it protects the host, not the rows. The first is that only SQL
 rendered from our own plan ever reaches an engine that has a private row, and that only `release`

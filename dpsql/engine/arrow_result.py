@@ -1,4 +1,4 @@
-"""Rows of a result as Arrow: all of them, no more than there is room for, or few."""
+"""Rows of a result as Arrow tables: all, all within a limit, or few rows of integers."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import pyarrow as pa
 from dpsql.engine.read_limit import ReadLimit
 
 _BATCH: Final = 2048
-"""Rows of one vector."""
+"""Rows of one vector of DuckDB's."""
 
 _WARNED: Final = threading.Lock()
-"""Held while warnings are caught: filters are the process's own."""
+"""Held while warnings are suppressed, since warning filters are shared by all threads."""
 
 
 def all_rows(cursor: duckdb.DuckDBPyConnection) -> pa.Table:
-    """All rows of a result.
+    """All rows of the result that `cursor` has executed.
 
-    DuckDB warns of a copy, and advises a relation. That parses and binds the statement once more,
-    which takes milliseconds: as long as copying a million rows does.
+    DuckDB warns that they are copied, and advises a relation. A relation parses and binds the
+    statement once more, which takes milliseconds: as long as copying a million rows does.
     """
     with _WARNED, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -40,21 +40,21 @@ def limited_rows(
 ) -> pa.Table | None:
     """All rows of a statement, None if they are more than `limit`.
 
-    A relation's rows come as they are read; a cursor's are all made first.
+    A relation streams its rows; a cursor computes all of them before the first is fetched.
     """
     relation = cursor.sql(statement, params=list(parameters) or None)
     return limit.read(relation.to_arrow_reader(_BATCH))
 
 
 def integers(cursor: duckdb.DuckDBPyConnection) -> pa.Table:
-    """The rows of a result that has integers only."""
+    """The rows of a result whose columns are integers; for few rows, faster than Arrow."""
     names = [name for name, *_ in cursor.description or ()]
     rows = cursor.fetchall()
-    return pa.table([_whole([row[place] for row in rows]) for place in range(len(names))], names)
+    return pa.table([_whole([row[index] for row in rows]) for index in range(len(names))], names)
 
 
 def _whole(values: list[int | None]) -> pa.Array:
-    """Exact in either type: what the engine sums in 128 bits mostly fits a word."""
+    """An int64 array, or a decimal one if a 128-bit sum doesn't fit: exact in both types."""
     try:
         return pa.array(values, pa.int64())
     except OverflowError:
@@ -62,7 +62,7 @@ def _whole(values: list[int | None]) -> pa.Array:
 
 
 def stream(table: pa.Table) -> bytes:
-    """A table as an Arrow stream."""
+    """The bytes of a table as an Arrow IPC stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)

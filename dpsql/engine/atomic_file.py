@@ -1,8 +1,8 @@
 """Files that are being written, in a folder of their own beside the file that they will replace.
 
-A process that is killed leaves its folder behind, and in it maybe a copy of private rows. A lock on
-a file in it falls with the process, however that ends: whoever comes next sees that nobody holds it
-and removes the folder.
+A process that is killed leaves its folder behind, perhaps with a copy of private rows. Each folder
+has a file that its process holds a lock on, which the system releases however the process ends. The
+next process that sees the lock free removes the folder.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LOCK: Final = "lock"
 
 @contextmanager
 def unfinished(target: Path) -> Iterator[Path]:
-    """A folder for what will replace `target`: for its owner alone, and gone in the end."""
+    """A new folder for the file that will replace `target`: private, and removed in the end."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder, lock = _locked(target)
     try:
@@ -33,7 +33,7 @@ def unfinished(target: Path) -> Iterator[Path]:
 
 
 def remove_left_behind(target: Path) -> tuple[Path, ...]:
-    """Remove what killed processes left of `target`, and name it; what runs is left alone."""
+    """Remove the folders that killed processes left beside `target`; returns those removed."""
     removed = []
     for folder in sorted(target.parent.glob(f"{target.name}{_MARK}*")):
         if _is_ours(folder) and _is_dead(folder):
@@ -43,7 +43,7 @@ def remove_left_behind(target: Path) -> tuple[Path, ...]:
 
 
 def _locked(target: Path) -> tuple[Path, int]:
-    """A new folder, locked. Who is tidying up meanwhile may take an empty one away."""
+    """A new folder and its lock's descriptor; tries again if a cleanup removed the folder."""
     while True:
         folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f"{target.name}{_MARK}"))
         with suppress(FileNotFoundError):
@@ -63,7 +63,7 @@ def _is_dead(folder: Path) -> bool:
     try:
         lock = os.open(folder / _LOCK, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
     except FileNotFoundError:
-        # Made just now, or its process ended before it had a lock: then there is nothing in it.
+        # Just created, or its process ended before it had a lock: then the folder is empty.
         with suppress(OSError):
             folder.rmdir()
         return False
@@ -76,7 +76,7 @@ def _is_dead(folder: Path) -> bool:
 
 
 def _lock(descriptor: int) -> bool:
-    """The lock is taken, unless another process has it."""
+    """Takes the lock; False if another process holds it, or on Windows."""
     if sys.platform == "win32":
         return False
     import fcntl  # noqa: PLC0415 - not everywhere

@@ -1,7 +1,7 @@
-"""Digests that outlive names: what is stored under one is found by it in every later version.
+"""Digests that stay equal in every later version, so that they can be keys of stored answers.
 
-No name of the code and no `repr` is in them. An atom is a letter for its type and then its value;
-of several texts each stands after its length, so that none runs into the next:
+They depend on no name in the code and on no `repr`. A value is encoded as an atom: a letter for its
+type, then the value; of several texts, each follows its length, so that none runs into the next:
 
 | value                    | text                                   |
 | ------------------------ | -------------------------------------- |
@@ -14,8 +14,8 @@ of several texts each stands after its length, so that none runs into the next:
 | (1, 'a')                 | (2:I12:Sa                              |
 | frozenset({1, 2})        | {2:I12:I2                              |
 
-No atom begins with a small letter or a digit, and each digest does: what is built of both keeps
-them apart.
+No atom begins with a small letter or a digit, and each digest does: in a sequence of both, neither
+can be taken for the other.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Digest = str
 
 
 def digest_of(kind: str, *parts: str) -> Digest:
-    """One digest of all `parts`, in their order; those of two kinds are never equal."""
+    """The sha256, in hexadecimal, of `kind` and `parts` in order; never equal for two kinds."""
     return hashlib.sha256(_joined_texts((kind, *parts)).encode(errors="surrogatepass")).hexdigest()
 
 
 def encoded(value: object) -> str:
-    """The text of an atom, which no other value has; raises TypeError for what is none."""
+    """The text of the atom `value`, which no other value has; TypeError if its type has none."""
     atom = ATOMS.get(type(value))
     if atom is None:
         raise TypeError(f"{type(value).__qualname__} isn't an atom that digests are made of")
@@ -65,7 +65,7 @@ ATOMS: Final[dict[type, Callable[[Any], str]]] = {
     str: "S".__add__,
     bytes: lambda value: f"B{value.hex()}",
     Fraction: lambda value: f"Q{value.numerator:x}/{value.denominator:x}",
-    # Of zeros the sign is told; of numbers that are none nothing is.
+    # The sign of a zero is encoded; the sign and payload of a NaN are not.
     float: lambda value: f"R{value.hex()}",
     Decimal: _decimal,
     dt.date: lambda value: f"Y{value.isoformat()}",
@@ -75,4 +75,4 @@ ATOMS: Final[dict[type, Callable[[Any], str]]] = {
     tuple: lambda value: f"({_joined_texts(map(encoded, value))}",
     frozenset: lambda value: f"{{{_joined_texts(sorted(map(encoded, value)))}",
 }
-"""How each type is written. What is derived from one isn't written as it."""
+"""How each type is encoded; its subclasses aren't encoded as it is."""

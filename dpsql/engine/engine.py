@@ -1,4 +1,4 @@
-"""What any engine offers to the layers above: statements in, sealed rows out."""
+"""The interface of an engine: it executes SQL statements and returns sealed rows."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Snapshot(Protocol):
         as_rows: bool = ...,
         limit: ReadLimit | None = ...,
     ) -> Raw:
-        """Run one SELECT; `tables` exist for this statement only; `as_rows`: few integers come out.
+        """Run one SELECT; `tables` exist for this statement only; `as_rows`: it has few integers.
 
-        More than `limit` is `TooComplex`, before it is in memory: only of public rows, since it
-        tells how many there are. Whatever else fails is `ExecutionFailed`: what an engine says
-        about a failure is made of rows.
+        More rows than `limit` raise `TooComplex` before they are in memory; only for public rows,
+        since that error tells how many there are. Any other failure is `ExecutionFailed`, without
+        the engine's message, which may quote rows.
         """
 
 
@@ -46,20 +46,20 @@ class Engine(Snapshot, Protocol):
         """Names and types of a table's columns, in order, from the catalogue alone."""
 
     def row_count_for_planning(self, table: str) -> int:
-        """How many rows a table has: private, and only to choose how a statement is run.
+        """The number of rows of a table: private, and only used to choose a physical plan.
 
-        0 where nothing but reading all of them would tell, or reading fails.
+        0 if only reading all rows would tell their number, or if reading fails.
         """
 
     @property
     def sidecar_tables(self) -> frozenset[str]:
-        """The tables whose rows stand ready with their unit, in a sidecar."""
+        """The tables whose rows, with their units, are in a sidecar that can be used."""
 
     def fingerprint(self) -> str:
-        """Which version of the data is read; a function of private rows, only ever compared."""
+        """Identifies the version of the data; a function of private rows, so only ever compared."""
 
     def interrupt(self) -> None:
         """Stop the statements that are running now; they end in `ExecutionFailed`."""
 
     def close(self) -> None:
-        """Let go of the source; the engine runs nothing afterwards."""
+        """Close the source; the engine runs nothing afterwards."""

@@ -4,13 +4,13 @@ A file of up to 64 MiB is identified by its content, so that a copy, a restore o
 new version (a new version costs budget: stored answers and verified keys are bound to it). Reading
 more at every start is too slow; larger files are identified as rsync and git's index do it: size,
 time of modification and inode, which a replacement by rename changes even if the others agree. The
-number of the device is no part of it: a reboot, another order of disks or a container's overlay
-gives the same file another one. What tells files of two disks apart instead are their ends, where
-formats keep what they count and where they are checked; ends alone are no identity: a row changed
-in between would keep verified keys alive.
+device's number is left out: a reboot, another order of disks or a container's overlay gives the
+same file another one. Instead, the first and last MiB tell files of two disks apart, since formats
+keep counts and checksums there; these ends alone are no identity: a row changed in between would
+keep verified keys alive.
 
 A fingerprint is a function of private rows. It is compared and stored, and never shown to analysts:
-one who knows all rows but one could try out the last.
+one who knows all rows but one could compute it for each guess of the last.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Identity = tuple[tuple[str, int, int, int, int], ...]
 
 
 def identity(source: Source) -> Identity:
-    """Ask what the file system says of the source's files, for noticing that they changed.
+    """The file system's facts about the source's files, which show that a file has changed.
 
-    A server has none: its owner states the version, which is a part of the source.
+    Of a server there are none: its owner states the version, which is a part of the source.
     """
     if isinstance(source, PostgresSource):
         return ()
@@ -44,7 +44,7 @@ def identity(source: Source) -> Identity:
 
 
 def fingerprint(source: DuckDBSource) -> str:
-    """Digest the files so that two versions of the data differ, wherever they are."""
+    """Identify the version of the data, wherever its files are; SourceFault if one is missing."""
     digest = hashlib.sha256()
     for role, file in _files(source):
         name = role.encode()

@@ -25,7 +25,7 @@ class Raw:
 
     @property
     def table(self) -> pa.Table:
-        """The rows themselves: whoever reads this is part of the trusted core."""
+        """The rows themselves; only code of the trusted core reads this."""
         return self._table
 
     def __repr__(self) -> str:
@@ -35,7 +35,7 @@ class Raw:
         raise TypeError("raw rows are not compared")
 
     def __bool__(self) -> NoReturn:
-        # A truth value would be asked to learn whether there are rows.
+        # A truth value would tell whether there are rows.
         raise TypeError("raw rows have no truth value")
 
     def __reduce__(self) -> NoReturn:

@@ -1,4 +1,4 @@
-"""How much of public rows is read at once."""
+"""How many public rows and bytes one statement may return."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dpsql.errors import TooComplex
 
 @dataclass(frozen=True, slots=True)
 class ReadLimit:
-    """So many rows, and so many bytes."""
+    """The largest number of rows, and of bytes as Arrow."""
 
     rows: int
     bytes: int
 
     def read(self, reader: pa.RecordBatchReader) -> pa.Table | None:
-        """All that `reader` has, None if it is more: what goes beyond is read no further."""
+        """All rows of `reader`, None if they are more than the limit: reading stops there."""
         batches: list[pa.RecordBatch] = []
         rows = size = 0
         for batch in reader:
@@ -28,7 +28,7 @@ class ReadLimit:
         return pa.Table.from_batches(batches, reader.schema)
 
     def passed(self) -> TooComplex:
-        """What is said where there is more."""
+        """The error for a statement with more rows or bytes."""
         return TooComplex(
             f"the public rows are more than {self.rows:,} rows or {self.bytes // 2**20} MiB",
             hint="add a LIMIT, select fewer or shorter columns, or group the rows",

@@ -1,4 +1,4 @@
-"""Where the rows are: small frozen values that cross the worker's process boundary."""
+"""Where the rows are, as small frozen values that are sent to the worker process."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class SourceTable:
     """A table by the name that statements use.
 
     The name of a table of the DuckDB file begins with its schema and a dot, unless that is main.
-    `file` is its Parquet or CSV file, None for a table of the DuckDB file. `columns` are all that
-    statements see of it, each cast to its type where the source has another; None only for reading
-    the catalogue, since a table without declared columns isn't offered. `renamed` are those of them
-    that the source calls otherwise, each with its name there.
+    `file` is its Parquet or CSV file, None for a table of the DuckDB file. `columns` are all
+    columns that statements see, each cast to its type where the source has another; None only for
+    reading the catalogue, since no view is created of a table without declared columns. `renamed`
+    has the columns with another name in the source, each with that name.
     """
 
     name: str
@@ -31,19 +31,19 @@ class SourceTable:
 
     @property
     def stored(self) -> tuple[tuple[str, str, str], ...]:
-        """Of each declared column its name, its type, and what the source calls it."""
+        """Each declared column's name, its type, and its name in the source."""
         names = dict(self.renamed)
         return tuple((name, kind, names.get(name, name)) for name, kind in self.columns or ())
 
     @property
     def location(self) -> tuple[str, str]:
-        """Its schema in the DuckDB file, and its name there."""
+        """The table's schema in the DuckDB file, and its name there."""
         space, _, name = self.name.rpartition(".")
         return space or "main", name
 
     @property
     def is_delimited(self) -> bool:
-        """A CSV file has no catalogue: its columns are text until they are declared."""
+        """Whether its file is CSV, which has no types: columns are text until they are declared."""
         return self.file is not None and self.file.lower().endswith(".csv")
 
 

@@ -1,8 +1,8 @@
 """Who may spend what: the caps of the dataset and of one analyst, decided without any SQL.
 
-A charge is admitted if what was spent, in units rounded up, plus the charge itself, exactly, is
-within the exact cap. So a charge of exactly what is left passes even where it is no whole number of
-units, and the sum of the true losses never passes the cap.
+A charge is admitted if the amount spent so far (in units, each earlier charge rounded up) plus the
+charge's exact loss is at most the exact cap. So a charge of exactly what is left passes even where
+it is no whole number of units, and the sum of the true losses never passes the cap.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SYMBOL = {Accounting.PURE: "ε", Accounting.APPROX: "ε", Accounting.ZCDP: "ρ"
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was spent from one budget, in units, each charge rounded up."""
+    """What was charged to one account, in units, each charge rounded up: ε or ρ, and δ."""
 
     spent: int = 0
     delta: int = 0
@@ -29,19 +29,19 @@ class Spent:
         return Spent(self.spent + units(loss.amount), self.delta + units(loss.delta))
 
     def loss(self, accounting: Accounting) -> PrivacyLoss:
-        """What was spent as a loss."""
+        """The same amounts as a privacy loss."""
         return PrivacyLoss(accounting, amount_of(self.spent), amount_of(self.delta))
 
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """Exact upper bounds on an account; None bounds nothing."""
+    """Exact upper bounds on an account: of ε or ρ, and of δ; None is no bound."""
 
     amount: Fraction | None
     delta: Fraction | None
 
     def allows(self, spent: Spent, loss: PrivacyLoss) -> bool:
-        """`loss` still fits. A loss without δ fits however little δ is left."""
+        """Whether an account at `spent` may be charged `loss`. A loss without δ needs no δ."""
         return (self.amount is None or amount_of(spent.spent) + loss.amount <= self.amount) and (
             self.delta is None
             or not loss.delta
@@ -49,9 +49,10 @@ class Cap:
         )
 
     def hard_limit(self, before: Spent) -> tuple[int | None, int | None]:
-        """Whole units that no admitted charge passes: what SQL itself checks.
+        """Limits in whole units, for SQL's own CHECK, that no admitted charge passes; None is none.
 
-        A cap may have been lowered below what was spent; the account then stays where it is.
+        `before` is the account before the charge. A cap may have been lowered below that; the limit
+        is then `before` itself.
         """
         return (
             None if self.amount is None else max(units(self.amount), before.spent),
@@ -61,10 +62,10 @@ class Cap:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """What was spent and what is left of a budget, as amounts; None where there is no cap.
+    """What was spent and what is left of a budget, as exact amounts; None where there is no cap.
 
-    An analyst's own cap bounds amounts only; δ is the dataset's. What one analyst can spend is the
-    lesser of their own left and the dataset's.
+    An analyst's own cap bounds ε or ρ only; δ has only the dataset's cap. An analyst can spend the
+    smaller of their own `left` and the dataset's.
     """
 
     spent: PrivacyLoss
@@ -77,7 +78,7 @@ class Balance:
 def balance(
     paid: Spent, accounting: Accounting, cap: Fraction | None, delta: Fraction | None
 ) -> Balance:
-    """The balance of `paid` under its caps; nothing is left of a cap below what was spent."""
+    """The balance of an account at `paid` under its caps; of a cap below `paid`, 0 is left."""
     spent = paid.loss(accounting)
     return Balance(
         spent,
@@ -89,29 +90,38 @@ def balance(
 
 
 def admit_charge(
-    loss: PrivacyLoss, dataset: Spent, cap: PrivacyLoss, analyst: Spent, own: Fraction | None
+    loss: PrivacyLoss,
+    dataset: Spent,
+    cap: PrivacyLoss,
+    analyst: Spent,
+    analyst_cap: Fraction | None,
 ) -> None:
-    """Refuses `loss` unless both the dataset's and the analyst's budget hold it."""
-    if Cap(cap.amount, cap.delta).allows(dataset, loss) and Cap(own, None).allows(analyst, loss):
+    """Raises BudgetSpent unless both accounts may be charged `loss`: the dataset's, the analyst's.
+
+    `cap` is the dataset's. The message says what is left of each.
+    """
+    own = Cap(analyst_cap, None)
+    if Cap(cap.amount, cap.delta).allows(dataset, loss) and own.allows(analyst, loss):
         return
     symbol = _SYMBOL[loss.accounting]
     lines = [f"dataset {symbol} {format_amount(_left(cap.amount, dataset.spent))}"]
     if loss.delta:
         lines.append(f"dataset δ {format_amount(_left(cap.delta, dataset.delta))}")
-    if own is not None:
-        lines.append(f"analyst {symbol} {format_amount(_left(own, analyst.spent))}")
+    if analyst_cap is not None:
+        lines.append(f"analyst {symbol} {format_amount(_left(analyst_cap, analyst.spent))}")
     raise BudgetSpent("not enough budget is left: " + ", ".join(lines))
 
 
-def admit_view(loss: PrivacyLoss, analyst: Spent, own: Fraction | None) -> None:
-    """Refuses a first look at other analysts' releases unless the reader's own budget holds it.
+def admit_view(loss: PrivacyLoss, analyst: Spent, analyst_cap: Fraction | None) -> None:
+    """Raises BudgetSpent unless the analyst's account may be charged `loss`.
 
-    The dataset's budget paid when they were released; seeing them again changes nothing there. But
-    what `own` promises is a bound on all that this analyst has seen.
+    `loss` is that of other analysts' releases which this one sees for the first time. The dataset
+    paid when they were released, and doesn't pay again; `analyst_cap` bounds all that this analyst
+    has seen.
     """
-    if own is not None and not Cap(own, None).allows(analyst, loss):
+    if analyst_cap is not None and not Cap(analyst_cap, None).allows(analyst, loss):
         symbol = _SYMBOL[loss.accounting]
-        left = format_amount(_left(own, analyst.spent))
+        left = format_amount(_left(analyst_cap, analyst.spent))
         raise BudgetSpent(f"not enough budget is left: analyst {symbol} {left}")
 
 

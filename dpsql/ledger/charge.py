@@ -1,4 +1,4 @@
-"""What a session asks of the ledger, and what it holds in its hand afterwards."""
+"""What a session hands to a ledger (charges, stored answers) and gets from it (receipts)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 
 class State(Enum):
-    """A charge is settled once, and never refunded."""
+    """A charge is settled once, as released or as burned, and never refunded."""
 
     CHARGED = "charged"
     RELEASED = "released"
@@ -29,9 +29,10 @@ class State(Enum):
 class Charge:
     """All releases of one statement, charged together before the first of them runs.
 
-    `request_hash` identifies all that the answer depends on, analyst, parameters, policy and data
-    version included. `analyst_cap` bounds the sum of this analyst's amounts, None does not.
-    `detail` lists the mechanisms; its numbers are text, so that they stay exact.
+    `request_id` names this run of the statement. `request_hash` identifies all that the answer
+    depends on: statement, analyst, parameters, policy and data version. `analyst_cap` bounds all ε
+    or ρ that this analyst is charged; None is no bound. `detail` lists the mechanisms; its numbers
+    are text, so that they stay exact.
     """
 
     request_id: str
@@ -47,10 +48,10 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Proof of a charge: entry `seq` of the ledger has this hash, whoever shows it.
+    """Proof of a charge: entry `seq` of the ledger, of the time `at`, has this hash.
 
-    `fresh` is the permission to run the query, once. A receipt that isn't fresh says what became of
-    an earlier request of the same id, which somebody else runs or ran.
+    `fresh` is the permission to run the query, once. A receipt that isn't fresh is that of an
+    earlier charge under the same id, which somebody else runs or ran; `state` is what became of it.
     """
 
     request_id: str
@@ -62,7 +63,7 @@ class Receipt:
 
     @property
     def receipt_id(self) -> ReceiptId:
-        """What shows later that the ledger still holds this charge."""
+        """The entry's number and hash, by which an audit checks that the ledger still holds it."""
         return ReceiptId(self.seq, self.hash)
 
 
@@ -78,7 +79,7 @@ class ReceiptId:
 
 
 def parse_receipt_id(text: str) -> ReceiptId:
-    """The proof that is written so; BadParameter if none is."""
+    """The receipt id that `text` writes as SEQ:HASH; BadParameter if it writes none."""
     seq, _, own_hash = text.strip().partition(":")
     if not (seq.isascii() and seq.isdigit() and len(seq) < 13 and int(seq)):
         raise BadParameter("a receipt is an entry's number, a colon and its hash")
@@ -88,7 +89,7 @@ def parse_receipt_id(text: str) -> ReceiptId:
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """One noisy release that the ledger keeps under its canonical key, and what it alone cost."""
+    """One noisy release to be stored: `key` is its release digest, `loss` what it alone cost."""
 
     key: str
     answer: bytes
@@ -97,7 +98,7 @@ class StoredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The release `key` came to nothing; `stopped`: it ran out of time or memory."""
+    """The release `key` couldn't be computed; `stopped`: it ran out of time or memory."""
 
     key: str
     stopped: bool
@@ -105,7 +106,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswerInfo:
-    """What is known of a kept release without seeing its answer."""
+    """A stored release without its answer: its key, what it cost, when it was released."""
 
     key: str
     loss: PrivacyLoss
@@ -113,7 +114,7 @@ class StoredAnswerInfo:
 
 
 def check_charge(charge: Charge, accounting: Accounting) -> None:
-    """Refuses a charge that is malformed, or whose loss is no loss of this ledger."""
+    """Raises BadParameter if a charge is malformed, or its loss is of another accounting."""
     for name, text in (
         ("request id", charge.request_id),
         ("request hash", charge.request_hash),
@@ -135,7 +136,7 @@ def check_charge(charge: Charge, accounting: Accounting) -> None:
 
 
 def check_loss(loss: PrivacyLoss, accounting: Accounting) -> None:
-    """Refuses what isn't a positive exact loss in the ledger's own accounting."""
+    """Raises BadParameter unless `loss` is exact, positive, and in the ledger's `accounting`."""
     if not isinstance(loss, PrivacyLoss) or loss.accounting is not accounting:
         raise BadParameter(f"the loss is no amount of a {accounting.value} ledger")
     check_amount(loss.amount, "the loss")
@@ -145,31 +146,31 @@ def check_loss(loss: PrivacyLoss, accounting: Accounting) -> None:
 
 
 def check_analyst_cap(cap: Fraction | None) -> None:
-    """Refuses a cap that is neither None nor an exact amount."""
+    """Raises BadParameter unless `cap` is None or an exact amount."""
     if cap is not None:
         check_amount(cap, "the analyst's cap")
 
 
 def check_stored_answers(keep: Sequence[StoredAnswer], charged: PrivacyLoss) -> None:
-    """Refuses releases that claim to have cost more than what was charged for them.
+    """Raises BadParameter if releases claim to have cost more than was charged for them together.
 
-    Under approx accounting a batch costs less than the sum of its parts, but no less than each;
-    elsewhere they add up.
+    Under approx accounting a batch costs less than the sum of its releases, but no less than each
+    of them; in the other accountings their losses add up.
     """
-    for kept in keep:
-        check_key(kept.key)
-        check_loss(kept.loss, charged.accounting)
-    if len({kept.key for kept in keep}) < len(keep):
+    for stored in keep:
+        check_key(stored.key)
+        check_loss(stored.loss, charged.accounting)
+    if len({stored.key for stored in keep}) < len(keep):
         raise BadParameter("two kept releases have one key")
     claim = max if charged.accounting is Accounting.APPROX else sum
     if keep and (
-        claim(kept.loss.amount for kept in keep) > charged.amount
-        or claim(kept.loss.delta for kept in keep) > charged.delta
+        claim(stored.loss.amount for stored in keep) > charged.amount
+        or claim(stored.loss.delta for stored in keep) > charged.delta
     ):
         raise BadParameter("the kept releases cost more than what was charged")
 
 
 def check_key(key: object) -> None:
-    """Refuses what isn't a sha256 in hexadecimal."""
+    """Raises BadParameter unless `key` is a sha256 in lower-case hexadecimal."""
     if not isinstance(key, str) or _KEY.fullmatch(key) is None:
         raise BadParameter("that is not a sha256 in lower-case hexadecimal")

@@ -1,4 +1,7 @@
-"""Requests: charged once, settled once, bound to what was asked under their id."""
+"""Requests: each is charged once, for the one statement that its id stands for, and settled once.
+
+A settled request was released, with an answer, or burned, without one; its charge stands in both.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.storage.queries import Request
 
 MAX_STOPPED = 3
-"""How often what takes too much time or memory is charged, on one version of the data."""
+"""How often a release that runs out of time or memory is charged, on one version of the data."""
 
 
 def charge_event(charge: Charge) -> Charged:
@@ -31,7 +34,10 @@ def charge_event(charge: Charge) -> Charged:
 
 
 def previous(chain: Chain, request: Request, charge: Charge) -> Receipt:
-    """What became of `request`, if it is the one that `charge` repeats."""
+    """The receipt, not fresh, of `request`, whose id `charge` uses again.
+
+    Raises BadParameter if `charge` is for another statement or another analyst.
+    """
     paid = _charged(chain, request)
     # Else an analyst could fetch another's answer, or run other SQL on a charge paid before.
     if (paid.request_hash, paid.analyst) != (charge.request_hash, charge.analyst):
@@ -44,7 +50,7 @@ def previous(chain: Chain, request: Request, charge: Charge) -> Receipt:
 
 
 def get(chain: Chain, receipt: Receipt) -> Request:
-    """The request that `receipt` is of."""
+    """The request that `receipt` proves; InterfaceError if this ledger has no such charge."""
     request = chain.store.request(receipt.request_id)
     if (
         request is None
@@ -56,7 +62,7 @@ def get(chain: Chain, receipt: Receipt) -> Request:
 
 
 def in_progress(chain: Chain, receipt: Receipt) -> Charged:
-    """The charge that the holder of `receipt` was allowed to run, and has not settled yet."""
+    """The charge of `receipt`, which must be fresh and not settled yet; else InterfaceError."""
     request = get(chain, receipt)
     if not receipt.fresh:
         raise InterfaceError("this receipt is of an earlier request, which isn't run again")
@@ -67,7 +73,7 @@ def in_progress(chain: Chain, receipt: Receipt) -> Charged:
 
 
 def burn(chain: Chain, request_id: str, failure: Failure | None = None) -> None:
-    """The request comes to nothing, by that failure of one of its releases, if there was one."""
+    """Settles the request without an answer; `failure` is what prevented one."""
     burned = Burned(request_id, abandoned=False)
     if failure is not None:
         burned = Burned(request_id, abandoned=False, failed=failure.key, stopped=failure.stopped)
@@ -78,31 +84,31 @@ def burn(chain: Chain, request_id: str, failure: Failure | None = None) -> None:
 
 
 def failed_before(chain: Chain, keys: Sequence[str]) -> bool:
-    """One of the releases `keys` couldn't be computed before, or was stopped too often.
+    """Whether one of the releases `keys` couldn't be computed before, or was stopped too often.
 
-    A page that doesn't read once won't the next time; time and memory may suffice another time, but
-    whoever asks again and again would pay for each.
+    A damaged page of the data can't be read the next time either. Time and memory may suffice
+    another time, but an analyst who repeats the statement would pay for each attempt.
     """
     for key in keys:
-        found = [(seq, chain.entry(seq).event) for seq in chain.store.failed(key)]
-        for seq, event in found:
+        failures = [(seq, chain.entry(seq).event) for seq in chain.store.failed(key)]
+        for seq, event in failures:
             if not isinstance(event, Burned) or event.failed != key:
                 raise fault(chain.path, f"has no failure of that key in entry {seq}", RESTORE)
-        stopped = [isinstance(event, Burned) and event.stopped for _, event in found]
+        stopped = [isinstance(event, Burned) and event.stopped for _, event in failures]
         if len(stopped) >= MAX_STOPPED or not all(stopped):
             return True
     return False
 
 
 def burn_orphans(chain: Chain, request: Request) -> Request:
-    """The request comes to nothing, since whoever ran it is gone."""
+    """Settles the request without an answer, since the process that ran it is gone."""
     seq = chain.append(Burned(request.id, abandoned=True)).seq
     chain.store.settle(request.id, seq)
     return request._replace(settled=seq)
 
 
 def released(chain: Chain, request: Request) -> Released | None:
-    """How the request was answered; None if it was burned or runs still."""
+    """The entry that releases the request's answer; None if it was burned or runs still."""
     if request.settled is None:
         return None
     event = chain.entry(request.settled).event

@@ -12,9 +12,11 @@ from dpsql.ledger.storage.queries import DATASET
 
 
 def enter(chain: Chain, owner: str, charge: Charge) -> Receipt:
-    """The receipt of `charge`, which `owner` runs; one that isn't fresh if it was charged before.
+    """Charges the dataset and the analyst, and returns the receipt; done under the write lock.
 
-    BudgetSpent if a cap would be passed. Done under the write lock.
+    `owner` names the opening of the ledger that runs the statement. The receipt isn't fresh, and
+    nothing is charged, if the request id was charged before. Raises BudgetSpent if a cap would be
+    passed.
     """
     terms = recorded_terms(chain)
     check_charge(charge, terms.accounting)
@@ -28,8 +30,8 @@ def enter(chain: Chain, owner: str, charge: Charge) -> Receipt:
     admit_charge(charge.loss, dataset, terms.cap, analyst, charge.analyst_cap)
     entry = chain.append(charge_log.charge_event(charge))
     caps = Cap(terms.cap.amount, terms.cap.delta), Cap(charge.analyst_cap, None)
-    for name, before, most in zip(names, (dataset, analyst), caps, strict=True):
-        chain.store.set_account(name, before.plus(charge.loss), most.hard_limit(before))
+    for name, before, cap in zip(names, (dataset, analyst), caps, strict=True):
+        chain.store.set_account(name, before.plus(charge.loss), cap.hard_limit(before))
     chain.store.add_request(charge.request_id, entry.seq, owner)
     write_checkpoint(chain)
     return Receipt(charge.request_id, entry.seq, entry.hash, entry.at, State.CHARGED, fresh=True)

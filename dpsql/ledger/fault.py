@@ -1,4 +1,4 @@
-"""What a broken ledger says: which file, what is wrong with it, and what its owner can do."""
+"""Errors about a broken ledger: each names the file, what is wrong, and what its owner can do."""
 
 from __future__ import annotations
 
@@ -37,36 +37,42 @@ _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class LedgerLocation(Protocol):
-    """A file or a server, as messages name it."""
+    """A ledger file or a server; its text is how messages name it, without a password."""
 
     def __str__(self) -> str: ...
 
 
 def fault(path: LedgerLocation, what: str, do: str) -> LedgerFault:
-    """A LedgerFault about the file or the server `path`."""
+    """A LedgerFault about the file or the server `path`: `what` is wrong with it, `do` is the hint.
+
+    `what` completes the sentence "ledger file PATH …".
+    """
     kind = "ledger file" if isinstance(path, Path) else "ledger"
     return LedgerFault(f"{kind} {path} {what}", hint=do)
 
 
 def full(path: LedgerLocation) -> LedgerFull:
     """The LedgerFault of a disk without room."""
-    found = fault(path, "can't grow: the disk is full", "free some space there, and ask again")
-    return LedgerFull(found.message, hint=found.hint)
+    disk_full = fault(path, "can't grow: the disk is full", "free some space there, and ask again")
+    return LedgerFull(disk_full.message, hint=disk_full.hint)
 
 
 @contextmanager
 def standing(what: str) -> Iterator[None]:
-    """Whatever is wrong with the ledger, its message ends in what became of the charge."""
+    """Appends `what` to the message of a LedgerFault that is raised inside.
+
+    `what` says what became of the charge; it is also the fault's attribute `charge`.
+    """
     try:
         yield
     except LedgerFault as error:
-        told = type(error)(f"{error.message}; {what}", hint=error.hint)
-        told.charge = what
-        raise told from error
+        with_charge = type(error)(f"{error.message}; {what}", hint=error.hint)
+        with_charge.charge = what
+        raise with_charge from error
 
 
 def _has_no_room(path: Path) -> bool:
-    """SQLite says of a full disk that it can't make its log's index, or can't read or write."""
+    """Whether the disk is full, which SQLite may report as an error of reading or opening."""
     try:
         return os.statvfs(path.parent).f_bavail == 0
     except (OSError, AttributeError):

@@ -1,11 +1,11 @@
-"""`Ledger`: what a session may do with a budget, each call one transaction.
+"""`Ledger`: all that a session may do with a budget, each call one transaction.
 
     with Ledger.open(path, anchor, terms) as ledger:
         receipt = ledger.charge(charge)             # durable, or refused
         if receipt.fresh:
-            ledger.release(receipt, answer)         # of private rows, before the answer is sent
+            ledger.release(receipt, answer)         # recorded before the answer is sent
         else:
-            answer = ledger.replay(receipt)         # the very bytes of the first time
+            answer = ledger.replay(receipt)         # the same bytes as the first time
 
 A ledger is used from any thread of the process that opened it; other processes open their own.
 """
@@ -51,7 +51,7 @@ from dpsql.ledger.terms import LedgerTerms, check_name, check_terms
 
 
 class Ledger:
-    """One dataset's budget. Open it with `open`, or as its owner with `as_recorded`."""
+    """One dataset's ledger. Open it with `open`, or as its owner with `as_recorded`."""
 
     def __init__(self, chain: Chain, owner: ProcessLock) -> None:
         self._chain, self._store = chain, chain.store
@@ -71,9 +71,9 @@ class Ledger:
         create: bool = True,
         clock: Clock = utc_now,
     ) -> Self:
-        """The checked ledger under `terms`; made if neither file exists and `create` allows it.
+        """The checked ledger under `terms`; created if neither file exists and `create` allows it.
 
-        Terms stricter than the recorded ones are recorded; looser ones are a fault.
+        Terms stricter than the recorded ones are recorded; looser ones raise LedgerFault.
         """
         check_terms(terms)
         return cls(*open_chain(path, anchor, terms, create=create, clock=clock))
@@ -85,7 +85,7 @@ class Ledger:
 
     @property
     def lost(self) -> bool:
-        """Its server has ended the connection: only a new opening can be asked."""
+        """Whether the server has ended the connection: then the ledger must be opened again."""
         return self._chain.database.lost
 
     @property
@@ -95,7 +95,7 @@ class Ledger:
             return recorded_terms(self._chain)
 
     def amend(self, terms: LedgerTerms, reason: str) -> None:
-        """The owner's will: `terms` are in force, looser or stricter, and the chain says why."""
+        """Puts the owner's new `terms` in force, looser or stricter; the chain records `reason`."""
         check_terms(terms)
         check_name(reason, "reason")
         with self._writing():
@@ -104,10 +104,10 @@ class Ledger:
         self._publish()
 
     def charge(self, charge: Charge, room: int = MIN_BYTES) -> Receipt:
-        """The dataset and the analyst have paid, durably; or BudgetSpent, and nothing happened.
+        """Charges the dataset and the analyst, durably; or BudgetSpent, and nothing is charged.
 
-        A request id that was charged before isn't charged again: the receipt then isn't fresh. So
-        many bytes of `room` are held for the answer before that.
+        A request id that was charged before isn't charged again: the receipt then isn't fresh.
+        `room` bytes of disk are reserved for the answer first; LedgerFull if there aren't so many.
         """
         try:
             with standing("nothing was charged"):
@@ -126,38 +126,38 @@ class Ledger:
     def release(
         self, receipt: Receipt, answer: bytes, keep: Sequence[StoredAnswer] = ()
     ) -> Mapping[str, bytes]:
-        """`answer` is what this request will ever be answered; `keep` may answer others too.
+        """Records `answer` as the request's, before it is sent; `keep` may answer others, too.
 
-        Done before it leaves. What others kept of these keys meanwhile is returned: give that.
+        Where some keys have other answers by now, records nothing and returns these: use them.
         """
-        kept = tuple(StoredRelease(k.key, digest(k.answer), k.loss) for k in keep)
+        releases = tuple(StoredRelease(k.key, digest(k.answer), k.loss) for k in keep)
         self._room.give()
         with standing("its charge stands, and its answer is lost"), self._writing():
             charged = charge_log.in_progress(self._chain, receipt)
             check_stored_answers(keep, charged.loss)
-            others = stored_answer.existing_answers(self._chain, kept)
+            others = stored_answer.existing_answers(self._chain, releases)
             if not others:
-                entry = self._chain.append(Released(receipt.request_id, digest(answer), kept))
+                entry = self._chain.append(Released(receipt.request_id, digest(answer), releases))
                 self._store.settle(receipt.request_id, entry.seq)
                 self._store.add_answer(digest(answer), answer)
-                given = [k.answer for k in keep]
-                stored_answer.store(self._chain, kept, given, charged.analyst, entry.seq)
+                answers = [k.answer for k in keep]
+                stored_answer.store(self._chain, releases, answers, charged.analyst, entry.seq)
         return others
 
     def burn(self, receipt: Receipt, failure: Failure | None = None) -> None:
-        """The request comes to nothing, and its charge stands; `failure` is remembered."""
+        """Settles the request without an answer; its charge stands, and `failure` is recorded."""
         self._room.give()
         with standing("its charge stands"), self._writing():
             charge_log.in_progress(self._chain, receipt)
             charge_log.burn(self._chain, receipt.request_id, failure)
 
     def failed(self, keys: Sequence[str]) -> bool:
-        """One of `keys` failed before: running it again would charge for nothing."""
+        """Whether one of the releases `keys` failed before, and would be charged for nothing."""
         with self._reading():
             return charge_log.failed_before(self._chain, keys)
 
     def replay(self, receipt: Receipt) -> bytes:
-        """The answer that the request was released with, byte for byte."""
+        """The recorded answer; ExecutionFailed if there is none, OperationalError if not yet."""
         with self._reading():
             request = charge_log.get(self._chain, receipt)
             if request.settled is None:
@@ -167,13 +167,13 @@ class Ledger:
             return checked_answer(self._chain, released.answer)
 
     def stored_answer(self, key: str) -> StoredAnswerInfo | None:
-        """What is known of the release kept under `key`, but its answer; None if there is none."""
+        """The release that is stored under `key`, without its answer; None if there is none."""
         check_key(key)
         with self._reading():
             return stored_answer.find(self._chain, key)
 
     def has_paid(self, key: str, analyst: str) -> bool:
-        """The analyst has seen the release: they paid for it, or have viewed it."""
+        """Whether the analyst has seen the release `key`: paid for it, or read it since."""
         check_key(key)
         with self._reading():
             return not stored_answer.unpaid(self._chain, [key], analyst)
@@ -181,9 +181,9 @@ class Ledger:
     def read_answers(
         self, keys: Sequence[str], analyst: str, analyst_cap: Fraction | None, policy_hash: str
     ) -> tuple[bytes, ...]:
-        """The kept answers of `keys`, the same bytes for everybody, free for the dataset.
+        """The stored answers of `keys`, the same bytes for everybody, free for the dataset.
 
-        What this analyst sees for the first time is charged to their own cap, all of it or none.
+        Those that this analyst sees for the first time are charged to their cap, all or none.
         """
         check_name(analyst, "analyst")
         check_name(policy_hash, "policy hash")
@@ -203,7 +203,7 @@ class Ledger:
         return answers
 
     def balance(self, analyst: str | None = None, analyst_cap: Fraction | None = None) -> Balance:
-        """The dataset's balance, or that of one analyst under their cap."""
+        """The dataset's balance (`analyst` is None), or that of one analyst under their cap."""
         check_analyst_cap(analyst_cap)
         with self._reading():
             terms = recorded_terms(self._chain)
@@ -213,17 +213,17 @@ class Ledger:
 
     @property
     def names(self) -> SavedReleaseStore:
-        """The tables that analysts keep under names of their own."""
+        """The saved releases: tables that analysts keep under names of their own."""
         return SavedReleaseStore(self._chain, self._reading, self._writing)
 
     def refuse(self, analyst: str, sqlstate: str, query: str, message: str) -> None:
-        """Keeps a refusal that was decided before private rows were read; it costs nothing."""
+        """Records a refusal that was decided before private rows were read; it costs nothing."""
         check_name(analyst, "analyst")
         with self._writing():
             note(self._chain, analyst, sqlstate, query, message)
 
     def refusals(self) -> tuple[Refusal, ...]:
-        """What was refused, the latest last; of very many only the latest."""
+        """The recorded refusals, the latest last; of very many, only the latest are recorded."""
         with self._reading():
             return refusals(self._chain)
 
@@ -240,19 +240,19 @@ class Ledger:
             seq = last
 
     def verify(self, *receipts: Receipt | ReceiptId) -> Report:
-        """Both files agree in everything and hold these receipts; or a fault that says where."""
+        """Audits both files and that they hold `receipts`; LedgerFault says what disagrees."""
         self._publish()
         with self._in_own_process():
             return audit(self._chain, receipts)
 
     def backup(self, target: Path) -> None:
-        """A copy of the ledger as it is now, in the new file `target`; it has the same anchor."""
+        """Copies the ledger as it is now to the new file `target`; both have the same anchor."""
         self._publish()
         with self._in_own_process():
             back_up(self._chain, target.absolute())
 
     def close(self) -> None:
-        """What this opening still runs is burned, and the files are closed."""
+        """Burns the requests that this opening still runs, and closes the files."""
         if os.getpid() != self._process:
             return
         with self._lock, ExitStack() as stack:
@@ -262,7 +262,7 @@ class Ledger:
             stack.callback(self._owner.close)
             self._room.give()
             stack.callback(self._chain.database.close)
-            with suppress(LedgerFull):  # whoever opens it next does that
+            with suppress(LedgerFull):  # the next opening burns them
                 with self._chain.writing():
                     for request in self._store.unsettled():
                         if request.owner == self._owner.name:

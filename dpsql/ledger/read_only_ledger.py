@@ -19,18 +19,18 @@ from dpsql.ledger.storage.sqlite import Database
 
 
 class _NoSign:
-    """Who charges nothing has no requests of its own."""
+    """The process lock of a read-only ledger: it takes none, since it has no requests to mark."""
 
     name: Final = ""
 
     def close(self) -> None:
-        """There is nothing to take down."""
+        """There is nothing to release."""
 
 
 class ReadLedger(Ledger):
-    """A checked ledger; what would write is a fault.
+    """A checked ledger that is read only; methods that would write raise LedgerFault.
 
-    An entry that a crash kept from the anchor stays so: the anchor is a prefix of the chain.
+    Entries that a crash kept out of the anchor aren't added to it: it is a prefix of the chain.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -38,12 +38,12 @@ class ReadLedger(Ledger):
 
     @classmethod
     def at(cls, path: Location, anchor: Path, *, clock: Clock = utc_now) -> Self:
-        """The ledger there, under its own terms."""
+        """The checked ledger at `path`, under its own terms."""
         return cls(_checked_chain(path, anchor, clock))
 
     @property
     def charges(self) -> int:
-        """How many charges there were, on whosoever's account."""
+        """How many charges there were, of all analysts."""
         with self._reading():
             return self._store.charges()
 

@@ -1,8 +1,8 @@
-"""What was refused, for the owner to see: kept beside the chain, of bounded size, and data-free.
+"""Refused statements, for the owner to see: outside the chain, bounded in number, and data-free.
 
-Only refusals that were decided before private rows were read are kept, so none of them tells of the
-data. They cost nothing and prove nothing, so they are no entries: nobody can make a ledger grow by
-asking in vain.
+Only refusals that were decided before private rows were read are recorded, so they reveal nothing
+about the data. They cost nothing and prove nothing, so they are no entries: nobody can make a
+ledger grow with statements that are refused.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from datetime import datetime
 from dpsql.ledger.chain.hash_chain import Chain
 
 MAX_REFUSALS = 500
-LONGEST = 500
+MAX_CHARACTERS = 500
+"""Characters of a query, and of a message; the rest is cut off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One statement of one analyst, `count` times refused for one reason, last at `last`."""
+    """One statement of one analyst, refused `count` times with `sqlstate`, last at `last`."""
 
     analyst: str
     sqlstate: str
@@ -29,16 +30,16 @@ class Refusal:
 
 
 def note(chain: Chain, analyst: str, sqlstate: str, query: str, message: str) -> None:
-    """One refusal more; of very many, those that were refused longest ago are forgotten."""
+    """Records one more refusal; beyond MAX_REFUSALS, the ones refused longest ago are deleted."""
     cut = [
-        text[:LONGEST].replace("\0", " ").encode(errors="replace").decode()
+        text[:MAX_CHARACTERS].replace("\0", " ").encode(errors="replace").decode()
         for text in (query, message)
     ]
     chain.store.refuse((analyst, sqlstate, *cut), chain.clock().isoformat(), MAX_REFUSALS)
 
 
 def refusals(chain: Chain) -> tuple[Refusal, ...]:
-    """All that are kept, the latest last."""
+    """All recorded refusals, the latest last."""
     return tuple(
         Refusal(*texts, count, datetime.fromisoformat(last))
         for texts, count, last in chain.store.refusals()

@@ -1,8 +1,9 @@
-"""Tables that analysts keep under names: whose they are, how many, what each means.
+"""Saved releases: tables that analysts keep under names, with their owner and quota.
 
-A name is an analyst's own. Its meaning is an entry of the chain with the hashes of what is said of
-the table and of its rows; both lie in a table of the database, and go when the name is dropped, so
-that who keeps and drops for ever fills no disk. What was charged for the rows stays charged.
+A name is an analyst's own. An entry of the chain gives it its meaning, by the hashes of the table's
+metadata and of its rows. Metadata and rows are stored in a table of the database and deleted when
+the name is dropped, so that saving and dropping again and again fills no disk. What was charged for
+the rows stays charged.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ Transaction = Callable[[], AbstractContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class SavedReleaseInfo:
-    """What is known of a kept table without its rows: `entry` is what gave it its name.
+    """A saved release without its rows: entry number `entry`, of the time `at`, gave it its name.
 
-    `name` is folded: no two of one analyst's are equal under casefold. `metadata` is what its maker
-    says of it, `keys` are the kept releases that its rows were made of.
+    `name` is folded: no two of one analyst's are equal under casefold. `metadata` is the text that
+    the session stored with it, `keys` are the stored releases that its rows were computed from.
     """
 
     name: str
@@ -48,8 +49,8 @@ NOTHING: Mapping[int, SavedReleaseInfo] = MappingProxyType({})
 class ReleaseName:
     """An analyst's name for a table, folded.
 
-    `shared`: analysts see each other's tables, so that no two may have one name. `max_releases` is
-    how many tables one analyst keeps.
+    `shared`: analysts see each other's tables, so that no two tables may have one name.
+    `max_releases` is how many tables one analyst may keep.
     """
 
     analyst: str
@@ -59,7 +60,7 @@ class ReleaseName:
 
 
 class SavedReleaseStore:
-    """One ledger's names; each call is one transaction."""
+    """The saved releases of one ledger; each call is one transaction."""
 
     def __init__(self, chain: Chain, reading: Transaction, writing: Transaction) -> None:
         self._chain = chain
@@ -67,33 +68,34 @@ class SavedReleaseStore:
         self._writing = writing
 
     def all(self, known: Mapping[int, SavedReleaseInfo] = NOTHING) -> tuple[SavedReleaseInfo, ...]:
-        """Every table, the oldest first; those in `known`, by their entries, aren't read again."""
+        """Every saved release, the oldest first; `known` has some by entry, not read again."""
         with self._reading():
-            found = sorted(self._chain.store.all_named().values())
+            entries = sorted(self._chain.store.all_named().values())
             return tuple(
-                known.get(seq) or _named(self._chain, self._chain.entry(seq)) for seq in found
+                known.get(seq) or _named(self._chain, self._chain.entry(seq)) for seq in entries
             )
 
     def rows(self, table: SavedReleaseInfo) -> bytes:
-        """What `table` holds, as it was kept; UnknownRelease if it was dropped since."""
+        """The stored rows of `table`; UnknownRelease if it was dropped or replaced since."""
         with self._reading():
-            found = self._chain.store.all_named().get((table.analyst, table.name))
-            if found != table.entry:
+            entry = self._chain.store.all_named().get((table.analyst, table.name))
+            if entry != table.entry:
                 raise UnknownRelease(f"{table.name} was dropped, or replaced, meanwhile")
             return rows_of(self._chain, self._chain.entry(table.entry))
 
     def check(self, name: ReleaseName, *, replace: bool) -> None:
-        """Refuses what `keep` would refuse now: asked before anything is charged."""
+        """Raises what `keep` would raise now; called before anything is charged."""
         with self._reading():
             _check(self._chain, name, replace=replace)
 
     def keep(
         self, name: ReleaseName, metadata: str, rows: bytes, keys: Sequence[str], *, replace: bool
     ) -> int:
-        """`name` means `rows` from now on; the number of the entry that says so.
+        """Saves `rows` and `metadata` under `name`; returns the number of the entry.
 
-        `replace` lets it take the place of one of the same analyst's. The releases `keys`, of which
-        the rows were made, are kept ones that this analyst has seen.
+        `replace` allows to replace a table of the same analyst. `keys` are the stored releases that
+        the rows were computed from; NotOwner if the analyst hasn't seen one of them. Also raises
+        NameTaken, NotOwner of another analyst's name, and QuotaSpent if there are too many tables.
         """
         check_name(name.analyst, "analyst")
         check_name(name.name, "name")
@@ -112,11 +114,11 @@ class SavedReleaseStore:
         return entry.seq
 
     def drop(self, name: ReleaseName) -> None:
-        """`name` means nothing any more; UnknownRelease, NotOwner."""
+        """Deletes `name` and its rows; UnknownRelease if there is none, NotOwner if another's."""
         with self._writing():
-            found = self._chain.store.all_named()
-            if (name.analyst, name.name) not in found:
-                if name.shared and any(other == name.name for _, other in found):
+            entries = self._chain.store.all_named()
+            if (name.analyst, name.name) not in entries:
+                if name.shared and any(other == name.name for _, other in entries):
                     raise NotOwner(f"{name.name} is another analyst's: only its maker may drop it")
                 raise UnknownRelease(
                     f"there is no release {name.name}", hint="SHOW dpsql.releases lists them"
@@ -127,7 +129,7 @@ class SavedReleaseStore:
 
 
 def metadata_of(chain: Chain, entry: Entry) -> str:
-    """What is said of the table that `entry` names, checked."""
+    """The metadata of the table that `entry` names, checked against its hash; or LedgerFault."""
     event = _event(chain, entry)
     about = chain.store.metadata((event.analyst, event.name))
     if about is None or _sha256(about.encode()) != event.about:
@@ -136,7 +138,7 @@ def metadata_of(chain: Chain, entry: Entry) -> str:
 
 
 def rows_of(chain: Chain, entry: Entry) -> bytes:
-    """What the table that `entry` names holds, checked."""
+    """The rows of the table that `entry` names, checked against their hash; or LedgerFault."""
     event = _event(chain, entry)
     rows = chain.store.named_rows((event.analyst, event.name))
     if rows is None or _sha256(rows) != event.rows:
@@ -145,19 +147,19 @@ def rows_of(chain: Chain, entry: Entry) -> bytes:
 
 
 def _check(chain: Chain, wanted: ReleaseName, *, replace: bool) -> None:
-    name, found = wanted.name, chain.store.all_named()
-    if (wanted.analyst, name) in found:
+    name, entries = wanted.name, chain.store.all_named()
+    if (wanted.analyst, name) in entries:
         if not replace:
             raise NameTaken(
                 f"there is a release {name} already",
                 hint=f"CREATE OR REPLACE RELEASE {name} AS …, or DROP RELEASE {name}",
             )
         return
-    if wanted.shared and any(other == name for _, other in found):
+    if wanted.shared and any(other == name for _, other in entries):
         if replace:
             raise NotOwner(f"{name} is another analyst's: only its maker may replace it")
         raise NameTaken(f"there is a release {name} already", hint="give it another name")
-    if sum(owner == wanted.analyst for owner, _ in found) >= wanted.max_releases:
+    if sum(owner == wanted.analyst for owner, _ in entries) >= wanted.max_releases:
         raise QuotaSpent(
             f"one analyst keeps at most {wanted.max_releases} releases and synopses",
             hint="DROP RELEASE one of those that SHOW dpsql.releases lists"

@@ -1,7 +1,8 @@
-"""Kept releases: answered again byte for byte, free for the dataset, at the reader's own cap.
+"""Stored releases: read again byte for byte, free for the dataset, at the reader's own cap.
 
-The dataset's budget paid for a release when it was made. A reader's cap bounds all that this reader
-has seen, so a first look at what others paid for is charged to the reader alone.
+The dataset paid for a release when its noise was drawn. A reader's cap bounds the loss of all that
+this reader has seen, so the first reading of a release that others paid for is charged to the
+reader alone.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from dpsql.ledger.fault import RESTORE, fault
 
 
 def find(chain: Chain, key: str) -> StoredAnswerInfo | None:
-    """What is known of the release kept under `key`."""
-    found = _stored(chain, key)
-    if found is None:
+    """The release that is stored under `key`, without its answer; None if there is none."""
+    stored = _stored(chain, key)
+    if stored is None:
         return None
-    release, seq = found
+    release, seq = stored
     return StoredAnswerInfo(key, release.loss, chain.entry(seq).at)
 
 
@@ -33,22 +34,25 @@ def unpaid(chain: Chain, keys: Sequence[str], analyst: str) -> tuple[str, ...]:
 
 
 def charge_reader(
-    chain: Chain, keys: Sequence[str], analyst: str, own: Fraction | None, policy_hash: str
+    chain: Chain, keys: Sequence[str], analyst: str, analyst_cap: Fraction | None, policy_hash: str
 ) -> None:
-    """The analyst's own account has paid for a first look at `keys`, or BudgetSpent."""
+    """Charges the analyst's own account for the releases `keys`, seen for the first time.
+
+    Raises BudgetSpent if `analyst_cap` would be passed. `keys` has one key or more.
+    """
     losses = [_needed(chain, key).loss for key in keys]
     loss = sum(losses[1:], start=losses[0])
     account = chain.store.account(analyst)
-    admit_view(loss, account, own)
-    entry = chain.append(Paid(analyst, tuple(keys), loss, own, policy_hash))
-    backstop = Cap(own, None).hard_limit(account)
+    admit_view(loss, account, analyst_cap)
+    entry = chain.append(Paid(analyst, tuple(keys), loss, analyst_cap, policy_hash))
+    backstop = Cap(analyst_cap, None).hard_limit(account)
     chain.store.set_account(analyst, account.plus(loss), backstop)
     for key in keys:
         chain.store.mark_paid(key, analyst, entry.seq)
 
 
 def read(chain: Chain, keys: Sequence[str]) -> tuple[bytes, ...]:
-    """The kept answers of `keys`, in their order."""
+    """The stored answers of `keys`, in their order; BadParameter if a key has none."""
     return tuple(checked_answer(chain, _needed(chain, key).answer) for key in keys)
 
 
@@ -59,7 +63,7 @@ def store(
     analyst: str,
     seq: int,
 ) -> None:
-    """Entry `seq` gives `releases`, of these `answers`, and the analyst has seen them."""
+    """Stores `releases` of entry `seq` with their `answers`, as seen by the analyst."""
     for answer in answers:
         chain.store.add_answer(digest(answer), answer)
     for release in releases:
@@ -68,27 +72,28 @@ def store(
 
 
 def existing_answers(chain: Chain, wanted: Sequence[StoredRelease]) -> dict[str, bytes]:
-    """The answers that are kept under keys of `wanted` already, where they are other ones.
+    """The answers stored under keys of `wanted` already, where they differ from those of `wanted`.
 
-    Who was charged for a draw has paid for one answer of its key, and may see one. It has to be the
-    one that is kept, since they may ask for that again.
+    Who was charged for a release may see one answer of its key. That has to be the stored one,
+    since the same statement will be answered with the stored one again.
     """
-    found = ((release, _stored(chain, release.key)) for release in wanted)
+    pairs = ((release, _stored(chain, release.key)) for release in wanted)
     return {
-        release.key: checked_answer(chain, kept[0].answer)
-        for release, kept in found
-        if kept is not None and kept[0].answer != release.answer
+        release.key: checked_answer(chain, stored[0].answer)
+        for release, stored in pairs
+        if stored is not None and stored[0].answer != release.answer
     }
 
 
 def _needed(chain: Chain, key: str) -> StoredRelease:
-    found = _stored(chain, key)
-    if found is None:
+    stored = _stored(chain, key)
+    if stored is None:
         raise BadParameter("no release is kept under this key")
-    return found[0]
+    return stored[0]
 
 
 def _stored(chain: Chain, key: str) -> tuple[StoredRelease, int] | None:
+    """The release that is stored under `key`, and the number of its entry."""
     seq = chain.store.stored_seq(key)
     if seq is None:
         return None

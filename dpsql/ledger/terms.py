@@ -1,4 +1,4 @@
-"""What a ledger is created with, and what may change of it afterwards."""
+"""The terms that a ledger is created with, and which of them may change afterwards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
 LONGEST_TEXT = 1 << 20
 LONGEST_POLICY = 1 << 26
-"""A hundred thousand columns take some ten million characters."""
+"""Characters: the policy of a hundred thousand columns takes some ten million."""
 
 _RELATION = re.compile(r"(add_remove|change_one)(?: in groups of ([2-9]|[1-9][0-9]{1,3}))?")
 
@@ -22,9 +22,9 @@ class LedgerTerms:
     """What is promised about one dataset: `cap` bounds the loss of all its charges together.
 
     `neighbors` is "add_remove" or "change_one", "… in groups of k" where neighbours differ in up to
-    k > 1 units. `conversion_delta` is the δ at which a zcdp ledger
-    shows ρ as ε, beside the δ in `cap`; 0 elsewhere. `policy_hash` names the schema that the owner
-    last agreed to: the one that created the ledger, or that amended it; `policy` is what it says.
+    k > 1 units. `conversion_delta` is the δ at which a zcdp ledger shows ρ as ε, another than the δ
+    of `cap`; 0 in other accountings. `policy` is the policy that the owner last agreed to, when the
+    ledger was created or amended, as `schema.policy` renders it; `policy_hash` is its hash.
     """
 
     dataset: str
@@ -40,7 +40,8 @@ class LedgerTerms:
 class TermsDiff:
     """How new terms differ from recorded ones, in words.
 
-    `fixed` never changes in a ledger's life, `looser` needs its owner, `tighter` needs nobody.
+    `fixed` ones can't be changed in a ledger's life, `looser` ones need the owner's consent,
+    `tighter` ones need nobody's.
     """
 
     fixed: tuple[str, ...]
@@ -49,22 +50,22 @@ class TermsDiff:
 
 
 def differences(recorded: LedgerTerms, proposed: LedgerTerms) -> TermsDiff:
-    """Every difference between the two but that of the policy's hash."""
-    (relation, units), (asked_relation, asked_units) = (
+    """Every difference of the two but those of `policy` and its hash."""
+    (relation, units), (proposed_relation, proposed_units) = (
         _relation(terms.neighbors) for terms in (recorded, proposed)
     )
     fixed = tuple(
         f"{name} is {old}, not {new}"
         for name, old, new in (
             ("dataset", recorded.dataset, proposed.dataset),
-            ("neighbors", relation, asked_relation),
+            ("neighbors", relation, proposed_relation),
             ("accounting", recorded.accounting.value, proposed.accounting.value),
         )
         if old != new
     )
-    if asked_units > units:
-        # What it was charged was the loss of fewer units: of these it may be many times as much.
-        fixed += (f"its charges hide groups of {units}, not of {asked_units}",)
+    if proposed_units > units:
+        # It was charged the loss of fewer units; that of so many may be many times as much.
+        fixed += (f"its charges hide groups of {units}, not of {proposed_units}",)
     amounts = (
         ("cap", recorded.cap.amount, proposed.cap.amount),
         ("delta", recorded.cap.delta, proposed.cap.delta),
@@ -75,8 +76,10 @@ def differences(recorded: LedgerTerms, proposed: LedgerTerms) -> TermsDiff:
         (f"{name} is {format_amount(old)}, not {format_amount(new)}", new - old)
         for name, old, new in amounts
     ]
-    if asked_units < units:
-        words.append((f"group size is {units}, not {asked_units}", Fraction(units - asked_units)))
+    if proposed_units < units:
+        words.append(
+            (f"group size is {units}, not {proposed_units}", Fraction(units - proposed_units))
+        )
     return TermsDiff(
         fixed=fixed,
         looser=tuple(text for text, change in words if change > 0),
@@ -85,7 +88,7 @@ def differences(recorded: LedgerTerms, proposed: LedgerTerms) -> TermsDiff:
 
 
 def check_terms(terms: LedgerTerms) -> None:
-    """Refuses terms that no ledger can keep."""
+    """Raises BadParameter for terms that no ledger can have."""
     for name, text in (("dataset", terms.dataset), ("policy hash", terms.policy_hash)):
         check_name(text, name)
     check_text(terms.policy, "policy", LONGEST_POLICY)
@@ -105,12 +108,13 @@ def check_terms(terms: LedgerTerms) -> None:
 
 
 def _relation(text: str) -> tuple[str, int]:
-    found = _RELATION.fullmatch(text)
-    return (text, 1) if found is None else (found[1], int(found[2] or 1))
+    """The relation in `neighbors`, and in how many units neighbours differ."""
+    match = _RELATION.fullmatch(text)
+    return (text, 1) if match is None else (match[1], int(match[2] or 1))
 
 
 def check_text(text: object, name: str, longest: int = LONGEST_TEXT) -> None:
-    """Refuses what isn't text of at most so many characters that can be written as UTF-8."""
+    """Raises BadParameter unless `text` has at most `longest` characters and is valid in UTF-8."""
     if not isinstance(text, str) or len(text) > longest:
         raise BadParameter(f"{name} is not a text of at most {longest >> 20} MiB")
     try:
@@ -120,6 +124,6 @@ def check_text(text: object, name: str, longest: int = LONGEST_TEXT) -> None:
 
 
 def check_name(text: object, name: str) -> None:
-    """Refuses what isn't one printable line of at most 200 characters."""
+    """Raises BadParameter unless `text` is one printable line of 1 to 200 characters."""
     if not isinstance(text, str) or not 0 < len(text) <= 200 or not text.isprintable():
         raise BadParameter(f"{name} is not a line of 1 to 200 printable characters")

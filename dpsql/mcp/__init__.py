@@ -1,25 +1,25 @@
-"""A server of the Model Context Protocol: an assistant asks a dataset by tools.
+"""A server of the Model Context Protocol: an assistant queries a dataset by tools.
 
-What it asks is SQL, and goes through the same session as every other client's. Limits of what it
-may spend are the server's: no argument, no option of a statement and no new connection loosens
-them. Nothing that is free depends on private rows.
+The assistant's SQL goes through the same session as that of every other client. The server limits
+the budget that the assistant may spend: no argument, no option of a statement and no new connection
+loosens these limits. Nothing that is free depends on private rows.
 
 | module          | what it does                                                                |
 | --------------- | --------------------------------------------------------------------------- |
-| server          | the SDK's server: names of tools and resources → what they answer            |
+| server          | the SDK's server: calls of tools and reads of resources → replies            |
 | transport       | one client over stdin and stdout, or several over HTTP on this machine       |
-| tools           | the tools as clients are told of them: what they take, give and change       |
-| tool_arguments  | what each tool takes                                                         |
-| tool_results    | what each tool gives                                                         |
-| resources       | budget, tables and kept tables as resources                                  |
-| tool_service    | answers tools: the one place that asks the session                           |
+| tools           | the tools' descriptions for clients: arguments, results, whether they spend  |
+| tool_arguments  | the arguments of each tool                                                   |
+| tool_results    | the result of each tool                                                      |
+| resources       | budget, tables and saved releases as resources                               |
+| tool_service    | answers tools: the one place that uses the session                           |
 | schema_listing  | the schema as declared, never anything of its rows                           |
 | json_rows       | an answer's rows as JSON                                                     |
-| spending_limit  | what the server may still spend, beside what others have and the dataset      |
-| statement_queue | statements one after another, each stopped when its caller or its time is gone |
-| approval        | a human is asked before a statement above a price                            |
+| spending_limit  | the limits of what the server may spend, on top of the dataset's budget      |
+| statement_queue | runs statements one by one; stops those that are late or lose their caller   |
+| approval        | a human's approval of statements above a price                               |
 | error_fields    | errors as fields, with a correction that can be applied                      |
-| options         | what the server is started with                                              |
+| options         | the server's options                                                         |
 
 Absolute imports from `mcp` are the SDK's.
 """

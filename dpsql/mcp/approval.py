@@ -1,7 +1,8 @@
-"""A human is asked before a statement above a price.
+"""A human's approval of statements above a price.
 
-Clients of today's protocol are sent a question in the midst of a call; those of the newest are told
-that an answer is missing, and call again with it. The second call has to be the first one again.
+Clients of today's protocol get a question in the midst of a call. Clients of the newest protocol
+get a reply that an input is missing, and repeat the call with that input; the second call has to
+have the same arguments as the first.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ _MAX_SIGNS: Final = 4_000
 
 
 class NotApproved(OperationalError):
-    """A human was to be asked, and hasn't agreed."""
+    """A statement needed a human's approval, and didn't get it."""
 
     sqlstate = "57014"
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """What is asked about: a call, and what it costs of what is left."""
+    """A call that needs approval: its ε, and the ε that the server has left for all statements."""
 
     query: Query
     cost: Fraction
@@ -54,7 +55,7 @@ class ApprovalRequest:
 
 
 class Approvals:
-    """Questions that wait for a human, each to be answered once."""
+    """The questions that wait for a human by their tokens; each is answered once."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[str, ApprovalRequest] = OrderedDict()
@@ -65,7 +66,10 @@ class Approvals:
         params: CallToolRequestParams,
         about: ApprovalRequest,
     ) -> InputRequiredResult | None:
-        """None where a human has agreed, or what the client asks one; NotApproved otherwise."""
+        """None if a human has approved the call, or the question that the client has to ask.
+
+        Raises NotApproved if the client can't ask, or if a human has declined.
+        """
         if not _can_ask(context):
             raise NotApproved(
                 f"a human has to agree to a cost of epsilon = {float(about.cost):.6g}, and this"
@@ -76,8 +80,8 @@ class Approvals:
             _check(await _answer(context, about))
             return None
         responses = params.input_responses or {}
-        asked = self._open.pop(params.request_state or "", None)
-        if asked is not None and asked.query == about.query and asked.cost >= about.cost:
+        earlier = self._open.pop(params.request_state or "", None)
+        if earlier is not None and earlier.query == about.query and earlier.cost >= about.cost:
             _check(responses.get(_KEY))
             return None
         token = secrets.token_urlsafe(32)
@@ -93,14 +97,14 @@ class Approvals:
 def _can_ask(context: ServerRequestContext[Any]) -> bool:
     capabilities = context.session.client_capabilities
     elicitation = None if capabilities is None else capabilities.elicitation
-    # Before forms and addresses were told apart, there were forms alone.
+    # Older protocols have forms alone, and don't name the kind: then both are None.
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
 async def _answer(
     context: ServerRequestContext[Any], about: ApprovalRequest
 ) -> ElicitResult | None:
-    """None where the client has failed to ask."""
+    """A human's answer to a form; None if the client failed to ask."""
     with suppress(MCPError):
         return await context.session.elicit_form(_text(about), _FORM, context.request_id)
     return None
@@ -119,7 +123,7 @@ def _says_yes(answer: ElicitResult) -> bool:
 
 
 def _text(about: ApprovalRequest) -> str:
-    """What a human reads: the statement is an assistant's, and nothing of it acts on a terminal."""
+    """The question for a human; unprintable characters of the statement are escaped."""
     sql = about.query.sql.strip()
     cut = sql if len(sql) <= _MAX_SIGNS else f"{sql[:_MAX_SIGNS]} …"
     shown = "".join(

@@ -21,14 +21,15 @@ _ARGUMENTS: Final = ("epsilon", "max_error", "max_cost")
 
 
 def fault(error: BaseException, fix: Fix | None = None) -> Fault:
-    """The fields of `error` for an analyst.
+    """The fields of `error` for an analyst, with `fix` as its correction.
 
-    What isn't dpsql's own says nothing of itself, and what its owner reads goes to the log alone.
+    Of an exception that isn't dpsql's own only its class is named, and an error whose cause is for
+    the owner alone has its text `instead`; the cause goes to the log.
     """
     if not isinstance(error, Error):
-        told = f"dpsql failed by a fault of its own ({type(error).__name__})"
-        _LOG.error(told)
-        error = InternalError(told)
+        message = f"dpsql failed by a fault of its own ({type(error).__name__})"
+        _LOG.error(message)
+        error = InternalError(message)
     if error.instead:
         _LOG.error("%s", error)
         charged = f"{error.instead}; {error.charge}" if error.charge else error.instead
@@ -45,21 +46,21 @@ def fault(error: BaseException, fix: Fix | None = None) -> Fault:
 
 
 def corrections(error: Error, sql: str) -> Iterator[Fix]:
-    """What the hint of `error` says in place of `sql` and its arguments; none was tried."""
+    """Corrections of `sql` or of the call's arguments, by the hint of `error`; none was tried."""
     text = proposal(error, sql)
     if text is not None:
         yield Fix(sql=text.rstrip(";"))
     for name, value in _SET.findall(error.hint):
         if name in _ARGUMENTS and _is_number(value):
             yield msgspec.convert({name: float(value)}, Fix)
-            # A synopsis has an ε of its own.
+            # A synopsis has an ε of its own, in its WITH list.
             yield Fix(sql=_changed(sql, "with", name, value))
     for name, value in _OPTION.findall(error.hint):
         yield Fix(sql=_changed(sql, "options", name, value))
 
 
 def _as_argument(match: re.Match[str]) -> str:
-    """Nothing is set here: a statement has arguments and options of its own."""
+    """A hint's SET as an argument of the tool, or as an option of the statement: SET is refused."""
     name, value = match.groups()
     if name not in _ARGUMENTS:
         return f"end the statement with OPTIONS ({name} = {value})"
@@ -67,7 +68,7 @@ def _as_argument(match: re.Match[str]) -> str:
 
 
 def _changed(sql: str, behind: str, name: str, value: str) -> str:
-    """`sql` with another value for `name` in the list that follows its last word `behind`."""
+    """`sql` with another `value` of `name` in the list that follows the last word `behind`."""
     start = sql.lower().rfind(behind)
     pattern = rf"(?i)\b{re.escape(name)}\s*=\s*[^\s,)]+"
     return sql[:start] + re.sub(pattern, f"{name} = {value}", sql[start:]) if start >= 0 else sql

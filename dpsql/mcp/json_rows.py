@@ -1,4 +1,4 @@
-"""An answer's rows as JSON: no value loses a digit, and none is anything else than JSON has."""
+"""An answer's rows as JSON values, without loss of a digit."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from decimal import Decimal
 from typing import Any, Final
 
 _EXACT: Final = 2**53
-"""Integers beyond it aren't exact in most readers of JSON: they are texts."""
+"""Integers beyond ±2^53 become texts, since most readers of JSON don't read them exactly."""
 
 _DIGITS: Final = 15
+"""Decimals with more significant digits become texts, since a float doesn't hold them exactly."""
 
 
 def json_rows(rows: Iterable[Iterable[object]]) -> list[list[Any]]:
-    """Each value as JSON has it."""
+    """The rows as lists of JSON values."""
     return [[json_value(value) for value in row] for row in rows]
 
 
 def json_value(value: object) -> Any:
-    """Numbers where they are exact, and otherwise texts; dates as ISO 8601 has them."""
+    """A value in JSON: a number where it is exact, otherwise a text; dates in ISO 8601."""
     match value:
         case None | bool() | str():
             return value

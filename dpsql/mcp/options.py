@@ -1,4 +1,4 @@
-"""What the server is started with: every fault is found before anything is asked."""
+"""The server's options: every fault in them is reported before the schema is read."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _MAX_PORT: Final = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """As they are written on the command line; amounts are ε.
+    """The options of `dpsql mcp` as written on the command line; amounts are ε.
 
-    `max_cost` bounds each statement, `max_total` all together until the server ends. A human is
-    asked before a statement that costs more than `ask_above`. `epsilon` is what a query spends if
-    nothing is said. None: what `SpendingLimit` chooses, or nobody is asked.
+    `max_cost` bounds each statement, `max_total` all statements together until the server ends.
+    `epsilon` is a query's default. Where one of these is None, `spending_limit` chooses it. A
+    human has to approve a statement that costs more than `ask_above`, none if that is None. `http`
+    is a port; None is stdin and stdout.
     """
 
     schema: Path
@@ -36,7 +37,7 @@ class Options:
 
 
 class WrongOptions(BadParameter):
-    """Options that can't be meant; `faults` has a line for each."""
+    """Options that can't be used together, or at all; `faults` has a line for each fault."""
 
     def __init__(self, faults: tuple[str, ...]) -> None:
         super().__init__("; ".join(faults))
@@ -44,23 +45,23 @@ class WrongOptions(BadParameter):
 
 
 def check(options: Options) -> None:
-    """Nothing, or WrongOptions with all that is wrong and what to write instead."""
+    """Raise WrongOptions with all faults, and what to write instead, if there are any."""
     faults = tuple(_faults(options))
     if faults:
         raise WrongOptions(faults)
 
 
 def _faults(options: Options) -> Iterator[str]:
-    for name, least, amount in (
+    for name, lower, amount in (
         ("max-cost", MIN_EPSILON, options.max_cost),
         ("max-total", MIN_EPSILON, options.max_total),
         ("ask-above", Fraction(0), options.ask_above),
     ):
         # NaN compares with nothing, and would be no limit.
-        if amount is not None and not (math.isfinite(amount) and amount >= least):
-            yield f"--{name} {amount:g}: write an epsilon of {float(least):g} or more"
-    epsilon, most = options.epsilon, options.max_cost
-    if epsilon is not None and most is not None and epsilon > most:
+        if amount is not None and not (math.isfinite(amount) and amount >= lower):
+            yield f"--{name} {amount:g}: write an epsilon of {float(lower):g} or more"
+    epsilon, max_cost = options.epsilon, options.max_cost
+    if epsilon is not None and max_cost is not None and epsilon > max_cost:
         yield f"--epsilon {epsilon:g}: no query could be asked: write no more than --max-cost"
     seconds = options.statement_seconds
     if not (math.isfinite(seconds) and 0 < seconds <= _MAX_SECONDS):

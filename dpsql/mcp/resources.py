@@ -1,4 +1,4 @@
-"""Budget, tables and kept tables as resources: what a client may read without calling a tool."""
+"""Budget, tables and saved releases as resources, which a client reads without calling a tool."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ TEMPLATES: Final = (
 
 
 def reader(uri: str, service: ToolService) -> Callable[[], str] | None:
-    """What reads the resource, as JSON; None where there is none of that address."""
+    """A function that reads the resource `uri` as JSON; None if there is no such resource."""
     match uri:
         case "dpsql://budget":
             return lambda: _text(service.budget())
@@ -77,31 +77,31 @@ def reader(uri: str, service: ToolService) -> Callable[[], str] | None:
 
 
 def release_resources(service: ToolService) -> list[Resource]:
-    """The kept tables that there are now."""
+    """A resource for each saved release and synopsis that there is now."""
     return [
         Resource(
-            uri=_RELEASE + quote(str(found["name"]), safe=""),
-            name=str(found["name"]),
-            description=f"A {found['kind']} that {found['owner']} keeps.",
+            uri=_RELEASE + quote(str(saved["name"]), safe=""),
+            name=str(saved["name"]),
+            description=f"A {saved['kind']} that {saved['owner']} keeps.",
             mime_type=JSON,
         )
-        for found in service.releases()
+        for saved in service.releases()
     ]
 
 
 def _all_tables(service: ToolService) -> Tables:
-    found = service.tables(ListTables())
-    tables = list(found.tables)
-    while found.more:
-        found = service.tables(ListTables(offset=len(tables)))
-        tables += found.tables
-    return Tables(found.dataset, tables, 0)
+    batch = service.tables(ListTables())
+    tables = list(batch.tables)
+    while batch.more:
+        batch = service.tables(ListTables(offset=len(tables)))
+        tables += batch.tables
+    return Tables(batch.dataset, tables, 0)
 
 
 def _release(service: ToolService, name: str) -> dict[str, object]:
-    for found in service.releases():
-        if found["name"] == name.casefold():
-            return found
+    for saved in service.releases():
+        if saved["name"] == name.casefold():
+            return saved
     raise UnknownRelease(f"there is no release {name[:100]}")
 
 

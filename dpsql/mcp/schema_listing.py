@@ -1,4 +1,4 @@
-"""The schema as its owner declares it: what may be named, never anything of the rows."""
+"""The tables and columns that may be named, as the schema declares them, never their rows."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MAX_VALUES: Final = 200
 
 
 def tables(catalogue: Schema, request: ListTables) -> Tables:
-    """The tables that are asked for, at most so many at once."""
+    """The tables of `request`, at most `MAX_TABLES` at once."""
     wanted = request.search.casefold()
-    found = [
+    matching = [
         table
         for table in catalogue.visible_tables.values()
         if wanted in table.name.casefold() or wanted in table.comment.casefold()
@@ -32,13 +32,13 @@ def tables(catalogue: Schema, request: ListTables) -> Tables:
             len(table.columns),
             table.comment,
         )
-        for table in found[:MAX_TABLES]
+        for table in matching[:MAX_TABLES]
     ]
-    return Tables(catalogue.dataset, lines, len(found) - len(lines))
+    return Tables(catalogue.dataset, lines, len(matching) - len(lines))
 
 
 def table_facts(catalogue: Schema, name: str) -> TableFacts:
-    """One table with its columns; UnknownTable where none of that name may be read."""
+    """One table with its columns; UnknownTable if no table of that name may be named."""
     table = catalogue.resolve(*name.replace('"', "").split("."))
     if table is None:
         raise UnknownTable(
@@ -57,7 +57,7 @@ def table_facts(catalogue: Schema, name: str) -> TableFacts:
 
 
 def whose(table: Table, catalogue: Schema) -> str:
-    """Whose rows a table or view has."""
+    """Whose rows a table or view has, in words."""
     view = catalogue.views.get(table.name)
     if view is not None and view.is_release:
         return "nobody: noisy answers that were paid for"

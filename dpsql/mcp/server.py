@@ -1,4 +1,4 @@
-"""The SDK's server: names of tools and resources → what they answer."""
+"""The SDK's server: calls of tools and reads of resources → replies."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _KINDS: Final = {kind.name: kind for kind in KINDS}
 
 
 class ToolHandlers:
-    """What clients ask of `service`, each call in its turn."""
+    """Handles clients' requests by `service`, one call after the other in `queue`."""
 
     def __init__(self, service: ToolService, limit: SpendingLimit, queue: StatementQueue) -> None:
         self._service = service
@@ -54,7 +54,7 @@ class ToolHandlers:
         self._approvals = Approvals()
 
     def server(self) -> Server[Any]:
-        """A server that any number of clients may talk to."""
+        """The SDK's server with these handlers, for any number of clients."""
         return Server(
             "dpsql",
             version=version("dpsql"),
@@ -95,8 +95,8 @@ class ToolHandlers:
     async def _list_resources(
         self, _: Context, __: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        kept = await self._read(lambda: resources.release_resources(self._service))
-        return ListResourcesResult(resources=[*resources.RESOURCES, *kept])
+        saved = await self._read(lambda: resources.release_resources(self._service))
+        return ListResourcesResult(resources=[*resources.RESOURCES, *saved])
 
     async def _list_templates(
         self, _: Context, __: PaginatedRequestParams | None
@@ -111,20 +111,20 @@ class ToolHandlers:
         if read is None:
             raise MCPError(INVALID_PARAMS, "there is no resource of that address")
         text = await self._read(read)
-        found = TextResourceContents(uri=uri, mime_type=resources.JSON, text=text)
-        return ReadResourceResult(contents=[found])
+        contents = TextResourceContents(uri=uri, mime_type=resources.JSON, text=text)
+        return ReadResourceResult(contents=[contents])
 
     async def _read(self, read: Callable[[], Result]) -> Result:
-        """What a resource holds; resources have errors of the protocol alone."""
+        """What `read` returns; its errors become errors of the protocol, which resources have."""
         try:
             return await self._queue.take(read)
-        except Exception as error:  # noqa: BLE001 - the same
-            told = fault(error)
-            data = msgspec.to_builtins(told)
-            raise MCPError(INTERNAL_ERROR, told.message, data) from None
+        except Exception as error:  # noqa: BLE001 - a client reads fields, never a traceback
+            fields = fault(error)
+            data = msgspec.to_builtins(fields)
+            raise MCPError(INTERNAL_ERROR, fields.message, data) from None
 
     async def _approval_request(self, request: Query) -> ApprovalRequest | None:
-        """What a human has to agree to before `request`."""
+        """The question that a human has to approve before `request`, None if there is none."""
         if not self._limit.asks_humans:
             return None
         cost = await self._queue.take(lambda: self._service.price_to_ask_about(request))
@@ -148,12 +148,12 @@ class ToolHandlers:
             return None
         try:
             return await self._queue.take(lambda: self._service.fix(error, request))
-        except Exception:  # noqa: BLE001 - the first error is what is told
+        except Exception:  # noqa: BLE001 - the client gets the first error, without a fix
             return None
 
 
 def _result(value: Struct, *, is_error: bool = False) -> CallToolResult:
-    """The same as fields and, for clients that read no fields, as text."""
+    """`value` as fields and, for clients that read no fields, as text."""
     text = msgspec.json.encode(value).decode()
     return CallToolResult(
         content=[TextContent(text=text)],

@@ -1,4 +1,4 @@
-"""What the server may still spend: its owner's limits, which nothing that is asked can loosen."""
+"""The limits of what the server may spend, which no request of a client can loosen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpsql.session.compile.loss_conversion import epsilon_of, parse_epsilon, to_
 from dpsql.session.session import Session
 
 _ROUNDED: Final = 1 + Fraction(1, 10**9)
-"""A price that was told is a float."""
+"""Tolerance for an approved price, which was sent to the client as a float."""
 
 _ADDS_UP: Final = "a statement's epsilon is subtracted from what is left"
 _ADDS_UP_AS_RHO: Final = (
@@ -24,21 +24,27 @@ _ADDS_UP_AS_RHO: Final = (
 )
 
 USUAL_PART: Final = 5
-"""Without --max-total, a fifth of what is left when the server starts."""
+"""Without --max-total, the server may spend this part of the budget left at its start: a fifth."""
+
+
+def default_epsilon(options: Options, schema: Schema) -> Fraction:
+    """What a query spends if nothing is said: by default no more than one may cost."""
+    if options.epsilon is not None:
+        return parse_epsilon(options.epsilon)
+    epsilon, max_cost = schema.per_query.epsilon, options.max_cost
+    return epsilon if max_cost is None else min(epsilon, parse_epsilon(max_cost))
 
 
 def spending_limit_of(options: Options, session: Session) -> SpendingLimit:
-    """The limits that `options` ask for; `session` then spends no more on a query by default."""
-    if options.epsilon is None and options.max_cost is not None:
-        session.epsilon = min(session.epsilon, parse_epsilon(options.max_cost))
-    schema, epsilon = session.schema, session.epsilon
+    """The limits in `options`, for a `session` whose queries spend `default_epsilon`."""
+    schema, epsilon = session.schema, session.default_epsilon
     return SpendingLimit(options, schema, epsilon, read_budget(schema, session.analyst, epsilon))
 
 
 class SpendingLimit:
-    """Two limits in ε: of each statement, and of all until the server ends.
+    """Two limits in ε: of each statement, and of all statements until the server ends.
 
-    Losses add up in the ledger's currency, as the ledger adds them.
+    Losses add up in the ledger's currency (ε or ρ), as in the ledger.
     """
 
     def __init__(self, options: Options, schema: Schema, epsilon: Fraction, budget: Budget) -> None:
@@ -53,35 +59,38 @@ class SpendingLimit:
         self._spent = Fraction(0)
 
     def ceiling(self) -> Fraction:
-        """The ε that the next statement may cost at most."""
+        """The largest ε that the next statement may cost."""
         return min(self._max_cost, self._left())
 
     def agreed_ceiling(self, agreed: Fraction | None) -> Fraction:
-        """The same where a human has `agreed` to a cost, or was not asked."""
+        """The largest ε that the next statement may cost, if a human has `agreed` to so much ε.
+
+        None: no human was asked, so that the statement may cost `ask_above` at most.
+        """
         if self._ask_above is None:
             return self.ceiling()
         return min(self.ceiling(), self._ask_above if agreed is None else agreed * _ROUNDED)
 
     @property
     def asks_humans(self) -> bool:
-        """There is a price above which a human decides."""
+        """Whether there is a price above which a human has to approve a statement."""
         return self._ask_above is not None
 
     def asks(self, cost: Fraction) -> bool:
-        """A human decides if a statement may cost so much; what may not cost it isn't asked."""
+        """Whether a human has to approve the ε `cost`; not if the limits forbid it anyway."""
         return self._ask_above is not None and self._ask_above < cost <= self.ceiling()
 
     def spend(self, loss: Fraction) -> None:
-        """`loss`, in the ledger's currency, was charged."""
+        """Note that `loss`, in the ledger's currency, was charged."""
         self._spent += loss
 
     def spend_up_to(self, loss: Fraction | None, ceiling: Fraction) -> None:
-        """What was charged is known to be no more than `loss`, if that is, nor than `ceiling`."""
-        most = self._amount(ceiling)
-        self._spent += most if loss is None else max(Fraction(0), min(loss, most))
+        """Note a charge of at most `loss` (None if unknown) and at most the ε `ceiling`."""
+        max_loss = self._amount(ceiling)
+        self._spent += max_loss if loss is None else max(Fraction(0), min(loss, max_loss))
 
     def queries_left(self, epsilon: Fraction) -> int:
-        """How many queries of `epsilon` there is room for."""
+        """How many queries of `epsilon` the limits leave room for."""
         if epsilon > self._max_cost:
             return 0
         return int(
@@ -89,7 +98,7 @@ class SpendingLimit:
         )
 
     def status(self) -> Spending:
-        """The limits, and what is left."""
+        """The limits in ε, and how much of them is left."""
         return Spending(
             rounded(self._max_cost),
             rounded(self._total),
@@ -109,7 +118,7 @@ class SpendingLimit:
 
 
 def budget_reply(budget: Budget, limit: SpendingLimit, epsilon: Fraction) -> BudgetReply:
-    """All three, and how many queries of `epsilon` there is room for."""
+    """The budgets of dataset, analyst and server, and how many queries of `epsilon` fit in all."""
     is_rho = budget.accounting == Accounting.ZCDP.value
     return BudgetReply(
         budget.analyst,
@@ -133,15 +142,15 @@ def _left(allowance: Allowance) -> Left:
 
 
 def rounded(epsilon: Fraction) -> float:
-    """Six digits, and never more than it."""
+    """`epsilon` rounded down to six digits."""
     number = Decimal(epsilon.numerator)
     return float(Context(prec=6, rounding=ROUND_DOWN).divide(number, Decimal(epsilon.denominator)))
 
 
 def _usual_total(budget: Budget, schema: Schema, one: Fraction) -> Fraction:
-    """A fifth of what is left, or one statement, if there is as much."""
+    """A fifth of the remaining budget, and no less than one statement, if so much is left."""
     lefts = [budget.dataset.epsilon_left, budget.own.epsilon_left]
-    left = min(Fraction(found) for found in lefts if found is not None)
+    left = min(Fraction(epsilon) for epsilon in lefts if epsilon is not None)
     if not left:
         return Fraction(0)
     return max(epsilon_of(schema, to_ledger_currency(schema, left) / USUAL_PART), min(one, left))

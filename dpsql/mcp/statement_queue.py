@@ -1,4 +1,4 @@
-"""Statements one after another, each stopped when its caller is gone or its time is over."""
+"""Runs statements one by one, and stops those whose caller has left or that take too long."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TICK_SECONDS: Final = 0.1
 
 
 class TooMany(OperationalError):
-    """More calls wait than are taken."""
+    """More calls wait than `MAX_WAITING`."""
 
     sqlstate = "53300"
 
@@ -33,13 +33,14 @@ class Stopped(OperationalError):
 
 
 class Halted(Exception):
-    """A step that would begin after its statement was stopped; nothing was charged for it."""
+    """The statement was stopped before its charge, and goes on to no further step."""
 
 
 class StatementQueue:
-    """One statement runs at a time, in a thread of its own; others wait in the order they came.
+    """Runs one statement at a time, in a thread of its own; others wait in the order they came.
 
-    `interrupt` stops what runs. Who waits and leaves has asked nothing.
+    A statement may take `seconds`; `interrupt` stops the one that runs. A call that is cancelled
+    while it waits never runs. `charged` tells whether the statement that runs was charged.
     """
 
     def __init__(self, seconds: float, interrupt: Callable[[], None]) -> None:
@@ -51,13 +52,13 @@ class StatementQueue:
         self.charged = False
 
     def step(self, name: str) -> None:
-        """A step of the statement begins; none does before the charge once it was stopped."""
+        """Note that a step begins; raises Halted if the statement was stopped before its charge."""
         if self._stopped and not self.charged:
             raise Halted
         self.charged |= name == RUNNING
 
     async def take(self, work: Callable[[], Result]) -> Result:
-        """What `work` returns or raises; Stopped if it takes too long."""
+        """What `work` returns or raises; Stopped if it takes too long, TooMany if too many wait."""
         if self._waiting >= MAX_WAITING:
             raise TooMany(
                 f"{MAX_WAITING} calls wait already", hint="call again when some were answered"
@@ -78,7 +79,7 @@ class StatementQueue:
             with anyio.move_on_after(self._seconds) as limit:
                 await over.wait()
         except BaseException:
-            # Whoever waits next finds the session at rest.
+            # The next statement must not begin before this one has ended.
             with anyio.CancelScope(shield=True):
                 await self._stop(over)
             raise
@@ -96,7 +97,7 @@ class StatementQueue:
                 await over.wait()
 
     def _tell_if_stopped(self, outcome: Future[Result]) -> None:
-        """What came to its end all the same is answered, or has failed for a reason of its own."""
+        """Raise Stopped if the stop ended the work; otherwise its own answer or error counts."""
         if isinstance(outcome.exception(), Halted | ExecutionFailed):
             charge = "its charge stands" if self.charged else "nothing was charged"
             raise Stopped(

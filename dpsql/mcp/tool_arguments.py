@@ -1,4 +1,4 @@
-"""What each tool takes. A client is told the same types, as JSON schema, that are checked here."""
+"""The arguments of each tool, checked by the same types that clients get as JSON schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from dpsql.errors import BadParameter
 
 MAX_SIGNS: Final = 100_000
-"""Of a statement."""
+"""The length of a statement in characters."""
 
 USUAL_ROWS: Final = 200
 MAX_ROWS: Final = 5_000
@@ -98,13 +98,13 @@ Arguments = TypeVar("Arguments", bound=Struct)
 
 
 def taken(arguments: Mapping[str, Any] | None, kind: type[Arguments]) -> Arguments:
-    """The arguments as `kind` has them; BadParameter says which of them can't be meant."""
+    """The arguments as a `kind`; BadParameter names the first that isn't of its type."""
     try:
         return msgspec.convert(dict(arguments or {}), kind)
     except msgspec.ValidationError as wrong:
-        told = str(wrong)[:300]
+        reason = str(wrong)[:300]
         raise BadParameter(
-            f"an argument isn't as the tool takes it: {told[:1].lower()}{told[1:]}",
+            f"an argument isn't as the tool takes it: {reason[:1].lower()}{reason[1:]}",
             hint="the tool's input schema names all arguments with their types",
         ) from None
 

@@ -1,4 +1,4 @@
-"""What each tool gives, as clients are told it: plain values of JSON, made of an analyst's own."""
+"""The result of each tool, as JSON values; clients get the docstrings in the JSON schema."""
 
 from __future__ import annotations
 

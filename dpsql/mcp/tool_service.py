@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 
 import msgspec
 
-from dpsql.bounding.settings import AS_DECLARED
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.dbapi.statements.assignment import Assignment
@@ -36,6 +34,7 @@ from dpsql.report.cost import paid
 from dpsql.session.answer.answer import Privacy
 from dpsql.session.compile.loss_conversion import parse_epsilon, query_loss
 from dpsql.session.ledger_access import has_ledger
+from dpsql.session.options import PriceOptions, QueryOptions
 from dpsql.session.session import Session
 
 
@@ -50,7 +49,6 @@ class ToolService:
         self._connection = Connection(session)
         self._limit = limit
         self._charged = charged
-        self._epsilon = session.epsilon
 
     def tables(self, request: ListTables) -> Tables:
         """The tables that may be named."""
@@ -62,9 +60,8 @@ class ToolService:
 
     def explain(self, request: Explain) -> Explanation:
         """The price and the proof of a statement: free, and without touching private rows."""
-        with self._under(request, None):
-            found = self._connection.explain(request.sql)
-        proof, price = found.report, found.report.price
+        explanation = self._connection_for(request, None).explain(request.sql)
+        proof, price = explanation.report, explanation.report.price
         return Explanation(
             None
             if price is None
@@ -77,18 +74,19 @@ class ToolService:
             ],
             [note for release in proof.releases for note in release.limits],
             list(proof.advice),
-            found.text(),
+            explanation.text(),
         )
 
     def price_to_ask_about(self, request: Query) -> Fraction | None:
         """The ε that a statement costs at most, if a human decides whether to spend it."""
         _check(request.sql)
         # What is refused is told so where it is asked, and costs nothing.
-        with suppress(Error), self._under(request, None):
-            price = self._connection.explain(request.sql).report.price
+        with suppress(Error):
+            connection = self._connection_for(request, None)
+            price = connection.explain(request.sql).report.price
             if price is not None and self._limit.asks(parse_epsilon(price.epsilon)):
                 cost = parse_epsilon(price.epsilon)
-                return cost if self._connection.share(request.sql) else None
+                return cost if connection.share(request.sql) else None
         return None
 
     def query(self, request: Query, agreed: Fraction | None = None) -> Answer:
@@ -96,8 +94,7 @@ class ToolService:
         _check(request.sql)
         ceiling, before = self._limit.agreed_ceiling(agreed), self._spent()
         try:
-            with self._under(request, ceiling):
-                cursor = self._connection.execute(request.sql)
+            cursor = self._connection_for(request, ceiling).execute(request.sql)
         except BaseException:
             if self._charged():
                 self._limit.spend_up_to(self._spent_since(before), ceiling)
@@ -108,7 +105,7 @@ class ToolService:
 
     def budget(self) -> BudgetReply:
         """What was spent and is left."""
-        return budget_reply(self._connection.budget, self._limit, self._epsilon)
+        return budget_reply(self._connection.budget, self._limit, self._session.default_epsilon)
 
     def releases(self) -> list[dict[str, object]]:
         """The kept tables that the analyst may read, and what they were made of."""
@@ -118,46 +115,40 @@ class ToolService:
 
     def fix(self, error: Error, request: Explain | Query) -> Fix | None:
         """The first correction that is no error itself, which is found out for free."""
-        for found in corrections(error, request.sql):
-            if found.sql == request.sql:
+        for correction in corrections(error, request.sql):
+            if correction.sql == request.sql:
                 continue
             with suppress(Error):
-                if self.explain(_corrected(request, found)).allowed:
-                    return found
+                if self.explain(_corrected(request, correction)).allowed:
+                    return correction
         return None
 
     def close(self) -> None:
         """Let go of source and ledger."""
         self._connection.close()
 
-    @contextmanager
-    def _under(self, request: Explain | Query, ceiling: Fraction | None) -> Iterator[None]:
-        """Meanwhile the session has the settings of this call, and no other's."""
+    def _connection_for(self, request: Explain | Query, ceiling: Fraction | None) -> Connection:
+        """A connection with the settings of this call, and no other's."""
         if request.epsilon is not None and request.max_error is not None:
             raise BadParameter("epsilon follows from max_error", hint="call it with one of the two")
-        session = self._session
-        most = request.max_cost if isinstance(request, Query) else None
-        epsilon = self._epsilon if request.epsilon is None else parse_epsilon(request.epsilon)
-        query_loss(session.schema, epsilon)
-        settings = replace(
-            AS_DECLARED,
+        max_cost = request.max_cost if isinstance(request, Query) else None
+        epsilon = None if request.epsilon is None else parse_epsilon(request.epsilon)
+        if epsilon is not None:
+            query_loss(self._session.schema, epsilon)
+        price = PriceOptions(
             ceiling=ceiling,
-            max_cost=None if most is None else parse_epsilon(most),
+            max_cost=None if max_cost is None else parse_epsilon(max_cost),
             max_error=None if request.max_error is None else parse_epsilon(request.max_error),
         )
-        try:
-            session.epsilon, session.settings = epsilon, settings
-            yield
-        finally:
-            session.epsilon, session.settings = self._epsilon, AS_DECLARED
+        return Connection(self._session, QueryOptions(epsilon, price=price))
 
     def _answer(self, cursor: Cursor, request: Query) -> Answer:
-        told = cursor.with_errors()
-        rows = told.fetchall()
+        with_error_columns = cursor.with_errors()
+        rows = with_error_columns.fetchall()
         privacy = cursor.privacy
         shown = rows[request.offset : request.offset + request.max_rows]
         return Answer(
-            [ShownColumn(column[0], column[1]) for column in told.description or ()],
+            [ShownColumn(column[0], column[1]) for column in with_error_columns.description or ()],
             json_rows(shown),
             len(rows),
             request.offset,
@@ -225,8 +216,10 @@ def _paid(privacy: Privacy) -> Paid:
 
 
 def _notes(privacy: Privacy) -> list[str]:
-    least = min(privacy.thresholds, default=None)
+    threshold = min(privacy.thresholds, default=None)
     hidden = (
-        [] if least is None else [f"groups of fewer than {least} units, by noise, are left out"]
+        []
+        if threshold is None
+        else [f"groups of fewer than {threshold} units, by noise, are left out"]
     )
     return [*privacy.notes, *hidden]

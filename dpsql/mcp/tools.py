@@ -1,4 +1,4 @@
-"""The tools as clients are told of them: what they take, give and change."""
+"""The tools' descriptions for clients: arguments, results, and whether a call spends budget."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Errors have a hint, and where a correction is known a fix: arguments to call the
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A tool: its types, and whether a call may spend."""
+    """A tool: the types of its arguments and result, and whether a call may spend budget."""
 
     name: str
     title: str
@@ -34,7 +34,7 @@ class Kind:
     spends: bool = False
 
     def description(self) -> Tool:
-        """What a client is told."""
+        """The tool as the SDK describes it to clients."""
         return Tool(
             name=self.name,
             title=self.title,
@@ -44,7 +44,7 @@ class Kind:
             annotations=ToolAnnotations(
                 title=self.title,
                 read_only_hint=not self.spends,
-                # What is spent is gone, though no row is changed; the same call again is free.
+                # Spent budget doesn't come back, though no row changes; the same call is then free.
                 destructive_hint=self.spends,
                 idempotent_hint=True,
                 open_world_hint=False,

@@ -16,33 +16,34 @@ from mcp.server.stdio import stdio_server
 from dpsql.errors import OperationalError
 from dpsql.mcp.options import Options, check
 from dpsql.mcp.server import ToolHandlers
-from dpsql.mcp.spending_limit import spending_limit_of
+from dpsql.mcp.spending_limit import default_epsilon, spending_limit_of
 from dpsql.mcp.statement_queue import StatementQueue
 from dpsql.mcp.tool_service import ToolService
+from dpsql.session.dataset import load_dataset
 from dpsql.session.session import Session
 
 HOST: Final = "127.0.0.1"
-"""No password is asked for: who isn't on this machine is not let in."""
+"""Loopback alone, since clients need no password."""
 
 _PATH: Final = "/mcp"
 _SECONDS_TO_END: Final = 8
 
 
 class PortTaken(OperationalError):
-    """Nothing can listen there."""
+    """The server can't listen on the port."""
 
 
 def serve(options: Options, tell: Callable[[str], None]) -> None:
-    """Serve until the client leaves or the process is told to stop; `tell` says where."""
+    """Serve until the client leaves or a signal comes; `tell` prints the address of HTTP."""
     check(options)
 
     def interrupt() -> None:
         session.interrupt()
 
     queue = StatementQueue(options.statement_seconds, interrupt)
-    session = Session(
-        options.schema, analyst=options.analyst, epsilon=options.epsilon, progress=queue.step
-    )
+    schema = load_dataset(options.schema)
+    epsilon = default_epsilon(options, schema)
+    session = Session(schema, analyst=options.analyst, epsilon=epsilon, progress=queue.step)
     limit = spending_limit_of(options, session)
     service = ToolService(session, limit, lambda: queue.charged)
     server = ToolHandlers(service, limit, queue).server()
@@ -57,7 +58,7 @@ def serve(options: Options, tell: Callable[[str], None]) -> None:
 
 async def _over_stdio(server: Server[Any], session: Session) -> None:
     def stop(code: int) -> None:
-        # A thread waits for stdin, and nothing but a line wakes it. Charges are durable already.
+        # A thread waits for stdin, and only a line of input wakes it. Charges are durable already.
         session.interrupt()
         os._exit(code)
 
@@ -74,7 +75,7 @@ async def _over_http(server: Server[Any], port: int, tell: Callable[[str], None]
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((HOST, port))
-            listening.listen()  # who is told the address may connect at once
+            listening.listen()  # before the address is printed: a client may connect at once
         except OSError as error:
             reason = (error.strerror or "it can't be used").lower()
             raise PortTaken(

@@ -1,4 +1,4 @@
-"""One socket: messages in, bytes out, with patience for neither side."""
+"""One client's socket: messages in, bytes out, with limits on how long either may take."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dpsql.pgwire.protocol.state_machine import Machine
 from dpsql.pgwire.protocol.violation import ProtocolFault
 
 MAX_BUFFERED: Final = 256 * 1024
-"""How much is held back at most before it is sent."""
+"""Bytes that are held back at most before they are sent."""
 
 _READ: Final = 64 * 1024
 
 
 class ConnectionStream:
-    """A client's socket and its half of the protocol."""
+    """A client's socket, its phase of the protocol, and the bytes that wait to be sent."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, limits: Limits
@@ -36,11 +36,15 @@ class ConnectionStream:
 
     @property
     def has_no_more(self) -> bool:
-        """No further message has begun."""
+        """Whether no byte of a further message was received."""
         return not self.machine.pending
 
     async def take(self, idle: float | None = None) -> f.Message | None:
-        """The next message, None if the client is gone; a message has to end in good time."""
+        """The next message, None if the client has closed the socket.
+
+        Raises TimeoutError if none begins within `idle` seconds (None: no limit), or if one that
+        has begun isn't complete within `Limits.message_seconds`.
+        """
         deadline: float | None = None
         loop = asyncio.get_running_loop()
         while (message := self.machine.take()) is None:
@@ -57,19 +61,19 @@ class ConnectionStream:
         return message
 
     async def hold(self, data: bytes) -> None:
-        """Send soon."""
+        """Send `data` with the next flush, at the latest when `MAX_BUFFERED` bytes are held."""
         self._held.append(data)
         self._size += len(data)
         if self._size >= MAX_BUFFERED:
             await self.flush()
 
     async def send(self, data: bytes) -> None:
-        """Send now."""
+        """Send `data` now, behind what is held."""
         self._held.append(data)
         await self.flush()
 
     async def flush(self) -> None:
-        """Send what is held; a client that doesn't read is left."""
+        """Send what is held; TimeoutError if the client doesn't read it in time."""
         self._writer.write(b"".join(self._held))
         self._held.clear()
         self._size = 0
@@ -77,7 +81,7 @@ class ConnectionStream:
             await self._writer.drain()
 
     async def encrypt(self, context: ssl.SSLContext) -> None:
-        """Begin TLS; what came before it isn't believed."""
+        """Begin TLS. `ProtocolFault` if bytes came before it, which anybody could have injected."""
         if self.machine.pending:
             raise ProtocolFault("bytes came before encryption had begun")
         await self.send(b.ENCRYPT)

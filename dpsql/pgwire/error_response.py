@@ -16,7 +16,7 @@ class Cancelled(OperationalError):
 
 
 class InFailedTransaction(OperationalError):
-    """After an error, only the end of the transaction is taken."""
+    """A statement came in a failed transaction, in which only its end is taken."""
 
     sqlstate = "25P02"
 
@@ -34,13 +34,13 @@ class UnknownCursor(ProgrammingError):
 
 
 class NameTaken(ProgrammingError):
-    """A prepared statement or cursor of that name is there already."""
+    """A prepared statement, portal or cursor of that name exists already."""
 
     sqlstate = "42P05"
 
 
 class LoginFailed(OperationalError):
-    """Who connects isn't who it says."""
+    """The login failed: a wrong password, no user, or no encryption."""
 
     sqlstate = "28P01"
 
@@ -52,13 +52,13 @@ class TooMany(OperationalError):
 
 
 class TooLarge(OperationalError):
-    """A message is longer than is taken."""
+    """A message, or an answer about the catalogue, is larger than its limit."""
 
     sqlstate = "54000"
 
 
 class Stopping(OperationalError):
-    """The connection ends because the server does."""
+    """The connection ends because the server stops."""
 
     sqlstate = "57P01"
 
@@ -70,27 +70,29 @@ class TooSlow(OperationalError):
 
 
 def fields(error: BaseException, *, offset: int = 0, severity: str = "ERROR") -> dict[str, str]:
-    """The fields of an ErrorResponse, for an analyst.
+    """The fields of an ErrorResponse, by their letters, as an analyst may read them.
 
-    What isn't dpsql's own error says nothing of itself, and what its owner reads isn't said.
+    Of an exception that isn't dpsql's own only its class is named, and an error whose cause is for
+    the owner alone has its text `instead`. `offset` is added to the error's position: the statement
+    begins there in the client's text.
     """
     if not isinstance(error, Error):
         error = InternalError(f"dpsql failed by a fault of its own ({type(error).__name__})")
-    found = {"S": severity, "V": severity, "C": error.sqlstate}
+    response = {"S": severity, "V": severity, "C": error.sqlstate}
     if error.instead:
-        told = f"{error.instead}; {error.charge}" if error.charge else error.instead
-        return found | {"M": told, "H": error.instead_hint}
-    found["M"] = error.message
+        message = f"{error.instead}; {error.charge}" if error.charge else error.instead
+        return response | {"M": message, "H": error.instead_hint}
+    response["M"] = error.message
     if error.detail:
-        found["D"] = error.detail
+        response["D"] = error.detail
     if error.hint:
-        found["H"] = error.hint
+        response["H"] = error.hint
     if error.position is not None:
-        found["P"] = str(error.position + offset)
-    return found
+        response["P"] = str(error.position + offset)
+    return response
 
 
 def notice(message: str, *, detail: str = "", sqlstate: str = "00000") -> dict[str, str]:
-    """The fields of a NoticeResponse."""
-    found = {"S": "NOTICE", "V": "NOTICE", "C": sqlstate, "M": message}
-    return found | ({"D": detail} if detail else {})
+    """The fields of a NoticeResponse, by their letters."""
+    response = {"S": "NOTICE", "V": "NOTICE", "C": sqlstate, "M": message}
+    return response | ({"D": detail} if detail else {})

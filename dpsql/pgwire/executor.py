@@ -1,4 +1,4 @@
-"""Statements as they run: each command's answer, portals, cursors, settings."""
+"""Runs one connection's statements: each command's answer, its portals, cursors and settings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ _NOWHERE: Final = Span(0, 0)
 
 
 class Executor:
-    """A client's statements and portals, and whoever answers them."""
+    """One client's prepared statements and portals, by name, and how they are run.
+
+    The names "" are PostgreSQL's unnamed statement and portal.
+    """
 
     def __init__(self, service: QueryService, settings: SessionSettings, limits: Limits) -> None:
         self._service = service
@@ -43,15 +46,15 @@ class Executor:
 
     @property
     def schema(self) -> Schema:
-        """What may be asked about."""
+        """The schema that statements are bound to, saved releases included."""
         return self._service.schema
 
     def begin(self) -> None:
-        """Take over the settings of dpsql's own that came with the login."""
+        """Apply the dpsql.* settings that came with the login."""
         self._apply_own()
 
     def renew(self) -> None:
-        """Go on with the schema as its file is now; a transaction keeps the one it began with."""
+        """Use the schema as its file is now; a transaction keeps the schema it began with."""
         if self._settings.status == "I":
             self._service.reload()
 
@@ -72,46 +75,46 @@ class Executor:
         return self.portals[name]
 
     def forget(self, kind: str, name: str) -> None:
-        """Close a statement or a portal; one that isn't there is no error."""
+        """Close a statement (`kind` "S") or a portal ("P"); an unknown name is no error."""
         if kind == "S":
             self.statements.pop(name, None)
         else:
             self.portals.pop(name, None)
 
     def forget_unnamed(self) -> None:
-        """A simple query ends the unnamed statement and portal."""
+        """Close the unnamed statement and portal, as each simple query does."""
         self.statements.pop("", None)
         self.portals.pop("", None)
 
     def drop_portals(self) -> None:
-        """Outside of a transaction, only cursors WITH HOLD live on."""
+        """Outside of a transaction, close all portals but cursors WITH HOLD."""
         if self._settings.status == "I":
             self.portals = {name: p for name, p in self.portals.items() if p.hold}
 
     def cancel(self, why: str) -> None:
-        """Stop what runs now, and say why."""
+        """Stop the statement that runs now; its error says `why`."""
         self._service.cancel(why)
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close the portals and the session."""
         self.portals.clear()
         self._service.close()
 
     def describe(self, statement: Statement) -> tuple[Column, ...] | None:
-        """The columns of a statement before its parameters are known, None if it has none."""
+        """The columns of a statement before its parameters are bound, None if it has none."""
         if statement.columns is None:
             statement.columns = self._columns(statement, None)
         return statement.columns
 
     def describe_portal(self, portal: Portal) -> tuple[Column, ...] | None:
-        """The columns of a portal; they bind what is sent later."""
+        """The columns of a portal, None if it has none; its rows are sent with these columns."""
         if portal.columns is None:
-            told = portal.statement.columns
-            portal.columns = told or self._columns(portal.statement, portal)
+            described_before = portal.statement.columns
+            portal.columns = described_before or self._columns(portal.statement, portal)
         return portal.columns
 
     def run(self, portal: Portal, count: int | None, *, with_columns: bool) -> Iterator[bytes]:
-        """Run a portal, or go on with it: at most `count` rows, None for all."""
+        """Messages of a portal that is run or resumed: at most `count` rows, None for all."""
         statement = portal.statement
         if self._settings.status == "E" and not isinstance(statement.command, c.End | c.Savepoint):
             raise InFailedTransaction(
@@ -196,10 +199,10 @@ class Executor:
         except Error as error:
             error.at = command.at
             raise
-        told = self._settings.set(command.name, command.value, command.at, local=command.local)
+        changed = self._settings.set(command.name, command.value, command.at, local=command.local)
         if command.name == "all":
             self._apply_own()
-        yield from reported(told)
+        yield from reported(changed)
         yield b.complete(command.tag)
 
     def _apply_own(self) -> None:
@@ -217,8 +220,8 @@ class Executor:
         begun = portal.answer is not None
         answer = self._answered(portal)
         if not begun:
-            for told in answer.notices:
-                yield b.notice(told)
+            for fields in answer.notices:
+                yield b.notice(fields)
         yield from self._rows(portal, answer, count, with_columns=with_columns)
         if count is not None and not portal.is_exhausted:
             yield b.SUSPENDED
@@ -226,7 +229,7 @@ class Executor:
             yield b.complete(f"SELECT {portal.read}")
 
     def _answered(self, portal: Portal) -> Answer:
-        """The answer, which is paid for when it is first read, and kept."""
+        """The portal's answer: its first reading is charged, and the portal stores it."""
         if portal.answer is None:
             query = portal.statement.query
             assert query is not None
@@ -253,7 +256,7 @@ class Executor:
         types = parameter_types(query.query_tree, (), self.schema)
         statement = Statement(c.Query(command.sql), query, types, command.start)
         portal = Portal(statement, hold=command.hold or self._settings.status == "I")
-        # What is refused is refused now, before anything is charged.
+        # A query that is refused fails here, at DECLARE, before anything is charged.
         self.describe_portal(portal)
         self.portals[command.name] = portal
 
@@ -261,8 +264,8 @@ class Executor:
         cursor = self.portal(command.name)
         columns = self.describe_portal(cursor) or ()
         answer = self._answered(cursor)
-        for told in answer.notices if not cursor.read else ():
-            yield b.notice(told)
+        for fields in answer.notices if not cursor.read else ():
+            yield b.notice(fields)
         rows = cursor.take(command.count)
         if command.moves:
             yield b.complete(f"MOVE {len(rows)}")
@@ -275,8 +278,8 @@ class Executor:
     def _copy(self, command: c.Copy) -> Iterator[bytes]:
         query = self.read(command.sql)
         answer = self._service.query(query, NO_PARAMETERS)
-        for told in answer.notices:
-            yield b.notice(told)
+        for fields in answer.notices:
+            yield b.notice(fields)
         is_binary = command.options.form == "binary"
         yield b.copy_out(len(answer.columns), binary=is_binary)
         for data in copied(answer.columns, answer.rows, command.options):
@@ -287,8 +290,8 @@ class Executor:
     def _columns(self, statement: Statement, portal: Portal | None) -> tuple[Column, ...] | None:
         match statement.command:
             case c.Query() if statement.query is not None:
-                given = None if portal is None else portal.parameters
-                return self._service.columns(statement.query, statement.types, given)
+                parameters = None if portal is None else portal.parameters
+                return self._service.columns(statement.query, statement.types, parameters)
             case c.Show(name=name):
                 return self._show(name)[0]
             case c.Fetch(name=name, moves=False):

@@ -1,4 +1,4 @@
-"""How much one client, and all together, may take."""
+"""Limits of one client, and of all clients together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Times are in seconds, sizes in bytes."""
+    """Names that end in _seconds are seconds, in _bytes bytes; all others are counts.
+
+    - connections, waiting_logins: of all clients, those logged in and those that aren't yet;
+    - login, message, idle: how long one client may take to log in, to send one message once it has
+      begun, and to send nothing;
+    - drain: how long statements may go on once the server stops;
+    - message_bytes: of one message after the login;
+    - statements, portals: open ones of one client;
+    - failed_logins_a_minute: of one user from one address, ten times as many from one address;
+    - workers, worker_bytes: processes over the data, and the memory of each;
+    - catalog_…: processes that answer queries of the catalogue, the memory of each, and the time,
+      rows and bytes of one answer.
+    """
 
     connections: int = 400
     waiting_logins: int = 2_000

@@ -1,6 +1,6 @@
-"""One client's statements: messages in, bytes out. Runs in a thread; what it runs can be cancelled.
+"""One client's statements: messages in, bytes out. Runs in a thread; a statement can be cancelled.
 
-Whatever fails inside a statement becomes an ErrorResponse, and its cause a line of the journal.
+An exception inside a statement becomes an ErrorResponse, and its cause a line in the server's log.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from dpsql.sqltext.split import Piece, split
 
 
 class MessageHandler:
-    """What one client prepared, which portals it has open, and its transaction."""
+    """Answers one client's messages, with its prepared statements, portals and transaction."""
 
     def __init__(
         self, service: QueryService, settings: SessionSettings, limits: Limits, counts: Counts
@@ -48,7 +48,11 @@ class MessageHandler:
         self._running = Executor(service, settings, limits)
 
     def handle(self, message: f.Message, skip: Callable[[], None]) -> Iterator[bytes]:
-        """What the server says to `message`; `skip` is called when an error ends a series."""
+        """The server's messages that answer `message`.
+
+        `skip` is called when a message of the extended protocol fails, so that the messages up to
+        Sync are skipped.
+        """
         try:
             match message:
                 case f.Query(sql=sql):
@@ -68,15 +72,15 @@ class MessageHandler:
                 skip()
 
     def begin(self) -> None:
-        """Take over the settings that came with the login."""
+        """Apply the dpsql.* settings that came with the login."""
         self._running.begin()
 
     def cancel(self, why: str = CANCELLED) -> None:
-        """Stop what runs now, and say why; called from another thread."""
+        """Stop the statement that runs now; its error says `why`. Called from another thread."""
         self._running.cancel(why)
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Close the portals and the session."""
         self._running.close()
 
     def _simple(self, text: str) -> Iterator[bytes]:
@@ -90,7 +94,7 @@ class MessageHandler:
                 portal = Portal(statement)
                 yield from self._running.run(portal, None, with_columns=True)
             except Exception as error:  # noqa: BLE001 - the client is told, without data
-                # Places count characters of the whole text.
+                # Positions count characters of the client's whole text, not of one statement.
                 yield self._failed(error, piece.start)
                 break
         if self._settings.status == "I":
@@ -163,8 +167,8 @@ class MessageHandler:
         if not isinstance(command, Query) or not piece.sql.strip():
             return Statement(command, None, types, piece.start)
         query = self._running.read(command.sql, types)
-        found = parameter_types(query.query_tree, types, self._running.schema)
-        return Statement(command, query, found, piece.start)
+        oids = parameter_types(query.query_tree, types, self._running.schema)
+        return Statement(command, query, oids, piece.start)
 
     def _bind(self, message: f.Bind) -> None:
         statement = self._running.statement(message.statement)
@@ -180,9 +184,9 @@ class MessageHandler:
             message.formats if len(message.formats) != 1 else message.formats * len(message.values)
         )
         formats = formats or (0,) * len(message.values)
-        given = zip(message.values, statement.types, formats, strict=True)
+        bound = zip(message.values, statement.types, formats, strict=True)
         values = {
-            str(n): constant(n, value, oid, form) for n, (value, oid, form) in enumerate(given, 1)
+            str(n): constant(n, value, oid, form) for n, (value, oid, form) in enumerate(bound, 1)
         }
         self._running.portals[message.portal] = Portal(statement, values, message.results)
 

@@ -1,4 +1,4 @@
-"""What the server is started with: every fault is found before anything is opened or listens."""
+"""The server's options: every fault in them is reported before it opens the data or listens."""
 
 from __future__ import annotations
 
@@ -20,16 +20,21 @@ from dpsql.schema.load.load import ledger_of
 
 _MIB: Final = 1024 * 1024
 ADDRESS_SPACE: Final = 1536 * _MIB
-"""What a process maps beside the memory that statements take: libraries, threads' stacks."""
+"""Bytes that a worker maps besides statements' memory: libraries, stacks of threads."""
 
 _MAX_SECONDS: Final = 30 * 24 * 3600
 _OTHER_FILES: Final = 100
-"""What the server opens beside its clients' sockets."""
+"""Files that the server opens besides its clients' sockets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """As they are written on the command line; sizes in MiB."""
+    """The options of `dpsql serve` as written on the command line.
+
+    `worker_memory` is in MiB. None means: the file of users next to the ledger (`users`), no
+    encryption (`tls_cert`), a key in the certificate's file (`tls_key`), no metrics by HTTP
+    (`health_port`).
+    """
 
     schema: Path
     host: str = "127.0.0.1"
@@ -49,7 +54,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What the options mean: `trusts` lets in whoever connects from this machine."""
+    """The meaning of options.
+
+    `trusts`: whoever connects from this machine is let in, without a password. `tls`: None if
+    nothing is encrypted. `admitted`: who may log in, as a line for the operator.
+    """
 
     limits: Limits
     users: Path
@@ -59,7 +68,7 @@ class Setup:
 
 
 class WrongOptions(BadParameter):
-    """Options that can't be meant; `faults` has a line for each."""
+    """Options that can't be used together, or at all; `faults` has a line for each fault."""
 
     def __init__(self, faults: tuple[str, ...]) -> None:
         super().__init__("; ".join(faults))
@@ -67,10 +76,10 @@ class WrongOptions(BadParameter):
 
 
 def checked(options: Options) -> Setup:
-    """The meaning of `options`; or all that is wrong with them, and what to write instead.
+    """The meaning of `options`; raises `WrongOptions` with all faults, and what to write instead.
 
-    Where nothing is said of users, who comes in follows from whether there is a file of them beside
-    the ledger: a file that was named, or has nobody in it, never means that everybody is trusted.
+    Without --users, everybody is trusted if there is no file of users next to the ledger. A file
+    that --users names, or that has no users in it, never means that everybody is trusted.
     """
     tls, tls_faults = _tls(options)
     users, trusts, admitted, users_faults = _users(options)
@@ -95,7 +104,7 @@ def checked(options: Options) -> Setup:
 
 
 def is_loopback(host: str) -> bool:
-    """The address can be reached from this machine alone."""
+    """Whether `host` is an address that can be reached from this machine alone."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -103,9 +112,9 @@ def is_loopback(host: str) -> bool:
 
 
 def _users(options: Options) -> tuple[Path, bool, str, list[str]]:
-    """The file of users, whether all are trusted, who comes in by it, and what is wrong with it."""
-    named, places = options.users is not None, ledger_of(options.schema)
-    path = options.users or users_next_to(*places)
+    """The file of users, whether everybody is trusted, who may log in, and the faults."""
+    named, ledger_and_schema = options.users is not None, ledger_of(options.schema)
+    path = options.users or users_next_to(*ledger_and_schema)
     add = f"dpsql user add {options.schema} NAME" + (f" --users {path}" if named else "")
     try:
         count, there = len(read_users(path).verifiers), path.exists()
@@ -117,9 +126,9 @@ def _users(options: Options) -> tuple[Path, bool, str, list[str]]:
         return path, False, "", [f"--users {path}: {reason}: name a file of users"]
     if count:
         users = "1 user" if count == 1 else f"{count} users"
-        rename = None if named else renaming(*places)
-        told = f"{users} of {path} may log in" + (f"; {rename}" if rename else "")
-        return path, False, told, []
+        rename = None if named else renaming(*ledger_and_schema)
+        admitted = f"{users} of {path} may log in" + (f"; {rename}" if rename else "")
+        return path, False, admitted, []
     if named:
         what = "has no users" if there else "isn't there"
         return path, False, "", [f"--users {path}: the file {what}: run {add}"]
@@ -133,21 +142,21 @@ def _users(options: Options) -> tuple[Path, bool, str, list[str]]:
 
 
 def _is_local(host: str) -> bool:
-    """Every address that `host` is a name of; what isn't found can't be listened on either."""
+    """Whether every address of `host` is loopback; a name without any can't be listened on."""
     return all(is_loopback(address) for _, address, _ in _addresses_of(host, 0) or ())
 
 
 def _numbers(options: Options) -> Iterator[str]:
-    for name, number, least, most, fix in (
+    for name, number, lower, upper, fix in (
         ("port", options.port, 0, 65_535, "0 to 65535, 0 for any"),
         ("health-port", options.health_port or 0, 0, 65_535, "0 to 65535, 0 for any"),
         ("workers", options.workers, 1, 256, "1 to 256"),
         ("worker-memory", options.worker_memory, 256, 2**24, "256 or more MiB"),
     ):
-        if not least <= number <= most:
+        if not lower <= number <= upper:
             yield f"--{name} {number}: write {fix}"
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    places = 100_000 if hard == resource.RLIM_INFINITY else hard - _OTHER_FILES
+    max_sockets = 100_000 if hard == resource.RLIM_INFINITY else hard - _OTHER_FILES
     space, _ = resource.getrlimit(resource.RLIMIT_AS)
     needed = options.worker_memory * _MIB + ADDRESS_SPACE
     if space != resource.RLIM_INFINITY and space < needed:
@@ -156,9 +165,9 @@ def _numbers(options: Options) -> Iterator[str]:
             f" {space // _MIB} MiB, and a worker needs {needed // _MIB}: write less,"
             " or start it with ulimit -v unlimited"
         )
-    if not 1 <= options.connections <= places:
+    if not 1 <= options.connections <= max_sockets:
         yield (
-            f"--connections {options.connections}: write 1 to {places}"
+            f"--connections {options.connections}: write 1 to {max_sockets}"
             " (each takes a file, and ulimit -n says how many there are)"
         )
     for name, seconds, may_be_zero in (
@@ -166,7 +175,7 @@ def _numbers(options: Options) -> Iterator[str]:
         ("idle-seconds", options.idle_seconds, False),
         ("drain-seconds", options.drain_seconds, True),
     ):
-        # NaN compares with nothing, and would never be over.
+        # NaN compares with nothing: such a timeout would never be over.
         fits = math.isfinite(seconds) and 0 <= seconds <= _MAX_SECONDS
         if not fits or (not seconds and not may_be_zero):
             low = "0 or more" if may_be_zero else "more than 0"
@@ -194,7 +203,7 @@ def _tls(options: Options) -> tuple[ssl.SSLContext | None, list[str]]:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        # Without a password of ours, OpenSSL would ask for one on the terminal.
+        # Without a password argument, OpenSSL would ask for one on the terminal.
         context.load_cert_chain(certificate, key, password=lambda: b"")
     except ssl.SSLError as error:
         if error.reason == "KEY_VALUES_MISMATCH":
@@ -208,19 +217,19 @@ def _tls(options: Options) -> tuple[ssl.SSLContext | None, list[str]]:
 
 
 def _addresses(options: Options) -> Iterator[str]:
-    asked = [("host", options.host, "port", options.port)]
+    listeners = [("host", options.host, "port", options.port)]
     if options.health_port is not None:
-        asked.append(("health-host", options.health_host, "health-port", options.health_port))
+        listeners.append(("health-host", options.health_host, "health-port", options.health_port))
         if options.port and options.port == options.health_port:
             yield f"--health-port {options.health_port}: --port has it: write another"
-    for host_option, host, port_option, port in asked:
+    for host_option, host, port_option, port in listeners:
         if not 0 <= port <= 65_535:
             continue
-        found = _addresses_of(host, port)
-        if not found:
+        addresses = _addresses_of(host, port)
+        if not addresses:
             yield f"--{host_option} {host}: no address has that name: write 127.0.0.1, or 0.0.0.0"
             continue
-        for family, _, where in found:
+        for family, _, where in addresses:
             reason = _taken(family, where)
             if reason in {errno.EADDRINUSE, errno.EACCES}:
                 what = "is in use" if reason == errno.EADDRINUSE else "needs privileges"
@@ -236,7 +245,7 @@ _Address = tuple[socket.AddressFamily, str, _Where]
 
 
 def _addresses_of(host: str, port: int) -> list[_Address]:
-    """The addresses of `host`; an empty name would mean all that there are."""
+    """The addresses of `host`, none for an empty name, which would mean all of this machine."""
     if not host:
         return []
     try:
@@ -247,7 +256,7 @@ def _addresses_of(host: str, port: int) -> list[_Address]:
 
 
 def _taken(family: socket.AddressFamily, where: _Where) -> int | None:
-    """Why one can't listen there, None if one can."""
+    """The errno for which the server can't listen at `where`, None if it can."""
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:

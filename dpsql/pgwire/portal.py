@@ -1,4 +1,4 @@
-"""Prepared statements, and answers that are read in parts: the price is paid once."""
+"""Prepared statements, and portals, whose answers are charged once and read in parts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rows = Sequence[Sequence[object]]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Columns and rows that may leave, and the notices that go with them."""
+    """Columns and rows that are released, and the fields of the notices sent before them."""
 
     columns: tuple[Column, ...]
     rows: Rows = field(repr=False)
@@ -24,9 +24,11 @@ class Answer:
 
 @dataclass(slots=True)
 class Statement:
-    """A prepared statement: its command, and of a query both dialects and its parameters' types.
+    """A prepared statement.
 
-    `columns` are kept once they were told: what comes later has to fit them.
+    `query` is its text in both dialects, None unless it is a query; `types` are the OIDs of its
+    parameters. It begins at character `start` of the client's text. `columns` are those that the
+    client was told by a Describe, None before: rows that come later have to fit them.
     """
 
     command: Command
@@ -38,7 +40,12 @@ class Statement:
 
 @dataclass(slots=True)
 class Portal:
-    """A statement with its parameters' values, and how far its answer was read."""
+    """A statement with its parameters' values by number, and how far its answer was read.
+
+    `formats` are those of the columns: one for all, one for each, or none for text. `hold`: a
+    cursor WITH HOLD. `columns` and `answer` are None until they are described and run. `read` rows
+    of the answer were sent.
+    """
 
     statement: Statement
     parameters: dict[str, Bound] = field(default_factory=dict, repr=False)
@@ -53,17 +60,17 @@ class Portal:
         """The next `count` rows of the answer, None for all that are left."""
         assert self.answer is not None
         end = len(self.answer.rows) if count is None else self.read + count
-        found = self.answer.rows[self.read : end]
-        self.read += len(found)
-        return found
+        rows = self.answer.rows[self.read : end]
+        self.read += len(rows)
+        return rows
 
     @property
     def is_exhausted(self) -> bool:
-        """All rows were read."""
+        """Whether all rows were read."""
         return self.answer is not None and self.read >= len(self.answer.rows)
 
     def format(self, index: int) -> int:
-        """The format of a column: one for all, or one for each."""
+        """The format of the column at `index`, counted from 0: 0 for text, 1 for binary."""
         if not self.formats:
             return 0
         return self.formats[index] if len(self.formats) > 1 else self.formats[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
@@ -14,9 +14,6 @@ from sqlglot import exp
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import Context
 from dpsql.bind.query.query import bind_query
-from dpsql.bind.saved_release import SavedReleaseNames
-from dpsql.bind.statement import Statement, bind
-from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.bind.syntax.parse import parse_query
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.statements.assignment import READ_ONLY, Setting
@@ -49,16 +46,16 @@ from dpsql.report.result.python_value import python_rows
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
 from dpsql.session.compile.deep_recursion import with_deep_stack
+from dpsql.session.compile.request import ANSWER, Request, binder_of
 from dpsql.session.run.charge_and_run import RUNNING
 from dpsql.sqltext.split import spaced
 
 Parameters = Mapping[str, Literal]
 ParameterValues = Mapping[str, Bound]
-Read = Callable[[str, Schema, Parameters, SavedReleaseNames], Statement]
 
 
 class QueryService:
-    """One analyst's questions: of the catalogue for free, of the data through a session."""
+    """One analyst's queries: of the catalogue for free, of the data through a session."""
 
     def __init__(self, dataset: Dataset, analyst: str) -> None:
         self._dataset = dataset
@@ -70,11 +67,11 @@ class QueryService:
 
     @property
     def schema(self) -> Schema:
-        """What may be asked about now."""
+        """The schema that statements are bound to now, saved releases included."""
         return self._session.saved.catalog()
 
     def reload(self) -> None:
-        """Go on with the schema as its file is now."""
+        """Use the schema as its file is now, in a new session if the file has changed."""
         edition = self._dataset.snapshot()
         if edition is not self._edition:
             self._session.close()
@@ -98,39 +95,39 @@ class QueryService:
         return replace(self._understood(text, types), blanks=blanks)
 
     def _understood(self, written: str, types: Sequence[int]) -> Translated:
-        asked = read_statement(written)
-        match asked:
+        statement = read_statement(written)
+        match statement:
             case ExplainPrivacy(form=form, with_sql=with_sql):
                 options = f"FORMAT {form.name}" + (", SQL" if with_sql else "")
-                inner = self._understood(asked.sql, types)
+                inner = self._understood(statement.sql, types)
                 sql = f"EXPLAIN PRIVACY ({options}) {inner.sql}"
                 return Translated(written, sql, None, None, inner.query_tree, refused=inner.refused)
             case CreateRelease():
-                # Before the query, and behind it, stands what both dialects have in common.
-                first, last = len(asked.sql) - len(asked.sql.lstrip()), len(asked.sql)
-                inner = self._read(asked.sql, types)
+                # The words before the query and behind it are the same in both dialects.
+                first, last = len(statement.sql) - len(statement.sql.lstrip()), len(statement.sql)
+                inner = self._read(statement.sql, types)
                 sql = f"{written[:first]}{inner.sql} {written[last:]}".strip()
                 return Translated(written, sql, None, None, inner.query_tree, refused=inner.refused)
             case Describe() | Show():
                 return Translated(written, written, None, None)
-            case Query(sql=sql) if asked.options:
-                found = self._read(sql, types)
-                both = f"{found.sql} {written[len(sql) :]}"
-                return replace(found, written=written, sql=both)
+            case Query(sql=sql) if statement.options:
+                inner = self._read(sql, types)
+                both = f"{inner.sql} {written[len(sql) :]}"
+                return replace(inner, written=written, sql=both)
             case _:
                 return self._read(written, types)
 
     def _read(self, written: str, types: Sequence[int]) -> Translated:
-        found = translated(written, self._session.schema, types)
+        by_schema = translated(written, self._session.schema, types)
         declared = {name.casefold() for name in self._session.schema.tables}
-        named = () if found.tree is None else found.tree.find_all(exp.Table)
+        named = () if by_schema.tree is None else by_schema.tree.find_all(exp.Table)
         if all(table.name.casefold() in declared for table in named):
-            return found
-        # What is kept has types, too, which tell how integers are divided.
+            return by_schema
+        # Saved releases' columns have types, too, which decide how integers are divided.
         return translated(written, self.schema, types)
 
     def execute(self, sql: str) -> None:
-        """Run a statement that has no rows."""
+        """Run a statement of dpsql's own that has no rows."""
         self._connection.run(sql)
 
     def columns(
@@ -138,7 +135,7 @@ class QueryService:
     ) -> tuple[Column, ...]:
         """The columns of the answer, from the statement alone: nothing is run or charged.
 
-        Without `inputs`, parameters have some value of their `types`.
+        If `inputs` is None, parameters get example values of their `types`, which are OIDs.
         """
         query, values = self._spread(query, inputs if inputs is not None else _examples(types))
         with _with_positions(query):
@@ -152,11 +149,7 @@ class QueryService:
                 case Describe() | Show():
                     return self._described(self._connection.run(query.sql) or _NOTHING, query)
                 case CreateRelease(sql=sql, request=wanted):
-                    return self._bound(
-                        replace(query, sql=sql),
-                        values,
-                        bind if wanted.rounds is None else bind_synopsis,
-                    )
+                    return self._bound(replace(query, sql=sql), values, wanted.content)
                 case _:
                     pass
             if self._catalogue.reads_catalog(query.tree):
@@ -165,7 +158,7 @@ class QueryService:
             return self._bound(query, values)
 
     def query(self, query: Translated, bound: ParameterValues) -> Answer:
-        """The rows, for their price; what was answered before is the same, and free."""
+        """The rows, which are charged; a statement answered before gets the same rows for free."""
         query, inputs = self._spread(query, bound)
         with _with_positions(query), self._cancellable():
             if self._catalogue.reads_catalog(query.tree):
@@ -182,33 +175,33 @@ class QueryService:
         if result.privacy is not None and result.privacy.columns:
             session = self._session
             balances = session.balance(), session.balance(session.analyst)
-            left = budget_of(session.schema, session.analyst, session.epsilon, *balances)
+            left = budget_of(session.schema, session.analyst, self._connection.epsilon, *balances)
             notices.append(notice(cost(result.privacy, left)))
             notices += map(notice, result.privacy.notes)
         rows = python_rows(result.table, result.types)
         return Answer(self._described(result, query), rows, tuple(notices))
 
     def _spread(self, query: Translated, inputs: ParameterValues) -> tuple[Translated, Parameters]:
-        """Arrays by their items, of which a question of the catalogue takes the text alone."""
+        """`query` with each array's items as parameters; the catalogue takes arrays as texts."""
         asks = query.tree is not None and not self._catalogue.reads_catalog(query.tree)
         sql, values = with_deep_stack(lambda: spread(query.sql, inputs, is_query=asks))
         return (query if sql == query.sql else replace(query, sql=sql)), values
 
     def shown(self, setting: str) -> tuple[tuple[Column, ...], Rows]:
-        """What SHOW says of a setting of dpsql's own."""
-        found = self._connection.run(f"SHOW {setting}")
-        assert found is not None
-        return tuple(map(column, found.names, found.types)), python_rows(found.table, found.types)
+        """Columns and rows of SHOW for a dpsql.* setting."""
+        shown = self._connection.run(f"SHOW {setting}")
+        assert shown is not None
+        return tuple(map(column, shown.names, shown.types)), python_rows(shown.table, shown.types)
 
     def set(self, name: str, value: str | None) -> None:
-        """Change a setting of dpsql's own, None for its default."""
+        """Change a dpsql.* setting, None for its default."""
         if value is not None and not re.fullmatch(r"[\w.+-]{1,30}", value):
             raise BadParameter(f"{name} can't be that", hint="SET dpsql.epsilon = 0.1")
         self._own |= {} if value is None else {name: value}
         self._connection.run(f"SET {name} = {'DEFAULT' if value is None else value}")
 
     def apply(self, own: Mapping[str, str]) -> None:
-        """Have the settings `own` of dpsql's, and all others as at first."""
+        """Set the dpsql.* settings in `own`, and all others to their defaults."""
         self._own = dict(own)
         for setting in Setting:
             name = f"dpsql.{setting.value}"
@@ -216,18 +209,18 @@ class QueryService:
                 self.set(name, own.get(name))
 
     def cancel(self, why: str = CANCELLED) -> None:
-        """Stop what runs, and say why; its charge stands. Called from another thread."""
+        """Stop the statement that runs, whose error says `why`. Called from another thread."""
         self._stopped = why
         self._catalogue.interrupt()
         self._session.interrupt()
 
     def close(self) -> None:
-        """Let go of the ledger."""
+        """Close the session, and with it the ledger."""
         self._session.close()
 
     @contextmanager
     def _cancellable(self) -> Iterator[None]:
-        # A cancel that came when nothing ran stops nothing, and one stops one statement only.
+        # A cancel that came while no statement ran has no effect on the next statement.
         self._stopped, self._charged = "", False
         try:
             yield
@@ -247,23 +240,23 @@ class QueryService:
             raise ExecutionFailed from None
 
     def _bound(
-        self, query: Translated, values: Parameters, read: Read = bind
+        self, query: Translated, values: Parameters, request: Request = ANSWER
     ) -> tuple[Column, ...]:
         session = self._session
         try:
-            bound = session.whole.bound if read is bind else read
+            bind = binder_of(request, session.whole.bound)
             inputs = query.sql, session.schema, values, session.saved
-            statement = with_deep_stack(lambda: bound(*inputs))
+            statement = with_deep_stack(lambda: bind(*inputs))
             kinds = tuple(c.type for c in statement.columns)
-            found = Result(statement.names, kinds, _NOTHING.table)
+            outputs = Result(statement.names, kinds, _NOTHING.table)
         except (WouldShowIndividuals, Refused) as refusal:
             if not asks_for_columns(query.tree):
                 raise counted_instead(refusal, query.tree) from None
-            found = with_deep_stack(lambda: self._columns_alone(query.sql, values))
-        return self._described(found, query)
+            outputs = with_deep_stack(lambda: self._columns_alone(query.sql, values))
+        return self._described(outputs, query)
 
     def _columns_alone(self, sql: str, values: Parameters) -> Result:
-        """The columns of rows that nobody is shown."""
+        """The columns of a query whose rows would be refused."""
         context = Context(self._session.schema, Names(), values, releases=self._session.saved)
         tree = parse_query(sql)
         for clause in ("limit", "offset", "order", "distinct"):
@@ -287,7 +280,7 @@ _NO_ROWS: Final = notice(
 
 @contextmanager
 def _with_positions(query: Translated) -> Iterator[None]:
-    """Errors point into what was written."""
+    """Change positions of errors from the pipeline's text to the client's."""
     try:
         yield
     except Error as error:

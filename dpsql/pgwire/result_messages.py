@@ -1,4 +1,4 @@
-"""Answers → messages: descriptions of columns, rows in the formats asked for."""
+"""Answers → messages: RowDescription, DataRow in the portal's formats, ParameterStatus."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from dpsql.pgwire.portal import Portal, Rows
 from dpsql.pgwire.protocol import backend_messages as b
 
 CHUNK: Final = 64 * 1024
+"""Bytes."""
 
 
 def described(columns: tuple[Column, ...], portal: Portal | None) -> bytes:
-    """A RowDescription; the formats are known once there is a portal."""
+    """A RowDescription; without a portal, all formats are text."""
     return b.rows(
         [
             b.Field(c.name, c.oid, c.size, c.modifier, portal.format(n) if portal else 0)
@@ -24,7 +25,7 @@ def described(columns: tuple[Column, ...], portal: Portal | None) -> bytes:
 
 
 def encoded(columns: tuple[Column, ...], portal: Portal, rows: Rows) -> Iterator[bytes]:
-    """Rows as messages, many in one piece."""
+    """DataRow messages in chunks of about `CHUNK` bytes, many rows in each."""
     encoders = [
         (binary if portal.format(n) else text).encoder(c.oid) for n, c in enumerate(columns)
     ]
@@ -44,6 +45,6 @@ def encoded(columns: tuple[Column, ...], portal: Portal, rows: Rows) -> Iterator
 
 
 def reported(settings: Mapping[str, str]) -> Iterator[bytes]:
-    """Settings that changed."""
+    """A ParameterStatus for each of `settings`, which have changed."""
     for name, value in settings.items():
         yield b.parameter(name, value)

@@ -1,7 +1,7 @@
 """Listening, logins, and a task for each client.
 
-Each client is a task that reads, and whose statements run in a thread, one message at a time. What
-a client may take is in `limit`: time to log in, time within a message, idle time, bytes.
+Each client is a task that reads messages, which are handled in a thread, one at a time. `limits`
+bounds a client's time to log in, to send one message and to be idle, and its bytes.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from dpsql.pgwire.shared_dataset import Dataset
 
 STOPPING: Final = "the server is stopping"
 _GOODBYE_SECONDS: Final = 3.0
-"""For a statement that was cancelled to say whether its charge stands."""
+"""How long a cancelled statement may take to report whether its charge stands."""
 
 
 class Server:
-    """Listens for clients of one dataset."""
+    """Listens for clients of one dataset; without `tls`, connections aren't encrypted."""
 
     def __init__(
         self,
@@ -66,12 +66,15 @@ class Server:
         self._draining = False
 
     async def listen(self, host: str, port: int) -> int:
-        """Take clients from now on; returns the port. Where all are trusted, on the loopback."""
+        """Take clients from now on; returns the port.
+
+        `BadParameter` if everybody is trusted and `host` has an address that isn't loopback.
+        """
         server = await asyncio.start_server(
             self._accept, host, port, backlog=1024, start_serving=False
         )
-        addresses = [str(found.getsockname()[0]) for found in server.sockets]
-        # A name may have come to mean another address since the options were checked.
+        addresses = [str(listener.getsockname()[0]) for listener in server.sockets]
+        # A host's name may have got another address since the options were checked.
         if self._authenticator.allows_anyone and not all(map(is_loopback, addresses)):
             server.close()
             raise BadParameter(
@@ -84,13 +87,13 @@ class Server:
 
     @property
     def busy(self) -> int:
-        """How many clients have a statement that runs."""
+        """How many clients have a statement that runs now."""
         return sum(client.is_busy for client in self._clients.values())
 
     async def drain(self) -> None:
-        """Take no more clients, and wait for what runs: in good time, or it is cancelled.
+        """Take no more clients, and let statements that run end within `Limits.drain_seconds`.
 
-        Who asks nothing is said goodbye to at once, the others with their answer.
+        Idle connections end at once, the others with their answers; late statements are cancelled.
         """
         self._draining = True
         for server in self._listening:
@@ -107,7 +110,7 @@ class Server:
                 await asyncio.wait(late, timeout=_GOODBYE_SECONDS)
 
     async def close(self) -> None:
-        """Take no more clients, and end what there is."""
+        """Take no more clients, cancel all statements, and end all connections."""
         for server in self._listening:
             server.close()
         for client in list(self._clients.values()):
@@ -153,7 +156,7 @@ class Server:
             await wire.send(b.error(fields(error, severity="FATAL")))
 
     async def _let_in(self, wire: ConnectionStream) -> StartupIdentity | None:
-        """Who logs in; None for a CancelRequest and for who leaves."""
+        """Who has logged in; None after a CancelRequest, or if the client has left."""
         while True:
             message = await wire.take()
             match message:
@@ -204,10 +207,10 @@ class Server:
         loop = asyncio.get_running_loop()
         settings = SessionSettings(identity.settings)
         check_database(identity, self._dataset.snapshot().schema.dataset)
-        asking = await loop.run_in_executor(
+        service = await loop.run_in_executor(
             self._threads, QueryService, self._dataset, identity.analyst
         )
-        client = _Client(MessageHandler(asking, settings, self._limits, self.counts))
+        client = _Client(MessageHandler(service, settings, self._limits, self.counts))
         process = self._number()
         self._clients[process] = client
         self.counts.connections += 1
@@ -237,8 +240,8 @@ class Server:
             late = f"the statement took longer than {seconds:g} s, the server's limit"
             watchdog = loop.call_later(seconds, client.conversation.cancel, late)
             try:
-                said = client.conversation.handle(message, wire.machine.skip)
-                while data := await loop.run_in_executor(self._threads, _gather, said):
+                answers = client.conversation.handle(message, wire.machine.skip)
+                while data := await loop.run_in_executor(self._threads, _gather, answers):
                     await wire.hold(data)
             finally:
                 watchdog.cancel()
@@ -268,6 +271,8 @@ class Server:
 
 
 class _Client:
+    """A client that is logged in: its secret for CancelRequest, and whether a statement runs."""
+
     def __init__(self, conversation: MessageHandler) -> None:
         self.conversation = conversation
         self.secret = secrets.token_bytes(4)
@@ -282,7 +287,7 @@ def _own_task() -> asyncio.Task[None]:
 
 
 def _gather(messages: Iterator[bytes]) -> bytes:
-    """Some of what is said, enough for one write; nothing at its end."""
+    """The next of `messages`, enough bytes for one write; b"" at their end."""
     parts: list[bytes] = []
     size = 0
     for part in messages:

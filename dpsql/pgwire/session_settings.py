@@ -1,4 +1,4 @@
-"""Settings, and what a ROLLBACK reverts: nothing else has a transaction here."""
+"""One connection's settings, which ROLLBACK reverts: nothing else here is transactional."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REPORTED: Final = {
     "default_transaction_read_only": "on",
     "in_hot_standby": "off",
 }
-"""What clients are told when they connect, and when it changes."""
+"""Settings that a ParameterStatus reports when a client connects, and when they change."""
 
 _OTHERS: Final = {
     "transaction_isolation": "read committed",
@@ -65,17 +65,21 @@ class UnknownSetting(UnknownColumn):
 
 
 class FixedSetting(BadParameter):
-    """A setting can't be changed."""
+    """The setting can't be changed."""
 
     sqlstate = "55P02"
 
 
 class OtherZone(NotSupportedError):
-    """A time zone would have to change what moments are shown as."""
+    """A time zone that isn't UTC, in which timestamps would have to be shown differently."""
 
 
 class SessionSettings:
-    """A connection's settings, and the transaction that may revert them."""
+    """A connection's settings, and the transaction that may revert them.
+
+    `status` is that of ReadyForQuery: "I" outside of a transaction, "T" in one, "E" in a failed
+    one. `startup` are the settings that came with the login, which RESET goes back to.
+    """
 
     def __init__(self, startup: Mapping[str, str]) -> None:
         self._usual = {**REPORTED, **_OTHERS}
@@ -90,21 +94,25 @@ class SessionSettings:
                 self._usual[key] = self._now[key] = self._canonical(key, value)
 
     def __getitem__(self, name: str) -> str:
-        """What a setting is; `UnknownSetting` if there is none."""
+        """The value of a setting; `UnknownSetting` if there is none of that name."""
         key = self._names.get(name.casefold(), name)
         if key not in self._now:
             raise UnknownSetting(f"there is no setting {name[:60]}", hint="write SHOW ALL")
         return self._now[key]
 
     def own(self) -> dict[str, str]:
-        """The settings of dpsql's own that were changed."""
+        """The dpsql.* settings that were changed, by their names."""
         return {name: value for name, value in self._now.items() if name.startswith("dpsql.")}
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._now, key=str.casefold))
 
     def set(self, name: str, value: str | None, at: Span, *, local: bool = False) -> dict[str, str]:
-        """Change a setting, None for what it was at first; returns what clients are told of it."""
+        """Change a setting, None for what it was at first; "all" is the name of all settings.
+
+        Returns the reported settings that changed. `local` ends with the transaction; `at` is the
+        part of the statement that errors point to.
+        """
         before = dict(self._now)
         if name == "all" and value is None:
             self._now = dict(self._usual)
@@ -125,34 +133,37 @@ class SessionSettings:
                 at=at,
                 hint="SET timezone = 'UTC'",
             )
-        asked = self._usual.get(key, "") if value is None else self._canonical(key, value)
+        new = self._usual.get(key, "") if value is None else self._canonical(key, value)
         if value is None and key not in self._usual:
             self._now.pop(key, None)
         elif key not in _FIXED.split():
-            self._now[key] = asked
+            self._now[key] = new
         if local and self._before is not None:
             self._local.add(key)
         return self._reported(before)
 
     def begin(self) -> None:
-        """A transaction begins; what is set from here on may be reverted."""
+        """Begin a transaction; settings that are changed from here on may be reverted."""
         if self.status == "I":
             self._before = dict(self._now)
             self._local = set()
             self.status = "T"
 
     def fail(self) -> None:
-        """A statement failed; in a transaction, nothing but its end is taken."""
+        """Note that a statement failed: in a transaction, only its end is taken from here on."""
         if self.status == "T":
             self.status = "E"
 
     def recover(self) -> None:
-        """ROLLBACK TO ends a failure, not the transaction."""
+        """ROLLBACK TO a savepoint: the transaction goes on as if nothing had failed."""
         if self.status == "E":
             self.status = "T"
 
     def end(self, *, keeps: bool) -> dict[str, str]:
-        """A transaction ends; returns what clients are told of settings that were reverted."""
+        """End the transaction, where COMMIT `keeps` its settings.
+
+        Returns the reported settings that changed by this.
+        """
         now = dict(self._now)
         if self._before is not None:
             if keeps and self.status == "T":

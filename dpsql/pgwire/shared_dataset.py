@@ -1,4 +1,4 @@
-"""What all connections share: schema, workers, catalogue; taken anew when files change."""
+"""Schema, workers and catalogue, which all connections share; read anew when files change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpsql.pgwire.workers.admission_queue import AdmissionQueue
 from dpsql.pgwire.workers.catalog_pool import CatalogWorkers
 from dpsql.pgwire.workers.pool import Pool
 from dpsql.pgwire.workers.public_statements import PublicStatements
-from dpsql.pgwire.workers.remote_engine import RemoteEngine, RemoteSession, public_part
+from dpsql.pgwire.workers.remote_engine import RemoteEngine, RemoteExecution, public_part
 from dpsql.pgwire.workers.tasks import ReadColumns, columns_of
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import Schema
@@ -29,16 +29,17 @@ from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import open_ledger
 from dpsql.session.run.execution import Progress
+from dpsql.session.session import Session
 from dpsql.session.sidecar import remove_left, sidecar_seen
 
 _START_SECONDS: Final = 120
-"""For the first worker to start, and to read names and types."""
+"""How long the first worker may take to start, and to read names and types of columns."""
 
 log = logging.getLogger("dpsql.pgwire")
 
 
 class SchemaSnapshot:
-    """The schema as its file is at one time, and what follows from it."""
+    """The schema as its file is at one time, with its catalogue, ledger and facts about data."""
 
     def __init__(
         self, schema: Schema, pool: Pool, line: AdmissionQueue, workers: CatalogWorkers
@@ -48,35 +49,37 @@ class SchemaSnapshot:
         self._pool = pool
         self._line = line
         self._catalog_workers = workers
-        # All sessions' own: there may be a hundred thousand columns.
+        # Built once for all sessions: there may be a hundred thousand columns.
         self._source = engine_source(schema)
         self._public = public_part(self._source, schema)
         self._guard = threading.Lock()
         self._version: tuple[Identity, str] | None = None
         self._facts: tuple[object, SourceFacts] | None = None
-        # The owner hears of a schema that the ledger doesn't hold, not the first analyst. A file is
-        # held open: on a full disk the first to open it has no room for its log, others need none.
+        # Opened here, so that the owner sees a schema that doesn't fit the ledger, not the first
+        # analyst. A ledger in a file stays open: on a full disk, only the first connection to it
+        # needs room for SQLite's log.
         self._ledger = open_ledger(schema)
         if not isinstance(schema.ledger, Path):
             self._ledger.close()
         remove_left(schema)
 
-    def session(self, analyst: str, progress: Progress) -> RemoteSession:
-        """One analyst's session."""
-        engine, aside = self._engine(), PublicStatements(self._catalog_workers, analyst)
-        return RemoteSession(self.schema, analyst, engine, self._line, self.facts, progress, aside)
+    def session(self, analyst: str, progress: Progress) -> Session:
+        """A session of `analyst`; `progress` hears of each step of a statement."""
+        engine, sandbox = self._engine(), PublicStatements(self._catalog_workers, analyst)
+        execution = RemoteExecution(self.schema, engine, self._line, self.facts, progress, sandbox)
+        return Session(self.schema, analyst=analyst, progress=progress, execution=execution)
 
     def close(self) -> None:
-        """Let go of the ledger; sessions have their own openings."""
+        """Close the ledger; sessions have opened it for themselves."""
         with suppress(Error):
             self._ledger.close()
 
     def facts(self) -> SourceFacts:
-        """Public facts about the data as they are now, which all sessions share."""
+        """Public facts about the data as the files are now, which all sessions share."""
         now = identity(self._source), sidecar_seen(self.schema)
         with self._guard:
             if self._facts is None or self._facts[0] != now:
-                # Asked once: a worker has to open the sidecar for it.
+                # Read once, since a worker has to open the sidecar for its tables.
                 prepared = cache(lambda: self._engine().sidecar_tables)
                 self._facts = now, SourceFacts(self.schema, self._engine, prepared)
             return self._facts[1]
@@ -85,27 +88,27 @@ class SchemaSnapshot:
         return RemoteEngine(self._pool, self.schema, self._source, self._public, self._fingerprint)
 
     def _fingerprint(self, find: Callable[[], str]) -> str:
-        """The data's version; a worker reads them only when their files have changed."""
+        """The data's fingerprint; `find` has a worker read it, only when the files have changed."""
         now = identity(self._source)
         with self._guard:
             known = self._version
         if known is not None and known[0] == now:
             return known[1]
-        found = find()
+        fingerprint = find()
         with self._guard:
-            self._version = now, found
-        return found
+            self._version = now, fingerprint
+        return fingerprint
 
 
 class Dataset:
-    """The dataset that a server answers about."""
+    """The dataset of one server: the schema's newest snapshot, and the workers over its data."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
         self._path = path
         self._guard = threading.Lock()
         self._stamp = self._stat()
         self.pool = Pool(limits.workers, limits.worker_bytes, limits.statement_seconds)
-        # While the workers are busy, the next are charged.
+        # Two more than there are workers: the next statements are charged while workers are busy.
         self.line = AdmissionQueue(limits.workers + 2)
         self.catalog_workers = CatalogWorkers(limits)
         try:
@@ -115,7 +118,11 @@ class Dataset:
             raise
 
     def snapshot(self) -> SchemaSnapshot:
-        """The schema as its file is now; one that can't be read, or is looser, changes nothing."""
+        """The schema as its file is now.
+
+        If that file can't be read, or allows more than the ledger's terms, the snapshot before it
+        stays, and the log says so.
+        """
         with self._guard:
             stamp = self._stat()
             if stamp is not None and (stamp != self._stamp or self._is_over()):
@@ -129,7 +136,7 @@ class Dataset:
             return self._snapshot
 
     def close(self) -> None:
-        """End the workers, and let go of the ledger."""
+        """End the workers, and close the ledger."""
         self._end_workers()
         self._snapshot.close()
 
@@ -138,17 +145,17 @@ class Dataset:
         self.catalog_workers.close()
 
     def _is_over(self) -> bool:
-        """The period whose budget the schema has: others have their own."""
+        """Whether the period whose budget the schema has is over: others have their own budget."""
         period = self._snapshot.schema.period
         today = dt.datetime.now(dt.UTC).date()
         return period is not None and not period.first <= today < period.after
 
     def _read(self) -> SchemaSnapshot:
-        # Types that the file leaves out are in the source, which workers alone open.
+        # Types that the schema's file leaves out are in the source, which only workers open.
         def read(source: Source) -> dict[str, Columns]:
             try:
-                told = self.pool.run(ReadColumns(source), threading.Event(), _START_SECONDS)
-                return columns_of(told)
+                reply = self.pool.run(ReadColumns(source), threading.Event(), _START_SECONDS)
+                return columns_of(reply)
             except ExecutionFailed:
                 raise SourceFault(
                     "no worker could read the source's catalogue",
@@ -161,7 +168,7 @@ class Dataset:
 
     def _stat(self) -> tuple[int, int, int] | None:
         try:
-            found = os.stat(self._path)  # noqa: PTH116 - one call
+            status = os.stat(self._path)  # noqa: PTH116 - one call
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return status.st_mtime_ns, status.st_size, status.st_ino

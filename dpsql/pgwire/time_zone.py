@@ -1,4 +1,4 @@
-"""Time zones by their names: which there are, and which are UTC."""
+"""Names of time zones: which PostgreSQL knows, and which are UTC."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _NOTHING: Final = re.compile(r"(?:utc|gmt)?[+-]?0{1,2}(?::?00){0,2}", re.IGNOREC
 
 
 def is_zone(name: str) -> bool:
-    """A name that PostgreSQL knows, or a distance from UTC."""
+    """Whether `name` is a time zone that PostgreSQL knows, or an offset from UTC."""
     folded = name.strip().casefold()
     return is_utc(name) or folded in _names() or _OFFSET.fullmatch(folded) is not None
 
 
 def is_utc(name: str) -> bool:
-    """A name for UTC."""
+    """Whether `name` is a name for UTC."""
     folded = name.strip().casefold().removeprefix("etc/")
     return folded in _UTC or _NOTHING.fullmatch(folded) is not None
 

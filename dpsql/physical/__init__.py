@@ -1,6 +1,14 @@
 """How a bounded release is run: what changes time alone, never a number.
 
-| module       | what it does                                      |
-| ------------ | ------------------------------------------------- |
-| unit_batches | how many parts of the units a release is found in |
+| module       | what it does                                                        |
+| ------------ | ------------------------------------------------------------------- |
+| plan         | the physical plan, and all strategies that may make it              |
+| choose       | the cheapest of the strategies that apply                           |
+| cost         | estimates and thresholds, each beside its measurement               |
+| selectivity  | how many of the rows conditions are taken to leave                  |
+| strategy     | one strategy a file: when it applies, what it costs, its SQL        |
+| modifier     | what any strategy may carry: sidecar, clamps, joins, batches        |
+| sidecar_rows | the rows of a release as a sidecar stores them                      |
+| emission     | what the SQL of all strategies has in common                        |
+| engine_query | the SQL of a release, at once, batch by batch and without a sidecar |
 """

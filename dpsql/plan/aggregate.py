@@ -1,4 +1,4 @@
-"""Aggregate functions and their calls: which have a rule, and over what."""
+"""Aggregate functions and their calls; releases compute those of AggregateFunction alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpsql.schema.sql_type import SqlType
 
 
 class AggregateFunction(Enum):
-    """Aggregates that have a rule, by DuckDB's names.
+    """The aggregates that have a rule, by DuckDB's names.
 
     A median is the continuous quantile of one half.
     """
@@ -43,7 +43,8 @@ class AggregateFunction(Enum):
 class OpenFunction(Enum):
     """Aggregates of public and released rows, by DuckDB's names; they are computed as they are.
 
-    `bool_or` and `bool_and` may be of one unit's rows too: any order of them gives the same.
+    `bool_or` and `bool_and` may be of one unit's rows too: their value doesn't depend on the order
+    of rows.
     """
 
     BOOL_OR = "bool_or"
@@ -91,9 +92,9 @@ ARGUMENTS_OF_EXTREMES = frozenset({AggregateFunction.ARG_MAX, AggregateFunction.
 
 
 class OutputKind(Enum):
-    """What is asked of a noisy aggregate: its value, or how far the noise may have moved it.
+    """The part of a noisy aggregate that a column shows: its value, or a measure of its error.
 
-    An interval holds what the aggregate is without noise in 95 of 100 cases. What limits leave out
+    An interval holds the aggregate's value without noise in 95 of 100 cases. What limits leave out
     is measured: rows whose value was clamped, units with more rows in a group than count there.
     """
 
@@ -106,16 +107,16 @@ class OutputKind(Enum):
 
 
 LEFT_OUT = frozenset({OutputKind.CLIPPED, OutputKind.OVER})
-"""What is measured for itself, whatever the aggregate."""
+"""Kinds that have statistics of their own, whatever the aggregate."""
 
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
     """`function([DISTINCT] arguments [ORDER BY order]) [FILTER (WHERE filter)]`.
 
-    No argument is count(*). `fraction` is how much of the values lies below a quantile; where it is
-    an even number of rows, the value above them is meant if it was counted `from_above`, else the
-    one below. `at` is where the statement asks for it.
+    count(*) has no argument. `fraction` is the share of the values that lies below a quantile;
+    where it is an even number of rows, the quantile is the value above them if it was counted
+    `from_above`, else the value below. `at` is the call's position in the statement.
     """
 
     function: AggregateFunction | OpenFunction
@@ -132,7 +133,7 @@ class AggregateCall:
 
 @dataclass(frozen=True, slots=True)
 class AggregateOutput:
-    """An aggregate and the column that holds it."""
+    """An aggregate, and the column for its values."""
 
     column: Column
     call: AggregateCall

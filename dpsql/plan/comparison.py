@@ -11,11 +11,11 @@ OPPOSITE = {
     Comparison.DISTINCT: Comparison.NOT_DISTINCT,
 }
 OPPOSITE |= {right: left for left, right in OPPOSITE.items()}
-"""The comparison that is true where one is false, and NULL where it is."""
+"""The comparison that is true where the key is false, and NULL where the key is NULL."""
 
 
 def negated(condition: Expression) -> Expression:
-    """A condition that is true just where `condition` is false: never where it is true."""
+    """A condition that is true exactly where `condition` is false, and NULL where that is NULL."""
     match condition:
         case Not(operand=operand):
             return operand

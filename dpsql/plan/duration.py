@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Final, NamedTuple, Self
 
 DAY: Final = 86_400_000_000
-"""Microseconds of a day without a leap second, which SQL has none of."""
+"""Microseconds of a day; SQL has no leap seconds."""
 
 _TEXT = re.compile(r"(-?\d+) months (-?\d+) days (-?\d+) microseconds")
 
 
 class Unit(NamedTuple):
-    """`size` months, or `size` microseconds."""
+    """A length of `size` months if `months`, else of `size` microseconds."""
 
     size: int
     months: bool
@@ -35,7 +35,7 @@ UNITS: Final = {
     "millisecond": Unit(1_000, months=False),
     "microsecond": Unit(1, months=False),
 }
-"""The units that a moment can be truncated to and that differences are counted in."""
+"""The units that a timestamp can be truncated to, and that differences are counted in."""
 
 _ABBREVIATED: Final = {
     "millennium": "millennia mil mils millenium millenniums",
@@ -59,31 +59,31 @@ _NAMES: Final = {
 
 
 def unit_named(name: str) -> str | None:
-    """The unit that DuckDB calls `name` too, None if it is none."""
+    """The unit that DuckDB also calls `name`; None if there is none."""
     return _NAMES.get(name.lower())
 
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """So many months, and days, and microseconds."""
+    """A length of time: months, days and microseconds."""
 
     months: int = 0
     days: int = 0
     microseconds: int = 0
 
     def __str__(self) -> str:
-        """How it stands in a literal: DuckDB reads it, and so does `read`."""
+        """The text of the length in a literal, which DuckDB and `read` parse."""
         return f"{self.months} months {self.days} days {self.microseconds} microseconds"
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """The inverse of `str`."""
-        found = _TEXT.fullmatch(text)
-        return cls(*map(int, found.groups())) if found else None
+        """The duration whose `str` is `text`; None if `text` isn't such a text."""
+        match = _TEXT.fullmatch(text)
+        return cls(*map(int, match.groups())) if match else None
 
     @property
     def fits(self) -> bool:
-        """An INTERVAL holds it: 32 bits for months, and for days, and 64 for microseconds."""
+        """An INTERVAL can hold it: months and days have 32 bits each, microseconds 64."""
         return max(map(abs, self.parts[:2])) < 2**31 and abs(self.microseconds) < 2**63
 
     @property
@@ -101,7 +101,7 @@ class Duration:
         return Duration(*(part * count for part in self.parts))
 
     def describe(self) -> str:
-        """`15 minutes`, for people."""
+        """The length for people, `15 minutes`."""
         shown = [
             f"{Fraction(count, size).numerator} {name}{'' if abs(count) == size else 's'}"
             for count, size, name in (
@@ -115,7 +115,7 @@ class Duration:
 
 
 def _largest(count: int, *, months: bool) -> tuple[int, str]:
-    """The largest unit that counts it without rest."""
+    """The largest unit of which `count` is a multiple: its size and name."""
     for name in ("year", "month") if months else ("hour", "minute", "second", "microsecond"):
         if count % UNITS[name].size == 0:
             return UNITS[name].size, name

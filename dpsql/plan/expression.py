@@ -1,4 +1,4 @@
-"""Scalar expressions: immutable data, each knows its type and nothing else.
+"""Scalar expressions: immutable data; each knows its type and nothing else.
 
 l_extendedprice * (1 - l_discount)
 
@@ -18,6 +18,7 @@ from fractions import Fraction
 from dpsql.schema.sql_type import Boolean, Double, Integer, SqlType
 
 Scalar = None | bool | int | Fraction | str | dt.date | dt.datetime
+"""The value of a constant; None is NULL."""
 
 
 class ArithmeticOperator(Enum):
@@ -30,7 +31,7 @@ class ArithmeticOperator(Enum):
 
 
 class Comparison(Enum):
-    """Comparisons; the last two never are NULL."""
+    """Comparisons; DISTINCT and NOT_DISTINCT are never NULL."""
 
     EQUAL = "="
     UNEQUAL = "<>"
@@ -44,7 +45,7 @@ class Comparison(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant: decimals and doubles are Fractions, told apart by `type`."""
+    """A constant; decimals and doubles are both Fractions, which `type` distinguishes."""
 
     value: Scalar
     type: SqlType
@@ -52,7 +53,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the operator's input by its id, which no alias touches; `name` is for people."""
+    """A column of the operator's input, by its id, which no alias touches; `name` is for people."""
 
     id: int
     name: str
@@ -85,7 +86,7 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All of `operands`."""
+    """The conjunction of `operands`."""
 
     operands: tuple[Expression, ...]
 
@@ -97,7 +98,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Any of `operands`."""
+    """The disjunction of `operands`."""
 
     operands: tuple[Expression, ...]
 
@@ -109,7 +110,7 @@ class Or:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Not `operand`."""
+    """The negation of `operand`."""
 
     operand: Expression
 
@@ -146,7 +147,7 @@ class InList:
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """One branch of a CASE."""
+    """One branch of a CASE: its result where its condition is true."""
 
     condition: Expression
     result: Expression
@@ -154,7 +155,7 @@ class When:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The result of the first branch whose condition holds, else `otherwise`."""
+    """The result of the first branch whose condition is true, else `otherwise`."""
 
     branches: tuple[When, ...]
     otherwise: Expression
@@ -163,7 +164,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """`operand` as `type`, NULL where that can't be."""
+    """`operand` as `type`; NULL where the cast fails."""
 
     operand: Expression
     type: SqlType
@@ -191,9 +192,9 @@ def equated(conditions: Iterable[Expression]) -> list[tuple[Expression, Expressi
 
 
 def matched(conditions: Iterable[Expression]) -> list[tuple[Expression, Expression]]:
-    """The two sides of each equality, which may be of different types of integers.
+    """The two sides of each equality, without casts of integer columns to wider integers.
 
-    An INTEGER beside a BIGINT is converted to one, and is the same number.
+    An INTEGER compared with a BIGINT is converted to one, and is the same number.
     """
     return [(_as_it_was(left), _as_it_was(right)) for left, right in equated(conditions)]
 
@@ -207,14 +208,14 @@ def _as_it_was(expression: Expression) -> Expression:
 
 
 def conjuncts(predicate: Expression) -> tuple[Expression, ...]:
-    """The predicates whose conjunction `predicate` is."""
+    """The predicates of which `predicate` is the conjunction."""
     if isinstance(predicate, And):
         return tuple(part for operand in predicate.operands for part in conjuncts(operand))
     return (predicate,)
 
 
 def conjunction(predicates: tuple[Expression, ...]) -> Expression:
-    """The conjunction of `predicates`, TRUE if there is none."""
+    """The conjunction of `predicates`; TRUE if there are none."""
     if not predicates:
         return Literal(True, Boolean())
     return predicates[0] if len(predicates) == 1 else And(predicates)

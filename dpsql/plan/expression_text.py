@@ -1,4 +1,4 @@
-"""Expressions as a person reads them, in SQL's own notation."""
+"""Texts of expressions for people, in SQL's own notation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WORDS = ("like", "ilike", "glob")
 
 
 def describe(expression: Expression) -> str:
-    """`expression` in one line; it is for reading and never reaches the engine."""
+    """`expression` in one line, for people; the text never reaches the engine."""
     match expression:
         case Literal(value=str() as text, type=Interval()):
             length = Duration.read(text)
@@ -78,7 +78,7 @@ def _call(function: str, arguments: tuple[Expression, ...]) -> str:
 
 
 def describe_value(value: Scalar) -> str:
-    """A constant as SQL writes it."""
+    """The text of a constant, as SQL writes it."""
     match value:
         case None:
             return "NULL"
@@ -97,7 +97,7 @@ def describe_value(value: Scalar) -> str:
 
 
 def describe_number(value: Fraction) -> str:
-    """Exact where the decimal expansion ends, else a fraction."""
+    """The decimal expansion of `value` where it ends within 40 digits, else a fraction."""
     digits = 0
     while value.denominator > 1 and digits < 40:
         scaled = value * 10**digits

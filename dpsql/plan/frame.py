@@ -1,4 +1,4 @@
-"""Frames of window functions: which rows of a window are read for one of them."""
+"""Frames of window functions: the rows of a partition that a function reads for each row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dpsql.plan.expression import Literal
 
 
 class FrameKind(Enum):
-    """What a frame counts: rows, groups of rows that tie, or how far keys are apart."""
+    """The unit of a frame's ends: rows, groups of rows that tie, or distances of keys."""
 
     ROWS = "ROWS"
     GROUPS = "GROUPS"
@@ -18,18 +18,18 @@ class FrameKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RangeOffset:
-    """An end of a RANGE: keys at most `distance` before or after the current row's."""
+    """An end of a RANGE: keys at most `distance` before or, if `following`, after the row's."""
 
     distance: Literal
     following: bool
 
 
 FrameEnd = int | RangeOffset | None
-"""Rows or groups relative to the current one (0: that itself), a distance, or no end at all."""
+"""Rows or groups after the current one (0: that itself), a distance, or None for no end."""
 
 
 class FrameExclusion(Enum):
-    """Which rows of a frame aren't read: the current one, all that tie with it, or only those."""
+    """The rows of a frame that aren't read: the current one, all that tie with it, or only ties."""
 
     CURRENT_ROW = "CURRENT ROW"
     GROUP = "GROUP"
@@ -38,7 +38,7 @@ class FrameExclusion(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The rows of a window that are read for one of them."""
+    """The rows of a partition that a window function reads for each row."""
 
     kind: FrameKind
     first: FrameEnd
@@ -47,5 +47,5 @@ class Frame:
 
     @property
     def has_distance(self) -> bool:
-        """A key is added to, which may overflow."""
+        """An end of the frame is a key plus a distance, which may overflow."""
         return isinstance(self.first, RangeOffset) or isinstance(self.last, RangeOffset)

@@ -1,4 +1,4 @@
-"""Types of numbers, and what operators make of them: DuckDB's rules, tested against its own."""
+"""Types of numbers, and the types of operators' results: DuckDB's rules, tested against its own."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ _UNSIGNED_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20, 128: 38}
 
 
 def is_number(kind: SqlType) -> bool:
-    """Integers, decimals and floats."""
+    """`kind` is an integer, a decimal or a float type."""
     return isinstance(kind, Integer | Decimal | Double)
 
 
 def holds(kind: Integer, value: int) -> bool:
-    """`value` is one of `kind`."""
+    """`value` is in the range of `kind`."""
     if kind.signed:
         return -(1 << kind.bits - 1) <= value < 1 << kind.bits - 1
     return 0 <= value < 1 << kind.bits
 
 
 def as_decimal(kind: Integer | Decimal) -> Decimal:
-    """The decimal that holds every value of `kind`, as wide as there is one."""
+    """The decimal type that holds every value of `kind`, or the widest one."""
     if isinstance(kind, Decimal):
         return kind
     return Decimal((_DIGITS if kind.signed else _UNSIGNED_DIGITS)[kind.bits], 0)
 
 
 def arithmetic_type(op: ArithmeticOperator, left: SqlType, right: SqlType) -> SqlType | None:
-    """The type of `left op right`, None if there is no such operator."""
+    """The type of `left op right`; None if there is no such operator."""
     if not (is_number(left) and is_number(right)):
         return None
     if isinstance(left, Double) or isinstance(right, Double):
@@ -44,12 +44,12 @@ def arithmetic_type(op: ArithmeticOperator, left: SqlType, right: SqlType) -> Sq
 
 
 def float_type(*kinds: SqlType) -> Double:
-    """The type of an operator one of whose operands is a float: FLOAT unless one is DOUBLE."""
+    """The type of an operator of which an operand is a float: FLOAT unless one is DOUBLE."""
     return Double() if Double() in kinds else Double(32)
 
 
 def integer_type(left: Integer, right: Integer) -> Integer | Double:
-    """The type of an operator on two integers; for mixed signs there are no narrow ones."""
+    """The type of an operator on two integers; for mixed signs there are no narrow types."""
     if left.signed == right.signed:
         return Integer(max(left.bits, right.bits), left.signed)
     signed, unsigned = (left, right) if left.signed else (right, left)
@@ -61,14 +61,14 @@ def integer_type(left: Integer, right: Integer) -> Integer | Double:
 
 
 def common_decimal(left: Decimal, right: Decimal) -> Decimal:
-    """The decimal that holds the digits of both before the point, and what fits after it."""
+    """The decimal with both numbers' digits before the point, and with as many after it as fit."""
     whole = _whole(left, right)
     scale = min(max(left.scale, right.scale), 38 - whole)
     return Decimal(whole + scale, scale)
 
 
 def remainder_type(left: SqlType, right: SqlType) -> SqlType | None:
-    """The type of `left % right`, None if there is no such operator."""
+    """The type of `left % right`; None if there is no such operator."""
     if isinstance(left, Double) or isinstance(right, Double):
         return float_type(left, right) if is_number(left) and is_number(right) else None
     if isinstance(left, Integer) and isinstance(right, Integer):
@@ -82,7 +82,7 @@ def remainder_type(left: SqlType, right: SqlType) -> SqlType | None:
 
 
 def quotient_type(left: SqlType, right: SqlType) -> SqlType | None:
-    """The type of `left // right`, None if there is no such operator."""
+    """The type of `left // right`; None if there is no such operator."""
     if isinstance(left, Integer) and isinstance(right, Integer):
         return integer_type(left, right)
     return arithmetic_type(ArithmeticOperator.DIVIDE, left, right)
@@ -101,5 +101,5 @@ def _decimal_arithmetic(op: ArithmeticOperator, left: Decimal, right: Decimal) -
 
 
 def _whole(left: Decimal, right: Decimal) -> int:
-    """The digits before the point that either has."""
+    """The larger number of digits before the point."""
     return max(left.precision - left.scale, right.precision - right.scale)

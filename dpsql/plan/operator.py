@@ -3,7 +3,7 @@
 SELECT l_returnflag, sum(l_quantity) / 2 FROM lineitem WHERE l_quantity < 24 GROUP BY 1
 
 Project(l_returnflag, sum / 2)                    released: plain SQL over a noisy table
-Release(keys=l_returnflag, sum(l_quantity))     the frontier
+Release(keys=l_returnflag, sum(l_quantity))     private below, released above
 Filter(l_quantity < 24)                       private: each row belongs to one unit
 Scan(lineitem, unit=#unit)
 """
@@ -24,7 +24,7 @@ from dpsql.schema.sql_type import SqlType
 
 
 class SidecarAccess(Enum):
-    """What of a sidecar is read in place of a table: there, rows without a unit are gone."""
+    """The part of a sidecar that is read instead of a table; rows without a unit aren't in it."""
 
     ROWS = "the rows, each with its unit"
     NUMBERED = "the rows, and columns that stand only there"
@@ -33,10 +33,10 @@ class SidecarAccess(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """Read a declared table; `unit` is its lineage, which no name reaches; None if public.
+    """Read a declared table; `unit` is the column of its rows' units, which no name reaches.
 
-    Where `sidecar` is set, it is read from there. `known` is what the rows of a public table
-    have in columns that nobody declares bounds of, by their ids.
+    It is None if the table is public. Where `sidecar` is set, rows are read from there. `known` has
+    the domains of columns of a public table without declared bounds, by column id.
     """
 
     table: Table
@@ -56,9 +56,9 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A computed column; `at` is where the statement asks for it.
+    """A computed column; `at` is its position in the statement.
 
-    `declared`: what a view's owner says of its values, which replaces what is derived.
+    `declared` is the domain that a view's owner declares for it, which replaces the derived one.
     """
 
     column: Column
@@ -71,7 +71,8 @@ class Output:
 class Project:
     """Compute `outputs` from each row; a private relation's unit comes along unseen.
 
-    `view`: that of a view which is named in the place of what it reads.
+    `view` is the name of the view whose projection this is; texts of plans show it instead of all
+    that it reads.
     """
 
     source: Plan
@@ -98,10 +99,10 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Group private rows and answer with noise: released from here on, whatever is built on it.
+    """Group private rows and answer with noise; all operators above have released rows.
 
-    `key_source` is a public plan whose rows are the keys that appear, None if they are found
-    otherwise. `hides_empty_groups`: a group of listed keys that may be empty, as far as its noisy
+    `key_source` is a public plan whose rows are the keys that appear; None if other rules list or
+    select them. `hides_empty_groups`: a group of listed keys that may be empty, as far as its noisy
     count of units tells, is no row.
     """
 
@@ -113,19 +114,20 @@ class Release:
 
 
 class OuterKind(Enum):
-    """Which sides of an outer join keep rows without a partner."""
+    """The sides of an outer join that keep rows without a partner."""
 
     LEFT = "LEFT"
     FULL = "FULL"
     PUBLIC = "PUBLIC"
-    """The left one, whose rows are public, of a private right one: until rows are released."""
+    """The left side, whose rows are public; the right is private, until rows are released."""
 
 
 @dataclass(frozen=True, slots=True)
 class OuterJoin:
-    """`left` and `right` where all of `on` are true, and rows without a partner beside NULLs.
+    """Pairs of rows for which all of `on` are true, and rows without a partner with NULLs.
 
-    `unit` is the unit of the joined rows: the left one's, or whichever side's is there.
+    `unit` is the unit of the joined rows: the left row's, or that of whichever row there is. `at`
+    is the join's position in the statement.
     """
 
     kind: OuterKind
@@ -138,7 +140,7 @@ class OuterJoin:
 
 @dataclass(frozen=True, slots=True)
 class MarkJoin:
-    """`source` with `column`, which tells if some row of `relation` makes all of `on` true."""
+    """`source` with `column`, which is true where some row of `relation` makes all of `on` true."""
 
     source: Plan
     relation: Plan
@@ -164,7 +166,7 @@ class SetKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SetOperation:
-    """Distinct rows of `left` that are (not) in `right`; columns go by place."""
+    """Distinct rows of `left` that are (not) in `right`; columns correspond by position."""
 
     kind: SetKind
     left: Plan
@@ -176,7 +178,7 @@ class SetOperation:
 class WindowCall:
     """`function([DISTINCT] arguments [IGNORE NULLS]) OVER (PARTITION BY … ORDER BY … frame)`.
 
-    `frame` None is the default one: up to the last row that ties with the current one.
+    A `frame` of None is the default one: up to the last row that ties with the current one.
     """
 
     function: str
@@ -191,7 +193,7 @@ class WindowCall:
 
 @dataclass(frozen=True, slots=True)
 class WindowOutput:
-    """A window function and the column that holds it."""
+    """A window function, and the column for its values."""
 
     column: Column
     call: WindowCall
@@ -207,9 +209,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Rows that the statement's own text lists, of public columns; without any: an empty relation.
+    """Public rows that the statement's text lists; without any it is an empty relation.
 
-    The n-th value of a row is one of the type of the n-th column.
+    The n-th value of a row has the type of the n-th of `outputs`.
     """
 
     outputs: tuple[Column, ...]
@@ -218,11 +220,11 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class PublicStatement:
-    """The rows of a statement that an engine of copies runs as its analyst wrote it.
+    """The rows of a statement that an engine of public copies runs as its analyst wrote it.
 
-    It names the public `tables`, of which that engine has copies, and no other; no engine that has
-    a private row is given `sql`. The n-th column is given as the n-th of `casts`, "" for as it is.
-    It is the whole of a plan.
+    It names the public `tables`, of which that engine has copies, and no other; `sql` never reaches
+    an engine that has a private row. The n-th column is cast to the n-th of `casts`, or not if that
+    is "". The operator is the whole of a plan.
     """
 
     outputs: tuple[Column, ...]
@@ -241,7 +243,7 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Of public or released rows, skip `offset` and keep at most `count`."""
+    """Skip `offset` of the public or released rows, and keep at most `count`; None: all."""
 
     source: Plan
     count: int | None

@@ -1,4 +1,4 @@
-"""The columns that an operator hands on, in order; the unit of private rows isn't among them."""
+"""The columns of an operator's rows, in order; the unit of private rows isn't among them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dpsql.plan.operator import (
 
 
 def output_columns(plan: Plan) -> tuple[Column, ...]:
-    """What can be read from `plan`'s rows."""
+    """The columns of `plan`'s rows that operators above can read, in order."""
     match plan:
         case Scan(columns=columns):
             return columns

@@ -1,4 +1,4 @@
-"""Columns that nothing reads are not scanned."""
+"""Column pruning: columns that nothing reads are not scanned."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Needed = frozenset[Column]
 
 
 def prune_release(release: Release) -> Release:
-    """`release` over a source that hands on what its keys and aggregates read."""
+    """`release` over a source with only those columns that its keys and aggregates read."""
     needed = columns(
         *(key.expression for key in release.keys),
         *(e for a in release.aggregates for e in expressions(a.call)),
@@ -40,16 +40,16 @@ def prune_release(release: Release) -> Release:
 
 
 def prune(plan: Plan, needed: Needed) -> Plan:
-    """`plan` with only `needed` columns and those its own operators read."""
+    """`plan` with only `needed` columns and those that its own operators read."""
     match plan:
-        case Scan(columns=found):
-            return replace(plan, columns=tuple(c for c in found if c in needed))
+        case Scan(columns=scanned):
+            return replace(plan, columns=tuple(c for c in scanned if c in needed))
         case Filter(source=source, predicate=predicate):
             return replace(plan, source=prune(source, needed | columns(predicate)))
         case Project(source=source, outputs=outputs):
-            kept = tuple(o for o in outputs if o.column in needed)
-            below = columns(*(o.expression for o in kept))
-            return replace(plan, source=prune(source, below), outputs=kept)
+            read = tuple(o for o in outputs if o.column in needed)
+            below = columns(*(o.expression for o in read))
+            return replace(plan, source=prune(source, below), outputs=read)
         case Join(sources=sources, on=on):
             wanted = needed | columns(*on)
             return replace(plan, sources=tuple(prune(s, wanted) for s in sources))
@@ -68,22 +68,22 @@ def prune(plan: Plan, needed: Needed) -> Plan:
         case SetOperation(left=left, right=right):
             return replace(plan, left=unused(left), right=unused(right))
         case Window(source=source, outputs=windows):
-            kept_windows = tuple(w for w in windows if w.column in needed)
-            wanted = needed | columns(*(e for w in kept_windows for e in expressions(w)))
+            read_windows = tuple(w for w in windows if w.column in needed)
+            wanted = needed | columns(*(e for w in read_windows for e in expressions(w)))
             below_window = prune(source, wanted)
-            return Window(below_window, kept_windows) if kept_windows else below_window
+            return Window(below_window, read_windows) if read_windows else below_window
         case Values() | PublicStatement():
             return plan
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
-            kept_aggregates = tuple(a for a in aggregates if a.column in needed)
+            read_aggregates = tuple(a for a in aggregates if a.column in needed)
             if not keys:
                 # What makes one row of any number of rows stays, though nobody reads it.
-                kept_aggregates = kept_aggregates or aggregates[:1]
+                read_aggregates = read_aggregates or aggregates[:1]
             below = columns(
                 *(key.expression for key in keys),
-                *(e for a in kept_aggregates for e in expressions(a.call)),
+                *(e for a in read_aggregates for e in expressions(a.call)),
             )
-            return Aggregate(prune(source, below), keys, kept_aggregates)
+            return Aggregate(prune(source, below), keys, read_aggregates)
         case Sort(source=source, by=by):
             wanted = needed | columns(*(key.expression for key in by))
             return replace(plan, source=prune(source, wanted))
@@ -96,29 +96,30 @@ def prune(plan: Plan, needed: Needed) -> Plan:
 
 
 def unused(plan: Plan) -> Plan:
-    """`plan` without the columns and aggregates that its answer doesn't read."""
+    """`plan` without columns and aggregates that its output doesn't depend on."""
     shown = output_columns(plan)
     return prune(_unread(plan, frozenset(shown)), frozenset(shown))
 
 
 def _unread(plan: Plan, shown: Needed) -> Plan:
-    """Releases without the aggregates that nothing reads, wherever the release is named.
+    """`plan` without aggregates of releases that nothing reads, wherever the release is named.
 
-    What one of several places reads stays in all of them, so that they name one release.
+    An aggregate that one of several mentions of a release reads stays in all of them, so that they
+    stay one release.
     """
     read = shown | frozenset(c for part in operators(plan) for c in _reads(part))
 
     def trimmed(part: Plan) -> Plan:
         if not isinstance(part, Release):
             return part
-        kept = tuple(a for a in part.aggregates if a.column in read)
-        return replace(part, aggregates=kept)
+        read_aggregates = tuple(a for a in part.aggregates if a.column in read)
+        return replace(part, aggregates=read_aggregates)
 
     return bottom_up(trimmed, plan)
 
 
 def _reads(plan: Plan) -> Needed:
-    """The columns that an operator's own expressions read; those that go by place count too."""
+    """The columns that an operator's own expressions read, or that it matches by position."""
     match plan:
         case Filter(predicate=predicate):
             return columns(predicate)

@@ -1,7 +1,7 @@
-"""How aggregates and windows of one unit's rows are written so that none of them can raise.
+"""Total forms of aggregates and windows over one unit's rows, in which none of them can raise.
 
-The tables are closed: a function has no form for types that it doesn't name, and what has none is
-refused. `tests/functions/test_unit_aggregates.py` tries every form on the ends of its types.
+The tables are closed: a function has no form for types that it doesn't name, and a call without a
+form is refused. `tests/functions/test_hostile_statements.py` runs forms on the ends of their types.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ from dpsql.schema.sql_type import (
 )
 
 ROUNDED_TO = 18
-"""Digits after the point with which wide decimals are summed."""
+"""Digits after the point to which wide decimals are rounded before they are summed."""
 
 ROOM = 10
-"""Digits before the point that a wide decimal keeps beside them, so that billions of rows fit."""
+"""Digits before the point that a wide decimal keeps besides, so that billions of rows fit."""
 
 
 class TotalForm(Enum):
-    """What is done to an argument.
+    """The conversion of an argument that makes a function of it total.
 
     AS_IS: the function is total over its values. IN_STEPS: a double becomes a number of steps, NULL
-    where it has none, since a sum of doubles depends on their order. IN_64_BITS: integers beyond
-    them are NULL, since a sum of wider ones can overflow. ROUNDED: likewise, decimals of more
-    digits. AS_MOMENTS: days become moments, which they are interpolated as; NULL where they can't.
+    where it has none, since a sum of doubles depends on their order. IN_64_BITS: integers beyond 64
+    bits are NULL, since a sum of wider ones can overflow. ROUNDED: likewise decimals of too many
+    digits, which are rounded. AS_MOMENTS: dates become timestamps, as which they are interpolated;
+    NULL where they can't.
     """
 
     AS_IS = "as it is"
@@ -51,9 +52,10 @@ class TotalForm(Enum):
 def aggregate_form(
     function: AggregateFunction | OpenFunction, argument: SqlType | None
 ) -> TotalForm | None:
-    """The form of an aggregate over one unit's rows; None if it has none. count(*) has no argument.
+    """The form of an aggregate over one unit's rows; None if it has none.
 
-    Variances add doubles in some order, and of rows that tie for a mode or extreme one is taken.
+    `argument` is None for count(*). Variances have no form because they add doubles in some order;
+    modes and arguments of extremes because they take one of several rows that tie.
     """
     match function:
         case AggregateFunction.COUNT:
@@ -102,7 +104,7 @@ def aggregate_form(
 def window_form(function: str, argument: SqlType | None) -> TotalForm | None:
     """The form of a window function over one unit's rows; None if it has none.
 
-    A running sum of doubles is none: in steps it would differ from that of another frame.
+    A running sum of doubles has none: in steps it would differ from that of another frame.
     """
     match function:
         case "row_number" | "rank" | "dense_rank" | "percent_rank" | "cume_dist" | "ntile":
@@ -114,8 +116,8 @@ def window_form(function: str, argument: SqlType | None) -> TotalForm | None:
         case "quantile_cont":
             return None if argument is None else _interpolated(argument)
         case "sum" | "avg":
-            found = None if argument is None else _summed(argument)
-            return None if found is TotalForm.IN_STEPS else found
+            form = None if argument is None else _summed(argument)
+            return None if form is TotalForm.IN_STEPS else form
         case _:
             return None
 
@@ -135,7 +137,7 @@ def _summed(kind: SqlType) -> TotalForm | None:
 
 
 def _chosen(kind: SqlType) -> TotalForm | None:
-    """One of the values is taken, in their order."""
+    """The form of a function that takes one of the values by their order."""
     match kind:
         case Boolean() | Integer() | Decimal() | Double() | Varchar():
             return TotalForm.AS_IS

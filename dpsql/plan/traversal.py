@@ -14,38 +14,43 @@ from dpsql.plan.operator import Plan, Release
 Node = TypeVar("Node")
 
 
-class _Way(Enum):
-    """What a traversal does with a value."""
+class _Visit(Enum):
+    """What a traversal does with a value.
 
-    TAKE = auto()
-    EACH = auto()
-    INTO = auto()
-    PASS = auto()
+    NODE: it is one of the nodes that the traversal looks for. ITEMS: look at its items. FIELDS:
+    look at its fields. SKIP: look no further.
+    """
+
+    NODE = auto()
+    ITEMS = auto()
+    FIELDS = auto()
+    SKIP = auto()
 
 
-class _Kinds(dict[type, _Way]):
-    """What is looked for, and by class what to do with a value: asked of each class once.
+class _Kinds(dict[type, _Visit]):
+    """The classes of nodes that a traversal looks for, and what it does with values of each class.
 
-    Plans are walked all the time. Their parts live in dpsql.plan; a schema's table is not walked
-    into, and no operator is part of an expression.
+    The rule for a class is computed once, since plans are walked all the time. Only classes of
+    dpsql.plan are walked into: not a schema's table, for example; and no operator is part of an
+    expression.
     """
 
     def __init__(self, kinds: tuple[type, ...]) -> None:
         super().__init__()
         self._kinds = kinds
 
-    def __missing__(self, kind: type) -> _Way:
+    def __missing__(self, kind: type) -> _Visit:
         if issubclass(kind, self._kinds):
-            way = _Way.TAKE
+            visit = _Visit.NODE
         elif issubclass(kind, tuple):
-            way = _Way.EACH
+            visit = _Visit.ITEMS
         elif issubclass(kind, get_args(Expression)):
-            way = _Way.PASS
+            visit = _Visit.SKIP
         else:
             own = kind.__module__.startswith("dpsql.plan.")
-            way = _Way.INTO if own and is_dataclass(kind) else _Way.PASS
-        self[kind] = way
-        return way
+            visit = _Visit.FIELDS if own and is_dataclass(kind) else _Visit.SKIP
+        self[kind] = visit
+        return visit
 
 
 _PLAN = _Kinds(get_args(Plan))
@@ -59,7 +64,7 @@ def bottom_up(rule: Callable[[Plan], Plan], plan: Plan) -> Plan:
 
 
 def replace_sources(rule: Callable[[Plan], Plan], plan: Plan) -> Plan:
-    """`plan` with `rule` applied to each operator right below it."""
+    """`plan` with `rule` applied to each operator directly below it."""
     return _rebuild(plan, rule, _PLAN)
 
 
@@ -76,7 +81,7 @@ def operators(plan: Plan) -> Iterator[Plan]:
 
 
 def sources(plan: Plan) -> Iterator[Plan]:
-    """The operators right below `plan`."""
+    """The operators directly below `plan`."""
     yield from _children(plan, _PLAN)
 
 
@@ -88,30 +93,30 @@ def subexpressions(expression: Expression) -> Iterator[Expression]:
 def _sources_first(node: Any, kinds: _Kinds) -> Iterator[Any]:
     # Generators within generators would hand each part up through all levels above it.
     waiting: list[Any] = [node]
-    found: list[Any] = []
+    nodes: list[Any] = []
     while waiting:
         last = waiting.pop()
-        found.append(last)
+        nodes.append(last)
         waiting += _children(last, kinds)
-    return iter(found[::-1])
+    return iter(nodes[::-1])
 
 
 def operands(expression: Expression) -> Iterator[Expression]:
-    """The largest parts of `expression` that are expressions."""
+    """The expressions directly below `expression`."""
     yield from _children(expression, _EXPRESSION)
 
 
 def columns(*expressions: Expression | None) -> frozenset[Column]:
     """The columns that any of `expressions` reads."""
-    found: set[Column] = set()
+    read: set[Column] = set()
     waiting: list[Any] = [e for e in expressions if e is not None]
     while waiting:
         part = waiting.pop()
         if isinstance(part, Column):
-            found.add(part)  # it has no operands
+            read.add(part)  # it has no operands
         else:
             waiting += _children(part, _EXPRESSION)
-    return frozenset(found)
+    return frozenset(read)
 
 
 def _rebuild(node: Node, rule: Callable[[Any], Any], kinds: _Kinds) -> Node:
@@ -127,56 +132,56 @@ def _rebuild(node: Node, rule: Callable[[Any], Any], kinds: _Kinds) -> Node:
 
 def _apply(value: Any, rule: Callable[[Any], Any], kinds: _Kinds) -> Any:
     match kinds[type(value)]:
-        case _Way.PASS:
+        case _Visit.SKIP:
             return value
-        case _Way.TAKE:
+        case _Visit.NODE:
             return rule(value)
-        case _Way.EACH:
+        case _Visit.ITEMS:
             items = tuple([_apply(item, rule, kinds) for item in value])
             return items if any(map(is_not, items, value)) else value
-        case _Way.INTO:
+        case _Visit.FIELDS:
             return _rebuild(value, rule, kinds)
         case missing:
             assert_never(missing)
 
 
 def _children(node: Any, kinds: _Kinds) -> list[Any]:
-    found: list[Any] = []
+    nodes: list[Any] = []
     for name in _names(type(node)):
-        _collect(getattr(node, name), kinds, found)
-    return found
+        _collect(getattr(node, name), kinds, nodes)
+    return nodes
 
 
 def _collect(value: Any, kinds: _Kinds, nodes: list[Any]) -> None:
     """Add the nearest parts of `value` that are of `kinds` to `nodes`."""
     match kinds[type(value)]:
-        case _Way.PASS:
+        case _Visit.SKIP:
             pass
-        case _Way.TAKE:
+        case _Visit.NODE:
             nodes.append(value)
-        case _Way.EACH:
+        case _Visit.ITEMS:
             for item in value:
                 _collect(item, kinds, nodes)
-        case _Way.INTO:
+        case _Visit.FIELDS:
             nodes += _children(value, kinds)
         case missing:
             assert_never(missing)
 
 
 def _names(kind: type) -> tuple[str, ...]:
-    found = _NAMES.get(kind)
-    if found is None:
-        found = _NAMES[kind] = tuple(field.name for field in fields(kind))
-    return found
+    names = _NAMES.get(kind)
+    if names is None:
+        names = _NAMES[kind] = tuple(field.name for field in fields(kind))
+    return names
 
 
 _NAMES: dict[type, tuple[str, ...]] = {}
 
 
 def renamed_columns(rule: Callable[[Column], Column], plan: Plan) -> Plan:
-    """`plan` with `rule` applied to every column that private and public rows have in it.
+    """`plan` with `rule` applied to every column of its private and public rows.
 
-    What is released stays as it is, and is released once.
+    Columns of releases, and all below a release, stay as they are, so that it is still one release.
     """
     above = [part for part in operators(plan) if isinstance(part, Release)]
     released = {key.column for part in above for key in part.keys}
@@ -193,7 +198,7 @@ def renamed_columns(rule: Callable[[Column], Column], plan: Plan) -> Plan:
 def rewrite_top_down(
     rule: Callable[[Expression], Expression | None], expression: Expression
 ) -> Expression:
-    """Replace the largest parts of `expression` for which `rule` gives another."""
+    """Replace the largest parts of `expression` for which `rule` returns an expression."""
     replaced = rule(expression)
     if replaced is not None:
         return replaced
@@ -202,9 +207,9 @@ def rewrite_top_down(
 
 def expressions(part: Any) -> Iterator[Expression]:
     """The outermost expressions in a part of a plan."""
-    found: list[Expression] = []
+    outermost: list[Expression] = []
     if isinstance(part, tuple):
-        _collect(part, _EXPRESSION, found)
+        _collect(part, _EXPRESSION, outermost)
     else:
-        found = _children(part, _EXPRESSION)
-    yield from found
+        outermost = _children(part, _EXPRESSION)
+    yield from outermost

@@ -1,4 +1,4 @@
-"""Rationals around e^x, ln x and √x of a rational x, and rounding to a number of digits.
+"""Rational enclosures of e^x, ln x and √x of a rational x, and rounding to a number of digits.
 
 Python's decimal rounds exp and ln correctly ("decimal" in the Python library reference, Context.exp
 and Context.ln), and the square root too (General Decimal Arithmetic), so the neighbours of its
@@ -22,11 +22,12 @@ from decimal import (
 from fractions import Fraction
 
 DIGITS = 60
+"""Significant digits of an enclosure's ends, unless a caller asks for others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Enclosure:
-    """The number that is meant lies in [low, high]."""
+    """The enclosed real number lies in [low, high]."""
 
     low: Fraction
     high: Fraction
@@ -42,7 +43,10 @@ def exp(x: Fraction, digits: int = DIGITS) -> Enclosure:
 
 
 def ln(x: Fraction, digits: int = DIGITS) -> Enclosure:
-    """Enclose the natural logarithm of x > 0 to about `digits` digits after the point."""
+    """Enclose the natural logarithm of x to about `digits` digits after the point.
+
+    Raises ValueError unless x > 0.
+    """
     if x <= 0:
         raise ValueError("only positive numbers have a logarithm")
     if x == 1:
@@ -62,7 +66,7 @@ def sqrt(x: Fraction, digits: int = DIGITS) -> Enclosure:
 
 
 def scaled_exp(exponent: Fraction, bits: int) -> int:
-    """Return an integer at most 1 from 2^bits·e^-exponent, nor above 2^bits; exponent >= 0."""
+    """Return an integer within 1 of 2^bits·e^-exponent and at most 2^bits, for exponent >= 0."""
     # With d digits, the rounded quotient moves e^-exponent by at most exponent·e^-exponent·10^(1-d)
     # <= 0.4·10^(1-d), and exp and its neighbour by 2·10^(1-d). As 10^d > 10^11·2^bits, `low` is
     # within 10^-9·2^-bits of the truth; rounding adds ½.

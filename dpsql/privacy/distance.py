@@ -1,4 +1,4 @@
-"""Distances between what neighbouring databases make of a relation; each docstring is a definition.
+"""Distances of a relation's rows on neighbouring databases; each docstring is a definition.
 
 Two databases are neighbours when one is the other without all rows of one privacy unit
 (add/remove), or with those of another unit of its kind in their place (change-one). Replacing a
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NeighborDistance:
-    """How far apart neighbouring databases are: in `units` privacy units of one kind.
+    """How far apart neighbouring databases are: `units` privacy units of one kind differ.
 
-    Each is there in one of the two only, or, if `is_replacement`, each is another unit in the
-    other: then both have equally many units.
+    Each of these units has rows in one of the two databases only; or, if `is_replacement`, each is
+    replaced by another unit, so that both databases have equally many units.
     """
 
     units: int = 1
@@ -31,7 +31,8 @@ class NeighborDistance:
 class Units:
     """All rows that differ belong to `count` privacy units, the same in every relation of a plan.
 
-    A unit's rows may differ without bound; rows of all other units are the same bag in both.
+    A unit's rows may differ without bound; rows of all other units are the same bag in both
+    databases.
     """
 
     count: int
@@ -39,7 +40,7 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class PerGroup:
-    """Units(units) again, and a unit has at most one row in each of `groups_per_unit` groups.
+    """Rows of `units` units differ; each has at most one row in each of `groups_per_unit` groups.
 
     At most `units * groups_per_unit` (unit, group) rows differ in all, at most `units` per group.
     """

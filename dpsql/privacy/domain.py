@@ -1,8 +1,9 @@
 """Domains: the values that a column or an expression may take, as far as public facts tell.
 
 Numbers, dates and timestamps share one interval algebra over exact coordinates (a date is its day
-number, a timestamp its microseconds since 1970). A domain is never believed: what a sensitivity is
-derived from is clamped to it in the emitted SQL, so a slip here costs accuracy, never privacy.
+number, a timestamp its microseconds since 1970). No domain is believed: whatever a sensitivity is
+derived from is clamped to its domain in the emitted SQL, so a slip here costs accuracy, never
+privacy.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - SQL's TIMESTAMP has no zone
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """All coordinates from `low` to `high`, both included; None means there is no end."""
+    """All coordinates from `low` to `high`, both included; an end of None is unbounded.
+
+    Raises ValueError where `low` is above `high`.
+    """
 
     low: Fraction | None
     high: Fraction | None
@@ -32,7 +36,7 @@ class Interval:
 
     @property
     def ends(self) -> tuple[Fraction, Fraction] | None:
-        """Both ends, None unless there are two."""
+        """Both ends; None if one of them is unbounded."""
         return None if self.low is None or self.high is None else (self.low, self.high)
 
     def __add__(self, other: Interval) -> Interval:
@@ -53,33 +57,36 @@ class Interval:
         return Interval(*(end if isinstance(end, Fraction) else None for end in ends))
 
     def divide(self, other: Interval, step: Fraction | None = None) -> Interval | None:
-        """Quotients by numbers that aren't zero, None when nothing is known of them.
+        """The interval of quotients by the nonzero numbers in `other`; None if it isn't known.
 
-        Divisors are multiples of `step`, if that is known, so that none is nearer to zero.
+        All divisors are multiples of `step`, where that is known, so that none is nearer to zero
+        than one step.
         """
         above, below = _reciprocals(other, step), _reciprocals(-other, step)
         if above is None or below is None:
             return None
-        inverses = [*above, *(-found for found in below)]
+        inverses = [*above, *(-reciprocal for reciprocal in below)]
         return self * reduce(Interval.union, inverses) if inverses else None
 
     def union(self, other: Interval) -> Interval:
-        """The smallest interval that holds both."""
+        """The smallest interval that contains both."""
         return Interval(
             None if self.low is None or other.low is None else min(self.low, other.low),
             None if self.high is None or other.high is None else max(self.high, other.high),
         )
 
     def intersection(self, other: Interval) -> Interval | None:
-        """What both hold, None if that is nothing."""
+        """The coordinates that are in both intervals; None if there are none."""
         lows = [low for low in (self.low, other.low) if low is not None]
         highs = [high for high in (self.high, other.high) if high is not None]
         if lows and highs and max(lows) > min(highs):
             return None
         return Interval(max(lows) if lows else None, min(highs) if highs else None)
 
-    def __contains__(self, place: Fraction) -> bool:
-        return (self.low is None or self.low <= place) and (self.high is None or place <= self.high)
+    def __contains__(self, coordinate: Fraction) -> bool:
+        return (self.low is None or self.low <= coordinate) and (
+            self.high is None or coordinate <= self.high
+        )
 
     def _extended(self) -> tuple[Fraction | float, Fraction | float]:
         return (
@@ -89,16 +96,19 @@ class Interval:
 
 
 def _reciprocals(numbers: Interval, step: Fraction | None) -> list[Interval] | None:
-    """Of the numbers above zero, none if there are none; None where they reach down to it."""
+    """The reciprocals of the positive numbers in `numbers`, as at most one interval.
+
+    An empty list says that none is positive; None that they come arbitrarily near to zero.
+    """
     low, high = numbers.low, numbers.high
     if high is not None and high <= 0:
         return []
-    least = low if low is not None and low > 0 else step
-    if least is None:
+    nearest = low if low is not None and low > 0 else step
+    if nearest is None:
         return None
-    if high is not None and high < least:
+    if high is not None and high < nearest:
         return []
-    return [Interval(Fraction(0) if high is None else 1 / high, 1 / least)]
+    return [Interval(Fraction(0) if high is None else 1 / high, 1 / nearest)]
 
 
 def _sum(left: Fraction | None, right: Fraction | None) -> Fraction | None:
@@ -106,7 +116,7 @@ def _sum(left: Fraction | None, right: Fraction | None) -> Fraction | None:
 
 
 def _product(left: Fraction | float, right: Fraction | float) -> Fraction | float:
-    """Zero times an end that isn't there is zero: the limit of zeros."""
+    """The product of two ends; zero times an infinite end is zero, the limit of such products."""
     if left == 0 or right == 0:
         return Fraction(0)
     if isinstance(left, Fraction) and isinstance(right, Fraction):
@@ -116,9 +126,11 @@ def _product(left: Fraction | float, right: Fraction | float) -> Fraction | floa
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """`bounds` None: nothing is known of the order; `values`: the finite set, if it is known.
+    """The values that a column or an expression may take.
 
-    `declared_length` is how many characters a text has at most, where that is all that is known.
+    `bounds` is an interval that contains their coordinates, None if none is known; `values` lists
+    all of them, None if the list isn't known. `nullable`: NULL is possible, too. `declared_length`
+    is the largest number of characters of a text, where the schema declares no more than that.
     """
 
     bounds: Interval | None = None
@@ -128,14 +140,14 @@ class Domain:
 
     @property
     def length(self) -> int | None:
-        """How many characters a text has at most, None if that isn't known."""
+        """The largest number of characters of a text; None if it isn't known."""
         if not self.values:
             return self.declared_length
         texts = [len(value) for value in self.values if isinstance(value, str)]
         return max(texts) if len(texts) == len(self.values) else None
 
     def union(self, other: Domain) -> Domain:
-        """What either may be; that of a bare NULL, which has no values, adds nothing but NULL."""
+        """The values of either domain; that of a bare NULL, with no values, adds NULL alone."""
         nullable = self.nullable or other.nullable
         if () in (self.values, other.values):
             return replace(self if other.values == () else other, nullable=nullable)
@@ -151,7 +163,7 @@ class Domain:
         return Domain(bounds, values, nullable, length)
 
     def as_nullable(self) -> Domain:
-        """The same values, or NULL."""
+        """The same values, and NULL."""
         return replace(self, nullable=True)
 
     def as_not_null(self) -> Domain:
@@ -160,10 +172,14 @@ class Domain:
 
 
 UNKNOWN = Domain()
+"""The domain of a value of which nothing is known."""
 
 
 def coordinate(value: Value) -> Fraction | None:
-    """Where `value` lies on its axis; None for text and booleans, which have none."""
+    """The number that stands for `value` in intervals; None for text and booleans, which have none.
+
+    Dates count days since 1970, timestamps microseconds.
+    """
     match value:
         case bool() | str():
             return None
@@ -186,8 +202,8 @@ def timestamp(microseconds: int) -> dt.datetime:
 
 
 def of_values(values: tuple[Value, ...], *, nullable: bool) -> Domain:
-    """The domain that holds exactly `values`."""
-    places = [coordinate(value) for value in values]
-    known = [place for place in places if place is not None]
-    bounds = Interval(min(known), max(known)) if known and len(known) == len(places) else None
+    """The domain of exactly `values`, and NULL if `nullable`."""
+    coordinates = [coordinate(value) for value in values]
+    known = [number for number in coordinates if number is not None]
+    bounds = Interval(min(known), max(known)) if known and len(known) == len(coordinates) else None
     return Domain(bounds, values, nullable)

@@ -1,7 +1,8 @@
-"""Thresholds on noisy unit counts: which groups may appear when their keys are not public.
+"""Partition selection: which groups may appear when their keys are not public.
 
-A group is kept iff its noisy count of privacy units is at least τ (Korolova, Kenthapadi, Mishra &
-Ntoulas 2009; Wilson et al. 2020, "Differentially Private SQL with Bounded User Contribution").
+A group appears iff its noisy count of privacy units is at least a threshold τ (Korolova,
+Kenthapadi, Mishra & Ntoulas 2009; Wilson et al. 2020, "Differentially Private SQL with Bounded User
+Contribution").
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 def threshold(
     mechanism: DiscreteLaplace | DiscreteGaussian, *, groups: int, per_group: int, delta: Fraction
 ) -> int:
-    """Return the least τ at which groups of changed units alone show with at most `delta`.
+    """Return the least τ at which groups of changed units alone appear with `delta` at most.
 
     The changed units are alone in at most `groups` groups, counted at most `per_group` in each; any
-    of these shows with probability 1 - (1 - q)^groups, where q = P(per_group + noise >= τ), the
+    of these appears with probability 1 - (1 - q)^groups, where q = P(per_group + noise >= τ), the
     atom at τ included. Never less than per_group + 1, however large delta is. Tails are rounded up;
-    for Gaussian noise of a standard deviation above 64 that may make τ one more.
+    for Gaussian noise of a standard deviation above 64 that may make τ one more. Raises ValueError
+    unless `groups` and `per_group` are at least 1 and 0 < delta < 1.
     """
     # For databases k units apart, `groups` and `per_group` are k times those of one unit; there is
     # no other conversion. What remains, given that these groups don't show, is the mechanism's
@@ -37,12 +39,13 @@ def threshold(
 def selection_delta(
     shows: Fraction, *, groups: int, rho: Fraction, rho_per_group: Fraction, epsilon: Fraction
 ) -> Fraction:
-    """Return a δ at which noise of zCDP and a threshold on its unit counts are (ε, δ)-DP together.
+    """Return a δ at which zCDP noise and a threshold on its unit counts are together (ε, δ)-DP.
 
-    `shows` is the probability, rounded up, that a group of changed units alone shows: tail(τ -
-    per_group). The changed units are in at most `groups` groups; what is released of a group loses
-    at most `rho_per_group`, and `rho` is the loss of all. Any ε and δ of one release: nothing of
-    this adds up under zCDP. (After Wilkins, Kifer, Zhang & Karrer 2024, whose noise is continuous.)
+    `shows` is the probability, rounded up, that a group of changed units alone appears: tail(τ -
+    per_group). The changed units are in at most `groups` groups; the statistics released of one
+    group lose at most `rho_per_group`, and those of all groups `rho`. The guarantee is for one
+    release, at any one ε: such δ don't add up under zCDP. (After Wilkins, Kifer, Zhang & Karrer
+    2024, whose noise is continuous.)
     """
     # Of the groups of changed units let r be theirs alone, and j known: others are there too. All r
     # are hidden with probability h = (1 - shows)^r, and then, as always without the changed units,

@@ -1,14 +1,15 @@
 """Raw integers → noisy answers: the only place that looks inside `Raw`.
 
-| module              | what it does                                                          |
-| ------------------- | --------------------------------------------------------------------- |
-| calibration         | the mechanism of each statistic for a granted loss, and the threshold |
-| job                 | execute and release: one picklable value in, released tables out      |
-| selection_mechanism | the mechanism of each selection for a granted loss                    |
-| add_noise           | raw totals → noisy integers, over all cells, sorted by key            |
-| columns             | noisy integers → typed columns                                        |
-| consistency         | least squares over grouping sets                                      |
-| exact_answers       | randomised answers as they are: without noise where that was proved   |
-| open_public         | opening rows that are nobody's secret                                 |
-| synopsis            | CREATE SYNOPSIS: multiplicative weights over noisy marginals          |
+| module              | what it does                                                           |
+| ------------------- | ---------------------------------------------------------------------- |
+| calibration         | the mechanism of each statistic within a loss, and the threshold       |
+| job                 | execute and release: one picklable value in, released tables out       |
+| batch_count         | the number of unit batches that a release is run in                    |
+| selection_mechanism | the mechanism of each selection within a loss                          |
+| add_noise           | raw totals → noisy integers, over all cells, sorted by key             |
+| columns             | noisy integers → typed columns                                         |
+| consistency         | least squares over grouping sets                                       |
+| exact_answers       | randomised answers without further noise, where that was proved        |
+| open_public         | opening rows that are nobody's secret                                  |
+| synopsis            | CREATE SYNOPSIS: multiplicative weights over noisy marginals           |
 """

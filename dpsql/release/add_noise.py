@@ -1,4 +1,4 @@
-"""Raw totals → noisy integers: every enumerated cell, or the keys that pass the threshold."""
+"""Raw totals → noisy integers, of every enumerated cell or of the keys that pass the threshold."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ from dpsql.release.columns.integer_arrays import of_column
 from dpsql.release.selection_mechanism import SelectionMechanism
 
 _MAX_COUNTS = 2**22
-"""Counts of cells that are held at once."""
+"""The largest number of counts of cells that are in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyGroups:
-    """Keys in ascending order, NULL last; the noisy integers of each statistic; cells chosen.
+    """The noisy statistics of `count` groups, and the cells that were chosen in each.
 
-    All are columns with a value for each of `count` groups.
+    All fields are columns with a value for each group: the keys, in ascending order with NULL last,
+    the integers of each statistic, and the cell of each choice.
     """
 
     keys: Keys
@@ -46,7 +47,7 @@ class NoisyGroups:
     choices: tuple[Integers, ...] = ()
 
     def rows(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """The integers and the choices of each group."""
+        """The statistics and the choices of each group, as Python integers."""
         none = [()] * self.count
         integers = [column.tolist() for column in self.statistics]
         chosen = [column.tolist() for column in self.choices]
@@ -59,7 +60,7 @@ class NoisyGroups:
 
 @dataclass(frozen=True, slots=True)
 class RawGroups:
-    """What the engine found: integers of each group, and the rows in each cell of selections."""
+    """Exact results of the engine: totals of each group, and each selection's rows per cell."""
 
     totals: pa.Table
     histograms: tuple[pa.Table, ...] = ()
@@ -72,7 +73,11 @@ def add_noise(
     measurement: Measurement,
     randomness: Randomness,
 ) -> NoisyGroups:
-    """Noise on every statistic of every group; the order of `raw` shows nowhere."""
+    """Add the noise of `measurement` to every statistic of every group, and choose cells.
+
+    Groups below a threshold are left out. The groups are in the order of their keys, so that the
+    order of `raw` shows nowhere.
+    """
     if bounded.partition_count_index is None or not bounded.contributions.statistics:
         keys, count = every_key(bounded, query), number_of_cells(query)
         totals = all_totals(raw.totals, bounded, query)
@@ -88,10 +93,10 @@ def add_noise(
     if bounded.partition_count_index is not None and measurement.threshold is not None:
         shown &= (noisy[bounded.partition_count_index] >= measurement.threshold).astype(np.bool_)
     if bounded.min_units is not None:
-        place, units = bounded.min_units.count_index, bounded.min_units.threshold
+        index, units = bounded.min_units.count_index, bounded.min_units.threshold
         if units is None:
-            units = half_width(measurement.mechanisms[place]) + 1
-        shown &= (noisy[place] >= units).astype(np.bool_)
+            units = half_width(measurement.mechanisms[index]) + 1
+        shown &= (noisy[index] >= units).astype(np.bool_)
     order = ascending(keys, shown.nonzero()[0])
     ordered = tuple(take(key, order) for key in keys)
     choices: list[Integers] = []
@@ -106,20 +111,20 @@ def add_noise(
 
 
 def listed_cells(bounded: BoundedRelease, query: EngineQuery) -> tuple[Cell, ...]:
-    """The rows of a release that shows every cell of its enumerated keys, in their order."""
+    """The keys of a release that shows every cell of its enumerated keys, in released order."""
     return tuple(_as_cells(listed_keys(bounded, query), number_of_cells(query)))
 
 
 def rows_in_cells(
     table: pa.Table, bounded: BoundedRelease, query: EngineQuery
 ) -> dict[Cell, dict[int, int]]:
-    """The rows in each cell of a selection, by the group's key."""
-    found: dict[Cell, dict[int, int]] = {}
-    places, counts = (table.column(name).to_pylist() for name in ("p", "n"))
+    """The number of rows in each cell of a selection, by the group's key and the cell's index."""
+    histograms: dict[Cell, dict[int, int]] = {}
+    cells, counts = (table.column(name).to_pylist() for name in ("p", "n"))
     keys = _as_cells(keys_of_rows(table, bounded, query), table.num_rows)
-    for key, place, count in zip(keys, places, counts, strict=True):
-        found.setdefault(key, {})[place] = int(count)
-    return found
+    for key, cell, count in zip(keys, cells, counts, strict=True):
+        histograms.setdefault(key, {})[cell] = int(count)
+    return histograms
 
 
 def choose_cells(
@@ -129,34 +134,38 @@ def choose_cells(
     mechanism: SelectionMechanism,
     randomness: Randomness,
 ) -> list[Integers]:
-    """The chosen cells of each group, choice by choice; groups go through in batches."""
+    """The chosen cells of each group: for each choice, an array with a cell of each key.
+
+    `histogram` has the exact rows of each group in each cell. Groups are worked through in batches.
+    """
     batch = max(1, _MAX_COUNTS // choice.cells.count)
     parts = [np.empty((0, choice.choices), dtype=np.int64)]
     for start in range(0, len(keys), batch):
         some = keys[start : start + batch]
         counts = np.zeros((len(some), choice.cells.count), dtype=np.int64)
         for row, key in enumerate(some):
-            for place, count in histogram.get(key, {}).items():
-                counts[row, place] = count
+            for cell, count in histogram.get(key, {}).items():
+                counts[row, cell] = count
         parts.append(mechanism.release(counts, randomness))
     return list(np.concatenate(parts).T)
 
 
 def all_totals(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> list[Integers]:
-    """Totals of every cell, 0 where no row is: empty groups look like any other."""
+    """The totals of every cell, 0 where no row is, so that empty groups look like any other."""
     if not bounded.contributions.statistics:
         return []
-    places = cells_of(raw, query)
+    cells = cells_of(raw, query)
     totals = []
     for name in _names(bounded):
-        found = of_column(raw.column(name))
-        values = np.zeros(number_of_cells(query), dtype=found.dtype)
-        values[places] = found
+        nonempty = of_column(raw.column(name))
+        values = np.zeros(number_of_cells(query), dtype=nonempty.dtype)
+        values[cells] = nonempty
         totals.append(values)
     return totals
 
 
 def _names(bounded: BoundedRelease) -> list[str]:
+    """The names of the statistics' columns in the engine's result."""
     return [f"s{number}" for number in range(len(bounded.contributions.statistics))]
 
 

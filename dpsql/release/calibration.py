@@ -1,4 +1,4 @@
-"""From a granted loss to the mechanism of each statistic, by public facts alone."""
+"""From a loss to the mechanism of each statistic, by public facts alone."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ Noise = DiscreteLaplace | DiscreteGaussian
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The mechanism of each statistic and selection, the threshold on unit counts, and their cost.
+    """The mechanism of each statistic and each selection of a release, its threshold, and its loss.
 
-    `rho` or `epsilon` of the vector as it is, not as it was asked for: `loss` is at most the grant.
+    `threshold` is the least noisy count of units of a group that appears, None if all groups do.
+    `loss` is the exact cost of these mechanisms: at most the loss that they were calibrated for.
     """
 
     mechanisms: tuple[Noise | NoNoise, ...]
@@ -47,11 +48,11 @@ class Measurement:
     loss: PrivacyLoss
     choosers: tuple[SelectionMechanism, ...] = ()
     mwem: MwemParameters | None = None
-    """Of a synopsis, instead of all these."""
+    """The mechanisms of a synopsis, which replace all others."""
 
     @property
     def noise(self) -> tuple[Noise, ...]:
-        """The mechanisms that add some: all, or none where answers are shown as they were said."""
+        """The mechanisms that add noise: all, or none where randomised answers stay as they are."""
         return tuple(m for m in self.mechanisms if not isinstance(m, NoNoise))
 
 
@@ -60,8 +61,9 @@ def calibrate(
 ) -> Measurement:
     """The mechanisms with the least expected error within `query_loss`.
 
-    Sums and choices share the grant by the numbers of columns that they make. Under approx,
-    `query_loss.delta` is shared by Gaussian noise and partition selection.
+    Sums and choices share the loss by the numbers of columns that they make. Under approx, Gaussian
+    noise and partition selection share `query_loss.delta`. Raises Refused for keys without a domain
+    where delta is 0.
     """
     if bounded.partition_count_index is not None and not query_loss.delta:
         raise Refused(
@@ -71,16 +73,18 @@ def calibrate(
         )
     chosen = sum(selection.choices for selection in bounded.contributions.cell_choices)
     formulas = {output.estimator for output in bounded.outputs}
-    made = sum(not isinstance(formula, QuantileValue | ChosenValue) for formula in formulas)
-    summed = max(made, 1) if bounded.contributions.statistics else 0
+    summed_formulas = sum(
+        not isinstance(formula, QuantileValue | ChosenValue) for formula in formulas
+    )
+    summed = max(summed_formulas, 1) if bounded.contributions.statistics else 0
     # Nothing but keys, all of them listed by public facts: nothing is measured.
-    found = Measurement((), None, PrivacyLoss(query_loss.accounting, Fraction(0)))
+    measurement = Measurement((), None, PrivacyLoss(query_loss.accounting, Fraction(0)))
     if summed:
         part = query_loss.amount * Fraction(summed, summed + chosen)
         share = PrivacyLoss(query_loss.accounting, part, query_loss.delta)
-        found = _sum_mechanisms(bounded, sensitivity, share)
+        measurement = _sum_mechanisms(bounded, sensitivity, share)
     choosers: list[SelectionMechanism] = []
-    loss = found.loss
+    loss = measurement.loss
     for selection in bounded.contributions.cell_choices:
         part = query_loss.amount * Fraction(selection.choices, summed + chosen)
         rows = rows_per_group(bounded.limited)
@@ -89,11 +93,11 @@ def calibrate(
         )
         choosers.append(mechanism)
         loss += cost
-    return replace(found, choosers=tuple(choosers), loss=loss)
+    return replace(measurement, choosers=tuple(choosers), loss=loss)
 
 
 def exact_measurement(bounded: BoundedRelease, accounting: Accounting) -> Measurement:
-    """No noise and no charge, of a release that `local_only` has proved."""
+    """The measurement without noise or loss, for a release that `local_only` has proved."""
     mechanisms = (NoNoise(),) * len(bounded.contributions.statistics)
     return Measurement(mechanisms, None, PrivacyLoss(accounting, Fraction(0)))
 
@@ -120,7 +124,7 @@ def _sum_mechanisms(
 def _with_one_delta(
     bounded: BoundedRelease, sensitivity: Sensitivity, query_loss: PrivacyLoss
 ) -> Measurement:
-    """Gaussian noise at (ε, δ), and a threshold on it within the same δ where that holds."""
+    """Gaussian noise at (ε, δ), with a threshold at the same δ if that is proved, else at half."""
     rho = rho_of_epsilon(query_loss.amount, query_loss.delta)
     whole = _gaussian(bounded, sensitivity, query_loss, rho, query_loss.delta)
     if bounded.partition_count_index is None or whole.threshold is None:
@@ -144,13 +148,13 @@ def _with_one_delta(
 def expected_variance(
     bounded: BoundedRelease, sensitivity: Sensitivity, measurement: Measurement
 ) -> float:
-    """The weighted variance that the noise split minimises."""
+    """The sum of the statistics' noise variances, weighted as the noise allocation weights them."""
     costs = statistic_weights(bounded, sensitivity)
     return sum(c * float(m.variance) for c, m in zip(costs, measurement.mechanisms, strict=True))
 
 
 def statistic_weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tuple[float, ...]:
-    """What a unit of variance in each statistic costs its readers, relative to their scales.
+    """The weight of each statistic's variance in the error that noise allocation minimises.
 
     A column's scale is what one unit can change in it, so that columns count alike; a mean's error
     is at worst as if every value lay at the end of its range (dp_reference A6).
@@ -161,22 +165,22 @@ def statistic_weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tupl
     for formula in dict.fromkeys(output.estimator for output in bounded.outputs):
         match formula:
             case LinearEstimator(summands=terms, cross_group=others):
-                scale = sum(abs(factor) * own[place] for place, factor in terms) or 1
-                for place, factor in terms:
-                    costs[place] += (factor / scale) ** 2
+                scale = sum(abs(factor) * own[index] for index, factor in terms) or 1
+                for index, factor in terms:
+                    costs[index] += (factor / scale) ** 2
                 if others is not None:
-                    for place, factor in others.summands:
-                        costs[place] += others.groups * (factor / scale) ** 2
+                    for index, factor in others.summands:
+                        costs[index] += others.groups * (factor / scale) ** 2
             case Mean(total=total, count=count):
                 costs[total] += 1 / own[total] ** 2
                 costs[count] += 1 / own[count] ** 2
             case QuantileValue() | ChosenValue():
                 pass  # chosen, not summed
-            case Variance(index=place):
-                costs[place] += 1 / own[place] ** 2
+            case Variance(index=index):
+                costs[index] += 1 / own[index] ** 2
             case Moments():
-                for place in formula.indices:
-                    costs[place] += 1 / own[place] ** 2
+                for index in formula.indices:
+                    costs[index] += 1 / own[index] ** 2
             case missing:
                 assert_never(missing)
     counted = (
@@ -200,7 +204,7 @@ def _laplace(
         )
     else:
         mechanisms = split_laplace_jointly(norm.corners, costs, norm.groups, query_loss.amount)
-    epsilon = norm.total(lambda place, change: mechanisms[place].epsilon(change))
+    epsilon = norm.total(lambda index, change: mechanisms[index].epsilon(change))
     if epsilon > query_loss.amount:
         raise ArithmeticError("the noise split passed its grant")
     delta = query_loss.delta if selects else Fraction(0)
@@ -229,7 +233,7 @@ def _gaussian(
             mechanisms = laplace_where_less(gaussian, norm.independent_bounds)
     else:
         mechanisms = split_gaussian_jointly(norm.corners, costs, norm.groups, rho)
-    spent = norm.total(lambda place, change: _rho(mechanisms[place], change))
+    spent = norm.total(lambda index, change: _rho(mechanisms[index], change))
     if spent > rho:
         raise ArithmeticError("the noise split passed its grant")
     if query_loss.accounting is Accounting.APPROX:
@@ -259,7 +263,7 @@ def _threshold(
     mechanisms: tuple[Noise, ...],
     delta: Fraction,
 ) -> int | None:
-    """τ for groups that only the changed units are in: `units` in each, in units · l0 groups."""
+    """The τ for groups of changed units alone: `units` of them in each, in units · l0 groups."""
     if bounded.partition_count_index is None:
         return None
     return threshold(

@@ -1,7 +1,7 @@
-"""What was said, as it is: of a release that is proved to read randomised answers alone.
+"""Exact counts of randomised answers, for a release that is proved to read these alone.
 
-No noise is added and nothing is charged: `analysis.local_privacy` has the proof and says what was
-lost when the answers were given. Of anything else this would be no private release.
+No noise is added and nothing is charged: `analysis.local_privacy` has the proof, and the loss was
+incurred when the answers were randomised. For any other release this would not be private.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 
 @dataclass(frozen=True, slots=True)
 class NoNoise:
-    """Adds nothing to how many said so."""
+    """The mechanism that adds no noise to counts and sums of randomised answers."""
 
     @property
     def name(self) -> str:
-        """What users call it."""
+        """The mechanism's name in reports."""
         return "no noise"
 
     @property
     def variance(self) -> Fraction:
-        """Nothing varies."""
+        """The variance of no noise, 0."""
         return Fraction(0)
 
     def half_width(self, confidence: Fraction) -> int:
-        """Nothing is moved."""
+        """The half-width of no noise, 0."""
         del confidence
         return 0
 
     def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
-        """Return `values`."""
+        """Return `values` unchanged."""
         del randomness
         if values.dtype == object:
             check_integers(values.tolist())

@@ -12,10 +12,17 @@ from dpsql.engine.engine import Engine, Snapshot
 from dpsql.engine.source import Source
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, SourceFault
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
-from dpsql.plan.bounded_release.engine_query import BATCH_TABLE, HASH_SPACE, EngineQuery, Histogram
-from dpsql.plan.operator import Release
+from dpsql.plan.bounded_release.engine_query import (
+    BATCH_TABLE,
+    HASH_SPACE,
+    EngineQuery,
+    Histogram,
+    UnitBatches,
+    WithoutSidecar,
+)
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.add_noise import RawGroups, add_noise
+from dpsql.release.batch_count import batch_count
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table, number_of_cells
 from dpsql.release.columns.released_table import columns
@@ -36,9 +43,9 @@ NO_TABLES: Mapping[str, pa.Table] = MappingProxyType({})
 class Step:
     """One release: what the engine runs, and what is made of its integers.
 
-    `reads` names the releases before it that its SQL reads as tables; `public_inputs` are those
-    that its plan has, by these names. Its statements are run for so many `batches` of the units,
-    one after the other, and what they find is summed.
+    `reads` names the releases before it that its SQL reads as tables. `batches` give the same
+    integers batch by batch of the units, None if they can't. `without_sidecar` is what is run where
+    tables of a sidecar that `query` reads aren't there; None if it reads none.
     """
 
     name: str
@@ -46,8 +53,8 @@ class Step:
     query: EngineQuery
     measurement: Measurement
     reads: tuple[str, ...] = ()
-    batches: int = 1
-    public_inputs: tuple[tuple[Release, str], ...] = ()
+    batches: UnitBatches | None = None
+    without_sidecar: WithoutSidecar | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +80,7 @@ def run(
         tables = dict(released)
         with engine.snapshot() as rows:
             for step in job.steps:
-                tables[step.name] = _release(step, rows, randomness, tables)
+                tables[step.name] = _release(step, engine, rows, randomness, tables)
         return {step.name: tables[step.name] for step in job.steps}
     except ExecutionCancelled:
         failed: ExecutionFailed = ExecutionCancelled()
@@ -86,13 +93,18 @@ def run(
 
 
 def _release(
-    step: Step, engine: Snapshot, randomness: Randomness, released: Mapping[str, pa.Table]
+    step: Step,
+    engine: Engine,
+    rows: Snapshot,
+    randomness: Randomness,
+    released: Mapping[str, pa.Table],
 ) -> pa.Table:
     terms = step.bounded.contributions
     if not terms.statistics and not terms.cell_choices:
         # Only listed keys are asked for: no private row is read for them.
         nothing = add_noise(NOTHING, step.bounded, step.query, step.measurement, randomness)
         return columns(step.bounded, nothing, step.measurement)
+    query, batches = _query_to_run(step, engine)
     # One salt for all: each unit's groups are the same in the sums and in the cells' counts.
     salt = randomness.bytes(16).hex()
     tables = {domain.name: domain_table(domain) for domain in step.query.domains}
@@ -104,10 +116,9 @@ def _release(
             step.bounded.partition_count_index is None
             and number_of_cells(step.query) <= _MAX_GROUPS_BY_ROW
         )
-        totals = _integer_rows(step.query, step.batches, engine, salt, tables, as_rows=few)
+        totals = _integer_rows(query, batches, rows, salt, tables, as_rows=few)
     histograms = tuple(
-        _integer_rows(counted, step.batches, engine, salt, tables)
-        for counted in step.query.histograms
+        _integer_rows(counted, batches, rows, salt, tables) for counted in query.histograms
     )
     raw = RawGroups(totals, histograms)
     weighing = step.measurement.mwem
@@ -115,6 +126,16 @@ def _release(
         return synopsis_table(raw, step.bounded, step.query, weighing, randomness)
     groups = add_noise(raw, step.bounded, step.query, step.measurement, randomness)
     return columns(step.bounded, groups, step.measurement)
+
+
+def _query_to_run(step: Step, engine: Engine) -> tuple[EngineQuery, int]:
+    """The statement that gives the integers of `step` on `engine`, and in how many batches."""
+    query, batches = step.query, step.batches
+    fallback = step.without_sidecar
+    if fallback is not None and not fallback.tables <= engine.sidecar_tables:
+        query, batches = fallback.query, fallback.batches
+    count = 1 if batches is None else batch_count(batches.policy, engine)
+    return (query, 1) if batches is None or count == 1 else (batches.query, count)
 
 
 def _integer_rows(
@@ -126,16 +147,16 @@ def _integer_rows(
     *,
     as_rows: bool = False,
 ) -> pa.Table:
-    """The integers of all units, at once or part by part."""
+    """The integers of all units, at once or batch by batch."""
     if query.summed is None:
         return engine.execute(query.sql, [salt] * query.salted, tables, as_rows=as_rows).table
-    found: list[pa.Table] = []
-    for part in range(batches):
-        ends = HASH_SPACE * part // batches, HASH_SPACE * (part + 1) // batches - 1
-        found.append(engine.execute(query.sql, [salt, *ends], tables).table)
-        if part == batches - 1 or sum(table.num_rows for table in found) > _MAX_BATCHED_GROUPS:
-            rows = pa.concat_tables(found)
+    parts: list[pa.Table] = []
+    for batch in range(batches):
+        ends = HASH_SPACE * batch // batches, HASH_SPACE * (batch + 1) // batches - 1
+        parts.append(engine.execute(query.sql, [salt, *ends], tables).table)
+        if batch == batches - 1 or sum(part.num_rows for part in parts) > _MAX_BATCHED_GROUPS:
+            rows = pa.concat_tables(parts)
             # A sum of sums of 64 bits is of 128; all units' would be of the same 64.
             summed = engine.execute(query.summed, (), {BATCH_TABLE: rows}).table
-            found = [summed.cast(rows.schema)]
-    return found[0]
+            parts = [summed.cast(rows.schema)]
+    return parts[0]

@@ -1,4 +1,4 @@
-"""Opening rows that are nobody's secret: of public tables, or computed from released ones."""
+"""Opens rows that are nobody's secret: those of public tables, or computed from released ones."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ _ENDS: Final[Mapping[pa.DataType, tuple[np.dtype[Any], int, int]]] = {
     pa.date32(): (np.dtype("<i4"), -719_162, 2_932_896),
     pa.timestamp("us"): (np.dtype("<i8"), -62_135_596_800_000_000, 253_402_300_799_999_999),
 }
-"""The years 1 to 9999, as days and as microseconds from 1970 on."""
+"""The NumPy type of stored dates and timestamps, and the first and last of the years 1 to 9999.
+
+Dates are in days, timestamps in microseconds since 1970.
+"""
 
 
 def open_rows(plan: Plan, raw: Raw) -> pa.Table:
-    """The rows of `plan`, which no private row is below but under a release.
+    """The rows of `plan`, below which private rows are only under a release.
 
-    Days and moments beyond the years 1 to 9999 are NULL: DuckDB has them, and Python doesn't.
+    Dates and timestamps beyond the years 1 to 9999 become NULL: DuckDB has them, and Python
+    doesn't. Raises ValueError if the plan's rows are private.
     """
     if visibility(plan) is Visibility.PRIVATE:
         raise ValueError("the plan reads private rows")

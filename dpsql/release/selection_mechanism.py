@@ -1,4 +1,4 @@
-"""Choosing cells: the mechanism of each selection for a granted loss."""
+"""Selection mechanisms: the mechanism of each choice of cells within a loss."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 
 Counts = NDArray[np.int64]
+"""Rows of each group in each cell: shape (groups, cells)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModeMechanism:
-    """Chooses the cell with the most rows, in each of the `groups` groups that a unit is in.
+    """Chooses the cell with the most rows in each group.
 
-    A unit's rows are added to or taken from all its cells, so the losses of two cells come apart
-    by no more than its rows: `spread` is that of a single such step, and of each further one.
+    A unit is in at most `groups` groups, and the loss covers all of them. A unit's rows are added
+    to or taken from all its cells, so the losses of two cells come apart by no more than its rows:
+    that is the mechanism's `spread`, once and not twice.
     """
 
     mechanism: Exponential | PermuteAndFlip
@@ -34,16 +36,16 @@ class ModeMechanism:
 
     @property
     def name(self) -> str:
-        """What users call the mechanism."""
+        """The mechanism's name in reports."""
         return self.mechanism.name
 
     def loss(self, accounting: Accounting) -> PrivacyLoss:
-        """Return what the choices of all groups cost."""
+        """Return the loss of the choices in all groups that a unit is in."""
         one = self.mechanism.loss(accounting)
         return PrivacyLoss(accounting, self.groups * one.amount)
 
     def rank_error(self, cells: int, confidence: Fraction) -> Fraction:
-        """Return how many rows fewer than the most the chosen cell has, at this confidence.
+        """Return how many rows the chosen cell may have less than the largest, at this confidence.
 
         (Dwork & Roth 2014, Corollary 3.12; permute-and-flip is never worse.)
         """
@@ -61,18 +63,18 @@ SelectionMechanism = Quantiles | ModeMechanism
 def selection_mechanism(
     choice: CellChoice, sensitivity: Sensitivity, rows: int, query_loss: PrivacyLoss
 ) -> tuple[SelectionMechanism, PrivacyLoss]:
-    """The mechanism for `choice` that costs at most `query_loss`, and what it costs.
+    """The most accurate mechanism for `choice` that costs at most `query_loss`, and its cost.
 
-    `rows` is how many rows of a unit are counted in a group.
+    `rows` is the number of rows of a unit that count in a group.
     """
     groups, units = sensitivity.groups, sensitivity.units
     match choice.target:
         case QuantileRanks(quantiles=quantiles):
-            found = Quantiles.calibrated(
+            mechanism = Quantiles.calibrated(
                 query_loss, quantiles, rows=rows, units=units, groups=groups
             )
-            cost = found.loss(units=units, groups=groups)
-            return found, _affordable(cost, query_loss)
+            cost = mechanism.loss(units=units, groups=groups)
+            return mechanism, _affordable(cost, query_loss)
         case Mode():
             frequent = ModeMechanism(_mode_mechanism(units * rows, query_loss, groups), groups)
             return frequent, _affordable(frequent.loss(query_loss.accounting), query_loss)

@@ -1,16 +1,16 @@
-"""What people read: text, tables, charts and HTML of answers, costs and budgets.
+"""Answers, costs and budgets for people and for files: text, tables, charts, HTML and exports.
 
 | module          | what it does                                                    |
 | --------------- | --------------------------------------------------------------- |
 | terminal        | what a terminal shows: tables, messages, progress               |
 | export          | answers for programs: CSV, JSON, Parquet                        |
-| local_epsilon   | what randomised answers lose by themselves, which no ledger has |
+| local_epsilon   | the loss of randomised answers, which no ledger has             |
 | budget_history  | a ledger's entries as people read them, and what they add up to |
 | documentation   | the page of grammar_notes/ that an error names, as a link       |
 | html            | HTML pages and fragments                                        |
 | burn_down_chart | how a budget burned down, drawn with blocks for a terminal      |
-| result          | a table that may leave, as PEP 249 describes it                 |
-| error_columns   | 95 % half-widths beside the values that they are of             |
+| result          | a released or public table, as PEP 249 describes it             |
+| error_columns   | columns of 95 % half-widths next to the noisy columns           |
 | cost            | what an answer cost, and what is left, in words                 |
 | explain_text    | EXPLAIN PRIVACY as text and JSON                                |
 | error_curve     | errors against epsilon as text, JSON and HTML                   |

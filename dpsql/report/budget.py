@@ -1,4 +1,4 @@
-"""What was spent and what is left, as people read it: in ε, of the dataset and of one analyst."""
+"""The spent and the remaining budget in ε, of the dataset and of one analyst, as people read it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dpsql.session.ledger_access import existing_ledger
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """One cap: what was spent of it and what is left; None where there is no cap.
+    """A cap, how much of it was spent, and how much is left; None where there is no cap.
 
-    In a zcdp ledger losses add up as ρ. Then what was spent is the ε of all queries so far taken
-    together, and what is left is the ε of one last query that would take it all; the two add up to
-    more than the cap.
+    In a zcdp ledger losses add up as ρ. There, `epsilon_spent` is the ε of all queries so far taken
+    together, and `epsilon_left` the ε of one last query that would take all that is left; the two
+    add up to more than the cap.
     """
 
     epsilon_cap: Decimal | None
@@ -37,9 +37,8 @@ class Allowance:
 class Budget:
     """The dataset's allowance, which all analysts share, and that of `analyst` alone.
 
-    `epsilon` is what a query spends unless told otherwise, and `queries_left` how many such queries
-    both allowances still hold. δ is spent only where group keys are chosen by noisy counts, and in
-    an approx ledger.
+    `epsilon` is a query's default ε, and `queries_left` how many queries of that ε both allowances
+    have left. δ is spent only where group keys are chosen by noisy counts, and in an approx ledger.
     """
 
     dataset: Allowance
@@ -51,7 +50,7 @@ class Budget:
 
 
 def read_budget(schema: Schema, analyst: str, epsilon: Fraction) -> Budget:
-    """The balance of `schema`'s ledger; one that was never charged isn't made for this."""
+    """The budget of `analyst` by the ledger of `schema`, which isn't created if there is none."""
     cap = schema.analysts.get(analyst)
     own_cap = None if cap is None else to_ledger_currency(schema, cap)
     with existing_ledger(schema) as ledger:
@@ -67,8 +66,8 @@ def read_budget(schema: Schema, analyst: str, epsilon: Fraction) -> Budget:
 def budget_of(
     schema: Schema, analyst: str, epsilon: Fraction, of_all: Balance, of_one: Balance
 ) -> Budget:
-    """Balances as people read them."""
-    lefts = [found.left for found in (of_all, of_one) if found.left is not None]
+    """The budget with these balances of the dataset (`of_all`) and of the analyst (`of_one`)."""
+    lefts = [left for left in (of_all.left, of_one.left) if left is not None]
     return Budget(
         _allowance(schema, of_all, schema.budget.epsilon),
         _allowance(schema, of_one, schema.analysts.get(analyst)),
@@ -93,13 +92,13 @@ def _allowance(schema: Schema, balance: Balance, cap: Fraction | None) -> Allowa
 
 
 def _decimal(value: Fraction, rounding: str = ROUND_HALF_EVEN) -> Decimal:
-    """Six digits; of what is left, never more than there is."""
+    """`value` with six digits; rounded down where more would promise more than is left."""
     context = Context(prec=6, rounding=rounding)
     return context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context)
 
 
 def budget_table(budget: Budget) -> Result:
-    """What SHOW dpsql.budget answers: a row for each allowance, NULL where there is no cap."""
+    """The answer of SHOW dpsql.budget: a row for each allowance, NULL where there is no cap."""
     accounts = {"dataset": budget.dataset, f"analyst {budget.analyst}": budget.own}
     numbers = {
         name: [

@@ -1,6 +1,6 @@
-"""A ledger's entries as people read them, and what they add up to.
+"""A ledger's entries as people read them, with their sums by time, analyst and statement.
 
-Losses add up in the ledger's own currency (ε, or ρ under zcdp), so shares are shares of that.
+Losses add up in the ledger's own currency (ε, or ρ under zcdp), so that shares are shares of that.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from dpsql.session.compile.loss_conversion import epsilon_of
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A charge, a first look at another's answer, or a change of terms.
+    """A charge, an analyst's first look at another's answer, or a change of terms.
 
-    `amount` is what it took from the dataset, in the ledger's currency; `epsilon` what that is
-    asked alone. A look takes from the reader's own cap only, so its amount is 0.
+    `amount` is the loss that was charged to the dataset, in the ledger's currency, and `epsilon`
+    the ε of that loss alone. A look is charged to the reader's own cap only, so its amount is 0.
     """
 
     entry: int
@@ -51,7 +51,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """From `at` on, `left` of the budget is left: 1 is all of it."""
+    """The share of the budget that is left from `at` on: 1 is all of it."""
 
     at: datetime
     left: Fraction
@@ -59,7 +59,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one analyst or one statement took: how often, and which part of the budget."""
+    """The charges of one analyst or of one statement: how many, their ε, their share of the cap."""
 
     name: str
     times: int
@@ -68,13 +68,13 @@ class Share:
 
 
 def rows(schema: Schema, entries: Sequence[Entry]) -> Iterator[Record]:
-    """What changed a balance or a cap, in order."""
+    """A record for each entry that changed a balance or a cap, in order."""
     outcomes = {
         entry.event.request_id: "answered" if isinstance(entry.event, Released) else "failed"
         for entry in entries
         if isinstance(entry.event, Released | Burned)
     }
-    # Most charges are of a few sizes, and to convert ρ takes its time.
+    # Cached: converting ρ is slow, and most charges have one of a few sizes.
     converted = cache(partial(epsilon_of, schema))
     for entry in entries:
         match entry.event:
@@ -100,7 +100,7 @@ def rows(schema: Schema, entries: Sequence[Entry]) -> Iterator[Record]:
 
 
 def burn_down(entries: Iterable[Entry]) -> tuple[Point, ...]:
-    """What was left of the cap of the time, from the first entry on."""
+    """The share that was left after each entry, of the cap of that time."""
     points: list[Point] = []
     spent, cap = Fraction(0), Fraction(1)
     for entry in entries:
@@ -120,16 +120,16 @@ def burn_down(entries: Iterable[Entry]) -> tuple[Point, ...]:
 def spend_by(
     schema: Schema, cap: Fraction, named: Iterable[tuple[str, Record]], limit: int
 ) -> tuple[Share, ...]:
-    """The `limit` names that took most of `cap`."""
+    """The shares of the `limit` names with the largest sums of charges."""
     sums: dict[str, tuple[int, Fraction]] = {}
     for name, record in named:
         if record.amount:
             times, amount = sums.get(name, (0, Fraction(0)))
             sums[name] = (times + 1, amount + record.amount)
-    found = sorted(sums.items(), key=lambda item: (-item[1][1], item[0]))[:limit]
+    largest = sorted(sums.items(), key=lambda item: (-item[1][1], item[0]))[:limit]
     return tuple(
         Share(name, times, epsilon_of(schema, amount), amount / cap)
-        for name, (times, amount) in found
+        for name, (times, amount) in largest
     )
 
 

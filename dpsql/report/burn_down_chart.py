@@ -1,4 +1,4 @@
-"""How a budget burned down, drawn with blocks for a terminal."""
+"""A chart of the remaining budget over time, drawn with block characters for a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
 def burn_down_chart(points: Sequence[Point], now: Point) -> list[str]:
-    """What was left over time: a column for each of `WIDTH` equal spans, up to `now`."""
+    """Lines of a chart: a column for each of `WIDTH` equal spans of time, up to `now`."""
     lefts = left_over_time([*points, now], WIDTH)
     lines = []
     for row in reversed(range(HEIGHT)):
@@ -26,19 +26,19 @@ def burn_down_chart(points: Sequence[Point], now: Point) -> list[str]:
 
 
 def left_over_time(points: Sequence[Point], spans: int) -> list[Fraction]:
-    """What is left at the end of each of `spans` equal spans between the first and last point."""
+    """The share left at the end of each of `spans` equal spans between the first and last point."""
     start, end = points[0].at, points[-1].at
-    lefts, place = [], 0
+    lefts, index = [], 0
     for span in range(1, spans + 1):
         until = start + (end - start) * span / spans
-        while place + 1 < len(points) and points[place + 1].at <= until:
-            place += 1
-        lefts.append(points[place].left)
+        while index + 1 < len(points) and points[index + 1].at <= until:
+            index += 1
+        lefts.append(points[index].left)
     return lefts
 
 
 def _block(left: Fraction, row: int) -> str:
     eighths = round(left * HEIGHT * 8) - row * 8
-    # What is left is never drawn as nothing.
-    least = 1 if left and not row else 0
-    return _EIGHTHS[min(8, max(least, eighths))]
+    # A small rest is drawn as one eighth, never as nothing.
+    min_eighths = 1 if left and not row else 0
+    return _EIGHTHS[min(8, max(min_eighths, eighths))]

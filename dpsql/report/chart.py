@@ -1,9 +1,9 @@
-"""Lines over axes in decades, drawn with characters or as SVG.
+"""Lines over logarithmic axes, drawn with characters or as SVG.
 
-A picture stands in a fragment of HTML that runs nothing and fetches nothing, takes the colours of
-the page around it, and has its labels at powers of ten, where errors are read. Plotting libraries
-were measured against that, as of 2026-11 (size installed without what dpsql has already, import,
-one picture):
+An SVG picture has to be a fragment of HTML without scripts or links, with the colours of the page
+around it, and with labels at powers of ten, where errors are read. Plotting libraries were measured
+against these needs, as of 2026-11 (size installed without what dpsql has already, import, one
+picture):
 
 | library                | size    | import | picture | why not                                    |
 | ---------------------- | ------- | ------ | ------- | ------------------------------------------ |
@@ -25,7 +25,7 @@ from itertools import pairwise
 from typing import Final
 
 WIDTH, HEIGHT = 60, 14
-"""Of a picture of characters."""
+"""Columns and rows of a picture drawn with characters."""
 
 _MIN: Final = 0.1
 _SIZE: Final = (640, 360)
@@ -35,7 +35,10 @@ _COLORS = ("#2a78d6", "#eb6834", "#1baa79", "#a05bd0", "#c99a06", "#d64f7f", "#5
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A title, the mark of its points, and these: x and y above 0, x ascending."""
+    """A line: its title, the character that marks it, and its points.
+
+    x and y of the points are above 0, and x ascends.
+    """
 
     title: str
     mark: str
@@ -43,7 +46,7 @@ class Line:
 
 
 def blocks(lines: Sequence[Line]) -> list[str]:
-    """The lines in `HEIGHT` rows of `WIDTH` characters, with their axes, and what marks which."""
+    """The lines in `HEIGHT` rows of `WIDTH` characters, with axes and a legend below."""
     frame = _Frame.around(lines)
     rows = [[" "] * WIDTH for _ in range(HEIGHT)]
     for line in reversed(lines):
@@ -53,19 +56,19 @@ def blocks(lines: Sequence[Line]) -> list[str]:
             rows[HEIGHT - 1 - round(frame.up(y) * (HEIGHT - 1))][column] = line.mark
     labels = {HEIGHT - 1 - round(frame.up(y) * (HEIGHT - 1)): _short(y) for y in frame.across()}
     margin = max(map(len, labels.values()))
-    found: list[str] = []
-    for place, row in enumerate(rows):
-        axis = "┤" if place in labels else "│"
-        found.append(f"{labels.get(place, ''):>{margin}} {axis}{''.join(row)}".rstrip())
-    found.append(" " * (margin + 1) + "└" + "─" * WIDTH)
+    text: list[str] = []
+    for number, row in enumerate(rows):
+        axis = "┤" if number in labels else "│"
+        text.append(f"{labels.get(number, ''):>{margin}} {axis}{''.join(row)}".rstrip())
+    text.append(" " * (margin + 1) + "└" + "─" * WIDTH)
     ends = [_short(10**end) for end in (frame.left, frame.right)]
-    found.append(" " * (margin + 2) + ends[0] + f"{ends[1]:>{WIDTH - len(ends[0])}}")
-    found += [f"{' ' * (margin + 2)}{line.mark} {line.title}" for line in lines]
-    return found
+    text.append(" " * (margin + 2) + ends[0] + f"{ends[1]:>{WIDTH - len(ends[0])}}")
+    text += [f"{' ' * (margin + 2)}{line.mark} {line.title}" for line in lines]
+    return text
 
 
 def picture(lines: Sequence[Line]) -> dict[str, object]:
-    """What the template `error_curve.svg.j2` draws: places in pixels, and labels."""
+    """The values of the template `error_curve.svg.j2`: positions in pixels, and labels."""
     frame, (width, height) = _Frame.around(lines), _SIZE
     across, along = width - _LEFT - _RIGHT, height - _TOP - _BOTTOM
 
@@ -97,7 +100,7 @@ def picture(lines: Sequence[Line]) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """The ends of both axes, as powers of ten."""
+    """The ends of both axes, as decimal logarithms."""
 
     left: float
     right: float
@@ -117,17 +120,17 @@ class _Frame:
         return _part(_decades(y), self.low, self.high)
 
     def across(self) -> list[float]:
-        """Where the powers of ten are on the upright axis."""
+        """The powers of ten that label the y axis."""
         return [10.0**n for n in range(round(self.low), round(self.high) + 1)]
 
     def ticks(self) -> list[float]:
-        """Powers of ten along the other, or its ends."""
-        found = [10.0**n for n in range(math.ceil(self.left), math.floor(self.right) + 1)]
-        return found if len(found) > 1 else sorted({10**self.left, 10**self.right})
+        """The powers of ten that label the x axis, or its ends if it has fewer than two powers."""
+        powers = [10.0**n for n in range(math.ceil(self.left), math.floor(self.right) + 1)]
+        return powers if len(powers) > 1 else sorted({10**self.left, 10**self.right})
 
 
 def _decades(error: float) -> float:
-    """Noise that is 0 nearly always has no error that a decade could hold."""
+    """The decimal logarithm of an error; an error of 0, which has none, is drawn as `_MIN`."""
     return math.log10(max(error, _MIN))
 
 
@@ -136,7 +139,7 @@ def _part(value: float, low: float, high: float) -> float:
 
 
 def _between(points: Sequence[tuple[float, float]], x: float) -> float:
-    """The y at `x` on the straight line, in decades, between the points beside it."""
+    """The y at `x`, by interpolation in logarithms between the two points around it."""
     for (x0, y0), (x1, y1) in pairwise(points):
         if x <= x1 * 1.000001:
             part = _part(math.log10(x), math.log10(x0), math.log10(x1))

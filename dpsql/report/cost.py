@@ -1,4 +1,4 @@
-"""What an answer cost, and what is left, in words."""
+"""An answer's cost, and the remaining budget, in words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpsql.session.batch import Batch
 
 
 def paid(privacy: Privacy) -> str:
-    """What an answer cost, without what is left."""
+    """An answer's cost, without the remaining budget."""
     if privacy.stored and privacy.summed:
         return f"nothing to the dataset, {summed(privacy)}"
     if privacy.stored:
@@ -22,24 +22,24 @@ def paid(privacy: Privacy) -> str:
 
 
 def amounts(epsilon: Fraction, delta: Fraction) -> str:
-    """A loss."""
-    found = f"epsilon = {float(epsilon):.4g}"
-    return f"{found}, delta = {float(delta):.2g}" if delta else found
+    """A loss in words."""
+    text = f"epsilon = {float(epsilon):.4g}"
+    return f"{text}, delta = {float(delta):.2g}" if delta else text
 
 
 def summed(privacy: Privacy) -> str:
-    """How an answer came about that wasn't given before, and what is different about it."""
+    """How an answer was summed from a stored one, and by what it differs from a new answer."""
     cells = f"up to {privacy.summed} noisy cells a value"
     return f"summed from a stored answer ({cells}, limits as in its groups)"
 
 
 def cost(privacy: Privacy, budget: Budget) -> str:
-    """What an answer cost, and what is left, in one line."""
+    """An answer's cost and the remaining budget, in one line."""
     return f"cost: {paid(privacy)}; {_left(budget)}"
 
 
 def cost_of_batch(batch: Batch, budget: Budget) -> str:
-    """What all answers of a batch cost together, and would have cost apart, in one line."""
+    """A batch's cost, the sum of its answers' costs one by one, and the remaining budget."""
     if batch.loss is None or batch.one_by_one is None:
         return f"cost: nothing to the dataset, answered before; {_left(budget)}"
     for_all = amounts(batch.loss.amount, batch.loss.delta)
@@ -56,5 +56,5 @@ def _left(budget: Budget) -> str:
 
 
 def digits(number: Decimal | None) -> str:
-    """Six digits of an amount."""
+    """An amount with six digits; None is no limit."""
     return "no limit" if number is None else f"{float(number):g}"

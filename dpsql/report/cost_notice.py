@@ -1,4 +1,4 @@
-"""What an answer cost and what is left, in a line."""
+"""An answer's cost and the remaining budget, as the notice of a PostgreSQL client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpsql.session.answer.answer import Privacy
 
 
 def cost(privacy: Privacy, budget: Budget) -> str:
-    """One line for the notice beside an answer."""
+    """The line of the notice that comes with an answer."""
     of_all, own = budget.dataset, budget.own
     left = f"epsilon = {_digits(of_all.epsilon_left)} of {_digits(of_all.epsilon_cap)}"
     if own.epsilon_left is not None:

@@ -1,7 +1,7 @@
-"""Where the page of grammar_notes/ is that argues a rule: what an error's note names, as a link.
+"""Links to pages of grammar_notes/: an error's note names the page that explains its rule.
 
-The base is the project's URL of that label, as pyproject.toml declares it and the installed
-distribution repeats it. Without one it is the folder that the wheel, or a clone, has.
+The base of a link is the project URL labelled `LABEL`, as pyproject.toml declares it and the
+installed distribution repeats it; without such a URL, the folder in the wheel or in the clone.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Final
 
 LABEL: Final = "Grammar notes"
-"""Under [project.urls]; `<page>.md` is appended to it."""
+"""The label under [project.urls] of the URL to which `<page>.md` is appended."""
 
 _PACKAGE: Final = Path(__file__).parent.parent
 _FOLDERS: Final = (_PACKAGE / "grammar_notes", _PACKAGE.parent / "grammar_notes")
 
 
 def link(note: str) -> str:
-    """The URL or the path of a page, or of its `page#section`; empty where neither is known."""
+    """The URL or path of the page that `note` names, as `page` or `page#section`; "" if unknown."""
     name, _, section = note.partition("#")
     base = _base()
     if base:
@@ -33,5 +33,5 @@ def _base() -> str:
         urls = metadata.metadata("dpsql").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
         return ""
-    found: dict[str, str] = dict(url.split(", ", 1) for url in urls)
-    return found.get(LABEL, "")
+    by_label: dict[str, str] = dict(url.split(", ", 1) for url in urls)
+    return by_label.get(LABEL, "")

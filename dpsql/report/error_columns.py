@@ -1,4 +1,4 @@
-"""95 % half-widths beside the values that they are of."""
+"""Columns of 95 % half-widths next to the noisy columns that they belong to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLUS_MINUS = "±"
 
 
 def half_width_rows(result: Result, rows: int) -> list[list[float | None] | None]:
-    """For each column the half-widths of its first `rows`, None for columns without any."""
+    """For each column the half-widths of its first `rows` values, None for columns without any."""
     widths = result.half_widths or (None,) * len(result.names)
     return [_of_rows(each, rows) for each in widths]
 
@@ -23,20 +23,21 @@ def half_width_rows(result: Result, rows: int) -> list[list[float | None] | None
 def with_error_columns(result: Result) -> Result:
     """`result` with a column "n ±" of half-widths beside each column "n" that has some.
 
-    NULL where the value is. Means have none: dp_interval_low(avg(x)) and its like are columns.
+    A half-width is NULL where the value is. Means have none: their intervals are columns of their
+    own, such as dp_interval_low(avg(x)).
     """
     if all(widths is None for widths in result.half_widths):
         return result
     names: list[str] = []
     types: list[SqlType] = []
     arrays: list[pa.ChunkedArray] = []
-    for place, widths in enumerate(result.half_widths):
-        column = result.table.column(place)
-        names.append(result.names[place])
-        types.append(result.types[place])
+    for index, widths in enumerate(result.half_widths):
+        column = result.table.column(index)
+        names.append(result.names[index])
+        types.append(result.types[index])
         arrays.append(column)
         if widths is not None:
-            names.append(f"{result.names[place]} {PLUS_MINUS}")
+            names.append(f"{result.names[index]} {PLUS_MINUS}")
             types.append(Double())
             arrays.append(pa.chunked_array([_of_column(widths, column)]))
     table = pa.table(arrays, names=unique_names(names))
@@ -46,16 +47,16 @@ def with_error_columns(result: Result) -> Result:
 def _of_rows(widths: HalfWidth, rows: int) -> list[float | None] | None:
     if widths is None:
         return None
-    found: list[float | None] = (
+    by_row: list[float | None] = (
         [widths] * rows if isinstance(widths, float) else widths.slice(0, rows).to_pylist()
     )
-    return found
+    return by_row
 
 
 def _of_column(widths: HalfWidth, column: pa.ChunkedArray) -> pa.Array:
-    found = np.array(
+    by_row = np.array(
         [np.nan if width is None else width for width in _of_rows(widths, len(column)) or []],
         dtype=np.float64,
     )
-    found[np.asarray(column.is_null().to_numpy(), dtype=np.bool_)] = np.nan
-    return pa.array(found, mask=np.isnan(found))
+    by_row[np.asarray(column.is_null().to_numpy(), dtype=np.bool_)] = np.nan
+    return pa.array(by_row, mask=np.isnan(by_row))

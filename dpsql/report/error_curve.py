@@ -1,4 +1,4 @@
-"""Errors against ε as people and programs read them: a table, a picture, JSON, a page."""
+"""A statement's errors at many ε, as a table with a chart, JSON, SVG or HTML."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MARKS = "●○■□◆◇▲△"
 
 
 class OutputFormat(Enum):
-    """How a sweep is written."""
+    """The format in which a sweep is written."""
 
     TEXT = "text"
     JSON = "json"
@@ -26,30 +26,30 @@ class OutputFormat(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ErrorCurve:
-    """The errors of a statement's columns at each ε. `str` is the text; notebooks show the page."""
+    """The errors of a statement's columns at each ε. `str` is the text; notebooks show the HTML."""
 
     sweep: Sweep
 
     def text(self) -> str:
-        """A table, and a picture with both axes in decades."""
+        """A table, and a chart with logarithmic axes."""
         parts = (_aligned(self._table()), blocks(self._lines()), self._notes())
         return "\n\n".join("\n".join(part) for part in parts)
 
     def json(self) -> str:
-        """All of it for programs."""
+        """The whole sweep, for programs."""
         return msgspec.json.format(msgspec.json.encode(self.sweep), indent=2).decode()
 
     def svg(self) -> str:
-        """The picture alone."""
+        """The chart alone."""
         return render("error_curve.svg.j2", **picture(self._lines()))
 
     def html(self) -> str:
-        """Picture and table as a fragment of HTML, without scripts."""
+        """Chart and table as a fragment of HTML, without scripts."""
         drawn = picture(self._lines())
         return render("error_curve.html.j2", table=self._table(), notes=self._notes(), **drawn)
 
     def written(self, form: OutputFormat) -> str:
-        """In the form asked for."""
+        """The sweep in the format `form`."""
         match form:
             case OutputFormat.TEXT:
                 return self.text()
@@ -68,33 +68,33 @@ class ErrorCurve:
 
     def _table(self) -> list[list[str]]:
         columns = self.sweep.columns
-        found = [["epsilon", *map(_title, columns)]]
-        found += [
+        rows = [["epsilon", *map(_title, columns)]]
+        rows += [
             [f"{epsilon:g}", *(f"{column.errors[row]:.4g}" for column in columns)]
             for row, epsilon in enumerate(self.sweep.epsilons)
         ]
-        return found
+        return rows
 
     def _lines(self) -> list[Line]:
-        found: list[Line] = []
+        lines: list[Line] = []
         for number, column in enumerate(self.sweep.columns):
             points = zip(self.sweep.epsilons, column.errors, strict=True)
-            found.append(Line(_title(column), _MARKS[number % len(_MARKS)], tuple(points)))
-        return found
+            lines.append(Line(_title(column), _MARKS[number % len(_MARKS)], tuple(points)))
+        return lines
 
     def _notes(self) -> list[str]:
-        found = [
+        notes = [
             "95 % of values are no farther off by noise; no data were read, nothing is charged"
         ]
         measures = {column.measure for column in self.sweep.columns}
         if Measure.ROWS in measures:
-            found.append("± · rows: what a mean is off by at most, times the rows of its group")
+            notes.append("± · rows: what a mean is off by at most, times the rows of its group")
         if Measure.RANK in measures:
-            found.append("rank: at most so many rows too many lie on one side of what is chosen")
+            notes.append("rank: at most so many rows too many lie on one side of what is chosen")
         if self.sweep.unknown:
             names = ", ".join(self.sweep.unknown)
-            found.append(f"{names}: errors are known with the answer")
-        return found
+            notes.append(f"{names}: errors are known with the answer")
+        return notes
 
 
 def _title(column: SweptColumn) -> str:

@@ -1,4 +1,4 @@
-"""EXPLAIN PRIVACY as people and programs read it: text, JSON, and a page for notebooks."""
+"""EXPLAIN PRIVACY as text, as JSON for programs, and as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.explain.report import OperatorLine, Price, PrivacyReport, ReleaseReport
 
 HIDDEN: Final = "not shown: it names tables that are hidden"
+STRATEGIES: Final = "strategies: the same integers, in so many passes over the rows"
 
 
 class OutputFormat(Enum):
-    """How an explanation is written."""
+    """The format in which an explanation is written."""
 
     TEXT = "text"
     JSON = "json"
@@ -26,26 +27,26 @@ class OutputFormat(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The proof and the price of a query. `str` is the text; notebooks show the page."""
+    """The proof and the price of a query. `str` is the text; notebooks show the HTML."""
 
     report: PrivacyReport
 
     def text(self, *, sql: bool = False) -> str:
-        """For people; `sql` adds what the engine would run."""
+        """The explanation as text; `sql` adds the SQL that the engine would run."""
         return "\n\n".join(_parts(self.report, sql=sql))
 
     def json(self) -> str:
-        """All of it for programs, SQL included."""
+        """The whole explanation for programs, SQL included."""
         return msgspec.json.format(msgspec.json.encode(self.report), indent=2).decode()
 
     def html(self) -> str:
-        """All of it as a fragment of HTML, without scripts."""
+        """The whole explanation as a fragment of HTML, without scripts."""
         from dpsql.report.html.explain import page  # noqa: PLC0415 - few need it
 
         return page(self.report)
 
     def written(self, form: OutputFormat, *, sql: bool = False) -> str:
-        """In the form asked for."""
+        """The explanation in the format `form`; `sql` is for text alone."""
         match form:
             case OutputFormat.TEXT:
                 return self.text(sql=sql)
@@ -71,12 +72,18 @@ def noise(column: ColumnPrivacy) -> str:
 
 
 def threshold(units: int) -> str:
-    """When an unlisted key appears."""
+    """The line that tells from how many units on a group's key is released."""
     return f"a key appears when its noisy number of units is {units} or more"
 
 
+def strategies(release: ReleaseReport) -> list[str]:
+    """What each strategy that applies is estimated to cost, the one that is run first."""
+    run, *others = (f"{line.name}: {line.passes:.3g}" for line in release.strategies)
+    return [f"{run} (this one is run)", *others]
+
+
 def price(price_of: Price | None) -> list[str]:
-    """What it costs, and what that means."""
+    """Lines on a statement's cost and the odds that follow; None if no private table is read."""
     if price_of is None:
         return ["cost: nothing, no private table is read"]
     cost = f"cost: epsilon = {price_of.epsilon:.6g}"
@@ -128,6 +135,9 @@ def _release(release: ReleaseReport, *, sql: bool) -> Iterator[str]:
     yield from (f"    {noise(column)}" for column in release.noise)
     if release.threshold is not None:
         yield f"    {threshold(release.threshold)}"
+    if release.strategies:
+        yield f"  {STRATEGIES}"
+        yield from (f"    {line}" for line in strategies(release))
     if sql:
         yield "  what the engine runs"
         yield from (f"  {line}" for line in _indented(_pretty(release.sql)))
@@ -138,7 +148,7 @@ def _tree(lines: tuple[OperatorLine, ...]) -> str:
 
 
 def _pretty(sql: str) -> str:
-    """Our own SQL, one clause a line; of hidden tables there is none."""
+    """The engine's SQL, one clause a line; `HIDDEN` where it would name hidden tables."""
     if not sql:
         return HIDDEN
     import sqlglot  # noqa: PLC0415 - only who asks for SQL needs it
@@ -146,7 +156,7 @@ def _pretty(sql: str) -> str:
     try:
         return sqlglot.transpile(sql, read="duckdb", write="duckdb", pretty=True)[0]
     except sqlglot.errors.SqlglotError:
-        return sql  # an analyst's own, which runs as it is written
+        return sql  # an analyst's own text, which runs as it is written
 
 
 def _indented(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Answers for programs: CSV, JSON and Parquet, every digit of every value."""
+"""Answers for programs: CSV, JSON and Parquet, with every digit of every value."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dpsql.report.result.result import unique_names
 
 
 def csv(names: Sequence[str], rows: Iterable[Row]) -> str:
-    """Commas, double quotes where they are needed; an empty field is NULL, "" an empty text."""
+    """CSV with commas, and double quotes where needed: an empty field is NULL, "" an empty text."""
     lines = [list(map(_quoted, names)), *(list(map(_field, row)) for row in rows)]
     return "".join(",".join(line) + "\n" for line in lines)
 
 
 def json(names: Sequence[str], rows: Iterable[Row]) -> str:
-    """A list of objects, one a line. Names that repeat get a number: a, a_1."""
+    """A JSON list of objects, one a line. Names that repeat get a number: a, a_1."""
     keys = unique_names(names)
     encoder = msgspec.json.Encoder(decimal_format="number")
     objects = (
@@ -31,7 +31,7 @@ def json(names: Sequence[str], rows: Iterable[Row]) -> str:
 
 
 def parquet(table: pa.Table) -> bytes:
-    """A Parquet file."""
+    """The bytes of a Parquet file with `table`."""
     from pyarrow import parquet as form  # noqa: PLC0415 - slow to import
 
     stream = io.BytesIO()
@@ -62,7 +62,7 @@ def _quoted(text: str) -> str:
 
 
 def _item(value: Value) -> Value:
-    """Integers of more than 64 bits are written as numbers all the same, by way of Decimal."""
+    """The value that JSON's encoder takes: an integer of more than 64 bits becomes a Decimal."""
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         return Decimal(value)
     return value

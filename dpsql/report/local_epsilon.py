@@ -1,4 +1,4 @@
-"""What randomised answers lose by themselves: it is beside the promise of every ledger."""
+"""The loss of answers that were randomised before they came: it comes on top of every ledger's."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dpsql.schema.randomized_response_loss import LocalLoss, local_losses
 
 
 def local_epsilon_lines(schema: Schema) -> Iterator[str]:
-    """A line for each table whose answers are shown without noise, with what is promised then."""
-    for said in local_losses(schema):
+    """A line for each table with randomised answers: their ε, and the total with the budget's ε."""
+    for loss in local_losses(schema):
         yield (
-            f"beside it, in no ledger: answers of {said.table} were randomised with epsilon ="
-            f" {_sum(said)}, lost once if they are asked for; of its rows all that is answered"
-            f" stays within epsilon {float(schema.budget.epsilon + said.epsilon):g}"
+            f"beside it, in no ledger: answers of {loss.table} were randomised with epsilon ="
+            f" {_sum(loss)}, lost once if they are asked for; of its rows all that is answered"
+            f" stays within epsilon {float(schema.budget.epsilon + loss.epsilon):g}"
         )
 
 

@@ -10,7 +10,10 @@ from dpsql.privacy.accounting.loss import Accounting
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What all analysts together may spend on the dataset, ever."""
+    """What all analysts together may spend on the dataset, or on one period of it, ever.
+
+    `epsilon` and `delta` are meant in every accounting; the ρ of zcdp is derived from them.
+    """
 
     epsilon: Fraction
     delta: Fraction
@@ -19,7 +22,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class PerQuery:
-    """What one query spends if nothing is said, and the most it may ask for."""
+    """The ε and δ that one query spends by default, and the largest ε that it may ask for."""
 
     epsilon: Fraction
     max_epsilon: Fraction

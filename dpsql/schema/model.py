@@ -25,13 +25,13 @@ Value = int | Fraction | str | bool | dt.date | dt.datetime
 
 
 class Neighbors(Enum):
-    """Which databases are neighbours: those that lack a unit of the other's, or have another."""
+    """How neighbours differ: one of them lacks a unit, or has another unit in its place."""
 
     ADD_REMOVE = "add_remove"
     CHANGE_ONE = "change_one"
 
     def distance(self, units: int) -> NeighborDistance:
-        """Databases that differ in so many units."""
+        """The distance of neighbours that differ in up to `units` units."""
         return NeighborDistance(units, self is Neighbors.CHANGE_ONE)
 
 
@@ -49,9 +49,9 @@ class Column:
 
     `bounds` are inclusive; `values` is the finite set of values the column may take, without
     duplicates, in the schema's order. `nullable` False is a fact that only accuracy relies on.
-    `response` is the ε with which its answers were randomised before they came, None if they
-    weren't: one of `values` each, or true or false. `max_length` is how many characters a text has
-    at most. `source_name` is what the source calls it, None if it has the same name there.
+    `response` is the ε with which the column's answers (each one of `values`, or a boolean) were
+    randomised before they reached dpsql, None if they weren't. `max_length` is how many characters
+    a text has at most. `source_name` is the column's name in the source, None if it is `name`.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Column:
 
     @property
     def stored_as(self) -> str:
-        """What the source calls it."""
+        """The column's name in the source."""
         return self.name if self.source_name is None else self.source_name
 
 
@@ -86,7 +86,7 @@ class Hop:
     """From columns of one table to the key of the private table `table`, pair by pair.
 
     `key` is in the order in which that table declares it. `hidden`: analysts don't see that table.
-    Rows of it that agree on `same_unit` are of one unit; empty where nothing like that is declared.
+    Its rows that agree on the columns `same_unit` are of one unit; empty if none are declared.
     """
 
     columns: tuple[str, ...]
@@ -97,12 +97,12 @@ class Hop:
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Each of the columns with what it has to equal; NULL in any of them equals nothing."""
+        """Each of `columns` with the column of `key` that it must equal; NULL equals nothing."""
         return tuple(zip(self.columns, self.key, strict=True))
 
     @property
     def text(self) -> str:
-        """The step in words."""
+        """The hop as text: (column, …) → table."""
         names = ", ".join(self.columns)
         return f"{names if len(self.columns) == 1 else f'({names})'} → {self.table}"
 
@@ -111,8 +111,8 @@ class Hop:
 class EntityUnit:
     """A table whose rows belong to entities of the unit kind `kind`.
 
-    `hops` leads over private tables to the one that holds `column`, the entity's identity: no hop
-    when the table's own `column` is it (the entity's table, or one that references it directly).
+    `hops` lead over private tables to the one that holds `column`, the entity's identity. There is
+    no hop if the table has that column itself: it lists the entities, or references their table.
     lineitem: hops (l_orderkey → orders.o_orderkey), column o_custkey. orders: no hop, o_custkey.
     """
 
@@ -122,7 +122,7 @@ class EntityUnit:
 
     @property
     def first_hop_columns(self) -> tuple[str, ...]:
-        """The columns of the table itself by which its rows' units are found, or that are them."""
+        """The table's own columns that lead to the unit: the first hop's, or the unit's."""
         return self.hops[0].columns if self.hops else (self.column,)
 
 
@@ -133,8 +133,8 @@ Ownership = Public | RowUnit | EntityUnit
 class Limits:
     """What one unit may contribute: groups, rows in each group, rows in all.
 
-    `declared` names those that the schema states; the others are defaults. `view` is the one that
-    states them in the place of its tables.
+    `declared` names the limits that the schema states; the others are defaults. `view` names the
+    view that states them instead of its tables, "" if none does.
     """
 
     groups: int = 8
@@ -149,10 +149,10 @@ class Table:
     """One declared table. `key` names the columns that are unique together, if declared.
 
     `time` names the column that says when a row is from, where budgets are refreshed. A table that
-    isn't `visible` is read by views alone; `hidden_behind` is then the view that is named in its
-    place. `rows` is how many rows it has, where each is a unit and that is nobody's secret. A
-    public table that an analyst keeps is in the ledger and not in the source: `saved_entry` named
-    it. Rows that agree on `same_unit` are of one unit: what joins them relies on it, and no bound.
+    isn't `visible` is read by views alone; where a view reads it, `hidden_behind` is the view whose
+    name analysts see. `rows` is the public number of rows of a table whose rows are units, None if
+    it isn't public. `saved_entry` is the entry of a saved release, whose rows are in the ledger.
+    Rows that agree on `same_unit` are of one unit: joins rely on it, but no bound.
     """
 
     name: str
@@ -170,23 +170,23 @@ class Table:
 
     @property
     def display_name(self) -> str:
-        """What analysts are told of where rows are from."""
+        """The name of the table, or of the view that hides it, that analysts see."""
         return self.hidden_behind or self.name
 
     @property
     def engine_name(self) -> str:
-        """What engines call it. No declared name has a space, and no entry names two tables."""
+        """The table's name in an engine. No declared name has a space; an entry names one table."""
         return self.name if self.saved_entry is None else f"kept {self.saved_entry}"
 
     def in_source(self, column: str) -> str:
-        """What the source calls one of its columns."""
-        found = self.columns.get(column)
-        return column if found is None else found.stored_as
+        """The name in the source of the table's column `column`."""
+        declared = self.columns.get(column)
+        return column if declared is None else declared.stored_as
 
 
 @dataclass(frozen=True, slots=True)
 class ViewColumn:
-    """What is declared of a view's column; bounds and values as written: the query has the type."""
+    """A view's column; bounds and values are as written, since the query has the type."""
 
     bounds: tuple[object, ...] | None = None
     values: tuple[object, ...] | None = None
@@ -198,8 +198,9 @@ class ViewColumn:
 class View:
     """A query that analysts see as a table, in DuckDB's dialect.
 
-    `limits` None: those of the tables that it reads. `table` describes it, once it was bound, and
-    `is_release` tells that its rows are noisy answers; `document` says where it is wrong.
+    `limits` None: those of the tables that it reads apply. `table` describes the view once its
+    query was bound, None before; `is_release`: its rows are noisy answers. `document` has the lines
+    of its section, for faults.
     """
 
     name: str
@@ -226,10 +227,11 @@ class UnitKind:
 class Schema:
     """A dataset that can be queried.
 
-    `ledger` is a file, or a PostgreSQL connection string; a period's is named after both. `policy`
-    says all that a ledger holds the owner to, as JSON, and `policy_hash` identifies it.
-    `has_shared_store`: what one analyst was answered, others are answered again. Neighbours differ
-    in up to `group_size` units. One analyst keeps up to `releases` releases and synopses.
+    `analysts` has the cap of each, in ε. `ledger` is a file, or a PostgreSQL connection string;
+    where the budget is refreshed, the ledger of `period` is named after it and the period. `policy`
+    is all that a ledger holds the owner to, as JSON, and `policy_hash` its hash.
+    `has_shared_store`: a stored answer serves all analysts. Neighbours differ in up to `group_size`
+    units. One analyst may keep up to `releases` saved releases and synopses.
     """
 
     dataset: str
@@ -254,29 +256,29 @@ class Schema:
 
     @property
     def visible_tables(self) -> Mapping[str, Table]:
-        """What analysts see, by name: visible tables, and visible views as the tables they seem."""
+        """The tables that analysts see, by name: visible tables, and those of visible views."""
         tables = {name: table for name, table in self.tables.items() if table.visible}
         seen = (view.table for view in self.views.values() if view.visible)
         return tables | {table.name: table for table in seen if table is not None}
 
     def resolve(self, *parts: str) -> Table | None:
-        """The one of them that an analyst names by table, schema.table or catalog.schema.table."""
-        offered = self.visible_tables
-        found = resolve_name(offered, parts, self.dataset)
-        return offered[found[0]] if len(found) == 1 else None
+        """The visible table that `parts` name (table, schema.table, …); None unless just one."""
+        visible = self.visible_tables
+        names = resolve_name(visible, parts, self.dataset)
+        return visible[names[0]] if len(names) == 1 else None
 
     @property
     def neighbor_distance(self) -> NeighborDistance:
-        """How far apart the databases are that nobody may tell from each other."""
+        """How far neighbours, which nobody may tell apart, are from each other."""
         return self.neighbors.distance(self.group_size)
 
     @property
     def relation(self) -> str:
-        """Which databases are neighbours, in words that a ledger keeps."""
+        """Which databases are neighbours, as `LedgerTerms.neighbors` records it."""
         name = self.neighbors.value
         return name if self.group_size == 1 else f"{name} in groups of {self.group_size}"
 
     @property
     def ledger_name(self) -> str:
-        """What the ledger's budget is of: the dataset, or its rows of one period."""
+        """The dataset's name in its ledger: DATASET, or DATASET@PERIOD for rows of one period."""
         return self.dataset if self.period is None else f"{self.dataset}@{self.period.name}"

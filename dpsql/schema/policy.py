@@ -1,8 +1,8 @@
-"""The policy of a schema: all that a ledger holds its owner to, as one hash.
+"""The policy of a schema: all that a ledger holds its owner to, as canonical text and its hash.
 
-Left out: comments, the order of things, paths (the same dataset elsewhere is the same dataset),
-`version`, and public columns that are only in the catalogue (nobody's secret). Views are in it:
-what is hidden but for them is shown as they say.
+Left out: comments, the order of tables and columns, paths (the same dataset elsewhere is the same
+dataset), `version`, and public columns that are only in the catalogue (nobody's secret). Views are
+in the policy, since they may show tables that are hidden otherwise.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from dpsql.schema.model import (
 )
 
 _LONGEST_LIST: Final = 1 << 20
-"""Characters. Version 0.1 took no longer policy, so that no ledger has such a list as a list."""
+"""Characters. Version 0.1 refused longer policies, so no ledger has such a list spelled out."""
 
 
 def policy_hash(policy: str) -> str:
-    """Digest a policy as `policy_text` renders it."""
+    """The sha256, in hexadecimal, of a policy as `policy_text` renders it."""
     return hashlib.sha256(policy.encode()).hexdigest()
 
 
@@ -57,7 +57,7 @@ def policy_text(schema: Schema) -> str:
         ],
         "analysts": {name: _value(cap) for name, cap in schema.analysts.items()},
     }
-    # Only where there are any: a policy that was recorded before there were views stays equal.
+    # Only if there are any: a policy that was recorded before the format had views stays equal.
     if schema.views:
         rendering["views"] = {name: _view(view) for name, view in schema.views.items()}
     if schema.group_size != 1:
@@ -68,7 +68,7 @@ def policy_text(schema: Schema) -> str:
     tables = (
         f"{_text(name)}:{_text(_table(schema.tables[name]))}" for name in sorted(schema.tables)
     )
-    parts = {name: _text(said) for name, said in rendering.items()}
+    parts = {name: _text(section) for name, section in rendering.items()}
     parts["tables"] = "{" + ",".join(tables) + "}"
     return "{" + ",".join(f"{_text(name)}:{parts[name]}" for name in sorted(parts)) + "}"
 
@@ -78,16 +78,16 @@ def _text(policy: object) -> str:
 
 
 def _table(table: Table) -> dict[str, object]:
-    found: dict[str, object] = {
+    rendering: dict[str, object] = {
         "key": table.key,
         "owner": _owner(table.ownership),
         "limits": _limits(table.limits),
         "columns": {name: _column(column) for name, column in table.columns.items()},
     }
     if not table.visible:
-        found["visible"] = False
-    beside = {"time": table.time, "rows": table.rows, "same_unit": table.same_unit or None}
-    return found | {name: said for name, said in beside.items() if said is not None}
+        rendering["visible"] = False
+    optional = {"time": table.time, "rows": table.rows, "same_unit": table.same_unit or None}
+    return rendering | {name: value for name, value in optional.items() if value is not None}
 
 
 def _limits(limits: Limits) -> list[int]:
@@ -95,12 +95,12 @@ def _limits(limits: Limits) -> list[int]:
 
 
 def _view(view: View) -> dict[str, object]:
-    found: dict[str, object] = {
+    rendering: dict[str, object] = {
         "query": view.query,
         "limits": None if view.limits is None else _limits(view.limits),
         "columns": {name: _view_column(column) for name, column in view.columns.items()},
     }
-    return found if view.visible else found | {"visible": False}
+    return rendering if view.visible else rendering | {"visible": False}
 
 
 def _view_column(column: ViewColumn) -> dict[str, object]:
@@ -112,7 +112,7 @@ def _view_column(column: ViewColumn) -> dict[str, object]:
 
 
 def _written(value: object) -> str:
-    """Spell what a file says; what is no value at all is a fault, once the query has a type."""
+    """Spell a value as a view's section has it; binding the view refuses what is no value."""
     if isinstance(value, decimal.Decimal):
         return _value(Fraction(value)) if value.is_finite() else f"other {value}"
     return _value(value) if isinstance(value, Value) else f"other {value}"
@@ -131,7 +131,7 @@ def _owner(ownership: Ownership) -> object:
 
 
 def _step(hop: Hop) -> list[object]:
-    """A step over one column is as it was before there were others."""
+    """A hop over one column is rendered as it was before hops could have several columns."""
     if len(hop.columns) == 1:
         return [*hop.columns, hop.table, *hop.key]
     return [list(hop.columns), hop.table, list(hop.key)]
@@ -139,13 +139,13 @@ def _step(hop: Hop) -> list[object]:
 
 def _column(column: Column) -> dict[str, object]:
     to = column.references
-    # Only where it is said: a policy that was recorded before it could be stays equal.
+    # Only if declared: a policy that was recorded before the format had these keys stays equal.
     later = {
         "randomized_response": None if column.response is None else _value(column.response),
         "max_length": column.max_length,
         "source_name": column.source_name,
     }
-    return {name: said for name, said in later.items() if said is not None} | {
+    return {name: value for name, value in later.items() if value is not None} | {
         "type": str(column.type),
         "bounds": None if column.bounds is None else [_value(bound) for bound in column.bounds],
         # A set: its order is how answers are listed, not what they may be.
@@ -156,9 +156,10 @@ def _column(column: Column) -> dict[str, object]:
 
 
 def _values(values: Sequence[Value]) -> list[str] | str:
-    """All of them, or what identifies them, where they are more than a ledger could ever record.
+    """All values, or their number and a hash if they are longer than _LONGEST_LIST together.
 
-    Which of two such lists has more isn't known then: another list needs the owner's word.
+    Of two hashed lists it isn't known whether one contains the other, so any other list needs the
+    owner's consent.
     """
     spelled = sorted(map(_value, values))
     if sum(map(len, spelled)) <= _LONGEST_LIST:

@@ -1,7 +1,7 @@
-"""What a policy allows that an earlier one didn't, in words: such edits need the owner's word.
+"""In what a policy is looser than an earlier one, in words: such edits need the owner's consent.
 
-Tighter edits need nobody: a smaller bound or limit only costs accuracy. A declared key or NOT NULL
-is verified or costs accuracy too, so neither is in here.
+Tighter edits need nobody's: a smaller bound or limit only costs accuracy. A declared key or NOT
+NULL is verified, or costs accuracy if it is false, so neither is compared here.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 
 def policy_relaxations(recorded: str, proposed: str) -> tuple[str, ...]:
-    """How the policy `proposed` is looser than `recorded`; both as `policy_text` renders them."""
+    """The ways in which `proposed` is looser than `recorded`, two texts of `policy_text`."""
     old, new = json.loads(recorded), json.loads(proposed)
-    found = (_group_size, _refresh, _units, _tables, _views, _caps)
-    return tuple(what for part in found for what in part(old, new))
+    comparisons = (_group_size, _refresh, _units, _tables, _views, _caps)
+    return tuple(text for compare in comparisons for text in compare(old, new))
 
 
 def _group_size(old: Any, new: Any) -> Iterator[str]:
-    """Fewer units that are hidden together; more of them need another ledger."""
+    """A smaller group of units is hidden together; a larger group needs another ledger."""
     was, now = (policy.get("group_size", 1) for policy in (old, new))
     if now < was:
         yield f"group_size was {was}, now {now}"
@@ -55,7 +55,7 @@ def _tables(old: Any, new: Any) -> Iterator[str]:
         if before.get("visible", True) < table.get("visible", True):
             yield f"table {name} was not visible"
         if before.get("rows") is None and table.get("rows") is not None and _answers(table):
-            # Then they are shown without noise, and nothing is charged for it.
+            # With a public number of rows, such answers are shown without noise or charge.
             yield f"the number of rows of {name} was no public one, beside randomised answers"
         yield from _limits(name, before["limits"], table["limits"])
         for column, declared in table["columns"].items():
@@ -74,9 +74,9 @@ def _limits(name: str, old: Sequence[int], new: Sequence[int]) -> Iterator[str]:
 
 
 def _views(old: Any, new: Any) -> Iterator[str]:
-    """A view can show what is hidden otherwise, so that a text that changed says something else.
+    """A view can show tables that are hidden otherwise, so any new text of its query is looser.
 
-    Which of two queries shows more isn't asked: SELECT age FROM people, then SELECT age, name.
+    Whether the new query shows more isn't decided: SELECT age FROM people, then SELECT age, name.
     """
     known = old.get("views", {})
     for name, view in new.get("views", {}).items():
@@ -96,7 +96,7 @@ def _views(old: Any, new: Any) -> Iterator[str]:
             now = view["columns"].get(column, {"bounds": None, "values": None})
             yield from _domain(f"{name}.{column}", was, now)
         for column in sorted(view["columns"].keys() - before["columns"].keys()):
-            # What was derived of it may have been tighter.
+            # The domain that was derived before may have been tighter than the declared one.
             yield f"the domain of {name}.{column} was derived from its query"
 
 
@@ -120,7 +120,7 @@ def _domain(name: str, old: Any, new: Any) -> Iterator[str]:
     if old["bounds"] is not None and not _is_subset(old["bounds"], new["bounds"]):
         yield f"bounds of {name} were {_listed(old['bounds'])}, now {_listed(new['bounds'])}"
     if isinstance(old["values"], str) or isinstance(new["values"], str):
-        # Too many to be recorded: of lists that differ, nobody knows which has more.
+        # Recorded as a hash: of lists that differ, it isn't known whether one contains the other.
         if old["values"] is not None and old["values"] != new["values"]:
             yield f"values of {name} were others"
     elif old["values"] is not None and not set(new["values"] or ()) <= set(old["values"]):
@@ -130,12 +130,12 @@ def _domain(name: str, old: Any, new: Any) -> Iterator[str]:
 
 
 def _caps(old: Any, new: Any) -> Iterator[str]:
-    for name, section, place in (
+    for name, section, index in (
         ("budget.epsilon", "budget", 0),
         ("budget.delta", "budget", 1),
         ("per_query.max_epsilon", "per_query", 1),
     ):
-        was, now = (_number(policy[section][place]) for policy in (old, new))
+        was, now = (_number(policy[section][index]) for policy in (old, new))
         if now > was:
             yield f"{name} was {_shown(was)}, now {_shown(now)}"
     caps: Mapping[str, str] = new["analysts"]
@@ -154,7 +154,7 @@ def _is_subset(outer: Sequence[str], inner: Sequence[str] | None) -> bool:
 
 
 def _ordered(spelled: str) -> tuple[str, Fraction, str]:
-    """A bound in an order: numbers as such; dates and times as their text, which is in order."""
+    """A sort key of a bound: numbers by value; dates and times by text, which sorts like them."""
     kind, _, text = spelled.partition(" ")
     return (kind, Fraction(text), "") if kind == "number" else (kind, Fraction(0), text)
 

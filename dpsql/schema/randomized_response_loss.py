@@ -1,8 +1,8 @@
-"""Tables whose randomised answers are shown without noise, and what is lost by that.
+"""Tables whose randomised answers are shown without noise, and the privacy loss of these answers.
 
-No ledger has it: what an answer says was drawn before it came, and is lost once, however often and
-however it is asked for. A unit's answers in several columns lose the sum of their ε, and several
-units that are hidden together lose each their own.
+No ledger charges that loss: the answers were randomised before they reached dpsql, and lose their ε
+once, however often and however they are queried. A unit's answers in several columns lose the sum
+of their ε; of several units that are hidden together, each loses its own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpsql.schema.model import Column, RowUnit, Schema, Table
 
 @dataclass(frozen=True, slots=True)
 class LocalLoss:
-    """What the answers of one table lose by themselves: the ε of each column, and of `units`."""
+    """The loss of one table's answers: each column's ε, of `units` that are hidden together."""
 
     table: str
     columns: tuple[tuple[str, Fraction], ...]
@@ -25,27 +25,27 @@ class LocalLoss:
 
     @property
     def epsilon(self) -> Fraction:
-        """What is lost of one unit, or of as many as are hidden together."""
+        """The ε of all these columns, for all units that are hidden together."""
         return self.units * sum((each for _, each in self.columns), Fraction(0))
 
 
 def releases_responses_exactly(table: Table, distance: NeighborDistance) -> bool:
-    """A row is a unit that is replaced, never missed, and how many there are is nobody's secret."""
+    """Whether rows are units that neighbours replace, not remove, and their number is public."""
     return (
         distance.is_replacement and isinstance(table.ownership, RowUnit) and table.rows is not None
     )
 
 
 def local_loss(table: str, columns: Iterable[Column], distance: NeighborDistance) -> LocalLoss:
-    """What these columns of answers lose."""
-    lost = tuple((c.name, c.response) for c in columns if c.response is not None)
-    return LocalLoss(table, lost, distance.units)
+    """The loss of those of `columns` that hold randomised answers."""
+    losses = tuple((c.name, c.response) for c in columns if c.response is not None)
+    return LocalLoss(table, losses, distance.units)
 
 
 def local_losses(schema: Schema) -> Iterator[LocalLoss]:
-    """What is lost beside the ledger, table by table: of those that have such columns."""
+    """The loss that no ledger charges, of each table whose randomised answers are shown exactly."""
     for table in schema.tables.values():
         if releases_responses_exactly(table, schema.neighbor_distance):
-            found = local_loss(table.display_name, table.columns.values(), schema.neighbor_distance)
-            if found.columns:
-                yield found
+            loss = local_loss(table.display_name, table.columns.values(), schema.neighbor_distance)
+            if loss.columns:
+                yield loss

@@ -1,9 +1,10 @@
 """Refresh windows: the rows of each day, week or month have a budget of their own.
 
-Each row lies in one period, by its own time, and is read in that period's queries alone. So what is
-charged in one says nothing of the rows of another (parallel composition, McSherry 2009, theorem 4):
-one ledger for each period bounds what is learnt about any row, whatever the clock says. An entity
-has rows in many periods, and its losses would add up without an end: for it there is no refresh.
+Each row lies in one period, by its own time, and is read by that period's queries alone. So the
+answers of one period reveal nothing about rows of another (parallel composition, McSherry 2009,
+theorem 4): one ledger for each period bounds the loss of any row, whatever the clock says. An
+entity has rows in many periods, and its losses would add up without an end: tables of entities have
+no refreshed budget.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from dpsql.schema.sql_type import Date, Timestamp
 def read_period(
     document: Document, every: RefreshInterval | None, distance: NeighborDistance, today: dt.date
 ) -> Period | None:
-    """The period that holds `today`; None if budgets aren't refreshed."""
+    """The period that contains `today`; None if budgets aren't refreshed (`every` is None).
+
+    Raises SchemaFault where neighbours can differ in rows of two periods.
+    """
     if every is None:
         return None
     if distance.units > 1:
-        # Each period's threshold may show a group of one of them: their δ would add up.
+        # A group may have rows in two periods, whose thresholds may both show it: δ would add up.
         raise document.error(
             ("group_size",), "rows of one group may lie in two periods", "write group_size: 1"
         )
@@ -41,7 +45,7 @@ def read_period(
 
 
 def period_of(every: RefreshInterval, day: dt.date) -> Period:
-    """The period that holds `day`."""
+    """The period that contains `day`."""
     match every:
         case RefreshInterval.DAY:
             return Period(every, day.isoformat(), day, day + dt.timedelta(days=1))
@@ -65,7 +69,10 @@ def attach_time_columns(
     *,
     refreshed: bool,
 ) -> Mapping[str, Table]:
-    """The tables with their time columns: every private one has one where budgets are refreshed."""
+    """The tables with their time columns, which private ones need where budgets are refreshed.
+
+    Raises SchemaFault for a private table without one, or of entities.
+    """
     return {
         name: replace(table, time=_time(document, forms[name].time, table, refreshed=refreshed))
         for name, table in tables.items()
@@ -73,11 +80,11 @@ def attach_time_columns(
 
 
 def _time(document: Document, name: str | None, table: Table, *, refreshed: bool) -> str | None:
-    place = ("tables", table.name, "time")
+    path = ("tables", table.name, "time")
     if isinstance(table.ownership, Public) or not refreshed:
         if name is not None:
             raise document.error(
-                place,
+                path,
                 "says when a private row is from, for a budget that is refreshed",
                 "remove it, or add refresh: month to the budget",
             )
@@ -96,8 +103,8 @@ def _time(document: Document, name: str | None, table: Table, *, refreshed: bool
         )
     if name not in table.columns:
         raise document.unknown_key_error(
-            place, "no such column", table.columns, "declare it, as a date or timestamp"
+            path, "no such column", table.columns, "declare it, as a date or timestamp"
         )
     if not isinstance(table.columns[name].type, Date | Timestamp):
-        raise document.error(place, "is neither a date nor a timestamp", "name one that is")
+        raise document.error(path, "is neither a date nor a timestamp", "name one that is")
     return name

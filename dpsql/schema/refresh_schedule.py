@@ -1,4 +1,4 @@
-"""How often budgets are refreshed, and the days of each."""
+"""How often budgets are refreshed, and the period of days that one budget is for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns that a sidecar counts rows by, compares with bounds, and sums for each unit."""
+"""The columns for which a sidecar has counts of rows, comparisons with bounds, and units' sums."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from dpsql.schema.model import Column, EntityUnit, Table
 from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar
 
 _MAX_NAMES = 1000
-"""Integers of more values than that are amounts, not names."""
+"""An integer column with more possible values than this is an amount, and no grouping key."""
 
 
 def group_count_columns(table: Table) -> tuple[str, ...]:
-    """By the schema alone; none of a table that lists its units, each of which has one row."""
+    """The columns by whose values a sidecar counts each unit's rows, by the schema alone.
+
+    A table that has one row for each unit has none.
+    """
     own = table.ownership
     if not isinstance(own, EntityUnit) or has_one_row_per_unit(table):
         return ()
@@ -24,15 +27,16 @@ def group_count_columns(table: Table) -> tuple[str, ...]:
 
 
 def has_one_row_per_unit(table: Table) -> bool:
-    """By its declared key, each unit has one row."""
+    """Whether the declared key says that each unit has one row at most."""
     own = table.ownership
     return isinstance(own, EntityUnit) and not own.hops and table.key == (own.column,)
 
 
 def lent_unit_column(table: Table) -> str | None:
-    """The name of the column that a sidecar adds to rows whose unit other tables tell.
+    """The column of the unit's identity that a sidecar adds to rows whose unit is in another table.
 
-    It is that of the entity's identity there; None if the rows have a column of that name.
+    It has the name that it has there; None if the table has a column of that name, or has the unit
+    itself.
     """
     own = table.ownership
     if not isinstance(own, EntityUnit) or not own.hops:
@@ -43,6 +47,7 @@ def lent_unit_column(table: Table) -> str | None:
 
 
 def _is_name(column: Column) -> bool:
+    """Whether the column is likely to be grouped by: it has few values, or names something."""
     if column.values is not None:
         return True
     if isinstance(column.type, Double | Date | Timestamp):
@@ -61,7 +66,7 @@ def _is_name(column: Column) -> bool:
 
 
 def range_checked_columns(table: Table) -> tuple[Column, ...]:
-    """Exact numbers with bounds, of a table that a sidecar may have: what sums are made of."""
+    """The exact numbers with bounds, as SUM needs them, of a table that a sidecar can have."""
     if not isinstance(table.ownership, EntityUnit):
         return ()
     return tuple(
@@ -72,12 +77,12 @@ def range_checked_columns(table: Table) -> tuple[Column, ...]:
 
 
 _MAX_SUM = 2**46
-"""Sums of 2^16 such numbers fit 64 bits."""
+"""A sum of 2^16 integers below this fits 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummedColumn:
-    """Integers from `low` to `high`, each worth `step`, stand for the values of `column`."""
+    """A column whose values are multiples of `step`, from `low` to `high` times `step`."""
 
     column: Column
     step: Fraction
@@ -86,11 +91,14 @@ class SummedColumn:
 
 
 def unit_sum_columns(table: Table) -> tuple[SummedColumn, ...] | None:
-    """None of a table that a sidecar can't have, or that has one row for each unit."""
+    """The columns that a sidecar sums for each unit.
+
+    None for a table that a sidecar can't have, or that has one row for each unit.
+    """
     if not isinstance(table.ownership, EntityUnit) or has_one_row_per_unit(table):
         return None
-    found = (_summed(column) for column in range_checked_columns(table))
-    return tuple(each for each in found if max(abs(each.low), abs(each.high)) < _MAX_SUM)
+    summed = (_summed(column) for column in range_checked_columns(table))
+    return tuple(each for each in summed if max(abs(each.low), abs(each.high)) < _MAX_SUM)
 
 
 def _summed(column: Column) -> SummedColumn:

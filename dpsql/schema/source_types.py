@@ -1,9 +1,9 @@
 """How columns of each of DuckDB's types are read: under which type, or why they aren't.
 
-What is read is a function of the value alone that never fails, and tells values apart: '7' and '07'
-read as one would make one unit of two. A type whose equal values differ in form, as a month and
-thirty days do, or that holds other values, is not read; what is asked of it can be kept in a column
-of its own, in a table of the source.
+A value is read by a function of the value alone, which never fails and keeps different values
+different: reading '7' and '07' alike would make one unit of two. Types whose equal values differ in
+form (a month and thirty days) or that hold other values (lists) are not read; the owner can store
+what analysts need of them in a column of its own, in a table of the source.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from dpsql.schema.sql_type import SqlType, Timestamp, Varchar, parse_type
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Types whose names `pattern` matches, and what their columns are read as; None: not at all.
+    """How columns of the types whose names `pattern` matches are read: as `type`; None: not at all.
 
-    `why` says what that means, or what to keep instead. One that isn't `exact` reads some different
-    values alike, and identifies nothing.
+    `shown` names these types in documentation, `why` says what reading does, or what to store
+    instead. If it isn't `exact`, some different values are read alike, and it can't be a key.
     """
 
     shown: str
@@ -88,12 +88,12 @@ READINGS: Final = (
         "keep what is asked of it as a number or text",
     ),
 )
-"""Of types that aren't dpsql's own, the first one that matches is what holds."""
+"""For types that aren't dpsql's own, in order: the first whose pattern matches applies."""
 
 
 @lru_cache(maxsize=1024)
 def reading(source_type: str) -> Reading:
-    """How a column of `source_type` is read; dpsql's own types are as they are."""
+    """How a column of the DuckDB type `source_type` is read; dpsql's own types as they are."""
     own = parse_type(source_type)
     if own is not None:
         return Reading(source_type, re.escape(source_type), own, "as it is")

@@ -30,12 +30,12 @@ class Integer:
         return ("" if self.signed else "U") + _INTEGER_NAMES[self.bits]
 
     def mixes(self, other: Integer) -> bool:
-        """Some type of integers holds the values of both."""
+        """Whether some integer type holds the values of both types."""
         unsigned = self.signed != other.signed and (other if self.signed else self)
         return not unsigned or unsigned.bits < 128
 
     def holds(self, other: Integer) -> bool:
-        """Each value of `other` is one of this type."""
+        """Whether each value of `other` is a value of this type."""
         if self.signed == other.signed:
             return other.bits <= self.bits
         return self.signed and other.bits < self.bits
@@ -92,7 +92,7 @@ class Timestamp:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A span of time; only constants have it, and statements over public tables alone."""
+    """A span of time; only of constants, and in statements over public tables alone."""
 
     def __str__(self) -> str:
         return "INTERVAL"
@@ -108,7 +108,7 @@ class Uuid:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A list of values of one type; only answers of statements over public tables alone have it."""
+    """A list of values of type `of`; only in answers of statements over public tables alone."""
 
     of: SqlType
 
@@ -187,7 +187,7 @@ _DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC)\s*\(\s*(\d{1,2})\s*(?:,\s*(\d{1,2})\
 
 @lru_cache(maxsize=1024)
 def parse_type(name: str) -> SqlType | None:
-    """Read a type as DuckDB or a schema writes it; None if dpsql has no rules for it."""
+    """The type that DuckDB or a schema file calls `name`; None if dpsql has no such type."""
     folded = " ".join(name.upper().split())
     match = _DECIMAL.fullmatch(folded)
     if match:

@@ -1,10 +1,12 @@
-"""Are declared keys unique in this version of the data: the owner's commands ask, and record it.
+"""Whether declared keys are unique in this version of the data; owners' commands check that.
 
-Analysts' statements never ask. A key that is not recorded for the very version that is read saves
-no limit: its tables pay the limits, and nothing fails. A lost record costs accuracy only.
+These commands record the unique keys; of private tables, analysts' statements only read the record.
+With a recorded key, some contribution limits aren't needed; if a key isn't recorded for the version
+of the data that is read, its table's limits are enforced, and nothing fails. A lost record costs
+accuracy only.
 
-A key holds of values of its columns' types: '1' and '01' are two texts and one number. So it is
-recorded with the types that its columns were read as, and as others it isn't verified.
+Uniqueness depends on the columns' types: '1' and '01' are two texts and one number. So a key is
+recorded with the types as which its columns were read, and isn't verified under other types.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from dpsql.schema.source_location import ServerSource
 
 
 def duplicate_free(engine: Engine, table: str, key: Sequence[str]) -> bool:
-    """Tell whether no two rows of `table` share a key, and none lacks a part of it.
+    """Whether no two rows of `table` have one key, and no row has NULL in it.
 
     NULL counts as a duplicate: rows without a key would be one group, yet several rows.
     """
@@ -58,9 +60,9 @@ def enforced_keys(schema: Schema) -> frozenset[str]:
 
 
 def verify_keys(schema: Schema, engine: Engine) -> Mapping[str, bool]:
-    """Check every declared key on the rows themselves and record those that hold.
+    """Check each declared key on the rows and record the unique ones; by table, whether it is.
 
-    Those that a server keeps hold without a look at a row, and aren't recorded.
+    The keys of a server are kept by its constraints: no row is read, and nothing is recorded.
     """
     if isinstance(schema.source, ServerSource):
         return dict.fromkeys(enforced_keys(schema), True)
@@ -75,7 +77,7 @@ def verify_keys(schema: Schema, engine: Engine) -> Mapping[str, bool]:
 
 
 def verified(schema: Schema, fingerprint: str) -> frozenset[str]:
-    """Name the tables whose key, as declared now, was found to hold in this version of the data."""
+    """The tables whose key, as declared now, is recorded as unique in this version of the data."""
     record = KeyRecord.load(record_path(schema))
     if record is None or record.fingerprint != fingerprint:
         return frozenset()
@@ -87,20 +89,20 @@ def verified(schema: Schema, fingerprint: str) -> frozenset[str]:
 
 
 def record_path(schema: Schema) -> Path:
-    """Place the record beside the ledger: it belongs to the dataset, not to a folder of files."""
+    """The record's path, beside the ledger: it belongs to the dataset, not to a folder of files."""
     return path_next_to_ledger(schema.ledger, schema.anchor, "keys.json")
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """The `keys` that hold in the version with `fingerprint`, as table(column TYPE, …)."""
+    """The keys that are unique in the data version `fingerprint`, as table(column TYPE, …)."""
 
     fingerprint: str
     keys: frozenset[str]
 
     @classmethod
     def of(cls, schema: Schema, fingerprint: str, holds: Mapping[str, bool]) -> KeyRecord:
-        """Record the declared keys of those tables for which `holds` is true."""
+        """The record of the declared keys of those tables for which `holds` is true."""
         keys = {
             _claim(table, table.key)
             for name, table in schema.tables.items()
@@ -110,17 +112,20 @@ class KeyRecord:
 
     @classmethod
     def load(cls, path: Path) -> KeyRecord | None:
-        """Read a record; None if there is none that can be read."""
+        """Read the record at `path`; None if there is none that can be read."""
         try:
-            # Of a known form, so that nothing can nest deeper than the stack.
-            found = msgspec.json.decode(path.read_bytes(), type=dict[str, list[str]])
-            ((fingerprint, keys),) = found.items()
+            # Decoded as a known type, so that nothing can nest deeper than the stack.
+            record = msgspec.json.decode(path.read_bytes(), type=dict[str, list[str]])
+            ((fingerprint, keys),) = record.items()
         except (OSError, ValueError):
             return None
         return cls(fingerprint, frozenset(keys))
 
     def save(self, path: Path) -> None:
-        """Write the record whole or not at all, readable by its owner only."""
+        """Write the record whole or not at all, readable by its owner only.
+
+        Raises SourceFault rather than replace a file that is no record.
+        """
         if os.path.lexists(path) and KeyRecord.load(path) is None:
             raise SourceFault(f"{path} is no record of keys", hint="move it away, and do it again")
         with unfinished(path) as folder:
@@ -133,11 +138,11 @@ class KeyRecord:
 
 
 def _claim(table: Table, key: Sequence[str]) -> str:
-    """Spell a key so that no other is taken for it: of other columns, or of other types of them."""
+    """The key in words that no other key has: of other columns, or of other types of them."""
     columns = [f"{_stored_as(table.columns[name])} {table.columns[name].type}" for name in key]
     return f"{table.name}({', '.join(columns)})"
 
 
 def _stored_as(column: Column) -> str:
-    """What the source calls it: in quotes where it calls it otherwise, whatever that holds."""
+    """The column's name in the source: as JSON, in quotes, if it isn't the declared name."""
     return column.name if column.source_name is None else json.dumps(column.source_name)

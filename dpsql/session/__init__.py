@@ -1,21 +1,26 @@
 """The pipeline: bind, bound, emit, calibrate, charge, run, finish; the only place that composes it.
 
-| module          | what it does                                                              |
-| --------------- | ------------------------------------------------------------------------- |
-| session         | one analyst's use of one dataset, the pipeline on one screen              |
-| release_runner  | what is due of a statement, found stored or charged and run               |
-| batch           | statements declared together, composed, and charged as one                |
-| dataset         | a schema file with its views, checked as SQL too                          |
-| compile         | text → a compiled statement; nothing is charged                           |
-| digest          | what is asked, as digests that outlive names: keys of stored answers      |
-| run             | charge, execute, post-process                                             |
-| answer          | answers: their errors, caches, roll-up and consistency                    |
-| saved           | CREATE RELEASE                                                            |
-| explain         | EXPLAIN PRIVACY as data                                                   |
-| ledger_access   | a schema's ledger; looser schemas are refused                             |
-| ledger_creation | a ledger that is made is told, and refused in another's home              |
-| budget_share    | how much of what is left a statement would take                           |
-| sidecar         | the sidecar of a source: where it is, what it was made of, how it is made |
-| unit_rows       | which rows have a privacy unit                                            |
-| interruptible   | work that Ctrl-C stops, though an engine runs it                          |
+A statement passes three stages, one function each: `compile_statement` proves it and charges
+nothing, `charge_and_run` charges and draws what isn't stored, `build_answer` finishes the answer.
+
+| module          | what it does                                                               |
+| --------------- | -------------------------------------------------------------------------- |
+| session         | one analyst's use of one dataset, the pipeline on one screen               |
+| context         | what the three stages share: engines, ledger, what is remembered           |
+| options         | what an analyst chooses for a statement beside its text                    |
+| batch           | statements declared together, composed, and charged as one                 |
+| dataset         | a schema file with its views, checked as SQL too                           |
+| compile         | the first stage, text → a compiled statement; nothing is charged           |
+| digest          | what is asked, as digests that outlive names: keys of stored answers       |
+| run             | the second stage, a compiled statement → its released tables: the charge   |
+| answer          | the third stage, released tables → an answer: errors, roll-up, consistency |
+| saved           | CREATE RELEASE                                                             |
+| explain         | EXPLAIN PRIVACY as data                                                    |
+| analyst_ledger  | a schema's ledger as one analyst's session uses it                         |
+| ledger_access   | a schema's ledger; looser schemas are refused                              |
+| ledger_creation | a ledger that is made is told, and refused in another's home               |
+| budget_share    | how much of what is left a statement would take                            |
+| sidecar         | the sidecar of a source: where it is, what it was made of, how it is made  |
+| unit_rows       | which rows have a privacy unit                                             |
+| interruptible   | work that Ctrl-C stops, though an engine runs it                           |
 """

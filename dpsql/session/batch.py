@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from dpsql.errors import Refused
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
@@ -31,7 +32,18 @@ from dpsql.privacy.accounting.pld_composition import (
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
-from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.cost_cap import check_cost
+from dpsql.session.run.charge_and_run import draw
+from dpsql.session.run.pending_releases import (
+    loss_one_by_one,
+    pending_releases,
+    unique_releases,
+    unpaid,
+)
+
+if TYPE_CHECKING:
+    from dpsql.session.context import SessionContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +74,30 @@ def check_batch(schema: Schema) -> None:
     )
 
 
-def loss_one_by_one(due: Sequence[CompiledRelease]) -> PrivacyLoss:
-    """What `due` costs one by one."""
-    losses = [release.step.measurement.loss for release in due]
-    return sum(losses[1:], losses[0])
+@dataclass(frozen=True, slots=True)
+class BatchCharge:
+    """What a batch was charged, and what it would have cost one by one; None if all was free."""
+
+    loss: PrivacyLoss | None = None
+    one_by_one: PrivacyLoss | None = None
+    receipt: str | None = None
+
+
+def charge_batch(
+    context: SessionContext, sql: str, statements: Sequence[CompiledStatement]
+) -> BatchCharge:
+    """All that is due of `statements`, charged in one entry, run, and stored."""
+    schema, ledger = context.schema, context.ledger.open()
+    costly = unique_releases(unpaid(compiled, ledger) for compiled in statements)
+    if costly:
+        check_cost(composed_loss(schema, costly), statements[0].options.price, schema)
+    parts = [pending_releases(context, one, {}) for one in statements if one.releases]
+    due = unique_releases(part.due for part in parts)
+    if not due:
+        return BatchCharge()
+    loss = composed_loss(schema, due)
+    receipt = draw(context, sql, parts, loss).receipt
+    return BatchCharge(loss, loss_one_by_one(due), str(receipt.receipt_id))
 
 
 def composed_loss(schema: Schema, due: Sequence[CompiledRelease]) -> PrivacyLoss:
@@ -77,34 +109,34 @@ def composed_loss(schema: Schema, due: Sequence[CompiledRelease]) -> PrivacyLoss
     if delta < MIN_DELTA:
         return summed
     measured: Counter[ComposedLoss] = Counter()
-    beside = Fraction(0)
+    added_delta = Fraction(0)
     for release in due:
-        found, failing = _measured(release)
-        measured += found
-        beside += failing
+        losses, failing = _measured(release)
+        measured += losses
+        added_delta += failing
     epsilon = composed_epsilon(measured, delta)
-    if epsilon >= summed.amount or delta + beside >= 1:
+    if epsilon >= summed.amount or delta + added_delta >= 1:
         return summed
-    least = max(release.step.measurement.loss.amount for release in due)
-    return PrivacyLoss(Accounting.APPROX, max(epsilon, least), delta + beside)
+    largest = max(release.step.measurement.loss.amount for release in due)
+    return PrivacyLoss(Accounting.APPROX, max(epsilon, largest), delta + added_delta)
 
 
 def _measured(release: CompiledRelease) -> tuple[Counter[ComposedLoss], Fraction]:
     """The measurements that `release` is made of, and the δ with which that is wrong."""
-    measurement, found = release.step.measurement, release.sensitivity
+    measurement, changes = release.step.measurement, release.sensitivity
     loss = measurement.loss
     gaussian = any(isinstance(m, DiscreteGaussian) for m in measurement.mechanisms)
-    moves = list(zip(measurement.noise, found.per_group, strict=True))
+    moves = list(zip(measurement.noise, changes.per_group, strict=True))
     if (
         # Where two units differ, one may be in other groups than the other: ε bounds both.
-        found.units == 1
-        and (found.l2 if gaussian else found.l1).independent_bounds is not None
+        changes.units == 1
+        and (changes.l2 if gaussian else changes.l1).independent_bounds is not None
         and not measurement.choosers
         and not (gaussian and any(m.variance > WIDEST**2 or move > WIDEST for m, move in moves))
     ):
         coordinates = Counter[ComposedLoss]()
         for mechanism, move in moves:
-            coordinates[ShiftedNoise(mechanism, move)] += found.groups
+            coordinates[ShiftedNoise(mechanism, move)] += changes.groups
         selects = measurement.threshold is not None
         return coordinates, loss.delta if selects else Fraction(0)
     return Counter[ComposedLoss]({PureLoss(loss.amount): 1}), loss.delta

@@ -10,24 +10,24 @@ from dpsql.session.compile.compiled import CompiledStatement
 
 
 def budget_fraction(
-    prepared: CompiledStatement,
+    compiled: CompiledStatement,
     ledger: Ledger,
     analyst: str,
     cap: Fraction | None,
     free: Container[str] = (),
 ) -> Fraction:
-    """The part of the smaller of both allowances that `prepared` would take: 1 is all, or more.
+    """The part of the smaller of both allowances that `compiled` would take: 1 is all, or more.
 
     In the ledger's currency, where losses add up. What was answered before takes nothing, whoever
     asked: it tells an analyst what others have asked, where answers are shared. Nor do the releases
     named `free`.
     """
     due = [
-        r for r in prepared.releases if r.name not in free and ledger.stored_answer(r.key) is None
+        r for r in compiled.releases if r.name not in free and ledger.stored_answer(r.key) is None
     ]
-    asked = sum((r.step.measurement.loss.amount for r in due), Fraction(0))
+    cost = sum((r.step.measurement.loss.amount for r in due), Fraction(0))
     balances = (ledger.balance(), ledger.balance(analyst, cap))
-    left = min(found.left for found in balances if found.left is not None)
-    if not asked:
+    left = min(balance.left for balance in balances if balance.left is not None)
+    if not cost:
         return Fraction(0)
-    return min(Fraction(1), asked / left) if left > 0 else Fraction(1)
+    return min(Fraction(1), cost / left) if left > 0 else Fraction(1)

@@ -33,5 +33,5 @@ def load_dataset(schema: Path | Schema, *, read: Read = read_catalog) -> Schema:
     Anything wrong with it is a `SchemaFault`, with its line; `read` asks the source's catalogue.
     """
     with _without_collecting():
-        found = load_schema(schema, read=read) if isinstance(schema, Path) else schema
-    return with_deep_stack(lambda: resolved(found)) if found.views else found
+        loaded = load_schema(schema, read=read) if isinstance(schema, Path) else schema
+    return with_deep_stack(lambda: resolved(loaded)) if loaded.views else loaded

@@ -49,8 +49,8 @@ def is_done(outcome: Future[Result]) -> bool:
 
 def _settle(outcome: Future[Result], work: Callable[[], Result]) -> None:
     try:
-        found = work()
+        returned = work()
     except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
         outcome.set_exception(error)
     else:
-        outcome.set_result(found)
+        outcome.set_result(returned)

@@ -6,13 +6,13 @@ holds the owner to what was agreed from one period to the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
-from dpsql.errors import BudgetSpent, Error, LedgerFault, Refused, WouldShowIndividuals
+from dpsql.errors import LedgerFault
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.read_only_ledger import ReadLedger
 from dpsql.ledger.storage.backend import Location, Server
@@ -98,23 +98,6 @@ def recorded_ledger(schema: Schema) -> Iterator[Ledger]:
     opened = Ledger.as_recorded if _writable(schema) else ReadLedger.at
     with opened(ledger_location(schema), anchor_path(schema)) as ledger:
         yield ledger
-
-
-@contextmanager
-def recording_refusals(
-    schema: Schema, opened: Callable[[], Ledger | None], analyst: str, sql: str
-) -> Iterator[None]:
-    """Refusals are kept for the owner to see; a dataset that was never charged keeps none."""
-    try:
-        yield
-    except (Refused, WouldShowIndividuals, BudgetSpent) as refusal:
-        # Whatever goes wrong here, the analyst is told of the refusal.
-        with suppress(Error):
-            mine = opened()
-            with existing_ledger(schema) if mine is None else nullcontext(mine) as ledger:
-                if ledger is not None:
-                    ledger.refuse(analyst, refusal.sqlstate, sql, refusal.message)
-        raise
 
 
 def _writable(schema: Schema) -> bool:

@@ -96,15 +96,15 @@ def old_files(schema: Schema) -> tuple[Path, ...]:
         return ()
     folder = schema.ledger.parent
     patterns = ("prepared.duckdb", "keys.json", "prepared.duckdb????????", "keys.json????????")
-    found = {path for pattern in patterns for path in folder.glob(pattern)}
-    return tuple(sorted(found - {schema.ledger}))
+    paths = {path for pattern in patterns for path in folder.glob(pattern)}
+    return tuple(sorted(paths - {schema.ledger}))
 
 
 def sidecar_seen(schema: Schema) -> tuple[int, int] | None:
     """When the file was made, and which it is; None if there is none."""
     with suppress(OSError):
-        found = sidecar_path(schema).stat()
-        return found.st_mtime_ns, found.st_ino
+        status = sidecar_path(schema).stat()
+        return status.st_mtime_ns, status.st_ino
     return None
 
 
@@ -171,18 +171,18 @@ def _contents(table: Table, own: EntityUnit) -> SidecarTable:
     for item in shown:
         item.args["alias"].set("quoted", True)
     rows = select_from(emit_plan(Scan(table, columns, unit), {}), shown).sql(dialect="duckdb")
-    limits, within = (
+    limits, range_checked = (
         table.limits,
         tuple((c.name, _bounds_of(c)) for c in range_checked_columns(table)),
     )
-    found = unit_sum_columns(table)
-    sums = None if found is None else tuple(map(_sum, found))
+    summed = unit_sum_columns(table)
+    sums = None if summed is None else tuple(map(_sum, summed))
     return SidecarTable(
         table.name,
         rows,
         rows_with_unit(table, own).sql(dialect="duckdb"),
         group_count_columns(table),
-        within,
+        range_checked,
         sums,
         own.column,
         lent_unit_column(table),
@@ -221,6 +221,6 @@ def _stamp(schema: Schema, version: str) -> str:
 
 
 def _has_unit(table: Table) -> str:
-    within = tuple((column.name, column.bounds) for column in range_checked_columns(table))
-    beside = (encoded(group_count_columns(table)), encoded(within))
-    return digest_of("table", table.name, digested(table.ownership), *beside)
+    range_checked = tuple((column.name, column.bounds) for column in range_checked_columns(table))
+    counted = (encoded(group_count_columns(table)), encoded(range_checked))
+    return digest_of("table", table.name, digested(table.ownership), *counted)

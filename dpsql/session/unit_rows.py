@@ -19,8 +19,8 @@ def without_unit(
         own = table.ownership
         # A table without rows has none to look for: of two thousand tables, many are empty.
         if isinstance(own, EntityUnit) and rows[table.name]:
-            found = engine.execute(rows_with_unit(table, own).sql("duckdb")).table
-            lacking = rows[table.name] - int(found.column(0)[0].as_py())
+            counted = engine.execute(rows_with_unit(table, own).sql("duckdb")).table
+            lacking = rows[table.name] - int(counted.column(0)[0].as_py())
             if lacking:
                 yield table, lacking
 
@@ -32,17 +32,17 @@ def rows_with_unit(table: Table, own: EntityUnit) -> exp.Select:
     rows = exp.select(exp.Star()).from_(_named(children[last], last))
     owner = column_ref(schema_name(own.column), table=f"h{last}")
     rows = rows.where(exp.Not(this=exp.Is(this=owner, expression=exp.null())))
-    for place in reversed(range(last)):
+    for index in reversed(range(last)):
         equal = (
             exp.EQ(
-                this=column_ref(schema_name(name), table=f"h{place}"),
-                expression=column_ref(schema_name(key), table=f"h{place + 1}"),
+                this=column_ref(schema_name(name), table=f"h{index}"),
+                expression=column_ref(schema_name(key), table=f"h{index + 1}"),
             )
-            for name, key in own.hops[place].pairs
+            for name, key in own.hops[index].pairs
         )
-        led = rows.subquery(f"h{place + 1}")
-        rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(f"h{place}")))
-        rows = rows.from_(_named(children[place], place))
+        led = rows.subquery(f"h{index + 1}")
+        rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(f"h{index}")))
+        rows = rows.from_(_named(children[index], index))
         rows = rows.join(led, on=exp.and_(*equal), join_type="semi")
     return exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("h"))
 

@@ -2,7 +2,7 @@
 
 | module     | what it does                                                               |
 | ---------- | -------------------------------------------------------------------------- |
-| dialect    | connects by URL, and says what dpsql can do                                |
+| dialect    | connects by URL, and declares which features dpsql has                     |
 | compiler   | SQLAlchemy's expressions and types as SQL that dpsql reads                 |
 | reflection | the schema's tables as SQLAlchemy describes tables                         |
 | superset   | the engine as Superset knows it: time grains, and errors with their hints  |

@@ -8,7 +8,7 @@ from sqlalchemy.sql.compiler import GenericTypeCompiler, SQLCompiler
 
 
 class Compiler(SQLCompiler):
-    """Statements. Where dpsql wants a constant, SQLAlchemy's parameter is written out."""
+    """Compiles statements. Where dpsql needs a constant, SQLAlchemy's parameter becomes one."""
 
     def limit_clause(self, select: Any, **kw: Any) -> str:
         """LIMIT and OFFSET with the numbers themselves, put in when the statement runs."""
@@ -56,17 +56,17 @@ class Compiler(SQLCompiler):
 
 
 class TypeCompiler(GenericTypeCompiler):
-    """Types, as a CAST names them."""
+    """Compiles types, as a CAST names them."""
 
     def visit_FLOAT(self, type_: Any, **kw: Any) -> str:  # noqa: ARG002, N802
-        """64 bits, as Python's; DuckDB's FLOAT has 32."""
+        """A float of 64 bits, as Python's is; DuckDB's FLOAT has 32."""
         return "DOUBLE"
 
     visit_DOUBLE = visit_FLOAT  # noqa: N815
     visit_DOUBLE_PRECISION = visit_FLOAT  # noqa: N815
 
     def visit_TEXT(self, type_: Any, **kw: Any) -> str:  # noqa: ARG002, N802
-        """There is one type of text."""
+        """VARCHAR, the only type of text."""
         return "VARCHAR"
 
     visit_CLOB = visit_TEXT  # noqa: N815
@@ -74,7 +74,7 @@ class TypeCompiler(GenericTypeCompiler):
     visit_VARCHAR = visit_TEXT  # noqa: N815
 
     def visit_DATETIME(self, type_: Any, **kw: Any) -> str:  # noqa: ARG002, N802
-        """There is one type of moment."""
+        """TIMESTAMP, the only type of date and time."""
         return "TIMESTAMP"
 
     visit_TIMESTAMP = visit_DATETIME  # noqa: N815

@@ -1,4 +1,4 @@
-"""The dialect: it connects by URL, and says what dpsql can do."""
+"""The dialect: it connects by URL, and declares which features dpsql has."""
 
 from __future__ import annotations
 
@@ -52,11 +52,14 @@ class DpsqlDialect(Reflection, DefaultDialect):  # type: ignore[misc] # it retur
 
     @classmethod
     def dbapi(cls) -> ModuleType:  # type: ignore[override]
-        """The same, as SQLAlchemy 1.4 asks for it."""
+        """The module of PEP 249, as SQLAlchemy 1.4 asks for it."""
         return cls.import_dbapi()
 
     def create_connect_args(self, url: URL) -> tuple[list[str], dict[str, str]]:
-        """The schema's path, and on whose account at which ε queries are charged."""
+        """The schema's path, and the options `analyst` and `epsilon` of the URL.
+
+        `ArgumentError` if the URL names no file, or has other options.
+        """
         if not url.database or url.host:
             raise ArgumentError(
                 "a URL of dpsql names a schema file: dpsql:///schema.yaml?analyst=alice,"
@@ -74,11 +77,11 @@ class DpsqlDialect(Reflection, DefaultDialect):  # type: ignore[misc] # it retur
         return MAIN
 
     def get_isolation_level_values(self, dbapi_connection: object) -> list[str]:  # type: ignore[override] # noqa: ARG002
-        """One: nothing that could be isolated is ever written."""
+        """AUTOCOMMIT alone: no statement writes, so that there is nothing to isolate."""
         return ["AUTOCOMMIT"]
 
     def get_isolation_level(self, dbapi_connection: object) -> str:  # type: ignore[override] # noqa: ARG002
-        """A charge is final as soon as it is made."""
+        """AUTOCOMMIT: a charge is final as soon as it is made."""
         return "AUTOCOMMIT"
 
     def set_isolation_level(self, dbapi_connection: object, level: str) -> None:

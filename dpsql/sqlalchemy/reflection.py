@@ -1,7 +1,7 @@
 """The schema's tables as SQLAlchemy describes tables: names, types and comments.
 
-Keys are not told: tools offer them as groups and joins of their own, and the key of a private table
-is the unit itself. No row is read, and nothing is charged.
+Keys are not reported: tools would offer them for grouping and joining, and the key of a private
+table is the privacy unit itself. No row is read, and nothing is charged.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ if TYPE_CHECKING:
 
 
 class Reflection:
-    """What `sqlalchemy.inspect` asks a dialect for; `schema` is SQL's: None is "main"."""
+    """The methods that `sqlalchemy.inspect` calls; `schema` is one of SQL, None for "main"."""
 
     def get_schema_names(self, connection: Connection, **_: Any) -> list[str]:
-        """The schemas of what the schema file declares, main first."""
+        """The SQL schemas of the tables and views that may be named, main first."""
         others = {schema_of(name) for name in _schema(connection).visible_tables} - {MAIN}
         return [MAIN, *sorted(others)]
 
     def get_table_names(
         self, connection: Connection, schema: str | None = None, **_: Any
     ) -> list[str]:
-        """The tables that the schema file declares, and those that are kept."""
+        """The tables that the schema file declares, and saved releases."""
         return _names(_schema(connection), schema, views=False)
 
     def get_view_names(
         self, connection: Connection, schema: str | None = None, **_: Any
     ) -> list[str]:
-        """The views that the schema file declares; their text is their owner's."""
+        """The views that the schema file declares; their definitions are not reported."""
         return _names(_schema(connection), schema, views=True)
 
     def has_table(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: Any
     ) -> bool:
-        """Tell whether a table or view is declared."""
+        """Whether a table or view of that name may be named in a statement."""
         listed = self.get_table_names(connection, schema) + self.get_view_names(connection, schema)
         return table_name in listed
 
@@ -78,34 +78,34 @@ class Reflection:
     def get_table_comment(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: Any
     ) -> dict[str, str | None]:
-        """What the schema file says of a table."""
+        """The comment on a table in the schema file."""
         return {"text": self._table(connection, table_name, schema).comment or None}
 
     def get_pk_constraint(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: Any
     ) -> dict[str, Any]:
-        """Not told."""
+        """No primary key, since keys are not reported."""
         self._table(connection, table_name, schema)
         return {"constrained_columns": [], "name": None}
 
     def get_foreign_keys(
         self, connection: Connection, table_name: str, schema: str | None = None, **_: Any
     ) -> list[dict[str, Any]]:
-        """Not told."""
+        """No foreign keys, since keys are not reported."""
         self._table(connection, table_name, schema)
         return []
 
     get_indexes = get_unique_constraints = get_check_constraints = get_foreign_keys
 
     def _table(self, connection: Connection, name: str, schema: str | None) -> Table:
-        found = _schema(connection).resolve(schema or MAIN, name)
-        if found is None or not self.has_table(connection, name, schema):
+        table = _schema(connection).resolve(schema or MAIN, name)
+        if table is None or not self.has_table(connection, name, schema):
             raise NoSuchTableError(name)
-        return found
+        return table
 
 
 def sqlalchemy_type(kind: SqlType) -> types.TypeEngine[Any]:
-    """SQLAlchemy's name of a type; of what it has no name for, of the next wider one."""
+    """SQLAlchemy's type for `kind`, or the next wider one that SQLAlchemy has."""
     match kind:
         case Boolean():
             return types.Boolean()
@@ -136,15 +136,15 @@ def sqlalchemy_type(kind: SqlType) -> types.TypeEngine[Any]:
 
 
 def _names(schema: Schema, space: str | None, *, views: bool) -> list[str]:
-    asked = MAIN if space is None else space
+    wanted = MAIN if space is None else space
     return [
         bare(name)
         for name in schema.visible_tables
-        if (name in schema.views) is views and schema_of(name) == asked
+        if (name in schema.views) is views and schema_of(name) == wanted
     ]
 
 
 def _schema(connection: Connection) -> Schema:
     raw: Any = connection.connection.dbapi_connection
-    found: Schema = raw.catalog
-    return found
+    schema: Schema = raw.catalog
+    return schema

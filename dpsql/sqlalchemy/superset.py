@@ -40,7 +40,7 @@ class DpsqlEngineSpec(BaseEngineSpec):  # type: ignore[misc]
 
     @classmethod
     def epoch_to_dttm(cls) -> str:
-        """Seconds since 1970 as a moment."""
+        """The SQL that makes a timestamp of seconds since 1970."""
         return "to_timestamp({col})"
 
     @classmethod
@@ -50,7 +50,7 @@ class DpsqlEngineSpec(BaseEngineSpec):  # type: ignore[misc]
         dttm: Any,
         db_extra: dict[str, Any] | None = None,  # noqa: ARG003
     ) -> str | None:
-        """A moment as a constant of a column's type."""
+        """`dttm` as an SQL constant of a column's type, None for types without one."""
         if target_type.upper().startswith("DATE") and target_type.upper() != "DATETIME":
             return f"DATE '{dttm.date().isoformat()}'"
         if target_type.upper().startswith(("TIMESTAMP", "DATETIME")):
@@ -59,5 +59,5 @@ class DpsqlEngineSpec(BaseEngineSpec):  # type: ignore[misc]
 
     @classmethod
     def _extract_error_message(cls, ex: Exception) -> str:
-        """What dpsql said, and what it says to write instead."""
+        """The message of dpsql's error, with its hint."""
         return str(getattr(ex, "orig", None) or ex)

@@ -2,7 +2,7 @@
 
 | module | what it does                                                               |
 | ------ | -------------------------------------------------------------------------- |
-| split  | several statements in one text → each with its place                       |
+| split  | several statements in one text → each with its offset                      |
 | script | statements of a script, and whether its last one is complete               |
 | tokens | the only scanner: words, quotes and comments, nested ones too              |
 """

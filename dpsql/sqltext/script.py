@@ -13,23 +13,23 @@ _COMMAND: Final = re.compile(r"\s*(\\[^\n]*)\n?")
 
 def parts(text: str) -> list[str]:
     r"""The statements of `text`, without their `;`, and its commands: lines that begin with `\`."""
-    found: list[str] = []
+    statements: list[str] = []
     at = 0
     while at < len(text):
         if (command := _COMMAND.match(text, at)) is not None:
-            found.append(command[1].rstrip())
+            statements.append(command[1].rstrip())
             after = command.end()
         else:
             closing = next(semicolons(text, at), None)
             end, after = (len(text),) * 2 if closing is None else (closing.start, closing.end)
             if not is_blank(text[at:end]):
-                found.append(text[at:end])
+                statements.append(text[at:end])
         at = after
-    return found
+    return statements
 
 
 def is_complete(text: str) -> bool:
-    """Tell whether `text` is nothing, a backslash command, or ends after a `;`."""
+    """Whether `text` is blank, begins with a backslash command, or ends after a `;`."""
     if _COMMAND.match(text):
         return True
     ended = True

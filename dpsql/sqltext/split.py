@@ -1,4 +1,4 @@
-"""Several statements in one text → each with its place."""
+"""Several statements in one text → each with its offset."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Piece:
 
 def split(text: str) -> list[Piece]:
     """The statements of `text`; those of blanks and comments alone are left out."""
-    starts = [0, *(found.end for found in semicolons(text))]
+    starts = [0, *(semicolon.end for semicolon in semicolons(text))]
     ends = [*(start - 1 for start in starts[1:]), len(text)]
     pieces = (Piece(text[i:j], i) for i, j in zip(starts, ends, strict=True))
     return [piece for piece in pieces if not is_blank(piece.sql)]
@@ -26,20 +26,20 @@ def split(text: str) -> list[Piece]:
 
 def semicolons(text: str, at: int = 0) -> Iterator[Word]:
     """Each `;` from `at` on that ends a statement."""
-    return (found for found in tokens(text, at, in_runs=True) if found.text == ";")
+    return (token for token in tokens(text, at, in_runs=True) if token.text == ";")
 
 
 def is_blank(sql: str) -> bool:
-    """Tell whether `sql` is blanks and comments alone."""
+    """Whether `sql` has nothing but blanks and comments."""
     return next(words(sql), None) is None
 
 
 def spaced(text: str) -> tuple[str, tuple[int, ...]]:
-    """`text` with a blank behind each parameter, and where in `text` blanks were put.
+    """`text` with a blank after each parameter, and the offsets in `text` of the added blanks.
 
     In $1,$2 sqlglot takes $1,$ for the beginning of a quoted text.
     """
-    found = (token for token in tokens(text, in_runs=True) if token.kind is Kind.PARAMETER)
-    ends = tuple(token.end for token in found if not text[token.end : token.end + 1].isspace())
+    parameters = (token for token in tokens(text, in_runs=True) if token.kind is Kind.PARAMETER)
+    ends = tuple(token.end for token in parameters if not text[token.end : token.end + 1].isspace())
     parts = [text[i:j] for i, j in zip((0, *ends), (*ends, len(text)), strict=True)]
     return " ".join(parts), ends

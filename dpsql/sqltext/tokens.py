@@ -45,7 +45,7 @@ _LETTERS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 class Kind(Enum):
-    """What a token is."""
+    """The kind of a token; RUN is a token of `tokens(…, in_runs=True)` alone."""
 
     BLANK = auto()
     COMMENT = auto()
@@ -60,7 +60,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A token and where it stands; `is_closed` tells whether its quote or comment ends."""
+    """A token and its offset in the text; `is_closed`: its quote or comment ends in the text."""
 
     text: str
     start: int
@@ -69,27 +69,27 @@ class Word:
 
     @property
     def end(self) -> int:
-        """The offset after its last character."""
+        """The offset after the token's last character."""
         return self.start + len(self.text)
 
     @property
     def span(self) -> Span:
-        """Its place."""
+        """The token's place in the text."""
         return Span(self.start, self.end)
 
     @property
     def folded(self) -> str:
-        """As keywords are compared."""
+        """The token as keywords are compared: casefolded."""
         return self.text.casefold()
 
     @property
     def name(self) -> str:
-        """As an identifier: folded unless quoted; of a quoted text, what is in it."""
+        """The token as an identifier: in lower case unless it is quoted, without its quotes."""
         return self.value if self.kind in {Kind.NAME, Kind.TEXT} else self.text.lower()
 
     @property
     def value(self) -> str:
-        """As a value: a quoted text without its quotes, and with what its escapes stand for."""
+        """The token as a value: a quoted text without its quotes, its escapes replaced."""
         end = -1 if self.is_closed else None
         match self.kind, self.text[:1]:
             case Kind.NAME, _:
@@ -106,27 +106,27 @@ class Word:
 
 
 def words(sql: str, at: int = 0) -> Iterator[Word]:
-    """The tokens of `sql` from `at` on; blanks and comments are passed over."""
+    """The tokens of `sql` from the offset `at` on, without blanks and comments."""
     return (t for t in tokens(sql, at) if t.kind not in {Kind.BLANK, Kind.COMMENT})
 
 
 def tokens(sql: str, at: int = 0, *, in_runs: bool = False) -> Iterator[Word]:
-    """All of `sql` from `at` on, cut into tokens: put together, they are the text.
+    """The tokens of `sql` from the offset `at` on; put together, they are the text.
 
-    `in_runs`: what lies between quotes, comments, parameters and semicolons is one token, which is
+    `in_runs`: all text between quotes, comments, parameters and semicolons is one token, which is
     ten times as fast.
     """
     pattern = _TOKEN_OR_RUN if in_runs else _TOKEN
-    while (found := pattern.match(sql, at)) is not None:
-        assert found.lastgroup is not None
-        kind = Kind[found.lastgroup]
-        end, is_closed = found.end(), True
-        if found["dollar"] is not None:
-            end, is_closed = _after_dollar(sql, end, found["dollar"])
-        elif found[0] == "/*":
+    while (match := pattern.match(sql, at)) is not None:
+        assert match.lastgroup is not None
+        kind = Kind[match.lastgroup]
+        end, is_closed = match.end(), True
+        if match["dollar"] is not None:
+            end, is_closed = _after_dollar(sql, end, match["dollar"])
+        elif match[0] == "/*":
             end, is_closed = _after_comment(sql, end)
         elif kind in {Kind.TEXT, Kind.NAME}:
-            is_closed = any(found[name] for name in ("closed_e", "closed_text", "closed_name"))
+            is_closed = any(match[name] for name in ("closed_e", "closed_text", "closed_name"))
         yield Word(sql[at:end], at, kind, is_closed)
         at = end
 
@@ -139,11 +139,11 @@ def _after_dollar(sql: str, at: int, tag: str) -> tuple[int, bool]:
 def _after_comment(sql: str, at: int) -> tuple[int, bool]:
     depth = 1
     while depth:
-        found = _COMMENT.search(sql, at)
-        if found is None:
+        match = _COMMENT.search(sql, at)
+        if match is None:
             return len(sql), False
-        depth += 1 if found[0] == "/*" else -1
-        at = found.end()
+        depth += 1 if match[0] == "/*" else -1
+        at = match.end()
     return at, True
 
 

@@ -1,3 +1,4 @@
+-- PerUnit
 SELECT
   COALESCE(d0.s0, 0) AS s0
 FROM (

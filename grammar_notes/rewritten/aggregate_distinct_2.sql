@@ -1,3 +1,4 @@
+-- PerUnit
 SELECT
   t.g0,
   COALESCE(d0.s0, 0) AS s0,

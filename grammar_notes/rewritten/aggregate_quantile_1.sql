@@ -1,3 +1,4 @@
+-- PerUnit
 SELECT
 FROM (
   SELECT

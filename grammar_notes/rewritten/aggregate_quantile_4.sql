@@ -1,3 +1,4 @@
+-- PerUnit
 SELECT
   g0
 FROM (

@@ -1,3 +1,4 @@
+-- CountUnitsFirst
 WITH counted AS MATERIALIZED (
   SELECT
     u,

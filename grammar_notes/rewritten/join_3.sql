@@ -1,3 +1,4 @@
+-- AggregateBelowJoin
 SELECT
   g0,
   COALESCE(SUM(s0), 0) AS s0

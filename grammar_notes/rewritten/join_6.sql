@@ -1,3 +1,4 @@
+-- PerUnit
 SELECT
   COALESCE(SUM(s0), 0) AS s0,
   COALESCE(SUM(s1), 0) AS s1

@@ -1,3 +1,4 @@
+-- SumRows
 SELECT
   COALESCE(
     TRY(

@@ -1,3 +1,4 @@
+-- SumRows
 SELECT
   g0,
   COALESCE(s0, 0) AS s0,

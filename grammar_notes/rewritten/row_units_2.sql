@@ -1,3 +1,4 @@
+-- PerUnit
 SELECT
   g0,
   COALESCE(SUM(s0), 0) AS s0,

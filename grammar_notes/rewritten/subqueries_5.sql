@@ -1,3 +1,4 @@
+-- ChooseGroupsFirst
 WITH placed AS MATERIALIZED (
   SELECT
     u,
@@ -127,6 +128,7 @@ FROM (
 ) AS t
 GROUP BY
   g0
+-- ChooseGroupsFirst
 WITH placed AS MATERIALIZED (
   SELECT
     u,

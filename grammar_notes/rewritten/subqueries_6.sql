@@ -1,3 +1,4 @@
+-- PerUnit
 SELECT
   COALESCE(SUM(s0), 0) AS s0,
   COALESCE(SUM(s1), 0) AS s1
@@ -69,6 +70,7 @@ FROM (
     ) AS t
   ) AS t
 ) AS t
+-- PerUnit
 SELECT
   COALESCE(SUM(s0), 0) AS s0
 FROM (

@@ -1,3 +1,4 @@
+-- ChooseGroupsFirst
 WITH placed AS MATERIALIZED (
   SELECT
     u,

@@ -1,3 +1,4 @@
+-- PerUnit
 SELECT
   COALESCE(SUM(s0), 0) AS s0
 FROM (

@@ -9,11 +9,12 @@ from cli.cli_run import runner
 from notes.compiler import schema_of
 
 import dpsql.audit.sensitivity.exhaustive_audit as module
-from dpsql.analysis.sensitivity import Sensitivity
+from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.audit.databases.search_space import Size
 from dpsql.audit.sensitivity.exhaustive_audit import audit_sensitivity
 from dpsql.errors import BadParameter, Error
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Neighbors
 
 TIGHT = (
@@ -71,11 +72,10 @@ def test_plain_answers_change_by_more_than_what_is_bounded() -> None:
 
 
 def test_a_bound_that_is_too_small_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def smaller(bounded: BoundedRelease, units: int) -> Sensitivity:
-        found = right(bounded, units)
+    def smaller(bounded: BoundedRelease, units: NeighborDistance) -> Sensitivity:
+        found = sensitivity(bounded, units)
         return replace(found, per_group=tuple(most - 1 for most in found.per_group))
 
-    right = module.sensitivity
     monkeypatch.setattr(module, "sensitivity", smaller)
     found = audit_sensitivity("SELECT sum(age) FROM patients", schema_of("clinic"))
     assert any(text.startswith("statistic 0") for text in found.violations)

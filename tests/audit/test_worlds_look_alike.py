@@ -40,17 +40,14 @@ def sessions(folder: Path, seed: str) -> tuple[Session, Session]:
     pair = next(neighboring_databases(schema, PUBLIC["clinic"], random, frozenset()))
     marked = with_canaries(schema, pair.full)
     # The same texts in both: by the row's place, which the neighbour's rows keep their order of.
-    kept = [marked, {name: within(pair.full, marked, pair.pair[1], name) for name in marked}]
-    return tuple(  # type: ignore[return-value]
-        opened(folder / f"world{number}", path, rows) for number, rows in enumerate(kept)
-    )
+    fewer = {name: within(pair.full, marked, pair.pair[1], name) for name in marked}
+    return opened(folder / "world0", path, marked), opened(folder / "world1", path, fewer)
 
 
 def within(full: Rows, marked: Rows, fewer: Rows, name: str) -> list[tuple[object, ...]]:
     """The marked rows of those that a neighbour keeps."""
-    rest, found = iter(zip(full[name], marked[name], strict=True)), []
-    found.extend(next(new for old, new in rest if old is row) for row in fewer[name])
-    return found
+    rest = iter(zip(full[name], marked[name], strict=True))
+    return [next(new for old, new in rest if old is row) for row in fewer[name]]
 
 
 def with_canaries(schema: Schema, rows: Rows) -> Rows:
@@ -86,7 +83,7 @@ def opened(folder: Path, path: Path, rows: Rows) -> Session:
 def told(session: Session, sql: str) -> tuple[object, ...]:
     """All that a statement tells but its noisy values, and the texts that it tells."""
     try:
-        prepared = session.prepare(sql)
+        prepared = session.compile(sql)
         answer = session.query(sql)
     except Error as error:
         return str(error), repr(error), error.sqlstate, error.hint, error.detail, error.at

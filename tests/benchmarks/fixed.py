@@ -23,6 +23,7 @@ from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest import mock
 
 import duckdb
 
@@ -32,7 +33,7 @@ from dpsql.ledger.ledger import Ledger
 from dpsql.release import job
 from dpsql.session import session
 from dpsql.session.compile import compiled
-from dpsql.session.run import charge_and_run
+from dpsql.session.run import charge_and_run, charged_draw
 from dpsql.session.run.execution import Execution
 from dpsql.session.run.public_statements import WholeStatements
 from dpsql.session.session import Session
@@ -58,18 +59,18 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("prove", compiled, "bound_release"),
     ("prove", compiled, "sensitivity"),
     ("calibrate", compiled, "calibrate"),
-    ("rewrite", compiled, "emit_release"),
+    ("rewrite", compiled, "plan_release"),
     ("identify", compiled, "release_digest"),
     ("bind", WholeStatements, "bound"),
-    ("look up", Session, "_data_version_key"),
-    ("look up", Session, "_roll_ups"),
-    ("look up", Session, "_split_due"),
+    ("look up", Execution, "version"),
+    ("look up", charge_and_run, "roll_ups"),
+    ("look up", charge_and_run, "pending_releases"),
     ("charge", Ledger, "charge"),
     ("engine", DuckDBEngine, "execute"),
     ("noise", job, "add_noise"),
     ("noise", job, "columns"),
-    ("keep", charge_and_run, "to_bytes"),
-    ("keep", charge_and_run, "from_bytes"),
+    ("keep", charged_draw, "to_bytes"),
+    ("keep", charged_draw, "from_bytes"),
     ("keep", Ledger, "release"),
     ("finish", Execution, "finish"),
     ("finish", session, "build_answer"),
@@ -169,16 +170,12 @@ def fixed_costs(folder: Path, times: int) -> Mapping[str, float]:
         with watch.run("stored", rest=None):
             asking.query(sql)
         with watch.run("plain", rest=None):
-            asking._execution.source().execute(sql)
-    asking._open_ledger()._chain.database.run("PRAGMA synchronous = OFF")
-    synced = os.fsync
-    os.fsync = lambda _: None
-    try:
+            asking._context.execution.source().execute(sql)
+    asking._context.ledger.open()._chain.database.run("PRAGMA synchronous = OFF")
+    with mock.patch.object(os, "fsync", return_value=None):
         for number in range(times):
             with watch.run("whole, no disk", rest=None):
                 asking.query(SQL.format(1000 + number))
-    finally:
-        os.fsync = synced
     asking.close()
     found = watch.medians()
     return {"disk": round(found["whole"] - found["whole, no disk"], 2), **found}

@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.physical.unit_batches import choose_batches
+from dpsql.engine.opening import open_engine
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
-from dpsql.release.job import Job, run
+from dpsql.release.job import Job, Step, run
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
@@ -38,17 +37,17 @@ def main() -> None:
     path, kind, sql, *limits = sys.argv[1:]
     schema = load_schema(Path(path))
     source = engine_source(schema)
-    engine = DuckDBEngine(source, memory_limit=limits[0]) if limits else open_source(schema)
+    engine = open_engine(source, memory_limit=limits[0]) if limits else open_source(schema)
     session = Session(schema, epsilon="0.001")
-    steps = ()
+    steps: tuple[Step, ...] = ()
     if kind == "private":
-        steps = tuple(release.step for release in session.prepare(sql).releases)
+        steps = tuple(release.step for release in session.compile(sql).releases)
     engine.fingerprint()
     # The first imports pandas, where it is installed: 45 MB that no query takes.
     pa.array([0])
     before = _peak()
     if kind == "private":
-        run(choose_batches(Job(source, steps), engine), engine, SystemRandomness())
+        run(Job(source, steps), engine, SystemRandomness())
     else:
         engine.execute(sql)
     sys.stdout.write(f"{_peak() - before:.1f}\n")

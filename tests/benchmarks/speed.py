@@ -17,8 +17,8 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -27,13 +27,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
+import pyarrow as pa
 from benchmarks.fixed import fixed_costs
 from benchmarks.memory import peak_megabytes
 from benchmarks.picture import picture
 from benchmarks.shapes import queries
+from engine.relay import Relay
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.physical.unit_batches import choose_batches
+from dpsql.audit.databases.database_batch import NO_TABLES
+from dpsql.engine.engine import Engine
+from dpsql.engine.opening import open_engine
+from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import ReadLimit
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
@@ -41,6 +46,7 @@ from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.schema.verify import verify_keys
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source
 
@@ -114,8 +120,8 @@ def schema_over(folder: Path, place: Path) -> Schema:
 
 
 @contextmanager
-def _opened(schema: Schema, *, ready: bool) -> Iterator[DuckDBEngine]:
-    with DuckDBEngine(engine_source(schema)) as engine:
+def _opened(schema: Schema, *, ready: bool) -> Iterator[Engine]:
+    with open_engine(engine_source(schema)) as engine:
         if ready:
             prepare_source(schema, engine)
         else:
@@ -125,7 +131,7 @@ def _opened(schema: Schema, *, ready: bool) -> Iterator[DuckDBEngine]:
 
 
 def measure(
-    schema: Schema, engine: DuckDBEngine, runs: int, only: str | None = None, first: int = 0
+    schema: Schema, engine: Engine, runs: int, only: str | None = None, first: int = 0
 ) -> list[Ratio]:
     """Each query plain, private in the engine, and whole, in turns.
 
@@ -136,14 +142,14 @@ def measure(
     for name, sql in queries().items():
         if only is not None and name not in only.split(","):
             continue
-        prepared = session.prepare(sql)
+        prepared = session.compile(sql)
         times: list[tuple[float, float, float]] = []
         for number in range(runs + 1):
             whole = partial(_answered, session, sql, first + number)
             times.append(
                 (
                     seconds(partial(engine.execute, sql)),
-                    engine_seconds(prepared, engine),
+                    engine_seconds(schema, prepared, engine),
                     seconds(whole),
                 )
             )
@@ -156,33 +162,37 @@ def measure(
 
 def _answered(session: Session, sql: str, number: int) -> None:
     # Noise is rounded: of nearly the same ε it would be the same, and the answer stored.
-    if session.query(sql, epsilon=1 - Fraction(number, 1000)).privacy.stored:
+    if session.query(sql, QueryOptions(1 - Fraction(number, 1000))).privacy.stored:
         raise AssertionError("nothing was drawn")
 
 
-class _Clock:
+class _Clock(Relay):
     """An engine that adds up what its statements take."""
 
-    def __init__(self, engine: DuckDBEngine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
         self.seconds = 0.0
 
-    def snapshot(self) -> nullcontext[_Clock]:
-        return nullcontext(self)
-
-    def execute(self, *arguments: object, **named: object) -> object:
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = NO_TABLES,
+        *,
+        as_rows: bool = False,
+        limit: ReadLimit | None = None,
+    ) -> Raw:
         start = time.perf_counter()
-        found = self._engine.execute(*arguments, **named)  # type: ignore[arg-type]
+        found = super().execute(sql, parameters, tables, as_rows=as_rows, limit=limit)
         self.seconds += time.perf_counter() - start
         return found
 
 
-def engine_seconds(prepared: CompiledStatement, engine: DuckDBEngine) -> float:
+def engine_seconds(schema: Schema, prepared: CompiledStatement, engine: Engine) -> float:
     """What all statements of the releases take in the engine; noise is drawn, not counted."""
     clock = _Clock(engine)
     steps = tuple(release.step for release in prepared.releases)
-    job = choose_batches(Job(engine._source, steps), engine)
-    run(job, clock, SystemRandomness())  # type: ignore[arg-type]
+    run(Job(engine_source(schema), steps), clock, SystemRandomness())
     return clock.seconds
 
 

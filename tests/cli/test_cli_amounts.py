@@ -16,6 +16,8 @@ from cli.cli_run import Run
 
 import dpsql
 from dpsql.errors import BadParameter, SchemaFault
+from dpsql.session.compile.loss_conversion import parse_epsilon
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 
 SQL = "SELECT count(*) FROM penguins"
@@ -69,7 +71,7 @@ def untouched(schema: Path) -> None:
 @pytest.mark.parametrize("bad", [*NUMBERS, *FLOATS], ids=lambda bad: repr(bad)[:20])
 def test_a_connection_refuses_a_bad_epsilon(penguins: Path, bad: object) -> None:
     with pytest.raises(BadParameter):
-        dpsql.connect(penguins, epsilon=bad)
+        dpsql.connect(penguins, epsilon=bad)  # type: ignore[arg-type]
     untouched(penguins)
 
 
@@ -77,9 +79,9 @@ def test_a_connection_refuses_a_bad_epsilon(penguins: Path, bad: object) -> None
 def test_a_query_refuses_a_bad_epsilon(penguins: Path, bad: object) -> None:
     session = Session(penguins)
     with pytest.raises(BadParameter):
-        session.query(SQL, epsilon=bad)
+        session.query(SQL, QueryOptions(parse_epsilon(bad)))
     with pytest.raises(BadParameter):
-        session.explain(SQL, epsilon=bad)
+        session.explain(SQL, QueryOptions(parse_epsilon(bad)))
     session.close()
     untouched(penguins)
 
@@ -138,5 +140,5 @@ def test_a_schema_refuses_a_bad_amount(penguins: Path, place: str, bad: str) -> 
     text = re.sub(r"(?m)^(budget|per_query|analysts):.*\n", "", penguins.read_text())
     penguins.write_text(text + PLACES[place].replace("BAD", bad) + "\n")
     with pytest.raises((SchemaFault, BadParameter)):
-        Session(penguins)._open_ledger()
+        Session(penguins)._context.ledger.open()
     untouched(penguins)

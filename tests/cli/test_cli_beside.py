@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from cli.cli_run import Run
+from narrowed import ledger_file
 
 from dpsql.engine.atomic_file import unfinished
 from dpsql.schema.load.load import load_schema
@@ -78,12 +79,12 @@ def test_a_ledger_of_any_name_survives_its_own_commands(
 def test_what_isnt_ours_isnt_overwritten(run: Run, tmp_path: Path, what: str) -> None:
     other = shop(tmp_path, "other", f"one.db.{what}")
     assert run("query", other, "SELECT count(*) FROM people").code == 0
-    content = load_schema(other).ledger.read_bytes()  # type: ignore[union-attr]
+    content = ledger_file(load_schema(other)).read_bytes()
     schema = shop(tmp_path, "one", "one.db")
     ended = run("prepare", schema)
     assert ended.code == 1
     assert f"one.db.{what} is" in ended.err
-    assert load_schema(other).ledger.read_bytes() == content  # type: ignore[union-attr]
+    assert ledger_file(load_schema(other)).read_bytes() == content
     assert run("ledger", "verify", other).code == 0
 
 

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 from cli.cli_run import Run
+from narrowed import ledger_file
 
 from dpsql.cli import budget
-from dpsql.ledger.refusal import LONGEST, MAX_REFUSALS
+from dpsql.ledger.refusal import MAX_CHARACTERS, MAX_REFUSALS
 from dpsql.report.budget_history import Point
 from dpsql.report.burn_down_chart import HEIGHT, WIDTH, burn_down_chart, left_over_time
 from dpsql.schema.load.load import load_schema
@@ -78,7 +79,7 @@ def test_a_spent_budget_is_a_refusal_too(run: Run, penguins: Path) -> None:
 
 def test_refusals_before_the_first_charge_make_no_ledger(run: Run, penguins: Path) -> None:
     assert run("query", penguins, LISTING).code == 1
-    assert not load_schema(penguins).ledger.exists()
+    assert not ledger_file(load_schema(penguins)).exists()
 
 
 def test_refusals_are_of_bounded_size(penguins: Path) -> None:
@@ -88,7 +89,7 @@ def test_refusals_are_of_bounded_size(penguins: Path) -> None:
         found = ledger.refusals()
         assert len(found) == MAX_REFUSALS
         assert found[-1].query.startswith(f"{MAX_REFUSALS + 19} ?x")
-        assert max(len(refusal.query + refusal.message) for refusal in found) <= 2 * LONGEST
+        assert max(len(refusal.query + refusal.message) for refusal in found) <= 2 * MAX_CHARACTERS
         assert len(list(ledger.history())) == 1
 
 

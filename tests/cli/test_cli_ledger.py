@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli.cli_run import Run
+from narrowed import ledger_file
 
 from dpsql.dbapi.connection import connect
 from dpsql.errors import BudgetSpent, LedgerFault
@@ -49,15 +50,15 @@ def test_verify_says_what_is_in_order(run: Run, small: Path) -> None:
 def test_verify_holds_the_ledger_to_receipts(run: Run, small: Path, tmp_path: Path) -> None:
     with connect(small) as connection:
         connection.execute(COUNT.format(1))
-        schema = load_schema(small)
-        state = shutil.copytree(schema.ledger.parent.parent, tmp_path / "older")
+        home = ledger_file(load_schema(small)).parent.parent
+        state = shutil.copytree(home, tmp_path / "older")
         privacy = connection.execute(COUNT.format(2)).privacy
     assert privacy is not None
     receipt = privacy.receipt
     ended = run("ledger", "verify", small, "--receipt", receipt)
     assert (ended.code, ended.out.splitlines()[-1]) == (0, "receipts held: 1")
-    shutil.rmtree(schema.ledger.parent.parent)
-    shutil.copytree(state, schema.ledger.parent.parent)
+    shutil.rmtree(home)
+    shutil.copytree(state, home)
     ended = run("ledger", "verify", small, "--receipt", receipt)
     assert ended.code == 1
     assert "doesn't hold the receipt of entry" in ended.err
@@ -153,7 +154,7 @@ def test_a_ledger_that_isnt_there_has_no_owner(run: Run, small: Path, command: l
     ended = run("ledger", command[0], small, *command[1:])
     assert ended.code == 1
     assert "doesn't exist" in ended.err
-    assert not load_schema(small).ledger.exists()
+    assert not ledger_file(load_schema(small)).exists()
 
 
 def test_two_copies_of_a_schema_share_one_budget(run: Run, small: Path, tmp_path: Path) -> None:
@@ -191,7 +192,7 @@ def test_a_live_ledger_is_backed_up_and_moved(run: Run, small: Path, tmp_path: P
 def test_an_old_backup_is_refused_and_the_newest_is_taken(
     run: Run, small: Path, tmp_path: Path
 ) -> None:
-    ledger = load_schema(small).ledger
+    ledger = ledger_file(load_schema(small))
     for number in range(2):
         assert ask(run, small, number) == 0
         assert run("ledger", "backup", small, tmp_path / f"backup {number}").code == 0

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,19 +18,19 @@ from cli.cli_run import Run
 from dpsql.errors import ExecutionFailed
 from dpsql.report.terminal import progress as module
 from dpsql.report.terminal.progress import Cancelled, Watch
+from dpsql.session.interruptible import is_done
 
 CHARGED = "running on the data"
 
 
 def press_ctrl_c(monkeypatch: pytest.MonkeyPatch, times: int = 1) -> None:
     """The first looks at whether the work is over are interrupted."""
-    over = module.is_done
     left = iter(range(times))
 
-    def interrupted(outcome: object) -> bool:
+    def interrupted(outcome: Future[object]) -> bool:
         if next(left, None) is not None:
             raise KeyboardInterrupt
-        return over(outcome)  # type: ignore[arg-type]
+        return is_done(outcome)
 
     monkeypatch.setattr(module, "is_done", interrupted)
 
@@ -140,7 +141,7 @@ def endless(penguins: Path, tmp_path: Path) -> Path:
 
 
 def test_ctrl_c_in_a_running_query_says_that_its_charge_stands(endless: Path, run: Run) -> None:
-    command = [sys.executable, "-m", "dpsql.cli", "query", endless, ENDLESS]
+    command = [sys.executable, "-m", "dpsql.cli", "query", str(endless), ENDLESS]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         for line in process.stderr:
@@ -155,7 +156,7 @@ def test_ctrl_c_in_a_running_query_says_that_its_charge_stands(endless: Path, ru
 
 
 def test_a_terminal_gets_colours_and_a_pipe_gets_none(penguins: Path) -> None:
-    command = [sys.executable, "-m", "dpsql.cli", "query", penguins, "SELECT x FROM penguins"]
+    command = [sys.executable, "-m", "dpsql.cli", "query", str(penguins), "SELECT x FROM penguins"]
     ours, theirs = pty.openpty()
     subprocess.run(command, stderr=theirs, check=False)
     os.close(theirs)

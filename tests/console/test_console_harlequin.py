@@ -30,6 +30,7 @@ def test_a_query_is_answered_within_a_limit(connection: DpsqlConnection) -> None
     assert cursor is not None
     assert cursor.columns() == [("department", "s"), ("n", "##")]
     found = cursor.set_limit(4).fetchall()
+    assert found is not None
     assert found.num_rows == 4
 
 

@@ -19,7 +19,7 @@ def builder(folder: Path) -> Path:
         return Path(sys.executable)
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    words = [python, "-m", "pip", "--quiet", "install", "hatchling>=1.27"]
+    words = [str(python), "-m", "pip", "--quiet", "install", "hatchling>=1.27"]
     if subprocess.run(words, check=False, capture_output=True, timeout=120).returncode:
         pytest.skip("there is no hatchling, and no index to install it from")
     return python

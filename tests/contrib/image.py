@@ -24,7 +24,8 @@ def instructions(dockerfile: Path) -> list[tuple[str, str]]:
     """Each instruction with what it says."""
     lines = [line for line in dockerfile.read_text().splitlines() if not line.startswith("#")]
     text = re.sub(r"\\\n", "", "\n".join(lines))
-    return [tuple(line.split(maxsplit=1)) for line in text.splitlines() if line.strip()]  # type: ignore[misc]
+    said = (line.partition(" ") for line in text.splitlines() if line.strip())
+    return [(word, rest.lstrip()) for word, _, rest in said]
 
 
 def run(*words: object, **options: object) -> None:
@@ -113,6 +114,8 @@ def main(root: Path, hatch: str, folder: Path, data: Path) -> None:
                 entry = json.loads(said)
             case "CMD":
                 command = json.loads(said)
+            case _:
+                pass  # FROM, LABEL, EXPOSE …: nothing that this builds is of them
     (image.root / "data").mkdir()
     run("mount", "--bind", data, image.root / "data")
     run("mount", "-o", "remount,bind,ro", image.root / "data")

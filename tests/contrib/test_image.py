@@ -34,9 +34,10 @@ def test_it_starts_unprivileged_on_a_read_only_file_system(tmp_path: Path) -> No
     for path in (data, *data.iterdir()):
         path.chmod(0o755)
     folder.mkdir()
-    words = ["unshare", "-mn", "--propagation", "private", sys.executable, SCRIPT, ROOT, hatch]
+    inside = ["unshare", "-mn", "--propagation", "private", sys.executable, str(SCRIPT)]
+    words = map(str, (ROOT, hatch, folder, data))
     ran = subprocess.run(
-        [*words, folder, data], check=False, capture_output=True, text=True, timeout=180
+        [*inside, *words], check=False, capture_output=True, text=True, timeout=180
     )
     if "overlay" in ran.stderr and "mount" in ran.stderr:
         pytest.skip("file systems can't be laid over each other here")

@@ -24,7 +24,7 @@ JUNK = (
 )
 """What lies about where people work."""
 
-WANTED = ("dpsql", "tests", "fixtures", "grammar_notes", "docs", "packaging", ".ci")
+WANTED = ("dpsql", "tests", "fixtures", "grammar_notes", "docs", "packaging", ".ci", ".github")
 
 
 @pytest.fixture(params=[True, False], ids=["with .gitignore", "without"])
@@ -43,7 +43,8 @@ def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def test_it_has_what_builds_and_tests_and_nothing_else(tree: Path, tmp_path: Path) -> None:
     python = builder(tmp_path / "build")
-    words = [python, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path / "out"]
+    out = str(tmp_path / "out")
+    words = [str(python), "-m", "hatchling", "build", "-t", "sdist", "-d", out]
     subprocess.run(words, cwd=tree, check=True, capture_output=True, timeout=120)
     (archive,) = (tmp_path / "out").glob("*.tar.gz")
     with tarfile.open(archive) as opened:
@@ -58,7 +59,9 @@ def test_it_has_what_builds_and_tests_and_nothing_else(tree: Path, tmp_path: Pat
     }
     assert kept - set(JUNK) <= found
     assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "mkdocs.yml"} <= found
+    assert ".pre-commit-config.yaml" in found
     tops = {name.partition("/")[0] for name in found}
     files = {"pyproject.toml", "PKG-INFO", ".gitignore", ".dockerignore", "LICENSE", "mkdocs.yml"}
+    files |= {".pre-commit-config.yaml"}
     markdown = {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
     assert tops <= {*WANTED, *files, *markdown}

@@ -43,11 +43,12 @@ def generate(folder: Path, scale: float = 1) -> Path:
     write(folder, "clickbench", "users", {"UserID": keys})
     owner = np.repeat(np.arange(len(keys)), hits)
     drawn = _hits(Draw(random, len(owner)), owner, Draw(random, len(keys)))
-    write(folder, "clickbench", "hits", _unread(len(owner)) | drawn | {"UserID": keys[owner]})
+    hit = {**_unread(len(owner)), **drawn, "UserID": keys[owner]}
+    write(folder, "clickbench", "hits", hit)
     return folder
 
 
-def _hits(draw: Draw, owner: Whole, user: Draw) -> dict[str, object]:
+def _hits(draw: Draw, owner: Whole, user: Draw) -> Columns:
     seconds = draw.whole(0, 31 * 86_400 - 1)
     time = [START + timedelta(seconds=s) for s in seconds.tolist()]
     engine = np.where(draw.flag(0.3), draw.whole(1, 4), 0)

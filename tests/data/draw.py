@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +56,8 @@ def write(folder: Path, fixture: str, table: str, columns: Columns) -> None:
     A decimal is given in units of its last place: 250 in a DECIMAL(7,2) is 2.50.
     """
     declared = load_schema(FIXTURES / fixture / "schema.yaml").tables[table].columns
-    rows = max(len(c) for c in columns.values() if not isinstance(c, str | int | None))
+    several = [c for c in columns.values() if isinstance(c, Sized) and not isinstance(c, str)]
+    rows = max(map(len, several))
     arrays = {
         name: pa.array([c] * rows) if isinstance(c, str | int | None) else pa.array(c)
         for name, c in columns.items()

@@ -105,7 +105,8 @@ def returns(
         return table.column(f"{prefix}_{name}").combine_chunks()
 
     def number(name: str) -> Whole:
-        return of_sale(name).to_numpy(zero_copy_only=False)
+        numbers: Whole = of_sale(name).to_numpy(zero_copy_only=False)
+        return numbers
 
     draw = Draw(random, table.num_rows)
     quantity = np.minimum(number("quantity"), draw.whole(1, 100))

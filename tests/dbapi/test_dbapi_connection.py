@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from narrowed import ledger_file
 
 import dpsql
 from dpsql.dbapi.connection import Connection
@@ -49,9 +50,9 @@ def test_an_answer_says_what_it_cost_and_the_budget_agrees(connection: Connectio
 def test_looking_at_the_budget_makes_no_ledger(connection: Connection, schema: Schema) -> None:
     before = connection.budget
     assert before.queries_left > 0
-    assert not schema.ledger.exists()
+    assert not ledger_file(schema).exists()
     connection.execute(COUNT)
-    assert schema.ledger.exists()
+    assert ledger_file(schema).exists()
     assert connection.budget.queries_left == before.queries_left - 1
 
 
@@ -84,7 +85,7 @@ def test_explain_is_free_and_the_same_by_sql(connection: Connection, schema: Sch
     assert "\n".join(str(line) for (line,) in cursor) == text
     assert str(connection.explain(f"EXPLAIN PRIVACY {COUNT}")) == text
     assert cursor.privacy is None
-    assert not schema.ledger.exists()
+    assert not ledger_file(schema).exists()
 
 
 def test_explain_takes_queries_only(connection: Connection) -> None:

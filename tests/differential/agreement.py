@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from typing import SupportsFloat
 
 RELATIVE = 1e-9
 
@@ -72,7 +73,9 @@ def _equal(a: object, b: object, slack: float) -> bool:
     if isinstance(a, float) or isinstance(b, float):
         if a is None or b is None:
             return a is b
-        x, y = float(a), float(b)  # type: ignore[arg-type]
+        assert isinstance(a, SupportsFloat), a
+        assert isinstance(b, SupportsFloat), b
+        x, y = float(a), float(b)
         if math.isnan(x) or math.isnan(y):
             return math.isnan(x) and math.isnan(y)
         return x == y or abs(x - y) <= slack + RELATIVE * max(abs(x), abs(y))

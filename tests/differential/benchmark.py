@@ -38,7 +38,7 @@ class Benchmark:
     @property
     def refusals(self) -> tuple[Refusal, ...]:
         """Why some of them are refused."""
-        return tuple(Refusal(**found) for found in _refusals()[self.name])
+        return _refusals()[self.name]
 
     def refusal(self, number: str) -> Refusal | None:
         """Why this query is refused; None for one that is answered."""
@@ -91,11 +91,11 @@ def outcome(statement: Statement, data: World) -> Outcome:
         )
     sql = statement.sql
     if "ties" not in known:
-        wrong, rows = _difference(sql, data, ordered=_is_ordered(sql), nothing="nothing" in known)
-        if wrong or rows:
-            return Outcome(releases, rows, _compared(known), wrong=wrong)
-    wrong, rows = _difference(_whole(sql), data, ordered=False, nothing="nothing" in known)
-    return Outcome(releases, rows, _compared(known), wrong=wrong)
+        wrong, count = _difference(sql, data, ordered=_is_ordered(sql), nothing="nothing" in known)
+        if wrong or count:
+            return Outcome(releases, count, _compared(known), wrong=wrong)
+    wrong, count = _difference(_whole(sql), data, ordered=False, nothing="nothing" in known)
+    return Outcome(releases, count, _compared(known), wrong=wrong)
 
 
 def _compared(known: frozenset[str]) -> str:
@@ -146,6 +146,7 @@ def _queries(name: str) -> Mapping[str, Statement]:
 
 
 @cache
-def _refusals() -> dict[str, list[dict[str, object]]]:
+def _refusals() -> Mapping[str, tuple[Refusal, ...]]:
     path = Path(__file__).with_name("benchmarks.yaml")
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    read = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {name: tuple(Refusal(**fields) for fields in listed) for name, listed in read.items()}

@@ -125,10 +125,10 @@ def _plain(column: Column, random: Random) -> object:
             low, high = ends(column)
             return round(random.uniform(float(low), float(high)), 3)
         case Date():
-            low, high = map(int, ends(column))
-            return day(random.randint(low, high))
+            low, high = ends(column)
+            return day(random.randint(int(low), int(high)))
         case Timestamp():
-            low, high = map(int, ends(column))
-            return timestamp(random.randint(low, high))
+            low, high = ends(column)
+            return timestamp(random.randint(int(low), int(high)))
         case other:
             raise TypeError(f"no clean values of type {other}")

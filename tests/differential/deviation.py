@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import TypedDict
 
 import yaml
 from differential.statement import Statement
 
-Deviations = dict[str, dict[str, object]]
+
+class Deviation(TypedDict):
+    """Why some statements deviate: each by its name, or by how it starts."""
+
+    why: str
+    statements: list[str]
+
+
+Deviations = dict[str, Deviation]
 
 
 def marks(statement: Statement) -> frozenset[str]:
@@ -16,7 +25,7 @@ def marks(statement: Statement) -> frozenset[str]:
     return statement.marks | {
         mark
         for mark, found in documented().items()
-        if any(_means(start, statement) for start in found["statements"])  # type: ignore[attr-defined]
+        if any(_means(start, statement) for start in found["statements"])
     }
 
 
@@ -24,7 +33,8 @@ def marks(statement: Statement) -> frozenset[str]:
 def documented() -> Deviations:
     """Every deviation: why, and of which statements."""
     path = Path(__file__).with_name("deviations.yaml")
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    read: Deviations = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return read
 
 
 def _means(start: str, statement: Statement) -> bool:

@@ -15,7 +15,6 @@ from privacy.seeded import SeededRandomness
 from dpsql.analysis.plan_text import sources
 from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
-from dpsql.bounding.settings import AS_DECLARED
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
@@ -26,6 +25,8 @@ from dpsql.release.columns.released_table import columns
 from dpsql.schema.sql_type import SqlType
 from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement, compile_bound
 from dpsql.session.compile.loss_conversion import query_loss
+from dpsql.session.compile.request import ANSWER
+from dpsql.session.options import DEFAULT_OPTIONS
 
 Row = tuple[object, ...]
 
@@ -44,7 +45,8 @@ def prepared(sql: str, world: World) -> CompiledStatement:
     """`sql` up to its charge."""
     statement = world.whole.bound(sql, world.schema, NO_PARAMETERS, NO_RELEASES)
     loss = query_loss(world.schema, Fraction(1))
-    return compile_bound(statement, sql, world.schema, world.facts, loss, "data", AS_DECLARED)
+    schema, facts = world.schema, world.facts
+    return compile_bound(statement, sql, schema, facts, loss, "data", ANSWER, DEFAULT_OPTIONS)
 
 
 def exact_answer(ready: CompiledStatement, world: World, *, empty_groups: bool = False) -> Answer:

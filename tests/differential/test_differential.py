@@ -138,7 +138,9 @@ def _as_duckdb_has_it(sql: str) -> str:
     return re.sub(r"TO_TIMESTAMP\(('[^']*'), '[^']*'\)", r"TIMESTAMP \1", sql)
 
 
-def _by_key(table: pa.Table, names: list[str], sums: list[str]) -> dict[tuple[object, ...], object]:
+def _by_key(
+    table: pa.Table, names: list[str], sums: list[str]
+) -> dict[tuple[object, ...], tuple[object, ...]]:
     keys = list(zip(*(table.column(name).to_pylist() for name in names), strict=True))
     rows = [tuple(row[name] for name in sums) for row in table.select(sums).to_pylist()]
     assert len(set(keys)) == len(keys)

@@ -71,7 +71,7 @@ def _table(session: Session) -> str:
 
 def _cells(session: Session, number: int) -> tuple[str, str, str, str]:
     try:
-        ready = session.prepare(tpch()[number].sql)
+        ready = session.compile(tpch()[number].sql)
     except WouldShowIndividuals:
         return "refused: it would list individuals", "", "", "nothing"
     if not ready.releases:

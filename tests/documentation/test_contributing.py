@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from documentation.pages import ROOT
 
+from dpsql.physical.strategy.count_units_first import CountUnitsFirst
 from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.bounded_release.bounded_release import CountUnitsFirst
 from dpsql.plan.bounded_release.statistic import DistinctSum
 from dpsql.plan.operator import SetOperation
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
@@ -44,7 +44,7 @@ def named(title: str) -> set[str]:
         ("Add an aggregate", (DistinctSum.__name__, CLOSED)),
         ("Add a mechanism", (f"{DiscreteGaussian.__name__}(",)),
         ("Add a mechanism", (f"{PermuteAndFlip.__name__}(",)),
-        ("Add a strategy", (CountUnitsFirst.__name__, CLOSED)),
+        ("Add a strategy", (f"{CountUnitsFirst.__name__},",)),
     ],
     ids=str,
 )

@@ -147,7 +147,8 @@ def run_process(block: Block, words: list[str], folder: Path) -> None:
 def test_commands_within_lines_are_there(page: Path) -> None:
     for code in inline(page):
         if re.match(r"dpsql [a-z]", code):
-            command, words = commands, shlex.split(code)[1:]
+            command: click.Command = commands
+            words = shlex.split(code)[1:]
             while isinstance(command, click.Group) and words and not words[0].startswith("-"):
                 assert words[0] in command.commands, code
                 command = command.commands[words.pop(0)]

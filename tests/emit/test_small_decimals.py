@@ -35,7 +35,7 @@ def test_no_row_changes_a_sum_by_more_than_its_bound(
         connection.execute(f"CREATE TABLE grains (weight DECIMAL(38, {scale}))")
         connection.execute(f"INSERT INTO grains SELECT {heaviest} FROM range({fewer})")
     session = Session(load_schema(tmp_path / "schema.yaml"))
-    (release,) = session.prepare("SELECT sum(weight) FROM grains").releases
+    (release,) = session.compile("SELECT sum(weight) FROM grains").releases
     session.close()
     with duckdb.connect(source) as connection:
         (before,) = connection.execute(release.step.query.sql).fetchall()[0]

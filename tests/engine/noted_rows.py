@@ -42,17 +42,17 @@ def rows_of(name: str) -> duckdb.DuckDBPyConnection:
     schema = schema_of(name)
     with patch.multiple(storages, ROWS=_ROWS, UNITS=_UNITS):
         storage = storages.Storage(threads=1, order="number")
-        found = storages._connection(schema, PUBLIC[name], storage, True, Path("/nowhere"))
+        connection = storages._connection(schema, PUBLIC[name], storage, True, Path("/nowhere"))
     for table in schema.tables.values():
         items = ", ".join(
             f"{_FIT.get(str(column.type), '{0}').format(f'{chr(34)}{column.name}{chr(34)}')}"
             f' AS "{column.name}"'
             for column in table.columns.values()
         )
-        found.execute(
+        connection.execute(
             f'CREATE OR REPLACE TABLE "{table.name}" AS SELECT {items} FROM "{table.name}"'
         )
-    return found
+    return connection
 
 
 def server_tables(schema: Schema) -> tuple[ServerTable, ...]:
@@ -81,8 +81,8 @@ def statements(
         raw = raw_groups(connection, release, SALT)
         if release.step.bounded.contributions.statistics:
             yield query.sql, [SALT] * query.salted, tables, lines(raw.totals)
-        for histogram, found in zip(query.histograms, raw.histograms, strict=True):
-            yield histogram.sql, [SALT] * histogram.salted, tables, lines(found)
+        for histogram, counted in zip(query.histograms, raw.histograms, strict=True):
+            yield histogram.sql, [SALT] * histogram.salted, tables, lines(counted)
         released[release.name] = exact_table(connection, release, released)
 
 

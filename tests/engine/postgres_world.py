@@ -62,18 +62,18 @@ class Database:
 
     def sessions(self) -> list[int]:
         """The server's processes that serve the role."""
-        found = self.owner.execute(
+        rows = self.owner.execute(
             "SELECT pid FROM pg_stat_activity WHERE usename = %s", [self.role]
         ).fetchall()
-        return [pid for (pid,) in found]
+        return [pid for (pid,) in rows]
 
     def locked(self, table: str) -> int:
         """How many sessions have a lock on a table."""
-        found = self.owner.execute(
+        count = self.owner.execute(
             "SELECT count(*) FROM pg_locks WHERE relation = to_regclass(%s) AND granted", [table]
         ).fetchone()
-        assert found is not None
-        return int(found[0])
+        assert count is not None
+        return int(count[0])
 
 
 @contextmanager
@@ -120,9 +120,9 @@ def load(
         )
         target.run(f"CREATE TABLE {at} ({columns})")
         items = ", ".join(_cell(c.name) for c in table.columns.values())
-        found = rows.execute(f'SELECT concat_ws(chr(9), {items}) FROM "{name}"').fetchall()
+        copied = rows.execute(f'SELECT concat_ws(chr(9), {items}) FROM "{name}"').fetchall()
         with target.owner.cursor() as cursor, cursor.copy(f"COPY {at} FROM STDIN") as copy:
-            copy.write("".join(f"{line}\n" for (line,) in found))
+            copy.write("".join(f"{line}\n" for (line,) in copied))
         if name in keys:
             key = ", ".join(f'"{table.in_source(column)}"' for column in keys[name])
             target.run(f"ALTER TABLE {at} ADD PRIMARY KEY ({key})")

@@ -43,14 +43,14 @@ def test_what_is_named_or_under_a_star_is_needed(
 
 
 def test_of_what_is_not_understood_all_is_needed() -> None:
-    found = needed_columns('SELECT ((( FROM "orders"', TABLES)
-    assert found["orders"] == ("id", "Price", "note")
+    needed = needed_columns('SELECT ((( FROM "orders"', TABLES)
+    assert needed["orders"] == ("id", "Price", "note")
 
 
 @pytest.mark.parametrize("claim", in_turn(((claim.name, (claim,)) for claim in noted()), share=6))
 def test_notes_read_nothing_that_is_not_pulled(claim: Claim) -> None:
     tables = server_tables(schema_of(claim.schema))
-    for sql, parameters, listed, found in statements(claim):
+    for sql, parameters, listed, integers in statements(claim):
         with rows_of(claim.schema).cursor() as narrow:
             for name, table in listed.items():
                 narrow.register(name, table)
@@ -59,4 +59,4 @@ def test_notes_read_nothing_that_is_not_pulled(claim: Claim) -> None:
                 narrow.execute(
                     f'CREATE TEMP TABLE "{name}" AS SELECT {items} FROM memory.main."{name}"'
                 )
-            assert lines(narrow.sql(sql, params=parameters or None).to_arrow_table()) == found
+            assert lines(narrow.sql(sql, params=parameters or None).to_arrow_table()) == integers

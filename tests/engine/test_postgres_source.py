@@ -116,15 +116,15 @@ OFFERED = {
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[Database]:
-    with database() as made:
+    with database() as created:
         for number, (kind, values) in enumerate(HOSTILE.items()):
-            made.run(f"CREATE TABLE t{number} (place integer, v {kind})")
-            made.run(f"INSERT INTO t{number} VALUES (-1, NULL)")
-            for place, text in enumerate(values):
-                made.owner.execute(f"INSERT INTO t{number} VALUES ({place}, %s)", [text])
-        made.run("CREATE TABLE empty (v text)", "CREATE TABLE bare ()")
-        made.run("INSERT INTO bare DEFAULT VALUES", "INSERT INTO bare DEFAULT VALUES")
-        made.run(
+            created.run(f"CREATE TABLE t{number} (number integer, v {kind})")
+            created.run(f"INSERT INTO t{number} VALUES (-1, NULL)")
+            for index, text in enumerate(values):
+                created.owner.execute(f"INSERT INTO t{number} VALUES ({index}, %s)", [text])
+        created.run("CREATE TABLE empty (v text)", "CREATE TABLE bare ()")
+        created.run("INSERT INTO bare DEFAULT VALUES", "INSERT INTO bare DEFAULT VALUES")
+        created.run(
             "CREATE TABLE parts (k integer, v integer) PARTITION BY RANGE (k)",
             "CREATE TABLE low PARTITION OF parts FOR VALUES FROM (0) TO (10)",
             "CREATE TABLE high PARTITION OF parts FOR VALUES FROM (10) TO (20)"
@@ -136,8 +136,8 @@ def world() -> Iterator[Database]:
             """INSERT INTO "Other Place"."Odd ""Name" VALUES (1, 'x', 2)""",
             "ANALYZE",
         )
-        made.grant()
-        yield made
+        created.grant()
+        yield created
 
 
 def declared(kind: str) -> str:
@@ -150,7 +150,7 @@ def declared(kind: str) -> str:
 def hostile(world: Database) -> Iterator[PostgresEngine]:
     """An engine that reads all of them."""
     tables = (
-        ServerTable(f"t{number}", (("place", "INTEGER"), ("v", declared(kind))))
+        ServerTable(f"t{number}", (("number", "INTEGER"), ("v", declared(kind))))
         for number, kind in enumerate(HOSTILE)
     )
     with PostgresEngine(world.source(*tables)) as engine:
@@ -160,9 +160,9 @@ def hostile(world: Database) -> Iterator[PostgresEngine]:
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_each_value_is_duckdbs_own_or_null(hostile: PostgresEngine, kind: str) -> None:
     number = list(HOSTILE).index(kind)
-    sql = f'SELECT CAST(v AS VARCHAR) AS v, typeof(v) AS k FROM "t{number}" ORDER BY place'
+    sql = f'SELECT CAST(v AS VARCHAR) AS v, typeof(v) AS k FROM "t{number}" ORDER BY number'
     read = hostile.execute(sql).table.to_pylist()
-    wanted = [text if said is None else said for text, said in HOSTILE[kind].items()]
+    wanted = [text if shown is None else shown for text, shown in HOSTILE[kind].items()]
     assert [row["v"] for row in read] == [None, *(None if v == "NULL" else v for v in wanted)]
     assert {row["k"] for row in read} == {declared(kind)}
 
@@ -227,7 +227,7 @@ def test_names_are_quoted_and_rows_without_columns_are_counted(world: Database) 
 
 def test_undeclared_tables_and_columns_are_not_there(world: Database) -> None:
     with PostgresEngine(world.source(ServerTable("t0", (("v", "SMALLINT"),)))) as engine:
-        for sql in ('SELECT place FROM "t0"', 'SELECT 1 FROM "t1"'):
+        for sql in ('SELECT number FROM "t0"', 'SELECT 1 FROM "t1"'):
             with pytest.raises(ExecutionFailed):
                 engine.execute(sql)
 
@@ -244,12 +244,12 @@ def test_only_one_select_runs_and_nothing_hides_a_table(world: Database) -> None
 
 
 def test_a_catalog_has_names_and_types_of_base_tables(world: Database) -> None:
-    found = read_catalog(PostgresSource(world.url))
-    assert found["parts"] == (("k", "INTEGER"), ("v", "INTEGER"))
-    assert found['Other Place.Odd "Name'][0] == ("a b", "INTEGER")
+    catalog = read_catalog(PostgresSource(world.url))
+    assert catalog["parts"] == (("k", "INTEGER"), ("v", "INTEGER"))
+    assert catalog['Other Place.Odd "Name'][0] == ("a b", "INTEGER")
     for number, kind in enumerate(HOSTILE):
         name = kind.replace("numeric(", "DECIMAL(")
-        assert found[f"t{number}"][1] == ("v", OFFERED.get(kind, name)), kind
+        assert catalog[f"t{number}"][1] == ("v", OFFERED.get(kind, name)), kind
 
 
 def test_a_snapshot_has_one_version_and_the_next_has_another(world: Database) -> None:

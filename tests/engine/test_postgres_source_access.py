@@ -20,27 +20,27 @@ T = ServerTable("t", (("id", "INTEGER"), ("word", "VARCHAR")), key=("id",))
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[Database]:
-    with database() as made:
-        yield made
+def shared() -> Iterator[Database]:
+    with database() as created:
+        yield created
 
 
 @pytest.fixture
-def world(place: Database) -> Iterator[Database]:
+def world(shared: Database) -> Database:
     """The database with one table, as if it were new."""
-    place.run(
+    shared.run(
         "DROP SCHEMA IF EXISTS evil CASCADE",
         "DROP EXTENSION IF EXISTS file_fdw CASCADE",
         "DROP SCHEMA public CASCADE",
         "CREATE SCHEMA public",
-        f"ALTER ROLE {place.role} NOSUPERUSER NOBYPASSRLS INHERIT",
-        f"ALTER ROLE {place.role} RESET ALL",
-        f"REVOKE dpsql, pg_write_all_data FROM {place.role}",
+        f"ALTER ROLE {shared.role} NOSUPERUSER NOBYPASSRLS INHERIT",
+        f"ALTER ROLE {shared.role} RESET ALL",
+        f"REVOKE dpsql, pg_write_all_data FROM {shared.role}",
         "CREATE TABLE t (id integer PRIMARY KEY, word text)",
         "INSERT INTO t VALUES (1, 'canary-word')",
     )
-    place.grant()
-    return place
+    shared.grant()
+    return shared
 
 
 def refused(world: Database, *tables: ServerTable, url: str = "") -> SourceFault:
@@ -209,7 +209,7 @@ def test_a_declared_column_is_there(world: Database) -> None:
 
 
 _FILLED = "ALTER TABLE x ALTER a SET NOT NULL"
-KEYS = {
+KEYS: dict[str, tuple[bool, str, *tuple[str, ...]]] = {
     "primary": (True, "PRIMARY KEY (a)"),
     "unique, not null": (True, "UNIQUE (a)", _FILLED),
     "an index": (True, "CHECK (true)", "CREATE UNIQUE INDEX ON x (a) INCLUDE (b)", _FILLED),
@@ -225,7 +225,7 @@ KEYS = {
 
 
 @pytest.mark.parametrize("case", KEYS)
-def test_a_declared_key_is_kept_by_the_server(world: Database, case: str) -> None:
+def test_a_declared_key_has_a_constraint_on_the_server(world: Database, case: str) -> None:
     keeps, first, *others = KEYS[case]
     world.run(f"CREATE TABLE x (a integer, b integer, {first})", *others)
     world.grant()

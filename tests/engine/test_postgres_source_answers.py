@@ -32,8 +32,8 @@ SHARE = 4
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[Database]:
-    with database() as made:
-        yield made
+    with database() as created:
+        yield created
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_notes_have_the_same_integers(turn: int, name: str, world: Database) -> 
     load(world, schema, rows_of(name), {})
     with PostgresEngine(world.source(*server_tables(schema)), threads=1) as engine:
         for claim in [claim for claim in noted() if claim.schema == name][turn::SHARE]:
-            for sql, parameters, tables, found in statements(claim):
+            for sql, parameters, tables, integers in statements(claim):
                 # Each alone: what an earlier one has pulled would hide what is lacking.
-                assert lines(engine.execute(sql, parameters, tables).table) == found, claim.name
+                assert lines(engine.execute(sql, parameters, tables).table) == integers, claim.name
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def exact(ready: CompiledStatement, session: Session) -> dict[str, pa.Table]:
         for release in ready.releases
     )
     job = Job(engine_source(session.schema), steps)
-    return run(job, session._execution.source(), SeededRandomness("salt"))
+    return run(job, session._context.execution.source(), SeededRandomness("salt"))
 
 
 @pytest.mark.parametrize("number", [n for n in tpch() if n not in LISTS_INDIVIDUALS])
@@ -105,13 +105,13 @@ def test_tpch_has_the_same_integers(number: int, benchmark: Tpch) -> None:
     with open_source(by_file.schema) as engine:
         assert all(verify_keys(by_file.schema, engine).values())
     by_server = Session(load_schema(benchmark.server))
-    plain, pulled = by_file.prepare(sql), by_server.prepare(sql)
+    plain, pulled = by_file.compile(sql), by_server.compile(sql)
     # The server's constraints prove what the rows of the files do, and public rows are the same.
     assert [r.step.query for r in pulled.releases] == [r.step.query for r in plain.releases]
     assert [r.sensitivity for r in pulled.releases] == [r.sensitivity for r in plain.releases]
     if not plain.releases:
         one, other = (
-            s._execution.public(r, {}) for s, r in ((by_file, plain), (by_server, pulled))
+            s._context.execution.public(r, {}) for s, r in ((by_file, plain), (by_server, pulled))
         )
         assert one.equals(other)
     assert exact(plain, by_file) == exact(pulled, by_server)

@@ -15,6 +15,9 @@ from pgwire.shop import served
 
 import dpsql
 from dpsql.errors import ExecutionFailed, SourceFault
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.context import SessionContext
+from dpsql.session.run.charge_and_run import Released, charge_and_run
 
 SHOP = """\
 dataset: shop
@@ -41,8 +44,8 @@ COUNT = "SELECT town, count(*) AS n, sum(paid) AS s FROM orders GROUP BY town OR
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[Database]:
-    with database() as made:
-        made.run(
+    with database() as created:
+        created.run(
             "CREATE SCHEMA plant",
             "CREATE TABLE plant.towns (name text PRIMARY KEY, size integer)",
             "INSERT INTO plant.towns VALUES ('Bonn', 3), ('Kiel', 2), ('Ulm', 1)",
@@ -57,8 +60,8 @@ def world() -> Iterator[Database]:
             "COMMENT ON TABLE people IS 'who buys'",
             "ANALYZE",
         )
-        made.grant()
-        yield made
+        created.grant()
+        yield created
 
 
 @pytest.fixture
@@ -155,7 +158,7 @@ def test_query_explain_console_and_prepare(run: Run, shop: Path) -> None:
         assert not secret(one.out + one.err)
 
 
-def test_a_version_is_stated_and_names_what_is_given_again(
+def test_a_version_is_stated_and_names_the_answers_that_are_stored(
     world: Database, run: Run, shop: Path
 ) -> None:
     shop.write_text(SHOP.format(url=world.url, version="null"))
@@ -191,21 +194,21 @@ def test_a_table_that_is_gone_after_the_charge_fails_as_anything_does(
     world: Database, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with dpsql.connect(shop) as connection:
-        session = connection._session
-        charge = session._charge_and_run
 
-        def then_renamed(*given: object, **named: object) -> object:
+        def then_renamed(
+            context: SessionContext, sql: str, compiled: CompiledStatement
+        ) -> Released:
             world.run("ALTER TABLE orders RENAME TO gone")
-            return charge(*given, **named)
+            return charge_and_run(context, sql, compiled)
 
-        monkeypatch.setattr(session, "_charge_and_run", then_renamed)
+        monkeypatch.setattr("dpsql.session.session.charge_and_run", then_renamed)
         try:
             with pytest.raises(ExecutionFailed, match="its charge stands") as raised:
                 connection.execute(COUNT)
         finally:
             world.run("ALTER TABLE gone RENAME TO orders")
         assert "orders" not in str(raised.value)
-        assert session.balance().spent.amount > 0
+        assert connection._session.balance().spent.amount > 0
 
 
 @pytest.mark.usefixtures("shop")

@@ -22,8 +22,8 @@ class Engines:
         found = hostile.write(folder, source, world)
         self.plain = DuckDBEngine(found, threads=1)
         with pytest.MonkeyPatch.context() as changed:
-            everything = duckdb.sql("SELECT string_agg(name, ',') FROM duckdb_optimizers()")
-            ((names,),) = everything.fetchall()
+            everything = "SELECT string_agg(name, ',') FROM duckdb_optimizers()"
+            ((names,),) = duckdb.execute(everything).fetchall()
             for settings in (lockdown.SEMANTIC_SETTINGS, lockdown.OWN_STATISTICS):
                 changed.setitem(settings, "disabled_optimizers", f"'{names}'")
             self.literal = DuckDBEngine(found, threads=1)

@@ -17,9 +17,18 @@ from dpsql.errors import Error, Refused, TooComplex
 from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions import ALIASES, FUNCTIONS, find
 from dpsql.plan.traversal import subexpressions
-from dpsql.schema.sql_type import BIGINT, Boolean, Date, Double, Integer, Timestamp, Varchar
+from dpsql.schema.sql_type import (
+    BIGINT,
+    Boolean,
+    Date,
+    Double,
+    Integer,
+    SqlType,
+    Timestamp,
+    Varchar,
+)
 
-COLUMNS = {
+COLUMNS: dict[str, SqlType] = {
     "text": Varchar(),
     "x": Double(),
     "n": Integer(32),
@@ -218,9 +227,9 @@ def test_now_is_a_constant(sql: str, expected: str) -> None:
 
 
 def test_now_with_arguments_is_left_alone() -> None:
-    tree = constant_now(
-        parse_one("SELECT current_timestamp(3), now(1)", dialect="duckdb"), lambda: CLOCK
-    )
+    written = parse_one("SELECT current_timestamp(3), now(1)", dialect="duckdb")
+    assert isinstance(written, exp.Query)
+    tree = constant_now(written, lambda: CLOCK)
     assert list(tree.find_all(exp.CurrentTimestamp))
 
 

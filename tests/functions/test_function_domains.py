@@ -11,7 +11,7 @@ from functions.calls import Case, cases, engine
 from functions.samples import extreme, ordinary
 
 from dpsql.analysis.domains.expression_domain import domain
-from dpsql.plan.expression import Scalar
+from dpsql.plan.expression import Expression, Scalar
 from dpsql.plan.functions import FUNCTIONS, evaluation
 from dpsql.plan.functions.evaluation import as_text, cast
 from dpsql.privacy.domain import Domain, Interval, coordinate, day, of_values, timestamp
@@ -60,7 +60,8 @@ def _interval(kind: SqlType, random: Random) -> tuple[list[Scalar], Domain] | No
             ]
         case _:
             return None
-    found = [place for value in values if (place := coordinate(value)) is not None]
+    listed = [value for value in values if value is not None]
+    found = [place for value in listed if (place := coordinate(value)) is not None]
     return values, Domain(Interval(min(found), max(found)), nullable=False)
 
 
@@ -83,7 +84,7 @@ def _given(kind: SqlType, shape: str, random: Random) -> tuple[list[Scalar], Dom
 def test_values_lie_in_the_derived_domain(name: str, shape: str) -> None:
     random = Random(f"{name} {shape}")
     for case in _some(name, random):
-        lists, domains = [], {}
+        lists, domains = [], dict[int | Expression, Domain]()
         for column in case.columns:
             values, known = _given(column.type, shape, random)
             nullable = random.random() < 0.3

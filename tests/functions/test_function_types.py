@@ -14,8 +14,9 @@ _ZONED = {"to_timestamp"}
 def _types(found: tuple[Case, ...], *, raw: bool) -> list[str]:
     asked = []
     for case in found:
-        row = ", ".join(f"NULL::{c.type} AS c{c.id}" for c in case.columns) or "NULL"
-        asked.append(f"(SELECT typeof({case.raw if raw else case.emitted}) FROM (SELECT {row}))")
+        nulls = ", ".join(f"NULL::{c.type} AS c{c.id}" for c in case.columns) or "NULL"
+        kind = f"typeof({case.raw if raw else case.emitted})"
+        asked.append(f"(SELECT {kind} FROM (SELECT {nulls}))")
     typed: list[str] = []
     for start in range(0, len(asked), 100):
         row = engine().execute(f"SELECT {', '.join(asked[start : start + 100])}").fetchone()

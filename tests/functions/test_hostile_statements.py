@@ -147,7 +147,7 @@ def session() -> Session:
 @cache
 def _releases(sql: str) -> tuple[CompiledRelease, ...]:
     try:
-        return session().prepare(sql).releases
+        return session().compile(sql).releases
     except Error:
         return ()
 

@@ -42,7 +42,7 @@ def test_bins_are_postgresqls(kind: SqlType, low: str, high: str, count: int) ->
     values = [Fraction(n, 1 if whole else 4) for n in range(-450, 451)]
     listed = ", ".join(f"(CAST({float(v)} AS {kind}))" for v in values)
     sql = f"SELECT {number.sql(dialect='duckdb')} FROM (VALUES {listed}) t(c1)"
-    found = [row[0] for row in duckdb.sql(sql).fetchall()]
+    found = [row[0] for row in duckdb.execute(sql).fetchall()]
     assert found == [bucket(v, Fraction(low), Fraction(high), count) for v in values]
 
 

@@ -54,10 +54,11 @@ def joined(random: Random) -> Rows:
     mine = _called("l", one, is_open=side in ("RIGHT ", "FULL "))
     theirs = _called("r", other, is_open=side in ("LEFT ", "FULL "))
     roll = random.random()
+    shared: tuple[tuple[str, str], ...] = (merged,)
     if roll < 0.35:
-        text, shared = f"{one} AS l {side}JOIN {other} AS r USING ({key})", (merged,)
+        text = f"{one} AS l {side}JOIN {other} AS r USING ({key})"
     elif roll < 0.5:
-        text, shared = f"{one} AS l NATURAL {side}JOIN {other} AS r", (merged,)
+        text = f"{one} AS l NATURAL {side}JOIN {other} AS r"
     else:
         more = random.choice(["", "", " AND l.{0} IS NOT NULL"]).format(key)
         text, shared = f"{one} AS l {side}JOIN {other} AS r ON l.{key} = r.{key}{more}", ()

@@ -10,7 +10,7 @@ from neighbor_search.public_rows import PUBLIC
 from notes.compiler import schema_of
 
 from dpsql.audit.databases.database_batch import DatabaseBatch
-from dpsql.audit.databases.unit_ownership import Rows
+from dpsql.audit.databases.unit_ownership import Row, Rows
 
 DATABASES = 3
 
@@ -26,7 +26,7 @@ def dense() -> DatabaseBatch:
 
 def _rows(random: Random) -> Rows:
     pick = random.choice
-    patients = [
+    patients: list[Row] = [
         (
             number,
             pick([0, 1, 2, 3, 41, 85, None]),
@@ -37,7 +37,7 @@ def _rows(random: Random) -> Rows:
         )
         for number in range(1, 13)
     ]
-    visits = [
+    visits: list[Row] = [
         (
             number,
             pick([*range(1, 14), None]),
@@ -48,7 +48,7 @@ def _rows(random: Random) -> Rows:
         )
         for number in range(1, 41)
     ]
-    tests = [
+    tests: list[Row] = [
         (
             number,
             pick([*range(1, 42), None]),
@@ -57,5 +57,7 @@ def _rows(random: Random) -> Rows:
         )
         for number in range(1, 41)
     ]
-    readings = [(pick([0, 1, 2, 3, None]), pick([0.0, -0.0, 1.0, -0.5, None])) for _ in range(12)]
+    readings: list[Row] = [
+        (pick([0, 1, 2, 3, None]), pick([0.0, -0.0, 1.0, -0.5, None])) for _ in range(12)
+    ]
     return {"patients": patients, "visits": visits, "tests": tests, "readings": readings}

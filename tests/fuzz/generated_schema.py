@@ -293,4 +293,4 @@ def exact(column: Column) -> bool:
     """Sums of it are those of integers, to the last digit."""
     if not sums(column) or isinstance(column.type, Double) or column.bounds is None:
         return False
-    return all(isinstance(end, int | Fraction) and abs(end) < 2**33 for end in column.bounds)
+    return all(isinstance(end, int | Fraction) and -(2**33) < end < 2**33 for end in column.bounds)

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from fuzz.query import query
 from neighbor_search.batches import compare, may_be_compared
-from neighbor_search.sidecar import SETTINGS
+from neighbor_search.sidecar import LIMITS
 from notes.compiler import prepared
 
 from dpsql.errors import Error
@@ -34,8 +34,8 @@ def _compare(random: Random) -> None:
     found = 0
     while found < CHUNK:
         try:
-            sql, settings = query(random), SETTINGS[random.choice(["all", "narrow"])]
-            releases = prepared(sql, "clinic", frozenset(), settings=settings).releases
+            sql, limits = query(random), LIMITS[random.choice(["all", "narrow"])]
+            releases = prepared(sql, "clinic", frozenset(), limits=limits).releases
         except Error:
             continue
         for release in filter(may_be_compared, releases):

@@ -9,15 +9,12 @@ from random import Random
 
 import pytest
 from fuzz.query import query
-from neighbor_search.sidecar import SETTINGS, attack, private, proved
+from neighbor_search.sidecar import LIMITS, attack, is_split, private, proved
 
-from dpsql.bounding.settings import AS_DECLARED
+from dpsql.bounding.options import AS_DECLARED
 from dpsql.errors import Error
-from dpsql.plan.bounded_release.bounded_release import (
-    SplitByContribution,
-    StoredUnitSums,
-    UnlimitedRows,
-)
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
+from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
 
 ORDINARY = 24
 LONG = int(os.environ.get("DPSQL_CASES", "2000"))
@@ -64,19 +61,19 @@ def test_no_neighbour_changes_more_than_derived_at_length(chunk: int) -> None:
 
 def _attack(random: Random) -> None:
     """As many queries as a chunk has, half of them of sums that stand ready."""
-    by_rows = _queries(random, query, UnlimitedRows)
+    by_rows = _queries(random, query, SplitByContribution)
     for sql in (*by_rows, *_queries(random, _by_unit, StoredUnitSums)):
-        for settings in SETTINGS.values():
-            attack(sql, "clinic", settings, databases=2)
+        for limits in LIMITS.values():
+            attack(sql, "clinic", limits, databases=2)
 
 
 def _queries(
-    random: Random, asked: Callable[[Random], str], light: type[StoredUnitSums | UnlimitedRows]
+    random: Random, asked: Callable[[Random], str], kind: type[StoredUnitSums | SplitByContribution]
 ) -> Iterator[str]:
     found = 0
     while found < CHUNK // 2:
         sql = asked(random)
-        if light in _kinds(sql):
+        if kind in _kinds(sql):
             found += 1
             yield sql
 
@@ -98,10 +95,9 @@ def _by_unit(random: Random) -> str:
 
 
 def _kinds(sql: str) -> set[type]:
-    """How light rows of its releases are summed; none if it is refused."""
+    """How the rows of its releases are split; none if it is refused."""
     try:
         ready = proved(sql, "clinic", private("clinic"), AS_DECLARED, ready=True)
     except Error:
         return set()
-    found = (release.step.bounded.physical_plan for release in ready.releases)
-    return {type(each.unlimited) for each in found if isinstance(each, SplitByContribution)}
+    return {type(release.choice.plan) for release in ready.releases if is_split(release)}

@@ -26,11 +26,11 @@ from fuzz.ways import (
     told_value,
     without_zeros,
 )
-from neighbor_search.sidecar import SETTINGS
+from neighbor_search.sidecar import LIMITS
 
 from dpsql.audit.databases.unit_ownership import Rows, Unit, units_of_rows, without
 from dpsql.audit.sensitivity.bound_check import violations
-from dpsql.bounding.settings import AS_DECLARED
+from dpsql.bounding.options import AS_DECLARED
 from dpsql.schema.model import EntityUnit, Neighbors, Public
 
 ORDINARY = 8
@@ -69,10 +69,10 @@ def _attack(random: Random, folder: Path) -> Counter[str]:
         answers = None if true is None else stack.enter_context(plain(found.schema, true))
         for _ in range(QUERIES):
             asked = query(random, found)
-            settings = random.choice([AS_DECLARED, *SETTINGS.values()])
-            for ways in proofs.ways(asked.sql, settings):
+            limits = random.choice([AS_DECLARED, *LIMITS.values()])
+            for ways in proofs.ways(asked.sql, limits):
                 outcomes = [[each.found(way) for way in ways] for each in databases]
-                where = f"{asked.sql}\n{settings}\n{found.text}{found.rows}"
+                where = f"{asked.sql}\n{limits}\n{found.text}{found.rows}"
                 _same(ways, outcomes, told, where)
                 _bounded(ways, outcomes, found.schema.neighbors, where)
             if answers is not None and asked.plain is not None:

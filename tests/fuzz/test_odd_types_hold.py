@@ -114,7 +114,7 @@ def releases(kind: Kind, tmp_path: Path) -> Iterator[list[tuple[str, CompiledRel
 
 def prepared(session: Session, sql: str) -> tuple[CompiledRelease, ...]:
     try:
-        return session.prepare(sql).releases
+        return session.compile(sql).releases
     except Error:
         return ()
 

@@ -110,7 +110,13 @@ def _comparison(random: Random, tree: exp.Expr) -> None:
 
 def _negated(random: Random, tree: exp.Expr) -> None:
     """NOT comes, or goes; of a comparison also as its opposite, which is the same."""
-    opposite = {exp.EQ: exp.NEQ, exp.LT: exp.GTE, exp.GT: exp.LTE, exp.LTE: exp.GT, exp.GTE: exp.LT}
+    opposite: dict[type[exp.Expr], type[exp.Expr]] = {
+        exp.EQ: exp.NEQ,
+        exp.LT: exp.GTE,
+        exp.GT: exp.LTE,
+        exp.LTE: exp.GT,
+        exp.GTE: exp.LT,
+    }
     found = _some(random, tree, exp.Not, *opposite)
     if isinstance(found, exp.Not):
         found.replace(found.this.copy())
@@ -174,7 +180,7 @@ def _arms(random: Random, tree: exp.Expr) -> None:
             right = left.copy()
         found.set("this", right)
         found.set("expression", left)
-    elif found is not None:
+    elif isinstance(found, exp.Join):
         if random.random() < 0.4:
             found.set("side", random.choice(["LEFT", "FULL", "RIGHT", None]))
             return

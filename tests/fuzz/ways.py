@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
@@ -17,28 +18,29 @@ import pyarrow as pa
 from neighbor_search.public_rows import create_tables
 from neighbor_search.sidecar import ReadyFacts
 from notes.exact import exact_table
+from physical.strategies import by_all_other_strategies, with_query
 
 from dpsql.audit.databases.database_batch import Groups
 from dpsql.audit.databases.unit_ownership import Rows
-from dpsql.bounding.settings import Settings
-from dpsql.emit.release.release import emit_release
-from dpsql.emit.strategy.unit_batches import can_be_batched
+from dpsql.bounding.options import ContributionLimits
 from dpsql.engine.duckdb.lockdown import configure as fix_meaning
 from dpsql.engine.sidecar.contents import SIDECAR
 from dpsql.engine.sidecar.file import fill
 from dpsql.errors import Error, SourceFault
+from dpsql.physical.modifier.sidecar_access import without_sidecar
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
-    ChooseGroupsFirst,
+    ByRank,
+    ByStoredRank,
+    Limited,
     LimitGroups,
-    PerUnit,
 )
 from dpsql.plan.bounded_release.engine_query import HASH_SPACE, EngineQuery, Histogram
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import CompiledRelease, compile_sql
 from dpsql.session.compile.loss_conversion import query_loss
-from dpsql.session.run.sidecar_fallback import from_source
+from dpsql.session.options import QueryOptions
 from dpsql.session.sidecar import sidecar_tables
 
 SALT: Final = "1"
@@ -57,6 +59,7 @@ class Way:
     name: str
     release: CompiledRelease
     in_parts: bool = False
+    limited: Limited | None = None
 
     @property
     def draws(self) -> str:
@@ -64,13 +67,15 @@ class Way:
 
         Empty where none is left out.
         """
-        bounded = self.release.step.bounded
-        limited = bounded.limited
-        if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByHash):
-            return ""
-        if any("drawn once" in note for note in bounded.notes):
-            return "once"
-        return "numbers" if isinstance(bounded.physical_plan, ChooseGroupsFirst) else "hashes"
+        match self.release.choice.limited if self.limited is None else self.limited:
+            case LimitGroups(limit=ByStoredRank()):
+                return "once"
+            case LimitGroups(limit=ByRank()):
+                return "numbers"
+            case LimitGroups(limit=ByHash()):
+                return "hashes"
+            case _:
+                return ""
 
 
 class Proofs:
@@ -87,7 +92,7 @@ class Proofs:
             "prepared": ReadyFacts(schema, self.connection, holds, ready),
         }
 
-    def ways(self, sql: str, settings: Settings) -> list[list[Way]]:
+    def ways(self, sql: str, limits: ContributionLimits) -> list[list[Way]]:
         """For each release all ways to it; none if the query is refused."""
         found = []
         for name, facts in self._facts.items():
@@ -97,7 +102,12 @@ class Proofs:
                     [
                         Way(name, release)
                         for release in compile_sql(
-                            sql, self.schema, facts, granted, "data", settings=settings
+                            sql,
+                            self.schema,
+                            facts,
+                            granted,
+                            "data",
+                            options=QueryOptions(limits=limits),
                         ).releases
                     ]
                 )
@@ -123,24 +133,18 @@ class Proofs:
 def _all(ways: list[Way]) -> Iterator[Way]:
     for way in ways:
         yield way
-        step = way.release.step
-        if way.name != "verified" and can_be_batched(step.bounded):
-            query = emit_release(step.bounded, {}, in_batches=True)
-            parted = replace(way.release, step=replace(step, query=query, batches=PARTS))
+        batches = way.release.step.batches
+        if way.name != "verified" and batches is not None:
+            parted = with_query(way.release, batches.query)
             yield Way(f"{way.name}, in parts", parted, in_parts=True)
-        if not isinstance(step.bounded.physical_plan, PerUnit):
-            alone = replace(step.bounded, physical_plan=PerUnit(), notes=())
-            yield _emitted(f"{way.name}, unit by unit", way.release, alone)
+        for name, other in by_all_other_strategies(way.release):
+            yield Way(f"{way.name}, by {name}", other)
     *_, last = ways
-    yield _emitted(
-        "prepared, without its file", last.release, from_source(last.release.step.bounded)
-    )
-
-
-def _emitted(name: str, release: CompiledRelease, bounded: object) -> Way:
-    step = release.step
-    query = emit_release(bounded, dict(step.public_inputs))  # type: ignore[arg-type]
-    return Way(name, replace(release, step=replace(step, bounded=bounded, query=query)))  # type: ignore[arg-type]
+    fallback = last.release.step.without_sidecar
+    if fallback is not None:
+        gone = with_query(last.release, fallback.query)
+        limited = without_sidecar(last.release.step.bounded.limited)
+        yield Way("prepared, without its file", gone, limited=limited)
 
 
 @contextmanager
@@ -202,8 +206,14 @@ def _summed(rows: list[tuple[object, ...]], count: int) -> Groups:
     for row in rows:
         key = tuple(map(told_value, row[: len(row) - count]))
         old = found.get(key, (0,) * count)
-        found[key] = tuple(a + int(b) for a, b in zip(old, row[len(row) - count :], strict=True))  # type: ignore[call-overload]
+        sums = map(_whole, row[len(row) - count :])
+        found[key] = tuple(a + b for a, b in zip(old, sums, strict=True))
     return found
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int | Decimal), value
+    return int(value)
 
 
 def told_value(value: object) -> object:

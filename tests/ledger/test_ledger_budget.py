@@ -9,6 +9,7 @@ import pytest
 from ledger.ledger_world import PURE, TENTH, Place, charge, terms
 
 from dpsql.errors import BudgetSpent
+from dpsql.ledger.charge import Charge
 from dpsql.ledger.ledger import Ledger
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
@@ -70,7 +71,7 @@ def test_a_refused_charge_leaves_no_trace(place: Place) -> None:
     ],
 )
 def test_a_refusal_names_what_is_left_and_nothing_else(
-    place: Place, asked: object, message: str
+    place: Place, asked: Charge, message: str
 ) -> None:
     with place.open(terms(6)) as ledger:
         ledger.charge(charge(1))

@@ -15,7 +15,7 @@ from dpsql.errors import (
     OperationalError,
 )
 from dpsql.ledger.chain.entry import Burned, Charged, Opened, Released
-from dpsql.ledger.charge import Failure, State
+from dpsql.ledger.charge import Charge, Failure, State
 from dpsql.ledger.ledger import Ledger
 
 
@@ -37,7 +37,7 @@ def test_the_same_request_is_charged_once(place: Place) -> None:
     [charge("a", request_hash="other"), charge("a", analyst="bob")],
     ids=["other hash", "other analyst"],
 )
-def test_a_request_id_is_bound_to_its_request(place: Place, other: object) -> None:
+def test_a_request_id_is_bound_to_its_request(place: Place, other: Charge) -> None:
     with place.open() as ledger:
         ledger.release(ledger.charge(charge("a")), b"alice's")
         with pytest.raises(BadParameter, match="used for another request"):

@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from ledger.ledger_world import PROCESSES, TENTH, Place, charge, run, terms
@@ -25,8 +26,9 @@ from dpsql.ledger.storage.sqlite import Database
 from dpsql.privacy.accounting.loss import PrivacyLoss
 
 
-def die(*_: object) -> None:
+def die(*_: object) -> NoReturn:
     os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("it lives")
 
 
 def before(owner: object, name: str) -> Callable[[], None]:
@@ -35,7 +37,12 @@ def before(owner: object, name: str) -> Callable[[], None]:
 
 def after(owner: object, name: str) -> Callable[[], None]:
     done = getattr(owner, name)
-    return lambda: setattr(owner, name, lambda *given: (done(*given), die()))
+
+    def done_and_dead(*given: object) -> NoReturn:
+        done(*given)
+        die()
+
+    return lambda: setattr(owner, name, done_and_dead)
 
 
 def torn(whole_lines: int) -> Callable[[], None]:
@@ -186,7 +193,7 @@ def tighten_and_die(place: Place) -> None:
             die()
         append(self, tail, lines)
 
-    Anchor.append = first_line_only
+    pytest.MonkeyPatch().setattr(Anchor, "append", first_line_only)
     place.open(terms(10))
 
 

@@ -14,6 +14,7 @@ import pytest
 from ledger.ledger_world import TENTH, Place, charge, place_in, run, terms
 
 from dpsql.errors import LedgerFault
+from dpsql.ledger.chain.anchor import Tail
 from dpsql.ledger.chain.entry import Charged
 
 GRANTED, REFUSED = 0, 3
@@ -68,15 +69,15 @@ def charge_without_anchor(place: Place, size: int) -> None:
     with place.open(terms(1000)) as ledger:
         append = ledger._chain.anchor.append
 
-        def limited(*given: object) -> None:
+        def limited(tail: Tail, lines: bytes) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
             try:
-                append(*given)
+                append(tail, lines)
             finally:
                 unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
                 resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
 
-        ledger._chain.anchor.append = limited
+        pytest.MonkeyPatch().setattr(ledger._chain.anchor, "append", limited)
         try:
             ledger.charge(charge("one too many"))
         except LedgerFault:

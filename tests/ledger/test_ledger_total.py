@@ -17,6 +17,7 @@ from dpsql.ledger.chain import checkpoint
 from dpsql.ledger.chain.anchor import Anchor
 from dpsql.ledger.chain.entry import Checkpointed, encode, link
 from dpsql.ledger.ledger import Ledger
+from dpsql.ledger.storage.queries import Row
 
 APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
 
@@ -46,18 +47,20 @@ def test_sums_follow_each_other_at_even_distances(place: Place) -> None:
         assert len(found) == 5
 
 
-def test_an_opening_reads_no_entry_before_the_last_sum(place: Place) -> None:
+def test_an_opening_reads_no_entry_before_the_last_sum(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fill(place, 40)
     with place.open(terms(100)) as ledger:
         last = sums(ledger)[-1]
         asked: list[int] = []
         rows = ledger._chain.store.rows
 
-        def counted(after: int, limit: int) -> object:
+        def counted(after: int, limit: int) -> list[Row]:
             asked.append(after)
             return rows(after, limit)
 
-        ledger._chain.store.rows = counted
+        monkeypatch.setattr(ledger._chain.store, "rows", counted)
         checkpoint.check_checkpoint(ledger._chain)
         # One look at the terms in force, the first entry; all others from the sum on.
         assert min(after for after in asked if after > 1) >= last - 2
@@ -185,7 +188,7 @@ def charge_and_die_before_the_anchor(place: Place) -> None:
         while ledger._store.last() - ledger._store.summed() < checkpoint.EVERY - 1:
             ledger.charge(charge(f"more {number}"))
             number += 1
-        Anchor.append = die
+        pytest.MonkeyPatch().setattr(Anchor, "append", die)
         ledger.charge(charge("summed"))
 
 

@@ -163,18 +163,18 @@ def deviations(given: Given) -> dict[str, float]:
 
 @fact("parallel.add_remove")
 def in_parallel(given: Given) -> float:
-    return max(given["eps"])
+    return float(max(given["eps"]))
 
 
 @fact("parallel.change_one")
 def in_parallel_when_rows_change(given: Given) -> float:
     # A changed record leaves one part and enters another.
-    return sum(sorted(given["eps"])[-2:])
+    return float(sum(sorted(given["eps"])[-2:]))
 
 
 @fact("parallel.l0")
 def in_several_parts(given: Given) -> float:
-    return sum(sorted(given["eps_each"])[-given["l0"] :])
+    return float(sum(sorted(given["eps_each"])[-given["l0"] :]))
 
 
 @fact("sequential")
@@ -203,7 +203,7 @@ def learning_rate(given: Given) -> list[float]:
 
 
 def private_rate(given: Given) -> float:
-    return given["eps"] / math.sqrt(32 * given["T"] * math.log(1 / given["delta"]))
+    return float(given["eps"] / math.sqrt(32 * given["T"] * math.log(1 / given["delta"])))
 
 
 @fact("rwm.dp_eta")

@@ -88,7 +88,7 @@ def scale_of_sum(given: Given) -> float:
 def expected_total(given: Given) -> float:
     law = stats.poisson(given["lambda"])
     capped = sum(min(k, given["cap"]) * law.pmf(k) for k in range(200))
-    return given["n"] * float(capped)
+    return float(given["n"] * capped)
 
 
 @fact("eps_table.round_exp_*")

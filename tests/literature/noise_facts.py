@@ -19,7 +19,7 @@ CONFIDENCE = Fraction(95, 100)
 
 def tails(mechanism: DiscreteLaplace | DiscreteGaussian) -> list[float]:
     """P(noise >= k) for k from 1 on, as far as it matters."""
-    found, k = [], 1
+    found, k = list[float](), 1
     while not found or found[-1] > 1e-25:
         found.append(float(mechanism.tail(k)))
         k += 1
@@ -66,16 +66,16 @@ def analytic_gaussian(given: Given) -> float:
     sigma = given["l2"] / mu_of(given["eps"], given["delta"])
     oracle = given["l2"] * dp_accounting.get_sigma_gaussian(given["eps"], given["delta"])
     assert sigma == pytest.approx(oracle, rel=1e-8)
-    return sigma
+    return float(sigma)
 
 
 def classical(given: Given) -> float:
-    return math.sqrt(2 * math.log(1.25 / given["delta"])) / given["eps"]
+    return float(math.sqrt(2 * math.log(1.25 / given["delta"])) / given["eps"])
 
 
 @fact("gauss.classical_sigma")
 def classical_deviation(given: Given) -> float:
-    return given["l2"] * classical(given)
+    return float(given["l2"] * classical(given))
 
 
 @fact("gauss.classical_invalid_at_eps10")
@@ -93,7 +93,7 @@ def classical_wastes(given: Given) -> list[float]:
 
 @fact("noise.laplace_gauss_crossover_l0")
 def crossover(given: Given) -> float:
-    return (given["eps"] / mu_of(given["eps"], given["delta"])) ** 2 / 2
+    return float((given["eps"] / mu_of(given["eps"], given["delta"])) ** 2 / 2)
 
 
 @fact("split.gauss")
@@ -150,7 +150,7 @@ def mean_deviations(given: Given) -> list[float]:
 def laplace_interval(given: Given) -> float:
     width = given["scale"] * math.log(20)
     assert abs(DiscreteLaplace(Fraction(given["scale"])).half_width(CONFIDENCE) - width) <= 1
-    return width
+    return float(width)
 
 
 @fact("ci.gauss95")
@@ -158,7 +158,7 @@ def gaussian_interval(given: Given) -> float:
     width = given["sigma"] * NormalDist().inv_cdf(0.975)
     ours = DiscreteGaussian(Fraction(given["sigma"]) ** 2).half_width(CONFIDENCE)
     assert abs(ours - width) <= 1
-    return width
+    return float(width)
 
 
 @fact("ci.bonferroni_laplace")
@@ -166,7 +166,7 @@ def joint_interval(given: Given) -> float:
     width = given["scale"] * math.log(given["cells"] / given["alpha"])
     each = 1 - Fraction(str(given["alpha"])) / given["cells"]
     assert abs(DiscreteLaplace(Fraction(given["scale"])).half_width(each) - width) <= 1
-    return width
+    return float(width)
 
 
 @fact("ci.fieller_avg")

@@ -45,4 +45,5 @@ def probabilities(given: Given) -> list[float]:
 @fact("rr.kary_freq_sd")
 def frequency_deviation(given: Given) -> float:
     mechanism = of_epsilon(given, given["k"])
-    return math.sqrt(mechanism.variance(round(given["f"] * given["n"]), given["n"])) / given["n"]
+    deviation = math.sqrt(mechanism.variance(round(given["f"] * given["n"]), given["n"]))
+    return float(deviation / given["n"])

@@ -9,11 +9,11 @@ from scipy import optimize, special, stats
 
 
 def gap(given: Given) -> float:
-    return (given["mu_M"] - given["mu_F"]) / math.sqrt(2 * pooled(given))
+    return float((given["mu_M"] - given["mu_F"]) / math.sqrt(2 * pooled(given)))
 
 
 def pooled(given: Given) -> float:
-    return given["sigma_M"] ** 2 + given["sigma_F"] ** 2
+    return float(given["sigma_M"] ** 2 + given["sigma_F"] ** 2)
 
 
 def covered(given: Given, level: float) -> float:
@@ -23,7 +23,7 @@ def covered(given: Given, level: float) -> float:
         for sigma in ("sigma_M", "sigma_F")
     ]
     apart = stats.norm(given["mu_M"] - given["mu_F"], math.sqrt(pooled(given)))
-    return sum(same) / 4 + (apart.cdf(level) - apart.cdf(-level)) / 2
+    return float(sum(same) / 4 + (apart.cdf(level) - apart.cdf(-level)) / 2)
 
 
 @fact("height.m")
@@ -38,7 +38,7 @@ def expected(given: Given) -> float:
     spread += math.sqrt(2 * pooled(given)) * (
         math.exp(-m * m) + math.sqrt(math.pi) * m * math.erf(m)
     )
-    return spread / (2 * math.sqrt(math.pi))
+    return float(spread / (2 * math.sqrt(math.pi)))
 
 
 @fact("height.mixture_sd")

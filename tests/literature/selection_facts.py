@@ -122,7 +122,7 @@ def certain_from(given: Given) -> int:
 def laplace_threshold(given: Given) -> float:
     each = -math.expm1(math.log1p(-given["delta"]) / given["l0"])
     scale = given["l0"] / given["eps"]
-    return 1 + scale * math.log(1 / (2 * each))
+    return float(1 + scale * math.log(1 / (2 * each)))
 
 
 @fact("threshold.dlaplace.*")
@@ -185,7 +185,7 @@ def opendp_threshold(given: Given) -> list[float]:
 @fact("approx_bounds.threshold")
 def bounds_threshold(given: Given) -> float:
     each = -math.expm1(math.log(given["success"]) / (given["bins"] - 1))
-    return -math.log(2 * each) / given["eps"]
+    return float(-math.log(2 * each) / given["eps"])
 
 
 @fact("r2t.penalty")

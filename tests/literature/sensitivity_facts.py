@@ -219,4 +219,4 @@ def truncated_join(given: Given) -> dict[str, int]:
 def mean_of_many(given: Given) -> float:
     # A row at one end joins n others at the other end, for n from the least on.
     low, high, least = given["L"], given["U"], given["n_min"]
-    return max(abs((low * n + high) / (n + 1) - low) for n in range(least, least + 50))
+    return float(max(abs((low * n + high) / (n + 1) - low) for n in range(least, least + 50)))

@@ -26,6 +26,7 @@ from dpsql.plan.bounded_release.statistic import RowCount, Sum
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
 from dpsql.session.compile.compiled import CompiledRelease
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 
 GOLDEN = Path(__file__).parent.parent.parent / "fixtures" / "founding" / "golden.json"
@@ -80,8 +81,8 @@ def opened(tmp_path: Path, source: Path) -> Open:
     return open_session
 
 
-def release(session: Session, sql: str, epsilon: object = None) -> CompiledRelease:
-    (found,) = session.prepare(sql, epsilon).releases
+def release(session: Session, sql: str, epsilon: Fraction | None = None) -> CompiledRelease:
+    (found,) = session.compile(sql, QueryOptions(epsilon)).releases
     return found
 
 
@@ -119,7 +120,7 @@ def test_a_typical_sensitivity_is_never_used(opened: Open) -> None:
     # Heights have no bound, so a sum of them has none; what pairs of people mostly differ by would
     # leave out nearly half of all pairs. The refusal says what to declare.
     with pytest.raises(Error) as refused:
-        opened().prepare("SELECT sum(height) FROM people")
+        opened().compile("SELECT sum(height) FROM people")
     assert "bounds" in f"{refused.value} {refused.value.hint}"
     figures = json.loads(GOLDEN.read_text(encoding="utf-8"))
     assert figures["height.coverage_of_levels"]["value"][0] < 0.57

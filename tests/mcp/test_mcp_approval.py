@@ -86,7 +86,10 @@ def test_a_yes_holds_for_the_statement_that_it_was_said_to_and_once(company: Pat
 
         async def call(sql: str, **more: Any) -> CallToolResult | InputRequiredResult:
             arguments = {"sql": sql}
-            return await session.call_tool("query", arguments, allow_input_required=True, **more)
+            called: CallToolResult | InputRequiredResult = await session.call_tool(
+                "query", arguments, allow_input_required=True, **more
+            )
+            return called
 
         first = await call(GROUPS)
         assert isinstance(first, InputRequiredResult)

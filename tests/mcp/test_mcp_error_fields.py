@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.engine.duckdb.failure_cause import causes_logged, causes_shown, causes_untold
+from dpsql.engine.duckdb.failure_cause import causes_hidden, causes_logged, causes_shown
 from dpsql.errors import BadParameter, ExecutionFailed, LedgerFault, OverTarget, Span
 from dpsql.mcp.error_fields import corrections, fault
 from dpsql.mcp.json_rows import json_value
@@ -78,7 +78,7 @@ def test_an_analysts_client_isnt_told_why_the_engine_failed(
             raise duckdb.ConversionException("zq7cell")
 
     with causes_shown():
-        with causes_untold():
+        with causes_hidden():
             fail()
         assert not caplog.records
         fail()

@@ -1,20 +1,22 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from assistant import COUNT, GROUPS, Assistant, charges, told
 
 from dpsql.errors import ExecutionFailed, OverTarget
 from dpsql.mcp.options import Options, WrongOptions, check
-from dpsql.mcp.spending_limit import SpendingLimit, spending_limit_of
+from dpsql.mcp.spending_limit import SpendingLimit, default_epsilon, spending_limit_of
 from dpsql.mcp.tool_arguments import Query
 from dpsql.mcp.tool_service import ToolService
 from dpsql.report.budget import read_budget
 from dpsql.schema.load.load import load_schema
+from dpsql.session.run.execution import Execution
 from dpsql.session.session import Session
 
 
@@ -106,7 +108,7 @@ def test_all_statements_together_cost_no_more_than_the_server_allows(
 def test_without_limits_a_fifth_of_what_is_left_may_be_spent(company: Path) -> None:
     session = Session(company)
     purse = spending_limit_of(Options(company), session)
-    schema, budget = session.schema, read_budget(session.schema, "analyst", session.epsilon)
+    schema, budget = session.schema, read_budget(session.schema, "analyst", session.default_epsilon)
     session.close()
     assert purse.ceiling() == schema.per_query.epsilon
     assert purse.queries_left(schema.per_query.epsilon) == budget.queries_left // 5
@@ -142,20 +144,26 @@ def test_an_analysts_own_cap_outlasts_the_server(company: Path) -> None:
     assert [charge.analyst for charge in charges(company)] == ["assistant"]
 
 
-class Broken(Session):
-    """A session whose engine fails once it was charged."""
+class Broken(Execution):
+    """Its engine fails, once a statement was charged."""
 
-    def _execute(self, releases: Iterable[Any], *read: Any) -> Any:
-        if due := list(releases):
-            raise ExecutionFailed
-        return super()._execute(due, *read)
+    def run(self, *_: object) -> dict[str, pa.Table]:
+        raise ExecutionFailed
 
 
 def desk_of(
-    schema: Path, kind: Callable[..., Session], charged: Callable[[], bool], **limits: float
+    path: Path,
+    engines: type[Execution],
+    charged: Callable[[], bool],
+    max_total: float,
+    ask_above: float | None = None,
 ) -> tuple[ToolService, SpendingLimit]:
-    session = kind(load_schema(schema))
-    purse = spending_limit_of(Options(schema, **limits), session)
+    options = Options(path, max_total=max_total, ask_above=ask_above)
+    schema = load_schema(path)
+    execution = engines(schema, lambda _: None)
+    epsilon = default_epsilon(options, schema)
+    session = Session(schema, epsilon=epsilon, execution=execution)
+    purse = spending_limit_of(options, session)
     return ToolService(session, purse, charged), purse
 
 
@@ -172,7 +180,7 @@ def test_a_statement_that_was_charged_and_failed_has_spent(company: Path) -> Non
 
 def test_what_nobody_was_asked_about_costs_no_more_than_that(company: Path) -> None:
     """Prices may change between the question and the statement."""
-    desk, purse = desk_of(company, Session, lambda: False, max_total=2, ask_above=0.2)
+    desk, purse = desk_of(company, Execution, lambda: False, max_total=2, ask_above=0.2)
     for agreed in (None, Fraction(1, 4)):
         with pytest.raises(OverTarget):
             desk.query(Query(COUNT), agreed)
@@ -185,7 +193,7 @@ def test_what_nobody_was_asked_about_costs_no_more_than_that(company: Path) -> N
 
 
 def test_what_others_spend_meanwhile_isnt_taken_from_more_than_was_allowed(company: Path) -> None:
-    desk, purse = desk_of(company, Session, lambda: True, max_total=2)
+    desk, purse = desk_of(company, Execution, lambda: True, max_total=2)
     desk.close()
     purse.spend_up_to(Fraction(100), Fraction(1, 2))
     assert 0.49 < purse.status().spent <= 0.5

@@ -6,10 +6,17 @@ from typing import Any
 
 import jsonschema
 from assistant import COUNT, GROUPS, Assistant, charges, told
+from mcp.types import ReadResourceResult, TextContent, TextResourceContents
 
 from dpsql.mcp.tool_arguments import json_schema
 from dpsql.mcp.tool_results import Failed
 from dpsql.mcp.tools import KINDS
+
+
+def text_of(resource: ReadResourceResult) -> str:
+    content = resource.contents[0]
+    assert isinstance(content, TextResourceContents)
+    return content.text
 
 
 def test_only_the_tool_that_spends_says_it_changes_something(company: Path) -> None:
@@ -165,7 +172,7 @@ def test_an_answer_is_kept_as_a_table_that_is_free_to_ask(company: Path) -> None
         asked = await assistant.ask("query", sql="SELECT max(n) AS most FROM by_department")
         assert asked["cost"]["epsilon"] == 0
         read = await assistant.client.read_resource("dpsql://releases/by_department")
-        assert json.loads(read.contents[0].text)["owner"] == "analyst"
+        assert json.loads(text_of(read))["owner"] == "analyst"
         listed = [str(r.uri) for r in (await assistant.client.list_resources()).resources]
         assert "dpsql://releases/by_department" in listed
         tables = (await assistant.ask("list_tables"))["tables"]
@@ -188,11 +195,9 @@ def test_resources_say_what_tools_say(company: Path) -> None:
             ("dpsql://tables/staff", "describe_table", {"table": "staff"}),
         ):
             read = await assistant.client.read_resource(uri)
-            assert json.loads(read.contents[0].text) == await assistant.ask(tool, **arguments)
-        assert (
-            json.loads((await assistant.client.read_resource("dpsql://releases")).contents[0].text)
-            == []
-        )
+            assert json.loads(text_of(read)) == await assistant.ask(tool, **arguments)
+        releases = await assistant.client.read_resource("dpsql://releases")
+        assert json.loads(text_of(releases)) == []
 
     told(story, company)
 
@@ -202,6 +207,7 @@ def test_the_text_of_an_answer_is_its_fields(company: Path) -> None:
         for sql in ("SELECT 1 AS one", "SELECT * FROM staff"):
             result = await assistant.client.call_tool("query", {"sql": sql})
             (content,) = result.content
+            assert isinstance(content, TextContent)
             assert json.loads(content.text) == result.structured_content
             if result.is_error:
                 jsonschema.validate(result.structured_content, json_schema(Failed))

@@ -91,8 +91,8 @@ def test_stdout_has_nothing_but_the_protocol(company: Path) -> None:
         process.stdin.close()
         assert process.stdout is not None
         assert process.stderr is not None
-        for line in process.stdout.read().splitlines():
-            assert json.loads(line)["jsonrpc"] == "2.0"
+        for answered in process.stdout.read().splitlines():
+            assert json.loads(answered)["jsonrpc"] == "2.0"
         assert process.wait(60) == 0
         assert b"Traceback" not in process.stderr.read()
     assert len(charges(company)) == 2

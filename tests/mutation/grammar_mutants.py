@@ -8,14 +8,14 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "a column of listed rows is a key though it repeats",
         "analysis/lineage/functional_dependency.py",
-        "if len({row[place] for row in rows}) == len(rows):",
+        "if len({row[index] for row in rows}) == len(rows):",
         "if rows:",
     ),
     Mutant(
         "public rows count as kept though they have a partner",
         "bind/proof/unmatched_row_count.py",
-        "kept = _added(ArithmeticOperator.SUBTRACT, self._call_column(self.public, rows), met)",
-        "kept = self._call_column(self.public, rows)",
+        "unmet = _added(ArithmeticOperator.SUBTRACT, self._call_column(self.public, rows), met)",
+        "unmet = self._call_column(self.public, rows)",
         "tests/fuzz/test_generated_answers.py",
         "kept",
         fails_by="DuckDB has",
@@ -23,8 +23,8 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "public rows are counted among which kept ones are",
         "bind/proof/unmatched_public_rows.py",
-        "if not kept.is_all or not alone.can_add(output.call):",
-        "if not alone.can_add(output.call):",
+        "if not unmatched.is_all or not unmatched_rows.can_add(output.call):",
+        "if not unmatched_rows.can_add(output.call):",
         about="outer_join",
     ),
     Mutant(
@@ -74,8 +74,8 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "a window in a correlated subquery holds the rows of all who ask",
         "bind/query/select.py",
-        "self._windows.ask_for_each(subquery, frozenset(self._from.scope.correlated), self._node)",
-        "self._windows.ask_for_each((), frozenset(self._from.scope.correlated), self._node)",
+        "self._windows.partition_by(correlated, self._from.scope.correlated, self._node)",
+        "self._windows.partition_by((), self._from.scope.correlated, self._node)",
         "tests/differential/test_differential.py",
         "lateral",
         fails_by="DuckDB has|over private rows of several units",
@@ -83,7 +83,7 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "DISTINCT in a correlated subquery forgets what it was asked by",
         "bind/query/select.py",
-        "shown = self._projected(plan, above.items, subquery)",
+        "shown = self._projected(plan, above.items, correlated)",
         "shown = self._projected(plan, above.items, [])",
         "tests/fuzz/test_generated_answers.py",
         fails_by="DuckDB has",
@@ -91,8 +91,8 @@ GRAMMAR_MUTANTS = (
     Mutant(
         "what has no rows has a mean",
         "release/columns/released_table.py",
-        "there = (groups.statistics[place] > half_width(spreads[place])).astype(np.bool_)",
-        "there = (groups.statistics[place] > -(10**9)).astype(np.bool_)",
+        "there = (groups.statistics[index] > half_width(spreads[index])).astype(np.bool_)",
+        "there = (groups.statistics[index] > -(10**9)).astype(np.bool_)",
         "tests/release",
         "few_rows",
         fails_by="AssertionError",

@@ -57,14 +57,14 @@ KEY_MUTANTS = (
     Mutant(
         "who draws an answer again is shown their own draw",
         "ledger/ledger.py",
-        "others = stored_answer.existing_answers(self._chain, kept)",
+        "others = stored_answer.existing_answers(self._chain, releases)",
         "others: dict[str, bytes] = {}",
         _RACING,
         "file",
     ),
     Mutant(
         "what was drawn on an answer that isn't given is given",
-        "session/run/charge_and_run.py",
+        "session/run/charged_draw.py",
         "changed.add(release.key)",
         "pass",
         _RACING,

@@ -72,35 +72,33 @@ MUTANTS = (
     ),
     Mutant(
         "partial sums are neither scaled nor clamped",
-        "emit/release/release.py",
+        "emit/release/limited_sums.py",
         "    bounded = select_from(\n",
-        "    free = [with_alias(column_ref(f's{n}' if s.needs_sum else 'n') if s.is_row_sum else integer(1), "
-        "f's{n}') for n, s in numbered]\n    clamped = [column_ref(f's{n}') for n, _ in numbered]\n    scaled = free\n    "
-        "bounded = select_from(\n",
+        "    free = [with_alias(column_ref(total_name(n) if s.needs_sum else ROW_COUNT) if s.is_row_sum else integer(1), total_name(n)) for n, s in numbered]\n    clamped = [column_ref(total_name(n)) for n, _ in numbered]\n    scaled = free\n    bounded = select_from(\n",
     ),
     Mutant(
         "all of a unit's rows in a group are counted",
-        "emit/release/release.py",
+        "emit/release/limited_sums.py",
         "return counted_rows(rows)",
-        "return column_ref('n')",
+        "return column_ref(ROW_COUNT)",
     ),
     Mutant(
         "a declared key tells that a unit's sums meet one row",
-        "bounding/strategy/aggregate_below_join.py",
-        "is_n_to_one(asked, others, join.on, facts.verified)",
-        "is_n_to_one(asked, others, join.on, lambda _: True)",
+        "physical/strategy/aggregate_below_join.py",
+        "is_n_to_one(read_above, others, join.on, facts.verified)",
+        "is_n_to_one(read_above, others, join.on, lambda _: True)",
     ),
     Mutant(
         "sums that meet several rows are limited for each",
-        "emit/strategy/aggregate_below_join.py",
-        "if plan.is_n_to_one:",
-        "if contributions.source:",
+        "physical/strategy/aggregate_below_join.py",
+        "if self.is_n_to_one:",
+        "if terms.source:",
     ),
     Mutant(
         "rows in all groups aren't limited",
-        "emit/release/release.py",
-        "kept = limited_rows(kept, names, terms.statistics, in_all)",
-        "kept = select_from(kept, [*groups, *(column_ref(f's{n}') for n, _ in numbered)])",
+        "emit/release/limited_sums.py",
+        "sums_of_units = limited_rows(sums_of_units, names, terms.statistics, max_rows)",
+        "sums_of_units = select_from(sums_of_units, [*groups, *(column_ref(total_name(n)) for n, _ in numbered)])",
     ),
     Mutant(
         "of rows in all groups, one group's worth too many are kept",
@@ -117,8 +115,8 @@ MUTANTS = (
     Mutant(
         "units are there in as few groups as rows fill",
         "analysis/sensitivity.py",
-        "of_rows = [all(statistics[place].is_row_sum for place in block.indices) for block in found]",
-        "of_rows = [True for block in found]",
+        "of_rows = [all(statistics[index].is_row_sum for index in block.indices) for block in blocks]",
+        "of_rows = [True for block in blocks]",
     ),
     Mutant(
         "values are clamped by their upper end only",
@@ -129,13 +127,13 @@ MUTANTS = (
     Mutant(
         "groups beyond the limit are kept",
         "emit/release/group_limit.py",
-        "exp.LTE(this=place, expression=integer(groups)), copy=False",
-        "exp.GTE(this=place, expression=integer(0)), copy=False",
+        "exp.LTE(this=column, expression=integer(groups)), copy=False",
+        "exp.GTE(this=column, expression=integer(0)), copy=False",
     ),
     Mutant(
         "which groups are kept depends on other units' ids",
         "emit/release/group_limit.py",
-        'partition_by=[column_ref("u"), *(w.copy() for w in partition)],',
+        "partition_by=[column_ref(UNIT), *(w.copy() for w in partition)],",
         "partition_by=[*(w.copy() for w in partition)],",
     ),
     Mutant(
@@ -165,8 +163,8 @@ MUTANTS = (
     Mutant(
         "a limit by the domain counts as one group",
         "analysis/stability.py",
-        "case ByHash(groups=groups) | ByDomain(groups=groups):\n            return groups",
-        "case ByHash(groups=groups) | ByDomain(groups=groups):\n            return min(groups, 1)",
+        "            | ByDomain(groups=groups)\n        ):\n            return groups",
+        "            | ByDomain(groups=groups)\n        ):\n            return min(groups, 1)",
     ),
     Mutant(
         "groups are forgotten in the norms",
@@ -188,13 +186,13 @@ MUTANTS = (
     ),
     Mutant(
         "keys of a unit hold by declared keys",
-        "bounding/contribution_limit.py",
+        "bounding/group_choice.py",
         "if contributions.keys and not unit_independent_keys(contributions, facts.verified):",
-        "if contributions.keys and not unit_independent_keys(contributions, declared):",
+        "if contributions.keys and not unit_independent_keys(contributions, lambda _: True):",
     ),
     Mutant(
         "the domain's size is forgotten",
-        "bounding/contribution_limit.py",
+        "bounding/group_choice.py",
         "return ByDomain(cells)",
         "return ByDomain(1)",
     ),
@@ -289,13 +287,13 @@ MUTANTS = (
     ),
     Mutant(
         "a clamped partial sum counts twice",
-        "emit/release/release.py",
+        "emit/release/limited_sums.py",
         "clamped = [with_alias(_clamped_partial(s, n, limited)",
         "clamped = [with_alias(exp.Mul(this=_clamped_partial(s, n, limited), expression=integer(2))",
     ),
     Mutant(
         "a unit is present once for each of the rows it may have",
-        "emit/release/release.py",
+        "emit/release/limited_sums.py",
         "return integer(bound)",
         "return integer(rows_per_group(limited))",
     ),

@@ -8,14 +8,14 @@ RELATION_MUTANTS = (
     Mutant(
         "a replaced unit stays in its groups",
         "analysis/sensitivity.py",
-        "found = _norm(groups, release, units, squared=squared, times=2)",
-        "found = _norm(groups, release, units, squared=squared, times=2 if squared else 1)",
+        "norm = _norm(groups, release, units, squared=squared, times=2)",
+        "norm = _norm(groups, release, units, squared=squared, times=2 if squared else 1)",
     ),
     Mutant(
         "a replaced unit stays in its groups, squared",
         "analysis/sensitivity.py",
-        "found = _norm(groups, release, units, squared=squared, times=2)",
-        "found = _norm(groups, release, units, squared=squared, times=1 if squared else 2)",
+        "norm = _norm(groups, release, units, squared=squared, times=2)",
+        "norm = _norm(groups, release, units, squared=squared, times=1 if squared else 2)",
     ),
     Mutant(
         "a replaced value is as if removed",
@@ -50,8 +50,8 @@ RELATION_MUTANTS = (
     Mutant(
         "a row that is asked for by its own key is of the unit that asks",
         "analysis/lineage/same_unit_conditions.py",
-        "            return _looked_up(source)\n",
-        "            return _known(source)\n",
+        "            return _lookup_keys(source)\n",
+        "            return _row_keys(source)\n",
         about="subqueries",
     ),
     Mutant(
@@ -95,8 +95,8 @@ RELATION_MUTANTS = (
     Mutant(
         "a part of a key tells whose the rows are that are asked for",
         "analysis/lineage/same_unit_conditions.py",
-        "asking.identity == asked.identity\n        and all(",
-        "asking.identity == asked.identity\n        and any(",
+        "own.identity == lookup.identity\n        and all(",
+        "own.identity == lookup.identity\n        and any(",
         "tests/neighbor_search/test_bounds_hold.py",
         "foreign_keys",
     ),

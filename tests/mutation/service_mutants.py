@@ -116,8 +116,8 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "kept rows are paid for by what is refused for its cost",
-        "session/session.py",
-        "pays = pays and meets_max_cost(settings, asked, self.schema)",
+        "session/compile/compile.py",
+        "pays = pays and meets_cost_cap(options.price, epsilon, context.schema)",
         "pays = bool(pays)",
         "tests/session/test_refused_cost.py",
     ),
@@ -131,16 +131,16 @@ SERVICE_MUTANTS = (
     _Service(
         "a variance of few rows is certain",
         "release/columns/moment_interval.py",
-        "most[place] = max(most[place], abs(above - below) / (2 * _STEP))",
+        "max_moves[index] = max(max_moves[index], abs(above - below) / (2 * _STEP))",
         "above, below = max(above, 0), max(below, 0)\n"
-        "            most[place] += abs(above - below) / (2 * _STEP) * (near == point)",
+        "            max_moves[index] += abs(above - below) / (2 * _STEP) * (near == point)",
         "tests/release/test_moment_intervals.py",
     ),
     _Service(
         "what was planned with a sidecar needs it",
-        "pgwire/workers/worker.py",
-        "choose_batches(readable(task.job, engine), engine)",
-        "choose_batches(task.job, engine)",
+        "release/job.py",
+        "if fallback is not None and not fallback.tables <= engine.sidecar_tables:",
+        "if fallback is not None and not fallback.tables:",
         "tests/session/test_sidecar_gone.py",
     ),
     _Service(
@@ -160,13 +160,13 @@ SERVICE_MUTANTS = (
     _Service(
         "bounds are suggested of answers that are randomised",
         "bind/statements/suggest_bounds.py",
-        "return not said.isdisjoint(seen)",
-        "return said is seen",
+        "return not randomized.isdisjoint(seen)",
+        "return randomized is seen",
         "tests/session/test_randomised_views.py",
     ),
     _Service(
         "whoever lends out a session has no say in what a statement costs",
-        "session/compile/error_target.py",
+        "session/compile/cost_cap.py",
         "if ceiling is not None and cost > ceiling:",
         "if ceiling is not None and cost > 100 * ceiling:",
         "tests/mcp/test_mcp_limits.py",

@@ -77,8 +77,8 @@ _FOUND = (
     Mutant(
         "a replaced unit of a synopsis is as if removed",
         "session/compile/compiled.py",
-        "calibrate_mwem(\n            bounded, schema.neighbor_distance.steps,",
-        "calibrate_mwem(bounded, schema.neighbor_distance.units, ",
+        "calibrate_mwem(bounded, distance.steps, self.share",
+        "calibrate_mwem(bounded, distance.units, self.share",
     ),
     Mutant(
         "a round more is measured than is paid for",

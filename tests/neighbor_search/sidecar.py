@@ -17,27 +17,30 @@ from dpsql.audit.databases.database_batch import Groups
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.audit.sensitivity.bound_check import violations
-from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.engine.duckdb.lockdown import configure as fix_meaning
 from dpsql.engine.sidecar.contents import SIDECAR
 from dpsql.engine.sidecar.file import fill
 from dpsql.engine.sidecar.row_columns import out_of_range_column
 from dpsql.errors import Error
-from dpsql.plan.bounded_release.bounded_release import Cell, SplitByContribution
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
+from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
+from dpsql.plan.bounded_release.bounded_release import ByStoredRank, Cell, LimitGroups
 from dpsql.plan.operator import Plan
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Table
 from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement, compile_sql
 from dpsql.session.compile.loss_conversion import query_loss
+from dpsql.session.options import QueryOptions
 from dpsql.session.sidecar import sidecar_tables
 
-SETTINGS = {
+LIMITS = {
     "all": AS_DECLARED,
-    "narrow": Settings(groups=2, rows_per_group=1, rows=3),
+    "narrow": ContributionLimits(groups=2, rows_per_group=1, rows=3),
     # All groups are kept, and of most units some are light.
-    "few": Settings(rows_per_group=1),
+    "few": ContributionLimits(rows_per_group=1),
     # A unit's groups could hold more of its rows than count in all of them.
-    "few in all": Settings(rows_per_group=2, rows=3),
+    "few in all": ContributionLimits(rows_per_group=2, rows=3),
 }
 
 _SALT = "1"
@@ -62,32 +65,45 @@ def private(name: str) -> frozenset[str]:
     return frozenset(schema_of(name).tables) - frozenset(PUBLIC[name])
 
 
-def attack(sql: str, name: str, settings: Settings, databases: int) -> None:
+def attack(sql: str, name: str, limits: ContributionLimits, databases: int) -> None:
     """Each release that is summed in two parts, on every pair of neighbours whose keys hold."""
     known = private(name)
     try:
-        as_it_is = proved(sql, name, known, settings, ready=False)
+        as_it_is = proved(sql, name, known, limits, ready=False)
     except Error:
         return  # refused under narrow limits, say
-    ready = proved(sql, name, known, settings, ready=True)
+    ready = proved(sql, name, known, limits, ready=True)
     for one, other in zip(as_it_is.releases, ready.releases, strict=True):
         assert (one.key, one.sensitivity) == (other.key, other.sensitivity)
-        if (
-            isinstance(other.step.bounded.physical_plan, SplitByContribution)
-            and not other.step.reads
-        ):
+        if is_split(other) and not other.step.reads:
             _attack(one, other, _worlds(name, known, databases), sql)
 
 
+def is_split(release: CompiledRelease) -> bool:
+    """Units that no limit can bind are told from others by what the sidecar stores."""
+    return isinstance(release.choice.plan, SplitByContribution | StoredUnitSums)
+
+
+def has_stored_ranks(release: CompiledRelease) -> bool:
+    """A unit's groups were chosen once, when the sidecar was made."""
+    limited = release.step.bounded.limited
+    return isinstance(limited, LimitGroups) and isinstance(limited.limit, ByStoredRank)
+
+
 def proved(
-    sql: str, name: str, verified: frozenset[str], settings: Settings, *, ready: bool
+    sql: str, name: str, verified: frozenset[str], limits: ContributionLimits, *, ready: bool
 ) -> CompiledStatement:
     """`sql` about the fixture `name`, over its sidecar or not."""
     schema = schema_of(name)
     tables = [c.name for c in sidecar_tables(schema, verified)] if ready else []
     facts = ReadyFacts(schema, public_connection(name), verified, frozenset(tables))
     return compile_sql(
-        sql, schema, facts, query_loss(schema, Fraction(1)), "data", settings=settings
+        sql,
+        schema,
+        facts,
+        query_loss(schema, Fraction(1)),
+        "data",
+        options=QueryOptions(limits=limits),
     )
 
 
@@ -142,7 +158,7 @@ def _rows(found: Search, world: int) -> Rows:
 def _attack(
     as_it_is: CompiledRelease, ready: CompiledRelease, tried: ReadyWorlds, sql: str
 ) -> None:
-    drawn = any("drawn once" in note for note in ready.step.bounded.notes)
+    drawn = has_stored_ranks(ready)
     pairs = tried.found.relevant(unit_kind(ready.release.source) or "")
     numbers = {n for pair in pairs for n in (pair.one, pair.other)}
     found = {n: tried.totals(n, ready, _SALT) for n in numbers}

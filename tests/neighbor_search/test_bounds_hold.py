@@ -16,7 +16,7 @@ from neighbor_search.share import in_turn
 from notes.blocks import Claim, answered, claims
 from notes.compiler import prepared, schema_of
 
-from dpsql.bounding.settings import Settings
+from dpsql.bounding.options import ContributionLimits
 from dpsql.errors import Error, Refused
 from dpsql.privacy.distance import NeighborDistance
 
@@ -127,11 +127,11 @@ def test_units_that_are_replaced_and_groups_of_them_change_no_more_than_derived(
     attack(ready, search(claim.schema, claim.verified, 1, apart, FIRST), claim.sql)
 
 
-FEW_ROWS = [Settings(rows=2), Settings(rows_per_group=2, rows=3)]
+FEW_ROWS = [ContributionLimits(rows=2), ContributionLimits(rows_per_group=2, rows=3)]
 """Rows in all of a unit's groups are fewer than its groups could hold: one group's, or two's."""
 
 
-def few_rows() -> list[tuple[Claim, Settings, NeighborDistance | None]]:
+def few_rows() -> list[tuple[Claim, ContributionLimits, NeighborDistance | None]]:
     """Each claim with one of FEW_ROWS; one in three under another relation than its schema's."""
     found = [
         (
@@ -149,12 +149,12 @@ def few_rows() -> list[tuple[Claim, Settings, NeighborDistance | None]]:
 
 
 @pytest.mark.parametrize(
-    ("claim", "settings", "apart"),
+    ("claim", "limits", "apart"),
     in_turn(((case[0].name, case) for case in few_rows()), SHARE),
 )
 def test_few_rows_in_all_groups_change_no_more_than_derived(
-    claim: Claim, settings: Settings, apart: NeighborDistance | None
+    claim: Claim, limits: ContributionLimits, apart: NeighborDistance | None
 ) -> None:
-    ready = prepared(claim.sql, claim.schema, claim.verified, apart, settings)
+    ready = prepared(claim.sql, claim.schema, claim.verified, apart, limits)
     found = search(claim.schema, claim.verified, 0 if apart is None else 1, apart)
     attack(ready, found.of(range(FIRST)), claim.sql)

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import pytest
 from neighbor_search.share import in_turn
-from neighbor_search.sidecar import SETTINGS, attack, private, proved
+from neighbor_search.sidecar import LIMITS, attack, is_split, private, proved
 from notes.blocks import Claim, accepted
 
-from dpsql.bounding.settings import AS_DECLARED, Settings
-from dpsql.plan.bounded_release.bounded_release import (
-    SplitByContribution,
-    StoredUnitSums,
-    UnlimitedRows,
-)
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
+from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
 
 pytestmark = pytest.mark.bounds
 
@@ -101,21 +98,22 @@ SHARE = 3
 
 @pytest.mark.parametrize("claim", in_turn(((c.name, (c,)) for c in accepted()), SHARE))
 def test_no_neighbour_changes_more_than_derived(claim: Claim) -> None:
-    attack(claim.sql, claim.schema, SETTINGS["narrow"], databases=1)
+    attack(claim.sql, claim.schema, LIMITS["narrow"], databases=1)
 
 
-@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS)
 @pytest.mark.parametrize("sql", SHAPES)
 def test_shapes_that_are_summed_in_two_parts_stay_within_bounds(
-    sql: str, settings: Settings
+    sql: str, limits: ContributionLimits
 ) -> None:
-    attack(sql, "clinic", settings, databases=3)
+    attack(sql, "clinic", limits, databases=3)
 
 
 def test_many_shapes_are_summed_in_two_parts() -> None:
     ready = [proved(sql, "clinic", private("clinic"), AS_DECLARED, ready=True) for sql in SHAPES]
-    found = [r.step.bounded.physical_plan for one in ready for r in one.releases]
-    light = [each.unlimited for each in found if isinstance(each, SplitByContribution)]
-    assert len(light) >= 18
-    assert sum(isinstance(each, UnlimitedRows) and each.no_clamp is not None for each in light) >= 4
-    assert sum(isinstance(each, StoredUnitSums) for each in light) >= 11
+    releases = [release for one in ready for release in one.releases]
+    plans = [release.choice.plan for release in releases if is_split(release)]
+    assert len(plans) >= 18
+    by_row = [plan for plan in plans if isinstance(plan, SplitByContribution)]
+    assert sum(plan.no_clamp is not None for plan in by_row) >= 4
+    assert sum(isinstance(plan, StoredUnitSums) for plan in plans) >= 11

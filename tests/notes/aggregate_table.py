@@ -25,7 +25,9 @@ from dpsql.plan.bounded_release.estimator import (
     Mean,
     Moments,
     QuantileValue,
+    Variance,
 )
+from dpsql.plan.expression import Column, Expression
 from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.session.compile.compiled import CompiledRelease, compile_sql
@@ -113,9 +115,9 @@ def _measured(release: CompiledRelease) -> Iterator[str]:
 def _chosen(selection: CellChoice) -> str:
     match selection.cells:
         case EquidistantCells(value=value):
-            text = f"distance in rank of each {value.argument.name}"  # type: ignore[union-attr]
+            text = f"distance in rank of each {_column(value.argument)}"
         case ListedCells(argument=argument):
-            text = f"rows of each {argument.name}"  # type: ignore[union-attr]
+            text = f"rows of each {_column(argument)}"
         case missing:
             assert_never(missing)
     match selection.target:
@@ -128,6 +130,11 @@ def _chosen(selection: CellChoice) -> str:
             assert_never(other)
 
 
+def _column(argument: Expression) -> str:
+    assert isinstance(argument, Column)
+    return argument.name
+
+
 def _noise(release: CompiledRelease) -> str:
     measurement = release.step.measurement
     made = (*measurement.mechanisms, *measurement.choosers)
@@ -136,7 +143,7 @@ def _noise(release: CompiledRelease) -> str:
 
 def _error(formula: Estimator) -> str:
     match formula:
-        case LinearEstimator():
+        case LinearEstimator() | Variance():
             return "the noise's own"
         case Mean():
             return "Fieller's interval"

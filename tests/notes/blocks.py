@@ -88,7 +88,7 @@ def updated(note: Path, says: Callable[[Claim], str]) -> dict[Path, str]:
 
 def _claims_of(note: Path) -> Iterator[Claim]:
     text = note.read_text(encoding="utf-8")
-    sql, options = "", {}
+    sql, options = "", dict[str, str]()
     for block in _BLOCK.finditer(text):
         line = _line(text, block.start())
         if block[4]:

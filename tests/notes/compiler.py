@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -15,9 +16,7 @@ from dpsql.analysis.plan_text import plan_text, tree_text
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
-from dpsql.bind.statements.create_synopsis import bind_synopsis
-from dpsql.bounding.settings import AS_DECLARED, Settings
-from dpsql.dbapi.statements.assignment import Setting
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.dbapi.statements.parse import CreateRelease, Query, read_statement
 from dpsql.dbapi.statements.settings import updated
 from dpsql.errors import Error
@@ -26,8 +25,14 @@ from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.answer.column_errors import column_privacy
-from dpsql.session.compile.compiled import CompiledStatement, compile_bound, compile_sql
-from dpsql.session.compile.loss_conversion import epsilon_of, parse_epsilon, query_loss
+from dpsql.session.compile.compiled import (
+    CompiledRelease,
+    CompiledStatement,
+    compile_bound,
+    compile_sql,
+)
+from dpsql.session.compile.loss_conversion import epsilon_of, query_loss
+from dpsql.session.compile.request import ANSWER, Request, SynopsisRequest, binder_of
 from dpsql.session.explain.sensitivity_text import (
     format_all_rows,
     format_cell_choice,
@@ -35,6 +40,7 @@ from dpsql.session.explain.sensitivity_text import (
     format_norms,
     format_statistic,
 )
+from dpsql.session.options import AnswerOptions, QueryOptions
 from dpsql.session.run.public_statements import WholeStatements
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
@@ -51,7 +57,7 @@ def prepared(
     schema: str,
     verified: frozenset[str],
     apart: NeighborDistance | None = None,
-    settings: Settings = AS_DECLARED,
+    limits: ContributionLimits = AS_DECLARED,
 ) -> CompiledStatement:
     """`sql` up to the point where it would be charged; `apart` may be another than the schema's.
 
@@ -65,12 +71,12 @@ def prepared(
             tables = {name: replace(table, rows=None) for name, table in found.tables.items()}
             found = replace(found, tables=tables)
     facts = WorldFacts(found, public_connection(schema), verified)
-    query, epsilon, settings = asked(sql, settings)
-    read = whole(schema).bound if settings.rounds is None else bind_synopsis
-    statement = read(query, found, NO_PARAMETERS, NO_RELEASES)
-    return compile_bound(
-        statement, query, found, facts, query_loss(found, epsilon), "data", settings
-    )
+    query, request, options = asked(sql, found, limits)
+    bind = binder_of(request, whole(schema).bound)
+    statement = bind(query, found, NO_PARAMETERS, NO_RELEASES)
+    epsilon = request.epsilon if isinstance(request, SynopsisRequest) else options.epsilon
+    loss = query_loss(found, Fraction(1) if epsilon is None else epsilon)
+    return compile_bound(statement, query, found, facts, loss, "data", request, options)
 
 
 @cache
@@ -79,19 +85,17 @@ def whole(schema: str) -> WholeStatements:
     return whole_over(schema_of(schema), public_connection(schema))
 
 
-def asked(sql: str, settings: Settings = AS_DECLARED) -> tuple[str, Fraction, Settings]:
-    """The query that a statement is or keeps, its ε, 1 if it says nothing, and its options."""
+def asked(
+    sql: str, schema: Schema, limits: ContributionLimits = AS_DECLARED
+) -> tuple[str, Request, QueryOptions]:
+    """The query that a statement is or keeps, what for, and its options, ε = 1 by default."""
     found = read_statement(sql)
     assert isinstance(found, Query | CreateRelease)
-    epsilon = Fraction(1)
+    options = QueryOptions(Fraction(1), limits)
     for option in found.options:
-        if option.setting is Setting.EPSILON:
-            epsilon = parse_epsilon(option.value)
-        else:
-            settings = updated(settings, option)
-    if isinstance(found, CreateRelease) and found.request.epsilon is not None:
-        epsilon, settings = found.request.epsilon, replace(settings, rounds=found.request.rounds)
-    return found.sql, epsilon, settings
+        options = updated(options, option, schema)
+    request = found.request.content if isinstance(found, CreateRelease) else ANSWER
+    return found.sql, request, options
 
 
 def plan(sql: str, schema: str, verified: frozenset[str]) -> str:
@@ -103,12 +107,19 @@ def plan(sql: str, schema: str, verified: frozenset[str]) -> str:
 
 
 def rewritten(sql: str, schema: str, verified: frozenset[str]) -> str:
-    found = prepared(sql, schema, verified)
     return "\n".join(
-        sqlglot.transpile(sql, read="duckdb", write="duckdb", pretty=True)[0]
-        for r in found.releases
-        for sql in [r.step.query.sql, *(h.sql for h in r.step.query.histograms)]
+        text
+        for release in prepared(sql, schema, verified).releases
+        for text in _statements(release)
     )
+
+
+def _statements(release: CompiledRelease) -> Iterator[str]:
+    """The strategy that computes `release`, and its statements, one clause a line."""
+    query = release.step.query
+    yield f"-- {release.choice.candidates[0].name}"
+    for sql in (query.sql, *(histogram.sql for histogram in query.histograms)):
+        yield sqlglot.transpile(sql, read="duckdb", write="duckdb", pretty=True)[0]
 
 
 def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
@@ -130,7 +141,7 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
         if schema_of(schema).neighbor_distance.is_replacement:
             lines += [f"  {text}" for text in format_norms(release)]
         lines += [f"  {text}" for text in format_all_rows(release)]
-        lines += [f"  {note}" for note in bounded.notes]
+        lines += [f"  {note}" for note in (*bounded.notes, release.choice.plan.note) if note]
         if release.step.measurement.threshold is not None:
             lines.append(f"  keys appear from {release.step.measurement.threshold} units on")
     return "\n".join(lines)
@@ -170,7 +181,7 @@ def totals(sql: str, schema: str, verified: frozenset[str]) -> str:
         facts,
         query_loss(found, Fraction(1)),
         "data",
-        settings=Settings(consistent=True),
+        options=QueryOptions(answer=AnswerOptions(consistent=True)),
     )
     lines = list(asked.consistency.notes)
     for drawn, shown in zip(column_privacy(raw), column_privacy(asked), strict=True):

@@ -19,7 +19,7 @@ from dpsql.plan.bounded_release.cell_selection import QuantileRanks
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.add_noise import RawGroups, add_noise
-from dpsql.release.calibration import Measurement
+from dpsql.release.calibration import Measurement, Noise
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
 from dpsql.session.compile.compiled import CompiledRelease
@@ -54,12 +54,18 @@ class ExactChoice:
     def release(self, counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
         del randomness
         if not self.quantiles:
-            return counts.argmax(axis=1).reshape(-1, 1)
+            first: NDArray[np.int64] = counts.argmax(axis=1).reshape(-1, 1)
+            return first
         below = counts.cumsum(axis=1)
         ranks = [np.ceil(below[:, -1:] * float(q)).clip(1) for q in self.quantiles]
         return np.hstack([(below < rank).sum(axis=1, keepdims=True) for rank in ranks]).clip(
             0, counts.shape[1] - 1
         )
+
+
+def exact_mechanisms(count: int) -> tuple[Noise, ...]:
+    """As many that add nothing: to the package they are noise, of which it knows no such kind."""
+    return (Exact(),) * count  # type: ignore[return-value]
 
 
 def exact_measurement(release: CompiledRelease, threshold: int | None) -> Measurement:
@@ -71,9 +77,9 @@ def exact_measurement(release: CompiledRelease, threshold: int | None) -> Measur
     ]
     return replace(
         release.step.measurement,
-        mechanisms=(Exact(),) * len(terms.statistics),
+        mechanisms=exact_mechanisms(len(terms.statistics)),
         threshold=threshold,
-        choosers=tuple(choosers),
+        choosers=tuple(choosers),  # type: ignore[arg-type]  # as above
     )
 
 

@@ -13,6 +13,10 @@ from dpsql.bind.syntax.parameter import literal, literals
 from dpsql.errors import BadParameter, Error
 
 GROUPED = "SELECT ward, count(*) FROM visits GROUP BY ward"
+NEWEST = (
+    "SELECT avg(t.cost) FROM patients p, LATERAL (SELECT cost FROM visits v"
+    " WHERE v.patient_id = p.patient_id ORDER BY visit_date DESC"
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +27,8 @@ GROUPED = "SELECT ward, count(*) FROM visits GROUP BY ward"
         (f"{GROUPED} LIMIT ?", [None], GROUPED),
         (f"{GROUPED} OFFSET ? ROWS FETCH NEXT ? ROWS ONLY", [1, 2], f"{GROUPED} LIMIT 2 OFFSET 1"),
         (f"{GROUPED} UNION ALL {GROUPED} LIMIT $1", [3], f"{GROUPED} UNION ALL {GROUPED} LIMIT 3"),
+        (f"{NEWEST} LIMIT ?) t", [2], f"{NEWEST} LIMIT 2) t"),
+        (f"{NEWEST} OFFSET ? ROWS FETCH NEXT ROW ONLY) t", [1], f"{NEWEST} LIMIT 1 OFFSET 1) t"),
         (
             "SELECT quantile_cont(cost, ?) FROM visits",
             [0.9],

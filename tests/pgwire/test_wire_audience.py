@@ -51,7 +51,8 @@ class Shop:
         except psycopg.Error as error:
             told = [error.diag.message_primary, error.diag.message_detail, error.diag.message_hint]
             self.heard += [str(error), *map(str, told)]
-            return error
+            refused: BaseException = error
+            return refused
         return None
 
     @property

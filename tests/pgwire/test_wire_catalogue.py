@@ -26,6 +26,7 @@ from dpsql.pgwire.sql.commands import Query, ReadOnly, read_command
 from dpsql.pgwire.sql.translate import translated
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
 from dpsql.pgwire.workers.catalog_pool import CatalogWorkers
+from dpsql.plan.expression import Literal
 from dpsql.schema.load.load import load_schema
 
 SCHEMA = load_schema(FIXTURES / "schema.yaml")
@@ -53,10 +54,11 @@ def ask(reader: Reader, recorded: dict[str, Any]) -> Answer | None:
     if not reader.reads_catalog(query.tree):
         return None
     kinds = parameter_types(query.tree, (), SCHEMA)
-    given = {
-        str(n): constant(n, None if value is None else value.encode(), kinds[n - 1], 0)
-        for n, value in enumerate(recorded.get("parameters", ()), 1)
-    }
+    given: dict[str, Literal] = {}
+    for n, value in enumerate(recorded.get("parameters", ()), 1):
+        one = constant(n, None if value is None else value.encode(), kinds[n - 1], 0)
+        assert isinstance(one, Literal)
+        given[str(n)] = one
     return reader.answer(query, given)
 
 

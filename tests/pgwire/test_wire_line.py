@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -39,9 +38,9 @@ class Crowd:
         self.left[name].set()
 
     @staticmethod
-    def wait_for(is_true: object) -> None:
+    def wait_for(is_true: Callable[[], bool]) -> None:
         for _ in range(2000):
-            if is_true():  # type: ignore[operator]
+            if is_true():
                 return
             time.sleep(0.005)
         pytest.fail("it took too long")
@@ -50,10 +49,13 @@ class Crowd:
 @pytest.fixture
 def crowd() -> Iterator[Crowd]:
     found = Crowd(AdmissionQueue(2))
-    with ExitStack() as stack:
-        stack.callback(lambda: [thread.join() for thread in found.threads])
-        stack.callback(lambda: [event.set() for event in found.left.values()])
+    try:
         yield found
+    finally:
+        for event in found.left.values():
+            event.set()
+        for thread in found.threads:
+            thread.join()
 
 
 def test_the_first_to_come_is_the_first_to_go_in(crowd: Crowd) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 from pgwire.shop import Served, served
-
-psycopg = pytest.importorskip("psycopg")
 
 COUNT = "SELECT status, count(*) AS n FROM public.orders GROUP BY status"
 KEYS = "SELECT status, paid FROM orders WHERE qty < $1 AND status <> $2"
@@ -32,7 +31,8 @@ def last(connection: psycopg.Connection) -> tuple[float, str]:
 
 
 def test_they_hold_for_one_statement(connection: psycopg.Connection) -> None:
-    connection.execute(f"{COUNT} OPTIONS (epsilon = 0.03, nonnegative = on);").fetchall()
+    sql = f"{COUNT} OPTIONS (epsilon = 0.03, nonnegative = on);"
+    connection.execute(sql.encode()).fetchall()
     epsilon, statement = last(connection)
     assert 0.02 < epsilon <= 0.03
     assert statement.endswith("OPTIONS (epsilon = 0.03, nonnegative = on)")
@@ -69,7 +69,7 @@ def test_own_statements_have_typed_parameters(connection: psycopg.Connection) ->
         assert [told.param_type(n) for n in range(told.nparams)] == [INT4, TEXT], sql
         found = raw.exec_prepared(name, [b"50", b"new"])
         assert found.ntuples > 2, found.error_message
-    (rows,) = connection.execute("SELECT count(*) FROM some").fetchone() or ()
+    ((rows,),) = connection.execute("SELECT count(*) FROM some").fetchall()
     assert rows >= 3
     # psycopg sends what it knows of each value, too.
     made = "CREATE OR REPLACE RELEASE some AS SELECT count(*) AS n FROM orders WHERE qty < %s"
@@ -92,7 +92,7 @@ def test_a_refusal_points_into_what_was_written(
 ) -> None:
     sql = f"{COUNT} OPTIONS ({options})"
     with pytest.raises(psycopg.Error) as refused:
-        connection.execute(sql)
+        connection.execute(sql.encode())
     position = refused.value.diag.statement_position
     assert position is not None
     assert sql[int(position) - 1 :].startswith(place)
@@ -111,9 +111,9 @@ def test_the_schema_is_shown_by_both_protocols(
     raw = connection.pgconn
     raw.prepare(b"shown", sql.encode())
     told = raw.describe_prepared(b"shown")
-    assert [told.fname(n).decode() for n in range(2)] == names
+    assert [told.fname(n) for n in range(2)] == [name.encode() for name in names]
     for prepare in (False, True):
-        cursor = connection.execute(sql, prepare=prepare)
+        cursor = connection.execute(sql.encode(), prepare=prepare)
         assert row in [found[:2] for found in cursor.fetchall()]
 
 

@@ -70,7 +70,7 @@ def test_a_synopsis_is_made_by_a_worker(fresh: Served) -> None:
         raw.prepare(b"made", made)
         assert raw.describe_prepared(b"made").nfields == 3
         assert raw.exec_prepared(b"made", None).ntuples >= 8
-        (total,) = connection.execute("SELECT sum(count) FROM s").fetchone() or ()
+        ((total,),) = connection.execute("SELECT sum(count) FROM s").fetchall()
         assert total > 0
         assert connection.execute("DROP SYNOPSIS s").statusmessage == "DROP SYNOPSIS"
 

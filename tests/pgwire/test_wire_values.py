@@ -18,15 +18,13 @@ from dpsql.pgwire.codec.parameter import BadValue, python_value
 decimals = st.decimals(
     allow_nan=False, allow_infinity=False, min_value=Decimal(-(10**30)), max_value=Decimal(10**30)
 )
-VALUES = {
+VALUES: dict[int, st.SearchStrategy[object]] = {
     oid.BOOL: st.booleans(),
     oid.INT2: st.integers(-(2**15), 2**15 - 1),
     oid.INT4: st.integers(-(2**31), 2**31 - 1),
     oid.INT8: st.integers(-(2**63), 2**63 - 1),
     oid.FLOAT8: st.floats(allow_nan=False),
-    oid.TEXT: st.text(
-        alphabet=st.characters(blacklist_categories=("Cs",), blacklist_characters="\0")
-    ),
+    oid.TEXT: st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
     oid.DATE: st.dates(),
     oid.TIMESTAMP: st.datetimes(),
     oid.NUMERIC: decimals,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -11,12 +12,11 @@ from privacy.seeded import SeededRandomness
 from session.jobs import job_of
 
 from dpsql.audit.databases.synthetic_engine import WorldEngine
-from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.engine.source import DuckDBSource
+from dpsql.engine.opening import open_engine
 from dpsql.errors import ExecutionFailed
-from dpsql.physical import unit_batches
-from dpsql.physical.unit_batches import choose_batches
-from dpsql.release.job import Job, run
+from dpsql.physical.modifier import unit_batches
+from dpsql.release.batch_count import batch_count
+from dpsql.release.job import run
 
 FLAGS = "SELECT l_returnflag, sum(l_quantity) FROM lineitem{} GROUP BY 1"
 PRICES = "SELECT l_extendedprice, count(*) FROM lineitem{} GROUP BY 1"
@@ -61,10 +61,10 @@ class _Large(WorldEngine):
 )
 def test_parts_are_worth_their_rows(sql: str, conditions: str, millions: int, number: int) -> None:
     (release,) = prepared(sql.format(conditions), "tpch", frozenset()).releases
-    job = choose_batches(Job(DuckDBSource(), (release.step,)), _Large(millions * MILLION))
-    (step,) = job.steps
-    assert step.batches == number
-    assert (step.query.summed is None) == (number == 1)
+    batches = release.step.batches
+    assert (batches is None) == (sql == SUPPLIERS)
+    if batches is not None:
+        assert batch_count(batches.policy, _Large(millions * MILLION)) == number
 
 
 SCHEMA = """\
@@ -90,10 +90,11 @@ def test_what_memory_does_not_hold_at_once_is_found_in_parts(
             "CREATE TABLE sales AS SELECT i % 100000 AS buyer, 'item ' || hash(i) % 1000 AS item"
             " FROM range(800000) r(i)"
         )
+    for name in ("MANY_ROWS_PER_BATCH", "FEW_ROWS_PER_BATCH"):
+        monkeypatch.setattr(unit_batches, name, (100_000, 8))
     job = job_of("SELECT item, count(*) FROM sales GROUP BY item", SCHEMA, tmp_path)
-    for place in ("_SMALL_GROUP_COUNT", "_LARGE_GROUP_COUNT"):
-        monkeypatch.setattr(unit_batches, place, unit_batches.BatchPolicy(rows=100_000, batches=8))
-    with DuckDBEngine(job.source, threads=1, memory_limit="32MB") as engine:
+    at_once = replace(job, steps=tuple(replace(step, batches=None) for step in job.steps))
+    with open_engine(job.source, threads=1, memory_limit="32MB") as engine:
         with pytest.raises(ExecutionFailed):
-            run(job, engine, SeededRandomness("parts"))
-        assert run(choose_batches(job, engine), engine, SeededRandomness("parts"))
+            run(at_once, engine, SeededRandomness("parts"))
+        assert run(job, engine, SeededRandomness("parts"))

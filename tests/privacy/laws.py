@@ -12,15 +12,14 @@ from scipy import stats
 
 mp.dps = 50
 Law = list[mpf]
+Losses = Sequence[Fraction | int]
 
 
 def exact(x: Fraction) -> mpf:
     return mpf(x.numerator) / x.denominator
 
 
-def exponential_law(
-    losses: Sequence[int], rate: Fraction, weights: Sequence[int] | None = None
-) -> Law:
+def exponential_law(losses: Losses, rate: Fraction, weights: Sequence[int] | None = None) -> Law:
     weights = weights or [1] * len(losses)
     least = min(loss for loss, weight in zip(losses, weights, strict=True) if weight)
     weighed = [
@@ -30,7 +29,7 @@ def exponential_law(
     return [weight / sum(weighed) for weight in weighed]
 
 
-def permute_and_flip_law(losses: Sequence[int], rate: Fraction) -> Law:
+def permute_and_flip_law(losses: Losses, rate: Fraction) -> Law:
     """Candidate i is first with probability p_i·∫ Π (1 - p_j·t) dt over t from 0 to 1, j ≠ i."""
     taken = [mp.exp(-exact(rate * (loss - min(losses)))) for loss in losses]
     law = []

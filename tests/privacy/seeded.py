@@ -34,7 +34,7 @@ class ReplayedRandomness:
 
 def replayed(uniform: int, bits: int) -> Fraction:
     """The uniform number that a replayed script of so many bits amounts to: 0.0101… is ⅓."""
-    return (uniform + Fraction(1, 3)) / 2**bits
+    return (uniform + Fraction(1, 3)) / (1 << bits)
 
 
 def uniform_script(uniform: int, bits: int) -> builtins.bytes:

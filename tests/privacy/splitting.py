@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mpmath import mpf
-from privacy.laws import Law
+from privacy.laws import Law, Losses
 
 Rows = tuple[int, ...]
 Ends = tuple[Fraction, Fraction]
@@ -36,7 +36,7 @@ class Splitting:
     epsilon: Fraction
     rows_per_unit: int
     slices: int
-    law: Callable[[list[Fraction], Fraction], Law]
+    law: Callable[[Losses, Fraction], Law]
 
     def node(self, first: int, last: int) -> tuple[int, Fraction]:
         index = (first + last) // 2
@@ -65,7 +65,7 @@ class Splitting:
         law = self.law(list(losses.values()), self.rate(target))
         return dict(zip(losses, law, strict=True))
 
-    def positions(self, rows: Rows, part: Ends, target: Fraction, cell: int) -> dict:
+    def positions(self, rows: Rows, part: Ends, target: Fraction, cell: int) -> dict[Fraction, mpf]:
         places = [cell + Fraction(step, self.slices) for step in range(self.slices + 1)]
         losses = {
             at: abs(self.loss(rows, part, target, at)) for at in places if part[0] <= at <= part[1]

@@ -64,7 +64,7 @@ def test_one_measurement_is_no_cheaper_than_its_law_says() -> None:
 
 
 def test_different_measurements_are_composed() -> None:
-    parts = {
+    parts: dict[ShiftedNoise | PureLoss, int] = {
         COUNT: 50,
         PureLoss(Fraction(1, 5)): 5,
         ShiftedNoise(DiscreteGaussian(Fraction(400)), 2): 10,

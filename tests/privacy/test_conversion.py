@@ -72,8 +72,10 @@ def test_epsilon_is_rounded_up(rho: Fraction, delta: Fraction) -> None:
             s = (low * high).sqrt()
             low, high = (s, high) if r * s * s + (1 + s).ln() < -d.ln() else (low, s)
         least = (1 + s) * r + (-d.ln() - (1 + s).ln()) / s + s.ln() - (1 + s).ln()
-    assert epsilon >= max(Fraction(least) - Fraction(1, 10**30), 0)
-    assert epsilon <= max(Fraction(least), 0) * (1 + Fraction(1, 10**9)) + Fraction(1, 10**13)
+    assert epsilon >= max(Fraction(least) - Fraction(1, 10**30), Fraction(0))
+    assert epsilon <= max(Fraction(least), Fraction(0)) * (1 + Fraction(1, 10**9)) + Fraction(
+        1, 10**13
+    )
 
 
 @given(epsilon=losses, delta=deltas)

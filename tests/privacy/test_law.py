@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from privacy.seeded import ReplayedRandomness, uniform_script
 
 from dpsql.privacy.mechanisms.noise.distribution import NoiseDistribution, cut_points
@@ -119,7 +120,7 @@ def test_exponents_of_steep_cells_are_not_rounded_at_all(name: str) -> None:
 def places_of(place: int, sampler: Sampler) -> LowBits:
     shift = sampler.cells.shift
     empty = LowBits.sample(shift, 1, ReplayedRandomness(b"\0" * 100))
-    lows, left = [], place
+    lows, left = list[NDArray[np.uint64]](), place
     for bits in reversed(empty.low_bits):
         lows.insert(0, np.array([left & (1 << bits) - 1], dtype=np.uint64))
         left >>= bits

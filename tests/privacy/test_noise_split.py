@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import pytest
@@ -123,7 +124,13 @@ def test_extreme_weights_leave_everyone_something() -> None:
         ((), (), 1, Fraction(1)),
     ],
 )
-def test_splits_without_sense_are_refused(split, deltas, weights, groups, loss) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001
+def test_splits_without_sense_are_refused(
+    split: Callable[[Sequence[int], Sequence[float], int, Fraction], object],
+    deltas: tuple[int, ...],
+    weights: tuple[float, ...],
+    groups: int,
+    loss: Fraction,
+) -> None:
     with pytest.raises(ValueError, match=r"split|weights|shorter|empty|argument"):
         split(deltas, weights, groups, loss)
 

@@ -158,7 +158,7 @@ def exact_delta(sigma: float, tau: int, groups: int, epsilon: float) -> float:
         law, at = np.ones(1), np.zeros(1)
         for _ in range(known):
             law = np.convolve(law, one)
-            at = np.arange(law.size) - (law.size - 1) // 2
+            at = np.arange(law.size, dtype=np.float64) - (law.size - 1) // 2
         moved = law * np.exp(-(2 * at + known) / (2 * sigma**2))  # at the same place, one unit less
 
         def stick(e: float, law: np.ndarray = law, moved: np.ndarray = moved) -> float:

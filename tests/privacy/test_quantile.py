@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
@@ -10,7 +11,15 @@ import numpy as np
 import opendp.prelude as dp
 import pytest
 from mpmath import mp, mpf
-from privacy.laws import exact, exponential_law, fit, loss_range, permute_and_flip_law
+from privacy.laws import (
+    Law,
+    Losses,
+    exact,
+    exponential_law,
+    fit,
+    loss_range,
+    permute_and_flip_law,
+)
 from privacy.seeded import SeededRandomness
 from privacy.splitting import Rows, Splitting
 
@@ -21,7 +30,10 @@ from dpsql.privacy.mechanisms.selection.quantile_range import QuantileRange
 FALSE_FAILURE = 1e-6
 ONE, HALF = Fraction(1), Fraction(1, 2)
 TINY = mpf(10) ** -35
-LAWS = {Accounting.ZCDP: exponential_law, Accounting.PURE: permute_and_flip_law}
+LAWS: dict[Accounting, Callable[[Losses, Fraction], Law]] = {
+    Accounting.ZCDP: exponential_law,
+    Accounting.PURE: permute_and_flip_law,
+}
 
 
 def evenly(count: int) -> tuple[Fraction, ...]:
@@ -175,13 +187,11 @@ def test_a_unit_never_changes_more_than_is_charged(
             assert worst <= exact(charged.amount) + TINY
         else:
             for order in (mpf("1.01"), mpf(2), mpf(16)):
-                moment = law.gathered(
-                    one,
-                    other,
-                    lambda p, q, order=order: p**order * q ** (1 - order),
-                    mp.fsum,
-                    lambda x, y: x * y,
-                )
+
+                def powers(p: mpf, q: mpf, order: mpf = order) -> mpf:
+                    return p**order * q ** (1 - order)
+
+                moment = law.gathered(one, other, powers, mp.fsum, lambda x, y: x * y)
                 assert mp.log(moment) / (order - 1) <= order * exact(charged.amount)
 
 
@@ -221,7 +231,8 @@ def off_by(counts: np.ndarray, chosen: np.ndarray, quantiles: tuple[Fraction, ..
     """How many rows lie between each quantile and the cell that was chosen for it."""
     ends = np.concatenate([[0], counts.cumsum()])
     wanted = np.array([float(quantile) * ends[-1] for quantile in quantiles])
-    return np.maximum(np.maximum(ends[chosen] - wanted, wanted - ends[chosen + 1]), 0)
+    off: np.ndarray = np.maximum(ends[chosen] - wanted, wanted - ends[chosen + 1])
+    return off.clip(0)
 
 
 @pytest.mark.parametrize("accounting", [Accounting.ZCDP, Accounting.PURE])

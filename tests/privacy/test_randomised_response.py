@@ -74,11 +74,10 @@ def test_what_is_said_fits_its_law(categories: int, epsilon: Fraction) -> None:
 def test_rho_covers_every_order(epsilon: Fraction, categories: int) -> None:
     mechanism = RandomizedResponse.of_epsilon(epsilon, categories)
     rho = exact(rho_of_pure(mechanism.epsilon))
-    laws = [[exact(mechanism.q)] * categories for _ in range(2)]
-    for answer in (0, 1):
-        laws[answer][answer] = exact(mechanism.p)
+    one, other = ([exact(mechanism.q)] * categories for _ in range(2))
+    one[0] = other[1] = exact(mechanism.p)
     for order in ("1.001", "1.5", "2", "8", "64"):
-        assert renyi(*laws, mpf(order)) <= mpf(order) * rho * (1 + mpf(10) ** -20)
+        assert renyi(one, other, mpf(order)) <= mpf(order) * rho * (1 + mpf(10) ** -20)
 
 
 def test_estimates_are_unbiased_and_vary_as_they_say() -> None:

@@ -33,17 +33,19 @@ HUGE = [Fraction(10**6), Fraction(2**50), Fraction(2**60), Fraction(2**121)]
 def laplace_at_most(x: np.ndarray, scale: float) -> np.ndarray:
     p = math.exp(-1 / scale)
     below = np.exp(np.minimum(x, -1) / scale) / (1 + p)
-    return np.where(x < 0, below, 1 - np.exp(-(np.maximum(x, 0) + 1) / scale) / (1 + p))
+    above: np.ndarray = 1 - np.exp(-(np.maximum(x, 0) + 1) / scale) / (1 + p)
+    return np.where(x < 0, below, above)
 
 
 def gaussian_at_most(x: np.ndarray, variance: float) -> np.ndarray:
     deviation = math.sqrt(variance)
     if deviation > 2000:  # the sum differs from the integral by less than 1e-8
-        return stats.norm.cdf((x + 0.5) / deviation)
+        return np.asarray(stats.norm.cdf((x + 0.5) / deviation))
     reach = int(12 * deviation) + 12
     weights = np.exp(-(np.arange(-reach, reach + 1.0) ** 2) / (2 * variance))
     sums = np.cumsum(weights) / weights.sum()
-    return sums[np.clip(x.astype(int) + reach, 0, 2 * reach)]
+    found: np.ndarray = sums[np.clip(x.astype(int) + reach, 0, 2 * reach)]
+    return found
 
 
 def fit(

@@ -61,7 +61,7 @@ def asked(
             connection.execute(f"COPY ({rows_sql(groups)}) TO '{place}/data/people.parquet'")
     sql = f"SELECT g, {columns} FROM people GROUP BY g ORDER BY g"
     session = Session(schema, epsilon=epsilon, randomness=SeededRandomness(f"{sql}{accounting}"))
-    (release,) = session.prepare(sql).releases
+    (release,) = session.compile(sql).releases
     answer = session.query(sql)
     session.close()
     found = dict(
@@ -78,7 +78,8 @@ def asked(
 def _numbers(column: pa.ChunkedArray) -> np.ndarray:
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.int64())
-    return column.to_numpy(zero_copy_only=False)
+    numbers: np.ndarray = column.to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def exact(groups: int, columns: str) -> dict[str, np.ndarray]:

@@ -20,6 +20,7 @@ from release.groups import ROWS, Answer, asked, exact
 from release.noise_fit import noise_fit
 
 from dpsql.plan.bounded_release.statistic import (
+    Discretized,
     DistinctValues,
     NonNullCount,
     Product,
@@ -29,8 +30,10 @@ from dpsql.plan.bounded_release.statistic import (
     Sum,
     UnitCount,
 )
+from dpsql.plan.expression import Column
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.release.exact_answers import NoNoise
 
 ALPHA = 1e-6
 BOTH = pytest.mark.parametrize("accounting", [Accounting.PURE, Accounting.ZCDP])
@@ -197,6 +200,7 @@ def held(answer: Answer, noise: dict[str, np.ndarray]) -> None:
     for name, drawn in noise.items():
         # Rows and units may be one statistic where each unit has one row.
         mechanism = step.measurement.mechanisms[named.get(name, named["rows"])]
+        assert not isinstance(mechanism, NoNoise)
         assert noise_fit(drawn, mechanism) > ALPHA, name
         assert noise_fit(drawn, mechanism, wider=1.1) < ALPHA, name
 
@@ -212,13 +216,18 @@ def name_of(statistic: Statistic) -> str:
         case DistinctValues():
             return "distinct"
         case Sum(value=value):
-            return str(value.argument.name)  # type: ignore[union-attr]
+            return column_of(value)
         case Square(value=value):
-            return 2 * str(value.argument.name)  # type: ignore[union-attr]
+            return 2 * column_of(value)
         case Product():
             return "xy"
         case other:
             raise TypeError(other)
+
+
+def column_of(value: Discretized) -> str:
+    assert isinstance(value.argument, Column)
+    return value.argument.name
 
 
 def cells() -> np.ndarray:
@@ -228,6 +237,6 @@ def cells() -> np.ndarray:
 
 def whole(values: np.ndarray) -> np.ndarray:
     """The integers that `values` are up to the rounding of doubles."""
-    rounded = np.rint(values)
+    rounded: np.ndarray = np.rint(values)
     assert np.abs(values - rounded).max() < 1e-6
     return rounded.astype(np.int64)

@@ -59,10 +59,11 @@ def test_of_many_rows_it_is_no_wider_than_it_has_to_be(name: str, *, gaussian: b
 def test_of_no_rows_it_may_be_any_value() -> None:
     noise = [DiscreteLaplace(Fraction(20))] * 6
     row = (1, 0, -30, 0, -30, 10)
-    assert error_interval(_formula("VAR_POP"), row, noise)[1:] == (0, RADIUS**2)
-    assert error_interval(_formula("VAR_SAMP"), row, noise)[1:] == (0, 2 * RADIUS**2)
-    assert error_interval(_formula("CORR"), row, noise)[1:] == (-1, 1)
-    assert error_interval(_formula("REGR_R2"), row, noise)[1:] == (0, 1)
+    none, one, square = Fraction(0), Fraction(1), Fraction(RADIUS) ** 2
+    assert error_interval(_formula("VAR_POP"), row, noise)[1:] == (none, square)
+    assert error_interval(_formula("VAR_SAMP"), row, noise)[1:] == (none, 2 * square)
+    assert error_interval(_formula("CORR"), row, noise)[1:] == (-one, one)
+    assert error_interval(_formula("REGR_R2"), row, noise)[1:] == (none, one)
     assert error_interval(_formula("REGR_SLOPE"), row, noise)[1:] == (None, None)
 
 

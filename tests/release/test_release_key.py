@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,9 @@ import pytest
 
 from dpsql.release.columns import group_keys
 from dpsql.release.columns.group_keys import ascending, take
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsRichComparison
 
 DAY = dt.date(1995, 3, 1)
 
@@ -32,9 +36,11 @@ def how_many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         [None],
     ],
 )
-def test_keys_ascend_as_python_has_it_and_null_is_last(values: list[object]) -> None:
+def test_keys_ascend_as_python_has_it_and_null_is_last(
+    values: list[SupportsRichComparison | None],
+) -> None:
     order = ascending((pa.array(values),), np.arange(len(values), dtype=np.int64))
-    known = sorted((v for v in values if v is not None), key=lambda v: v)  # type: ignore[type-var]
+    known = sorted(v for v in values if v is not None)
     assert [values[place] for place in order] == [*known, *[None] * (len(values) - len(known))]
 
 

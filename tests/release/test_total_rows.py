@@ -9,14 +9,14 @@ from notes.compiler import prepared, schema_of
 
 from dpsql.audit.databases.database_batch import DatabaseBatch, Groups
 from dpsql.audit.databases.unit_ownership import Rows
-from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 
 SQL = "SELECT ward, count(*), sum(cost), dp_over_limit(sum(cost)) FROM visits GROUP BY ward"
 
 WARDS = ("ER", "ICU", "GP")
 
 
-def totals(settings: Settings) -> Groups:
+def totals(limits: ContributionLimits) -> Groups:
     """Of a patient with four visits of 1000 to each ward, and of one with a single visit to ER."""
     visited = [(1, ward) for ward in WARDS for _ in range(4)] + [(2, "ER")]
     rows: Rows = {name: [] for name in schema_of("clinic").tables}
@@ -24,7 +24,7 @@ def totals(settings: Settings) -> Groups:
         (number, patient, None, date(2024, 1, 1), Decimal(1000), ward)
         for number, (patient, ward) in enumerate(visited)
     ]
-    (release,) = prepared(SQL, "clinic", frozenset(), None, settings).releases
+    (release,) = prepared(SQL, "clinic", frozenset(), None, limits).releases
     (found,) = DatabaseBatch.separately(schema_of("clinic"), PUBLIC["clinic"], [rows]).totals(
         release, "1"
     )
@@ -47,7 +47,7 @@ def test_rows_within_the_limit_in_all_count_as_the_limit_in_a_group_says() -> No
     [(3, 1), (4, 1), (5, 1), (6, 2)],
 )
 def test_a_unit_of_too_many_rows_in_all_counts_for_less_in_each_group(rows: int, kept: int) -> None:
-    found = totals(Settings(rows=rows))
+    found = totals(ContributionLimits(rows=rows))
     worth = 300_000 * rows // 9
     assert found == {
         ("ER",): (kept + 1, worth + 100_000, 1),
@@ -57,7 +57,7 @@ def test_a_unit_of_too_many_rows_in_all_counts_for_less_in_each_group(rows: int,
 
 
 def test_units_of_few_rows_in_all_but_many_in_groups_are_told_apart() -> None:
-    found = totals(Settings(rows_per_group=2, rows=4))
+    found = totals(ContributionLimits(rows_per_group=2, rows=4))
     # Two of each ward would count, six in all: two thirds of them do in each.
     assert found[("ICU",)] == (1, 133_333, 1)
     assert found[("ER",)] == (2, 233_333, 1)

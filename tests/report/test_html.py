@@ -63,7 +63,7 @@ def filled(kind: Any, text: str) -> Any:
         return filled(inner[0], text)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return next(iter(kind))
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{field.name: filled(hints[field.name], text) for field in fields(kind)})
     return inner[0]  # a literal

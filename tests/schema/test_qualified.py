@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -10,12 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from narrowed import integer
 from schema.shop import SHOP, changed, load
 
 from dpsql.dbapi.connection import connect
 from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SchemaFault
+from dpsql.schema.model import EntityUnit
 from dpsql.schema.qualified_name import bare, identity, resolve_name, schema_of
 
 NAMES = ("orders", "sales.orders", "hr.people", "sales.towns", "hr.towns", "public.lines")
@@ -86,7 +89,9 @@ def test_references_and_unit_paths_lead_over_schemas(tmp_path: Path) -> None:
     )
     text = text.replace("towns.town_id", "geo.towns.town_id").replace("  towns:", "  geo.towns:")
     schema = load(tmp_path, text)
-    (hop,) = schema.tables["lines"].ownership.hops  # type: ignore[union-attr]
+    owner = schema.tables["lines"].ownership
+    assert isinstance(owner, EntityUnit)
+    (hop,) = owner.hops
     assert (hop.table, hop.key) == ("sales.orders", ("order_id",))
     reference = schema.tables["sales.orders"].columns["town"].references
     assert reference is not None
@@ -109,8 +114,12 @@ def answers(folder: Path, source: str) -> None:
     """Ask each of the three; noise at epsilon 10 is off by 10 with a probability below 1e-9."""
     (folder / "schema.yaml").write_text(ROWS.format(source=source))
     with connect(folder / "schema.yaml") as connection:
-        ask = lambda sql: connection.execute(sql).fetchall()  # noqa: E731 - three times
-        assert abs(ask("SELECT count(*) FROM sales.orders")[0][0] - 100) < 10
+
+        def ask(sql: str) -> Sequence[tuple[object, ...]]:
+            return connection.execute(sql).fetchall()
+
+        ((count,),) = ask("SELECT count(*) FROM sales.orders")
+        assert abs(integer(count) - 100) < 10
         assert ask("SELECT sum(amount) FROM hr.orders") == [(7,)]
         assert ask("SELECT sum(amount) FROM orders") == [(5,)]
         # What is copied beside released rows is told apart, too.

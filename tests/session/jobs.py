@@ -16,6 +16,6 @@ def job_of(sql: str, text: str, folder: Path) -> Job:
     path.write_text(text, encoding="utf-8")
     schema = load_schema(path)
     session = Session(schema)
-    steps = tuple(release.step for release in session.prepare(sql).releases)
+    steps = tuple(release.step for release in session.compile(sql).releases)
     session.close()
     return Job(engine_source(schema), steps)

@@ -8,9 +8,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from notes.compiler import FIXTURES, prepared, schema_of
+from physical.strategies import names_of
 
 from dpsql.engine.sidecar.contents import SidecarCounts
 from dpsql.engine.sidecar.contents import _sealed as sealed
+from dpsql.engine.source import PostgresSource, ServerTable
 from dpsql.plan.expression import And, Literal
 from dpsql.plan.operator import PublicStatement
 from dpsql.privacy.domain import Domain, Interval
@@ -128,11 +130,20 @@ STATEMENTS = {
 }
 """What each is about, with its schema and text."""
 
+ORDERS_ON_A_SERVER = ServerTable(
+    "sales.orders",
+    (("id", "BIGINT"), ("person", "BIGINT")),
+    (("person", "whose"),),
+    ("id",),
+    frozenset({"id", "person"}),
+)
+
 VALUES: dict[str, object] = {
     "rare types": (Uuid(), Array(BIGINT)),
     "a whole statement": PublicStatement((), "SELECT 1", ("doctors",), ("",)),
     "conditions": And((Literal(True, Boolean()), Literal(None, Boolean()))),
     "a domain": Domain(Interval(Fraction(1), None), (1, "a"), nullable=False),
+    "a server": PostgresSource("postgresql://joe:word@host/shop", "7", (ORDERS_ON_A_SERVER,)),
 }
 """Of classes that no statement here has."""
 
@@ -168,7 +179,7 @@ def keys_of(schema: str, sql: str) -> dict[str, list[str]]:
 
 
 def _meaning(release: CompiledRelease, by_name: dict[str, CompiledRelease]) -> str:
-    keys = {below: by_name[name].key for below, name in release.step.public_inputs}
+    keys = {below: by_name[name].key for below, name in names_of(release).items()}
     return release_digest(release.step.bounded, keys)
 
 

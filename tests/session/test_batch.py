@@ -108,7 +108,7 @@ def test_only_what_is_new_of_a_batch_is_charged_and_drawn_once(opened: Open) -> 
 def test_a_batch_costs_no_more_than_its_statements(opened: Open) -> None:
     session = opened()
     for count in (1, 2, 5):
-        due = [r for sql in COUNTS[:count] for r in session.prepare(sql).releases]
+        due = [r for sql in COUNTS[:count] for r in session.compile(sql).releases]
         loss = composed_loss(session.schema, due)
         assert max(r.step.measurement.loss.amount for r in due) <= loss.amount
         assert loss.amount <= Fraction(count, 10)
@@ -167,14 +167,15 @@ def test_a_statement_that_fails_burns_the_charge_of_all(
     session = opened()
     session.query("SELECT count(*) FROM customer")
     before = session.balance().spent
-    engine = session._execution.source()
-    execute, runs = engine.execute, []
+    engine = session._context.execution.source()
+    execute: Callable[..., object] = engine.execute
+    runs = []
 
     def failing(*arguments: object, **named: object) -> object:
         runs.append(arguments)
         if len(runs) == 3:
             raise MemoryError
-        return execute(*arguments, **named)  # type: ignore[arg-type]
+        return execute(*arguments, **named)
 
     monkeypatch.setattr(engine, "execute", failing)
     with pytest.raises(ExecutionFailed):

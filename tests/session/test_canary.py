@@ -87,7 +87,7 @@ def test_no_private_text_is_seen(
     seen = io.StringIO()
     with redirect_stdout(seen), redirect_stderr(seen):
         try:
-            prepared = session.prepare(sql)
+            prepared = session.compile(sql)
             seen.write(f"{prepared!r} {Explanation(session.explain(sql)).json()}")
             answer = session.query(sql)
             seen.write(f"{answer} {answer.table.to_pylist()} {session.balance()}")
@@ -104,8 +104,8 @@ def test_no_private_text_is_seen(
 def test_a_failure_while_it_runs_says_nothing_and_stays_charged(session: Session) -> None:
     session.query("SELECT count(*) FROM letters")
     before = session.balance().spent.amount
-    engine = session._execution.source()
-    prepared = session.prepare("SELECT body, sum(weight) FROM letters GROUP BY body")
+    engine = session._context.execution.source()
+    prepared = session.compile("SELECT body, sum(weight) FROM letters GROUP BY body")
     broken = [r.step for r in prepared.releases]
     job = Job(engine_source(session.schema), tuple(broken))
     with suppress(Error):
@@ -121,11 +121,11 @@ def test_a_failure_while_it_runs_says_nothing_and_stays_charged(session: Session
 
 
 def test_the_job_crosses_a_process_boundary(session: Session) -> None:
-    prepared = session.prepare("SELECT town, count(*), avg(income) FROM people GROUP BY town")
+    prepared = session.compile("SELECT town, count(*), avg(income) FROM people GROUP BY town")
     job = Job(engine_source(session.schema), tuple(r.step for r in prepared.releases))
     again = pickle.loads(pickle.dumps(job))  # noqa: S301 - our own bytes
     assert again == job
-    engine = session._execution.source()
+    engine = session._context.execution.source()
     tables = [run(j, engine, SeededRandomness("1")) for j in (job, again)]
     assert tables[0] == tables[1]
     session.close()

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pytest
 from documentation.pages import check_table
+from narrowed import integer, number
 from pgwire.shop import served
 
 from dpsql.cli.init.from_database import of_database
@@ -205,11 +206,11 @@ def test_private_rows_are_counted_and_grouped_by_it(connection: Connection, read
     """Noise at epsilon 10 is off by 10 with a probability below 1e-9."""
     sql = f"SELECT count({read.name}), count(*) FROM people WHERE {read.name} IS NOT NULL"
     ((some, every),) = connection.execute(sql).fetchall()
-    assert abs(some - 1000) < 10
-    assert abs(every - 1000) < 10
+    assert abs(integer(some) - 1000) < 10
+    assert abs(integer(every) - 1000) < 10
     if read.kind not in {"FLOAT", "DOUBLE"}:  # they are grouped by as something else
         grouped = f"SELECT {read.name}, count(*) FROM people GROUP BY 1"
-        rows = [row for row in connection.execute(grouped).fetchall() if row[1] > 100]
+        rows = [row for row in connection.execute(grouped).fetchall() if integer(row[1]) > 100]
         assert [str(row[0]) for row in rows] == [str(read.value)]
 
 
@@ -222,8 +223,8 @@ def test_wide_and_unsigned_integers_are_summed_within_bounds(folder: Path, name:
     with connect(path) as opened:
         sql = f"SELECT sum({name}), avg({name}) FROM people"
         ((total, mean),) = opened.execute(sql).fetchall()
-    assert abs(float(total) / (1000 * value) - 1) < 0.1
-    assert abs(float(mean) / value - 1) < 0.1
+    assert abs(number(total) / (1000 * value) - 1) < 0.1
+    assert abs(number(mean) / value - 1) < 0.1
 
 
 def test_the_same_is_read_of_parquet_files(folder: Path) -> None:
@@ -339,4 +340,4 @@ def test_what_stands_in_a_json_text_is_read(
 ) -> None:
     assert connection.execute(f"SELECT {sql} FROM listed").fetchall() == [(found,)]
     ((count,),) = connection.execute(f"SELECT count({sql}) FROM people").fetchall()
-    assert abs(count - (0 if found is None else 1000)) < 10
+    assert abs(integer(count) - (0 if found is None else 1000)) < 10

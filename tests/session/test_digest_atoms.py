@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsql.engine.digest import ATOMS, _joined_texts, digest_of, encoded
+from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.session.digest.cell_digest import digest_of_cells
 from dpsql.session.digest.codec import digested
 
@@ -43,7 +44,7 @@ ATOM = st.recursive(
     max_leaves=8,
 )
 
-ALIKE = (
+ALIKE: tuple[object, ...] = (
     *(None, False, True, 0, 1, -1, 255, "", "1", "1.0", "True", "None", "N", "T", "I1", "S", b"1"),
     *(0.0, -0.0, 1.0, float("inf"), float("nan"), Fraction(1), Fraction(1, 2), Fraction(-1, 2)),
     *(Decimal(1), Decimal("1.0"), Decimal("-0"), Decimal("nan"), Decimal("1E+1"), Decimal(10)),
@@ -116,8 +117,9 @@ def test_what_has_no_text_of_its_own_is_refused(value: object) -> None:
 def test_the_cells_of_a_short_list_are_in_any_order_and_all_there() -> None:
     cells = ((1, "a"), (2, None), (None, "a"), (2, "b"))
     assert digest_of_cells(cells) == digest_of_cells(cells[::-1])
-    others = [cells[1:], (*cells, (3, "a")), ((1, None), (2, "a"), (None, "a"), (2, "b")), ()]
-    others += [tuple(cell[::-1] for cell in cells), ((),), ((), ())]
+    others: list[tuple[Cell, ...]] = [cells[1:], (*cells, (3, "a")), ()]
+    others += [((1, None), (2, "a"), (None, "a"), (2, "b")), tuple(cell[::-1] for cell in cells)]
+    others += [((),), ((), ())]
     assert len({digest_of_cells(each) for each in (cells, *others)}) == 1 + len(others)
 
 
@@ -164,7 +166,7 @@ def split(joined: str) -> Iterator[str]:
 def read(text: str) -> object:
     """The inverse of `encoded`."""
     rest = text[1:]
-    readers = {
+    readers: dict[str, Callable[[], object]] = {
         "N": lambda: None,
         "T": lambda: True,
         "F": lambda: False,

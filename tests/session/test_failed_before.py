@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.errors import (
     ExecutionCancelled,
     ExecutionFailed,
@@ -81,7 +82,7 @@ def test_what_failed_isnt_charged_again(shop: Path) -> None:
     assert spent(session) == Fraction(1, 16)
     # Another column, which reads.
     assert session.query("SELECT count(*) FROM readings WHERE town IS NULL").table.num_rows == 1
-    session._open_ledger().verify()
+    session._context.ledger.open().verify()
     session.close()
     # The owner mended it: that is another version of the data.
     write(shop.parent, 5001)
@@ -91,7 +92,8 @@ def test_what_failed_isnt_charged_again(shop: Path) -> None:
 def ask(shop: Path, sql: str) -> int:
     session = Session(shop)
     try:
-        return session.query(sql).table.num_rows
+        rows: int = session.query(sql).table.num_rows
+        return rows
     finally:
         session.close()
 
@@ -117,14 +119,15 @@ def test_only_what_may_do_another_time_is_tried_again(
     else:
         with pytest.raises(FailedBefore):
             session.query(SUM)
-    session._open_ledger().verify()
+    session._context.ledger.open().verify()
 
 
 def test_what_was_cancelled_may_be_asked_again(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = session._execution.source()
-    run = type(engine)._run
+    engine = session._context.execution.source()
+    assert isinstance(engine, DuckDBEngine)
+    run = DuckDBEngine._run
 
     def interrupted(self: object, *given: object, **named: object) -> object:
         import duckdb
@@ -133,11 +136,11 @@ def test_what_was_cancelled_may_be_asked_again(
         raise duckdb.InterruptException
 
     with monkeypatch.context() as patched:
-        patched.setattr(type(engine), "_run", interrupted)
+        patched.setattr(DuckDBEngine, "_run", interrupted)
         for _ in range(2):
             with pytest.raises(ExecutionCancelled, match="its charge stands"):
                 session.query(SUM)
-    assert type(engine)._run is run
+    assert DuckDBEngine._run is run
     assert session.query(SUM).table.num_rows == 1
 
 

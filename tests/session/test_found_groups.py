@@ -40,7 +40,8 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
 
 
 def rows(session: Session, sql: str) -> list[dict[str, object]]:
-    return session.query(sql).table.to_pylist()
+    found: list[dict[str, object]] = session.query(sql).table.to_pylist()
+    return found
 
 
 @pytest.mark.parametrize(

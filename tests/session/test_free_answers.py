@@ -17,6 +17,7 @@ from dpsql.report.explain_text import Explanation
 from dpsql.report.local_epsilon import local_epsilon_lines
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.policy_diff import policy_relaxations
+from dpsql.session.compile.request import SynopsisRequest
 from dpsql.session.saved.create import SaveRequest
 from dpsql.session.session import Session
 
@@ -94,14 +95,14 @@ def test_it_is_free_and_the_same_however_often_it_is_asked_for(session: Session)
 
 
 def test_a_release_of_it_is_kept_and_costs_nothing(session: Session) -> None:
-    wanted = SaveRequest("drinks", "release", f"CREATE RELEASE drinks AS {DRINKS}")
+    wanted = SaveRequest("drinks", f"CREATE RELEASE drinks AS {DRINKS}")
     kept = session.save(wanted, DRINKS.replace("count(*)", "count(*) AS n")).table
     assert session.query("SELECT drink, n FROM drinks ORDER BY drink").table.num_rows == len(kept)
     assert not session.balance().spent.amount
 
 
 def test_a_synopsis_by_answers_is_refused(session: Session) -> None:
-    wanted = SaveRequest("s", "synopsis", "CREATE SYNOPSIS", epsilon=Fraction(1), rounds=2)
+    wanted = SaveRequest("s", "CREATE SYNOPSIS", content=SynopsisRequest(2, Fraction(1)))
     with pytest.raises(Refused, match="synopsis by randomised answers"):
         session.save(wanted, "SELECT drink FROM poll")
 
@@ -133,7 +134,7 @@ def test_what_is_free_is_so_by_the_schema_alone(
     file.write_text(text)
     found = Session(load_schema(file), randomness=SeededRandomness("free"))
     for sql in (SMOKERS, DRINKS):
-        loss = found.prepare(sql).loss
+        loss = found.compile(sql).loss
         assert loss is not None
         assert (not loss.amount) is free
     found.close()

@@ -50,7 +50,7 @@ def shop(tmp_path: Path, disk: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def spent(schema: Path) -> Fraction:
     session = Session(schema)
     try:
-        session._open_ledger().verify()
+        session._context.ledger.open().verify()
         return session.balance().spent.amount
     finally:
         session.close()

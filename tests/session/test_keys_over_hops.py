@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.plan.bounded_release.bounded_release import SplitByContribution
+from dpsql.engine.opening import open_engine
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
@@ -57,14 +57,14 @@ def made(folder: Path, sales_of_one: int) -> Schema:
         connection.execute("CREATE TABLE lines AS SELECT 7::BIGINT line, 0::BIGINT sale, 1 price")
     (folder / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     schema = load_schema(folder / "schema.yaml")
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         assert {"buyers", "sales"} <= {*prepare_source(schema, engine)}
     return schema
 
 
 def release(schema: Schema, sql: str) -> CompiledRelease:
     session = Session(schema)
-    (found,) = session.prepare(sql).releases
+    (found,) = session.compile(sql).releases
     session.close()
     return found
 
@@ -85,9 +85,9 @@ def test_one_unit_changes_no_more_than_derived(tmp_path: Path, sql: str) -> None
     (most,) = found.sensitivity.per_group
     assert other.sensitivity.per_group == (most,)
     assert abs(counted(full, found) - counted(less, found)) <= most
-    assert not isinstance(found.step.bounded.physical_plan, SplitByContribution)
+    assert not isinstance(found.choice.plan, SplitByContribution)
 
 
 def test_a_key_over_hops_whose_keys_hold_is_one(tmp_path: Path) -> None:
     found = release(made(tmp_path / "full", 1), JOINED)
-    assert isinstance(found.step.bounded.physical_plan, SplitByContribution)
+    assert isinstance(found.choice.plan, SplitByContribution)

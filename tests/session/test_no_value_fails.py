@@ -39,8 +39,10 @@ per_query: {{epsilon: 0.1, delta: 1.0e-6}}
 """
 
 COLUMNS = ("patient_id", "age", "born", "seen", "wide", "exact", "fine", "weight", "name")
-TYPES = ("BIGINT", "INTEGER", "DATE", "TIMESTAMP", "HUGEINT", "DECIMAL(38,0)", "DECIMAL(38,30)")
-TYPES += ("DOUBLE", "VARCHAR")
+TYPES = (
+    *("BIGINT", "INTEGER", "DATE", "TIMESTAMP", "HUGEINT", "DECIMAL(38,0)", "DECIMAL(38,30)"),
+    *("DOUBLE", "VARCHAR"),
+)
 ORDINARY = ("1", "30", "2020-01-01", "2020-01-01 10:00:00", "1", "7", "0.5", "1.5", "ann")
 NINES = "9" * 38
 HOSTILE = (
@@ -228,7 +230,9 @@ def test_text_of_csv_that_is_not_utf_8_fails_no_statement(tmp_path: Path) -> Non
 @pytest.mark.parametrize("exact", [NINES, f"-{NINES}"])
 def test_a_key_that_arrow_has_no_type_for_fails_no_statement(tmp_path: Path, exact: str) -> None:
     """Enough units have it that no threshold hides its group: 10^38, of 39 digits."""
-    rows = [(str(n), *ORDINARY[1:5], exact, *ORDINARY[6:]) for n in range(900)]
+    rows: list[tuple[str, ...]] = [
+        (str(n), *ORDINARY[1:5], exact, *ORDINARY[6:]) for n in range(900)
+    ]
     with opened(tmp_path, duckdb_file(tmp_path, rows)) as connected:
         found = connected.execute(
             "SELECT CAST(exact AS HUGEINT) + sign(exact) AS h, count(*) FROM patients GROUP BY h"

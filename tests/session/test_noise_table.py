@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from documentation.pages import check_table
 
 from dpsql.errors import BudgetSpent
 from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 
 SQL = "SELECT count(*) FROM people"
@@ -45,25 +47,25 @@ def ours(folder: Path, count: int) -> float:
 def most(folder: Path, count: int) -> Fraction:
     """The ε that a query asks for, so that `count` of them fit, in nine digits rounded down."""
     cap = session(folder, "delta: 1.0e-6")
-    with cap._open_ledger() as ledger:
+    with cap._context.ledger.open() as ledger:
         rho = ledger.terms.cap.amount
     return Fraction(int(epsilon_of_rho(rho / count, CONVERSION) * 10**9) - 1, 10**9)
 
 
 def deviation(asking: Session, epsilon: Fraction) -> float:
-    (release,) = asking.prepare(SQL, epsilon).releases
+    (release,) = asking.compile(SQL, QueryOptions(epsilon)).releases
     (mechanism,) = release.step.measurement.mechanisms
     asking.close()
-    return float(mechanism.variance) ** 0.5
+    return math.sqrt(mechanism.variance)
 
 
 @pytest.mark.parametrize("count", [10, 100])
 def test_so_many_equal_queries_fit_and_hardly_one_more(tmp_path: Path, count: int) -> None:
     epsilon = most(tmp_path, count)
     asking = session(tmp_path, "delta: 1.0e-6")
-    (release,) = asking.prepare(SQL, epsilon).releases
+    (release,) = asking.compile(SQL, QueryOptions(epsilon)).releases
     loss = release.step.measurement.loss.amount
-    with asking._open_ledger() as ledger:
+    with asking._context.ledger.open() as ledger:
         cap = ledger.terms.cap.amount
     assert count * loss <= cap < (count + 1) * loss
 
@@ -74,9 +76,9 @@ def test_no_more_queries_are_answered_than_fit(tmp_path: Path) -> None:
     epsilon = most(tmp_path, 10)
     asking = session(tmp_path, "delta: 1.0e-6")
     for number in range(10):
-        assert not asking.query(f"{SQL} WHERE id > {number}", epsilon).privacy.stored
+        assert not asking.query(f"{SQL} WHERE id > {number}", QueryOptions(epsilon)).privacy.stored
     with pytest.raises(BudgetSpent):
-        asking.query(f"{SQL} WHERE id > 10", epsilon)
+        asking.query(f"{SQL} WHERE id > 10", QueryOptions(epsilon))
     asking.close()
 
 

@@ -11,10 +11,13 @@ import duckdb
 import pytest
 from differential.statement import FIXTURES, tpch, written
 from differential.test_tpch import ANSWERED
+from neighbor_search.sidecar import has_stored_ranks
 from privacy.seeded import ReplayedRandomness
+from schema.file_source import file_source
 
-from dpsql.bounding.settings import AS_DECLARED, Settings
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
+from dpsql.engine.engine import Engine
+from dpsql.engine.opening import open_engine
 from dpsql.engine.sidecar.contents import SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.row_columns import (
     UNIT_COLUMN,
@@ -23,11 +26,10 @@ from dpsql.engine.sidecar.row_columns import (
     value_count_column,
 )
 from dpsql.errors import Error
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
+from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
 from dpsql.plan.bounded_release.bounded_release import (
     Cell,
-    SplitByContribution,
-    StoredUnitSums,
-    UnlimitedRows,
 )
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.operator import Plan
@@ -39,6 +41,7 @@ from dpsql.schema.sidecar_columns import group_count_columns, range_checked_colu
 from dpsql.session.compile.compiled import CompiledStatement, compile_sql
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.source_facts import SourceFacts
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source, sidecar_path
 
@@ -61,14 +64,14 @@ def schema(tpch_folder: Path, tmp_path: Path) -> Schema:
 
 @pytest.fixture
 def ready(schema: Schema) -> Schema:
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         found = prepare_source(schema, engine, randomness=ReplayedRandomness(SALT))
     assert found == ("customer", "orders", "lineitem")
     return schema
 
 
 @pytest.fixture
-def engine(ready: Schema) -> Iterator[DuckDBEngine]:
+def engine(ready: Schema) -> Iterator[Engine]:
     with open_source(ready) as found:
         yield found
 
@@ -82,28 +85,35 @@ class _Facts(SourceFacts):
 
 
 def proved(
-    sql: str, schema: Schema, engine: DuckDBEngine, settings: Settings, *, prepared: bool
+    sql: str, schema: Schema, engine: Engine, limits: ContributionLimits, *, prepared: bool
 ) -> CompiledStatement:
     tables = engine.sidecar_tables if prepared else frozenset[str]()
     facts = _Facts(schema, lambda: engine, lambda: tables)
     return compile_sql(
-        sql, schema, facts, query_loss(schema, Fraction(1)), "data", settings=settings
+        sql,
+        schema,
+        facts,
+        query_loss(schema, Fraction(1)),
+        "data",
+        options=QueryOptions(limits=limits),
     )
 
 
 @pytest.mark.parametrize(
-    "settings", [AS_DECLARED, Settings(groups=2, rows_per_group=1, rows=3)], ids=["wide", "narrow"]
+    "limits",
+    [AS_DECLARED, ContributionLimits(groups=2, rows_per_group=1, rows=3)],
+    ids=["wide", "narrow"],
 )
 def test_every_statement_has_the_same_integers_key_and_sensitivities(
-    ready: Schema, engine: DuckDBEngine, settings: Settings
+    ready: Schema, engine: Engine, limits: ContributionLimits
 ) -> None:
     compared = 0
     for statement in STATEMENTS:
         try:
-            without = proved(statement.sql, ready, engine, settings, prepared=False)
+            without = proved(statement.sql, ready, engine, limits, prepared=False)
         except Error:
             continue
-        read = proved(statement.sql, ready, engine, settings, prepared=True)
+        read = proved(statement.sql, ready, engine, limits, prepared=True)
         for one, other in zip(without.releases, read.releases, strict=True):
             assert one.key == other.key, statement.name
             assert one.sensitivity == other.sensitivity
@@ -111,7 +121,7 @@ def test_every_statement_has_the_same_integers_key_and_sensitivities(
             terms = one.step.bounded.contributions
             if one.step.reads or not (terms.statistics or terms.cell_choices):
                 continue  # it reads noisy tables, or nothing private
-            if terms.domains and any("drawn once" in n for n in other.step.bounded.notes):
+            if terms.domains and has_stored_ranks(other):
                 continue  # groups of listed keys are numbered, so that others of a unit are drawn
             assert integers(engine, one.step.query) == integers(engine, other.step.query)
             compared += 1
@@ -121,7 +131,7 @@ def test_every_statement_has_the_same_integers_key_and_sensitivities(
 Integers = list[list[object]]
 
 
-def integers(engine: DuckDBEngine, query: EngineQuery) -> Integers:
+def integers(engine: Engine, query: EngineQuery) -> Integers:
     tables = {domain.name: domain_table(domain) for domain in query.domains}
     texts = [(query.sql, query.salted), *((h.sql, h.salted) for h in query.histograms)]
     found: list[list[object]] = []
@@ -186,7 +196,7 @@ def test_a_long_table_is_made_in_parts_of_its_units(
     schema: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def rows() -> list[tuple[object, ...]]:
-        with DuckDBEngine(engine_source(schema)) as engine:
+        with open_engine(engine_source(schema)) as engine:
             prepare_source(schema, engine, steps.append, ReplayedRandomness(SALT))
         with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
             # Which of a unit's rows is its first with a value is nobody's promise.
@@ -213,27 +223,28 @@ def test_values_beyond_bounds_are_clamped_whatever_is_told_of_them(
     schema: Schema, tpch_folder: Path, tmp_path: Path, told: int | None
 ) -> None:
     far = over_lines(schema, tpch_folder, tmp_path / "far")
-    with DuckDBEngine(engine_source(far)) as engine:
+    with open_engine(engine_source(far)) as engine:
         prepare_source(far, engine, randomness=ReplayedRandomness(SALT))
     if told is not None:
         tell(far, told)
     with open_source(far) as engine:
         for sql in (tpch()[1].sql, SUMS):
-            light, (without, read) = compared(sql, far, engine)
-            assert isinstance(light, UnlimitedRows)
-            assert light.no_clamp is not None
+            plan, (without, read) = compared(sql, far, engine)
+            assert isinstance(plan, SplitByContribution)
+            assert plan.no_clamp is not None
             assert without == read
 
 
 def compared(
-    sql: str, schema: Schema, engine: DuckDBEngine
-) -> tuple[UnlimitedRows | StoredUnitSums, tuple[Integers, Integers]]:
-    """How light rows are summed, and the integers without the sidecar and with it."""
+    sql: str, schema: Schema, engine: Engine
+) -> tuple[SplitByContribution | StoredUnitSums, tuple[Integers, Integers]]:
+    """How rows are split, and the integers without the sidecar and with it."""
     (one,) = proved(sql, schema, engine, AS_DECLARED, prepared=False).releases
     (other,) = proved(sql, schema, engine, AS_DECLARED, prepared=True).releases
-    assert isinstance(other.step.bounded.physical_plan, SplitByContribution)
+    plan = other.choice.plan
+    assert isinstance(plan, SplitByContribution | StoredUnitSums)
     found = integers(engine, one.step.query), integers(engine, other.step.query)
-    return other.step.bounded.physical_plan.unlimited, found
+    return plan, found
 
 
 SUMS = """SELECT sum(l_quantity), sum(l_linenumber), sum(l_linenumber - 2 * l_quantity),
@@ -256,11 +267,11 @@ def test_sums_of_units_stand_ready(
     schema: Schema, tpch_folder: Path, tmp_path: Path, sql: str
 ) -> None:
     far = over_lines(schema, tpch_folder, tmp_path / "far")
-    with DuckDBEngine(engine_source(far)) as engine:
+    with open_engine(engine_source(far)) as engine:
         prepare_source(far, engine, randomness=ReplayedRandomness(SALT))
     with open_source(far) as engine:
-        light, (without, read) = compared(sql, far, engine)
-    assert isinstance(light, StoredUnitSums)
+        plan, (without, read) = compared(sql, far, engine)
+    assert isinstance(plan, StoredUnitSums)
     assert without == read
     assert any(map(any, without))
 
@@ -317,7 +328,7 @@ def with_rows(schema: Schema, tpch_folder: Path, folder: Path, table: str, rows:
         if name != table:
             file.symlink_to(tpch_folder / file.name)
     duckdb.execute(f"COPY ({rows}) TO '{files[table]}'")
-    return replace(schema, source=replace(schema.source, path=folder, files=files))
+    return replace(schema, source=replace(file_source(schema), path=folder, files=files))
 
 
 def tell(schema: Schema, told: int) -> None:
@@ -333,7 +344,7 @@ def test_what_is_beyond_its_bounds_is_told_of_whole_tables(
     schema: Schema, tpch_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def told(schema: Schema) -> dict[str, set[int]]:
-        with DuckDBEngine(engine_source(schema)) as engine:
+        with open_engine(engine_source(schema)) as engine:
             prepare_source(schema, engine)
         names = [column.name for column in range_checked_columns(schema.tables["lineitem"])]
         with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
@@ -404,5 +415,5 @@ def test_rows_that_two_units_claim_are_not_prepared(
     orders = f"'{tpch_folder}/orders.parquet'"
     twice = f"FROM {orders} UNION ALL FROM (FROM {orders} LIMIT 1)"
     changed = with_rows(schema, tpch_folder, tmp_path / "twice", "orders", twice)
-    with DuckDBEngine(engine_source(changed)) as engine:
+    with open_engine(engine_source(changed)) as engine:
         assert prepare_source(changed, engine) == ("customer", "orders")

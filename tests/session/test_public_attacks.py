@@ -201,7 +201,7 @@ def test_an_interrupt_ends_a_statement(session: Session) -> None:
 def test_a_closed_session_leaves_no_process(tmp_path: Path) -> None:
     session = Session(made(tmp_path))
     session.query("SELECT len(list(id)) FROM docs")
-    aside = session._execution.sandbox()
+    aside = session._context.execution.sandbox()
     assert isinstance(aside, SandboxProcess)
     assert aside._process is not None
     number = aside._process.pid

@@ -12,7 +12,9 @@ from pathlib import Path
 import duckdb
 import pytest
 from ledger.ledger_world import PROCESSES, Place, place_in
+from narrowed import number
 
+from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.run.charge_and_run import RUNNING
 from dpsql.session.session import Session
 
@@ -62,8 +64,8 @@ def ask(path: Path, analyst: str, state: str, together: Barrier | None, told: Qu
     told.put((analyst, found))
 
 
-def _rows(session: Session, sql: str) -> Rows:
-    table = session.query(sql).table
+def _rows(session: Session, sql: str, options: QueryOptions = DEFAULT_OPTIONS) -> Rows:
+    table = session.query(sql, options).table
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
@@ -130,14 +132,13 @@ def test_what_reads_another_answer_is_drawn_on_the_one_that_is_kept(tmp_path: Pa
     alice = Session(path, analyst="alice", epsilon=16)
     bob = Session(path, analyst="bob", epsilon=32, progress=progress)
     ((found,),) = _rows(bob, f"SELECT count(*) FROM people WHERE pay > ({least})")
-    bob.epsilon = Fraction(16)
-    assert _rows(bob, least) == seen[0]
+    assert _rows(bob, least, QueryOptions(Fraction(16))) == seen[0]
     alice.close()
     bob.close()
     # Two draws of the sum are a hundred apart, mostly. Noise of ε = 16 moves a count by 3 with a
     # probability of e^-48.
     ((sum_of_few,),) = seen[0]
     assert isinstance(found, int)
-    assert abs(found - sum(pay > sum_of_few for pay in range(1000))) < 3, (
+    assert abs(found - sum(pay > number(sum_of_few) for pay in range(1000))) < 3, (
         "other integers than of the answer that is kept"
     )

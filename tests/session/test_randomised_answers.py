@@ -13,6 +13,7 @@ import pytest
 from privacy.respondents import respond
 from privacy.seeded import SeededRandomness
 
+from dpsql.plan.bounded_release.estimator import LinearEstimator
 from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.session.session import Session
 
@@ -130,7 +131,7 @@ def test_the_error_of_groups_by_randomised_answers_is_that_of_their_formula(
 
 def test_an_estimated_group_has_the_noise_of_a_row_of_the_inverse(session: Session) -> None:
     sql = "SELECT drink, count(*), dp_stddev(count(*)) FROM survey GROUP BY drink"
-    (release,) = session.prepare(sql).releases
+    (release,) = session.compile(sql).releases
     (noise,) = release.step.measurement.mechanisms
     matrix = np.full((5, 5), float(DRINK.q)) + np.eye(5) * float(DRINK.p - DRINK.q)
     (row, *_) = np.linalg.inv(matrix)
@@ -150,10 +151,11 @@ def test_an_estimated_group_has_the_noise_of_a_row_of_the_inverse(session: Sessi
 def test_the_formula_is_that_of_randomised_response_and_of_noise(session: Session) -> None:
     # Kairouz et al. 2016: q(1 - q)/(p - q)² of a row, or p(1 - p)/(p - q)²; for two answers alike.
     sql = "SELECT count(*) FILTER (WHERE smokes) FROM survey"
-    (release,) = session.prepare(sql).releases
+    (release,) = session.compile(sql).releases
     (output,) = release.step.bounded.outputs
     noise = RandomizedResponse.of_epsilon(Fraction(1))
-    said = output.estimator.response_variance  # type: ignore[union-attr]
+    assert isinstance(output.estimator, LinearEstimator)
+    said = output.estimator.response_variance
     assert said is not None
     each = noise.p * (1 - noise.p) / (noise.p - noise.q) ** 2
     assert said.inside == said.outside == each

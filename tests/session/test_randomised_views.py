@@ -65,7 +65,7 @@ def survey(tmp_path: Path) -> Path:
 )
 def test_bounds_of_a_view_hold_of_randomised_answers(survey: Path, sql: str, mean: float) -> None:
     """The noise at epsilon 5 is off by a tenth of the rows with a probability below 1e-9."""
-    session = Session(survey, epsilon=5, randomness=SeededRandomness(1))
+    session = Session(survey, epsilon=5, randomness=SeededRandomness("1"))
     (total,) = session.query(sql).table.column(0).to_pylist()
     session.close()
     off = abs(float(total) - mean * ROWS)

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -14,11 +15,13 @@ import pytest
 from privacy.seeded import SeededRandomness
 
 from dpsql.bind.statement import bind
+from dpsql.bounding.options import ReleaseOptions
 from dpsql.errors import LedgerFault, SourceFault
 from dpsql.session.answer.answer_cache import MAX_ANSWERS, AnswerCache
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.ledger_access import ledger_location
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 
 SCHEMA = """\
@@ -91,10 +94,11 @@ def test_another_text_parameter_epsilon_or_setting_is_another_statement(session:
     session.query(SQL)
     session.query(f"{SQL} ORDER BY n")  # the same release
     assert session.balance().spent.amount == Fraction(1, 2)
-    assert not session.query(SQL, epsilon="0.25").privacy.stored
-    assert not session.query(f"{SQL} HAVING avg(pay) > 1", epsilon="0.125").privacy.stored
-    session.settings = type(session.settings)(nonnegative=True)
-    assert not session.query(SQL).privacy.stored
+    assert not session.query(SQL, QueryOptions(Fraction(1, 4))).privacy.stored
+    eighth = QueryOptions(Fraction(1, 8))
+    assert not session.query(f"{SQL} HAVING avg(pay) > 1", eighth).privacy.stored
+    clipped = QueryOptions(release=ReleaseOptions(nonnegative=True))
+    assert not session.query(SQL, clipped).privacy.stored
 
 
 def test_what_another_analyst_paid_for_is_charged_to_the_reader(
@@ -129,7 +133,7 @@ def test_a_stored_answer_that_is_damaged_is_not_recalled(session: Session) -> No
 
 def test_an_answer_made_of_other_bytes_than_are_stored_is_forgotten(session: Session) -> None:
     """Two sessions may draw the same release at once: one of both draws is kept, for everybody."""
-    prepared, answer = session.prepare(SQL), session.query(SQL)
+    prepared, answer = session.compile(SQL), session.query(SQL)
     recall = AnswerCache()
     recall.add(prepared, answer, {"key": b"mine"})
     assert recall.answer(prepared, lambda _: [b"mine"]) is not None
@@ -140,7 +144,7 @@ def test_an_answer_made_of_other_bytes_than_are_stored_is_forgotten(session: Ses
 def test_so_many_answers_are_remembered_and_no_more(session: Session) -> None:
     answer = session.query(SQL)
     recall = AnswerCache()
-    known = [session.prepare(f"{SQL} LIMIT {n}") for n in range(MAX_ANSWERS + 1)]
+    known = [session.compile(f"{SQL} LIMIT {n}") for n in range(MAX_ANSWERS + 1)]
     for each in known:
         recall.add(each, answer, {})
     assert recall.answer(known[0], lambda _: []) is None
@@ -154,11 +158,10 @@ def test_what_reads_the_clock_is_prepared_anew_each_minute(session: Session) -> 
         made: list[CompiledStatement] = []
 
         def prepare(sql: str = sql, made: list[CompiledStatement] = made) -> CompiledStatement:
-            made.append(session.prepare(f"{sql} LIMIT {len(made)}"))
+            made.append(session.compile(f"{sql} LIMIT {len(made)}"))
             return made[-1]
 
-        left = iter(moments)
-        plans = PlanCache(lambda left=left: next(left))  # type: ignore[misc]
+        plans = PlanCache(partial(next, iter(moments)))
         for _ in moments:
             plans.get("asked", prepare)
         assert len(made) == times

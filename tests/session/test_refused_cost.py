@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import BudgetSpent, OverTarget
+from dpsql.session.options import PriceOptions, QueryOptions
 from dpsql.session.saved.saved_releases import NotPaid
 from dpsql.session.session import Session
 
@@ -54,8 +54,8 @@ def opening(tmp_path: Path) -> Iterator[Opening]:
         each.close()
 
 
-def at_most(session: Session, cost: str) -> None:
-    session.settings = replace(session.settings, max_cost=Fraction(cost))
+def at_most(cost: str) -> QueryOptions:
+    return QueryOptions(price=PriceOptions(max_cost=Fraction(cost)))
 
 
 def spent(session: Session) -> Fraction:
@@ -63,17 +63,16 @@ def spent(session: Session) -> Fraction:
 
 
 def test_stored_parts_are_not_paid_for_by_what_is_refused(opening: Opening) -> None:
-    opening("alice", APPROX).query("SELECT count(*) FROM people", epsilon="0.25")
+    opening("alice", APPROX).query("SELECT count(*) FROM people", QueryOptions(Fraction(1, 4)))
     bob = opening("bob", APPROX)
-    at_most(bob, "0.1")
+    cheap = at_most("0.1")
     # The first half is stored, as it is asked for at half of ε; the other is too dear.
     both = "SELECT (SELECT count(*) FROM people), (SELECT sum(pay) FROM people)"
-    for refused in (lambda: bob.query(both), lambda: bob.batch([both])):
+    for refused in (lambda: bob.query(both, cheap), lambda: bob.batch([both], cheap)):
         with pytest.raises(OverTarget, match="max_cost"):
             refused()
         assert spent(bob) == 0
-    at_most(bob, "0.25")
-    bob.query(both)
+    bob.query(both, at_most("0.25"))
     assert spent(bob) == Fraction(1, 2)
 
 
@@ -81,12 +80,10 @@ def test_kept_rows_are_not_opened_for_what_may_be_refused(opening: Opening) -> N
     with Connection(opening("alice")) as alice:
         alice.execute(f"CREATE RELEASE kept AS {BY_DEPT}")
         bob = opening("bob")
-        at_most(bob, "0.1")
         with pytest.raises(NotPaid, match="haven't opened it"):
-            bob.query(BY_KEPT)
+            bob.query(BY_KEPT, at_most("0.1"))
         assert spent(bob) == 0
-        at_most(bob, "0.5")
-        bob.query(BY_KEPT)
+        bob.query(BY_KEPT, at_most("0.5"))
         assert spent(bob) > 0
 
 
@@ -96,9 +93,8 @@ def test_opened_rows_are_read_for_what_is_refused(opening: Opening) -> None:
         bob = opening("bob")
         bob.query("SELECT * FROM kept")
         before = spent(bob)
-        at_most(bob, "0.1")
         with pytest.raises(OverTarget, match="max_cost"):
-            bob.query(BY_KEPT)
+            bob.query(BY_KEPT, at_most("0.1"))
         assert spent(bob) == before
 
 
@@ -107,6 +103,6 @@ def test_opened_rows_are_read_for_what_is_refused(opening: Opening) -> None:
 )
 def test_all_of_the_budget_may_be_asked_for_at_once(opening: Opening, asked: str) -> None:
     alice = opening("alice")
-    alice.query(f"SELECT {asked} FROM people", epsilon=3)
+    alice.query(f"SELECT {asked} FROM people", QueryOptions(Fraction(3)))
     with pytest.raises(BudgetSpent):
-        alice.query(f"SELECT {asked} FROM people WHERE pay > 1", epsilon="0.5")
+        alice.query(f"SELECT {asked} FROM people WHERE pay > 1", QueryOptions(Fraction(1, 2)))

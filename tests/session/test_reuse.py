@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,7 +11,10 @@ import pyarrow as pa
 import pytest
 from privacy.seeded import SeededRandomness
 
+from dpsql.bounding.options import ReleaseOptions
 from dpsql.errors import BudgetSpent, SchemaFault
+from dpsql.session.answer.answer import Answer
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 
 
@@ -27,7 +29,7 @@ def spent(session: Session) -> Fraction:
     return session.balance().spent.amount
 
 
-CONJUNCTS: list[tuple[Callable[[str], str], ...]] = [
+CONJUNCTS: list[tuple[Callable[[Callable[[str], str]], str], ...]] = [
     (
         lambda c: f"{c('o_totalprice')} > 1000",
         lambda c: f"1000 < {c('o_totalprice')}",
@@ -166,7 +168,7 @@ DIFFERENT = [
 
 
 def test_queries_of_different_meanings_share_nothing(session: Session) -> None:
-    keys = [release.key for sql in DIFFERENT for release in session.prepare(sql).releases]
+    keys = [release.key for sql in DIFFERENT for release in session.compile(sql).releases]
     assert len(set(keys)) == len(keys) == len(DIFFERENT)
 
 
@@ -194,7 +196,7 @@ SAME = [
 def test_queries_of_one_meaning_share_their_release(
     session: Session, first: str, second: str
 ) -> None:
-    one, other = (session.prepare(sql).releases for sql in (first, second))
+    one, other = (session.compile(sql).releases for sql in (first, second))
     assert [release.key for release in one] == [release.key for release in other]
 
 
@@ -212,26 +214,28 @@ def test_another_epsilon_is_another_release(session: Session, setting: str) -> N
     sql = "SELECT count(*) FROM orders"
     session.query(sql)
     before = spent(session)
-    session.query(sql, epsilon=setting)
+    session.query(sql, QueryOptions(Fraction(setting)))
     assert spent(session) > before
 
 
 def test_leaving_small_groups_out_is_another_release(session: Session) -> None:
     sql = "SELECT o_orderpriority, count(DISTINCT o_custkey) AS n FROM orders GROUP BY 1"
     whole = session.query(sql).table
-    session.settings = replace(session.settings, min_units=10**6)
+    options = QueryOptions(release=ReleaseOptions(min_units=10**6))
     assert whole.num_rows > 0
-    assert session.query(sql).table.num_rows == 0
+    assert session.query(sql, options).table.num_rows == 0
 
 
 def test_only_what_is_new_of_a_statement_is_charged(session: Session) -> None:
-    session.query("SELECT count(*) FROM orders", epsilon="0.01")
+    session.query("SELECT count(*) FROM orders", QueryOptions(Fraction("0.01")))
     half = session.query(
-        "SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM customer)", epsilon="0.02"
+        "SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM customer)",
+        QueryOptions(Fraction("0.02")),
     )
     assert half.privacy.loss is not None
     again = session.query(
-        "SELECT (SELECT count(*) FROM customer), (SELECT count(*) FROM orders)", epsilon="0.02"
+        "SELECT (SELECT count(*) FROM customer), (SELECT count(*) FROM orders)",
+        QueryOptions(Fraction("0.02")),
     )
     assert again.privacy.stored
     first, second = (column.to_pylist() for column in half.table.columns)
@@ -302,7 +306,7 @@ def test_analysts_share_answers_unless_the_schema_says_otherwise(
     tpch_schema: Path, store: str, *, shared: bool
 ) -> None:
     tpch_schema.write_text(tpch_schema.read_text() + (f"store: {store}\n" if store else ""))
-    answers = {}
+    answers: dict[str, list[Answer]] = {}
     for analyst in ("alice", "bob", "alice"):
         asking = Session(tpch_schema, analyst=analyst, epsilon="0.01")
         answer = asking.query("SELECT count(*) FROM orders")

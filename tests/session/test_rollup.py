@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from narrowed import integer, number
 from privacy.seeded import SeededRandomness
+from session.asking import Asking
 
-from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.bounding.options import ContributionLimits, ReleaseOptions
 from dpsql.ledger.chain.entry import Charged
 from dpsql.session.answer.answer import Answer
 from dpsql.session.ledger_access import recorded_ledger
+from dpsql.session.options import DEFAULT_OPTIONS, AnswerOptions, QueryOptions
 from dpsql.session.session import Session
 
 FINE = (
@@ -23,16 +26,21 @@ FINE = (
 )
 COARSE = "SELECT o_orderpriority, count(*), sum(o_totalprice) FROM orders GROUP BY 1"
 
+REUSE = QueryOptions(answer=AnswerOptions(reuse=True))
+LEAVING_OUT = [
+    replace(REUSE, release=ReleaseOptions(min_units=2)),
+    replace(REUSE, release=ReleaseOptions(nonnegative=True)),
+]
+
 
 @pytest.fixture
-def session(tpch_schema: Path) -> Iterator[Session]:
-    found = Session(tpch_schema, epsilon="0.01", randomness=SeededRandomness("rollup"))
-    found.settings = Settings(reuse=True)
-    yield found
-    found.close()
+def session(tpch_schema: Path) -> Iterator[Asking]:
+    session = Session(tpch_schema, epsilon="0.01", randomness=SeededRandomness("rollup"))
+    yield Asking(session, REUSE)
+    session.close()
 
 
-def spent(session: Session) -> Fraction:
+def spent(session: Asking) -> Fraction:
     return session.balance().spent.amount
 
 
@@ -40,7 +48,7 @@ def rows(table: pa.Table) -> list[tuple[object, ...]]:
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def is_summed(session: Session, sql: str) -> bool:
+def is_summed(session: Asking, sql: str) -> bool:
     """Whether `sql` is answered from what is stored; else it must have been charged."""
     before = spent(session)
     answer = session.query(sql)
@@ -49,36 +57,36 @@ def is_summed(session: Session, sql: str) -> bool:
     return bool(answer.privacy.summed)
 
 
-def charges(session: Session) -> int:
-    with recorded_ledger(session.schema) as ledger:
+def charges(session: Asking) -> int:
+    with recorded_ledger(session.session.schema) as ledger:
         return sum(isinstance(entry.event, Charged) for entry in ledger.history())
 
 
-def test_a_value_is_the_sum_of_stored_cells_and_costs_nothing(session: Session) -> None:
+def test_a_value_is_the_sum_of_stored_cells_and_costs_nothing(session: Asking) -> None:
     fine = session.query(FINE)
     before = charges(session)
     coarse = session.query(COARSE)
     assert charges(session) == before
     assert coarse.privacy.loss is None
     assert coarse.privacy.stored
-    expected: dict[object, list[Fraction]] = {}
+    expected: dict[str, list[Fraction]] = {}
     for _, priority, count, total in rows(fine.table):
-        sums = expected.setdefault(priority, [Fraction(0), Fraction(0)])
-        sums[0] += Fraction(count)  # type: ignore[arg-type]
-        sums[1] += Fraction(total)  # type: ignore[arg-type]
-    found = {key: [Fraction(count), Fraction(total)] for key, count, total in rows(coarse.table)}
+        sums = expected.setdefault(str(priority), [Fraction(0), Fraction(0)])
+        sums[0] += number(count)
+        sums[1] += number(total)
+    found = {key: [number(count), number(total)] for key, count, total in rows(coarse.table)}
     assert found == expected
-    assert [row[0] for row in rows(coarse.table)] == sorted(expected)  # type: ignore[type-var]
+    assert [row[0] for row in rows(coarse.table)] == sorted(expected)
 
 
-def test_the_same_bytes_are_summed_again(session: Session) -> None:
+def test_the_same_bytes_are_summed_again(session: Asking) -> None:
     session.query(FINE)
     first, again = session.query(COARSE), session.query(COARSE)
     assert first.table == again.table
     assert again.privacy.summed == first.privacy.summed
 
 
-def test_noise_grows_by_the_root_of_the_number_of_cells(session: Session) -> None:
+def test_noise_grows_by_the_root_of_the_number_of_cells(session: Asking) -> None:
     fine: Answer = session.query(FINE)
     coarse = session.query(COARSE)
     (statuses,) = {
@@ -94,22 +102,22 @@ def test_noise_grows_by_the_root_of_the_number_of_cells(session: Session) -> Non
             assert one.scale == pytest.approx(cell.scale * math.sqrt(statuses))
 
 
-def test_a_total_is_summed_over_all_cells(session: Session) -> None:
+def test_a_total_is_summed_over_all_cells(session: Asking) -> None:
     fine = session.query(FINE)
     total = session.query("SELECT count(*) AS n FROM orders")
     # The total's limit is another one (rows, not groups of them), and it is summed all the same.
-    assert rows(total.table) == [(sum(row[2] for row in rows(fine.table)),)]  # type: ignore[misc]
+    assert rows(total.table) == [(sum(integer(row[2]) for row in rows(fine.table)),)]
     assert total.privacy.summed == fine.table.num_rows
 
 
-def test_the_least_noisy_of_two_answers_is_summed(session: Session) -> None:
+def test_the_least_noisy_of_two_answers_is_summed(session: Asking) -> None:
     session.query(FINE)
     session.query(COARSE.replace("o_orderpriority", "o_orderstatus"), epsilon="0.02")
     few = session.query("SELECT count(*) FROM orders")
     assert few.privacy.summed == 3
 
 
-def test_what_is_written_otherwise_is_summed_too(session: Session) -> None:
+def test_what_is_written_otherwise_is_summed_too(session: Asking) -> None:
     session.query(FINE + " ORDER BY 3 DESC LIMIT 2")
     assert is_summed(
         session,
@@ -117,17 +125,17 @@ def test_what_is_written_otherwise_is_summed_too(session: Session) -> None:
     )
 
 
-def test_nothing_is_summed_unless_it_is_asked_for(session: Session) -> None:
-    session.settings = AS_DECLARED
+def test_nothing_is_summed_unless_it_is_asked_for(session: Asking) -> None:
+    session.options = DEFAULT_OPTIONS
     session.query(FINE)
     assert not is_summed(session, COARSE)
 
 
-def test_a_stored_answer_goes_before_a_summed_one(session: Session) -> None:
+def test_a_stored_answer_goes_before_a_summed_one(session: Asking) -> None:
     session.query(FINE)
-    session.settings = AS_DECLARED
+    session.options = DEFAULT_OPTIONS
     direct = session.query(COARSE)
-    session.settings = Settings(reuse=True)
+    session.options = REUSE
     again = session.query(COARSE)
     assert again.privacy.summed == 0
     assert again.table == direct.table
@@ -148,50 +156,49 @@ CHARGED = [
 
 
 @pytest.mark.parametrize("sql", CHARGED)
-def test_what_cells_do_not_add_up_to_is_charged(session: Session, sql: str) -> None:
+def test_what_cells_do_not_add_up_to_is_charged(session: Asking, sql: str) -> None:
     session.query(FINE)
     assert not is_summed(session, sql)
 
 
 @pytest.mark.parametrize(
-    "limits",
+    "options",
     [
-        {"groups": 1},
-        {"rows_per_group": 1},
-        {"rows": 2},
-        {"min_units": 2},
-        {"nonnegative": True},
+        replace(REUSE, limits=ContributionLimits(groups=1)),
+        replace(REUSE, limits=ContributionLimits(rows_per_group=1)),
+        replace(REUSE, limits=ContributionLimits(rows=2)),
+        *LEAVING_OUT,
     ],
 )
-def test_other_limits_are_charged(session: Session, limits: dict[str, object]) -> None:
+def test_other_limits_are_charged(session: Asking, options: QueryOptions) -> None:
     session.query(FINE)
-    session.settings = replace(session.settings, **limits)  # type: ignore[arg-type]
+    session.options = options
     assert not is_summed(session, COARSE)
 
 
-@pytest.mark.parametrize("limits", [{"min_units": 2}, {"nonnegative": True}])
+@pytest.mark.parametrize("options", LEAVING_OUT)
 def test_cells_that_were_left_out_or_clipped_are_not_summed(
-    session: Session, limits: dict[str, object]
+    session: Asking, options: QueryOptions
 ) -> None:
-    session.settings = replace(session.settings, **limits)  # type: ignore[arg-type]
+    session.options = options
     session.query(FINE)
     assert not is_summed(session, COARSE)
 
 
-def test_units_counted_as_rows_are_not_summed(session: Session) -> None:
-    session.settings = replace(session.settings, rows_per_group=1)
+def test_units_counted_as_rows_are_not_summed(session: Asking) -> None:
+    session.options = replace(REUSE, limits=ContributionLimits(rows_per_group=1))
     session.query(FINE.replace("count(*)", "count(DISTINCT o_custkey)"))
     assert not is_summed(
         session, "SELECT o_orderpriority, count(DISTINCT o_custkey) FROM orders GROUP BY 1"
     )
 
 
-def test_chosen_keys_are_not_summed(session: Session) -> None:
+def test_chosen_keys_are_not_summed(session: Asking) -> None:
     session.query("SELECT o_clerk, o_orderpriority, count(*) FROM orders GROUP BY 1, 2")
     assert not is_summed(session, "SELECT o_orderpriority, count(*) FROM orders GROUP BY 1")
 
 
-def test_more_accuracy_than_was_stored_is_charged(session: Session) -> None:
+def test_more_accuracy_than_was_stored_is_charged(session: Asking) -> None:
     session.query(FINE)
     before = spent(session)
     assert session.query(COARSE, epsilon="0.02").privacy.summed == 0
@@ -199,7 +206,7 @@ def test_more_accuracy_than_was_stored_is_charged(session: Session) -> None:
     assert session.query("SELECT count(*) FROM orders", epsilon="0.005").privacy.summed
 
 
-def test_joint_domains_are_summed_within_each_group(session: Session) -> None:
+def test_joint_domains_are_summed_within_each_group(session: Asking) -> None:
     nations = (
         "FROM customer JOIN nation ON c_nationkey = n_nationkey"
         " JOIN region ON n_regionkey = r_regionkey"
@@ -209,28 +216,27 @@ def test_joint_domains_are_summed_within_each_group(session: Session) -> None:
     assert coarse.privacy.summed
     expected: dict[object, int] = {}
     for region, _, count in rows(fine.table):
-        expected[region] = expected.get(region, 0) + count  # type: ignore[operator]
-    assert dict(rows(coarse.table)) == expected  # type: ignore[arg-type]
+        expected[region] = expected.get(region, 0) + integer(count)
+    assert {region: integer(count) for region, count in rows(coarse.table)} == expected
 
 
 def test_another_session_finds_the_answer_by_asking_for_it(
-    tpch_schema: Path, session: Session
+    tpch_schema: Path, session: Asking
 ) -> None:
     session.query(FINE)
-    other = Session(tpch_schema, epsilon="0.01")
-    other.settings = Settings(reuse=True)
+    other = Asking(Session(tpch_schema, epsilon="0.01"), REUSE)
     assert other.query(FINE).privacy.loss is None
     assert is_summed(other, COARSE)
     other.close()
 
 
-def test_what_would_be_summed_takes_no_share(session: Session) -> None:
+def test_what_would_be_summed_takes_no_share(session: Asking) -> None:
     assert session.share(COARSE) > 0
     session.query(FINE)
     assert session.share(COARSE) == 0
 
 
-def test_only_what_is_not_summed_of_a_statement_is_charged(session: Session) -> None:
+def test_only_what_is_not_summed_of_a_statement_is_charged(session: Asking) -> None:
     session.query(FINE, epsilon="0.01")
     answer = session.query(
         "SELECT (SELECT count(*) FROM orders), (SELECT count(*) FROM customer)", epsilon="0.012"
@@ -240,10 +246,10 @@ def test_only_what_is_not_summed_of_a_statement_is_charged(session: Session) -> 
     assert not answer.privacy.stored
 
 
-def test_a_sum_of_cells_that_is_off_too_far_is_charged_instead(session: Session) -> None:
+def test_a_sum_of_cells_that_is_off_too_far_is_charged_instead(session: Asking) -> None:
     fine = "SELECT o_orderstatus, o_orderpriority, count(*) AS n FROM orders GROUP BY 1, 2"
     coarse = "SELECT o_orderpriority, count(*) AS n FROM orders GROUP BY 1"
-    session.settings = replace(session.settings, max_error=Fraction(500))
+    session.meet(Fraction(500))
     (told,) = session.query(fine).half_widths[2:]
     # Each cell is within ± 500, a sum of three of them isn't.
     assert isinstance(told, float)

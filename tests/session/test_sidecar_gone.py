@@ -9,10 +9,10 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
-from notes.exact import Exact
+from notes.exact import exact_mechanisms
 from privacy.seeded import SeededRandomness
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.opening import open_engine
 from dpsql.pgwire.workers.tasks import RunJob, tables_of
 from dpsql.pgwire.workers.worker import _EnginePool
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -22,7 +22,6 @@ from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.run.execution import Execution
-from dpsql.session.run.sidecar_fallback import readable
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source, sidecar_of, sidecar_path
 
@@ -65,7 +64,7 @@ def schema(tmp_path: Path) -> Schema:
         )
     (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     found = load_schema(tmp_path / "schema.yaml")
-    with DuckDBEngine(engine_source(found)) as engine:
+    with open_engine(engine_source(found)) as engine:
         assert prepare_source(found, engine) == ("buyers", "sales")
     return found
 
@@ -110,7 +109,7 @@ def test_a_charged_statement_is_answered(
 
 def planned(schema: Schema, sql: str) -> CompiledStatement:
     session = Session(schema)
-    found = session.prepare(sql)
+    found = session.compile(sql)
     assert "dpsql prepared" in found.releases[0].step.query.sql
     session.close()
     return found
@@ -119,7 +118,6 @@ def planned(schema: Schema, sql: str) -> CompiledStatement:
 def job_of(schema: Schema, sql: str) -> Job:
     """Without noise: the mechanisms are the tests' own."""
     steps = [release.step for release in planned(schema, sql).releases]
-    exact = (Exact(),)
     return Job(
         engine_source(schema),
         tuple(
@@ -127,7 +125,7 @@ def job_of(schema: Schema, sql: str) -> Job:
                 step,
                 measurement=replace(
                     step.measurement,
-                    mechanisms=exact * len(step.bounded.contributions.statistics),
+                    mechanisms=exact_mechanisms(len(step.bounded.contributions.statistics)),
                 ),
             )
             for step in steps
@@ -153,12 +151,13 @@ def test_a_worker_answers(schema: Schema, sql: str, change: Callable[[Path], Non
 def test_the_integers_are_those_of_the_sidecar(schema: Schema, sql: str) -> None:
     job = job_of(schema, sql)
     with open_source(schema) as engine:
-        assert readable(job, engine) is job
         expected = run(job, engine, SeededRandomness("gone"))
-    with DuckDBEngine(engine_source(schema)) as engine:
-        changed = readable(job, engine)
-        assert all("dpsql prepared" not in step.query.sql for step in changed.steps)
-        found = run(changed, engine, SeededRandomness("gone"))
+    for step in job.steps:
+        assert step.without_sidecar is not None
+        assert "dpsql prepared" in step.query.sql
+        assert "dpsql prepared" not in step.without_sidecar.query.sql
+    with open_engine(engine_source(schema)) as engine:
+        found = run(job, engine, SeededRandomness("gone"))
     assert {name: table.to_pydict() for name, table in found.items()} == {
         name: table.to_pydict() for name, table in expected.items()
     }

@@ -12,13 +12,16 @@ from xml.etree import ElementTree as ET
 import pytest
 from cli.cli_run import Run, runner
 
-from dpsql.bounding.settings import Settings
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import BadParameter, Refused
+from dpsql.plan.bounded_release.estimator import Mean
 from dpsql.release.columns.confidence_interval import error_interval
 from dpsql.report.chart import HEIGHT, WIDTH, Line, blocks
+from dpsql.session.compile.compile import compiler_of
+from dpsql.session.compile.request import ANSWER
 from dpsql.session.explain.error_curve import Measure, epsilon_grid
 from dpsql.session.ledger_access import existing_ledger
+from dpsql.session.options import DEFAULT_OPTIONS, AnswerOptions, PriceOptions, QueryOptions
 from dpsql.session.session import Session
 
 SCHEMA = """
@@ -72,7 +75,7 @@ def test_errors_are_those_that_are_explained_at_each_epsilon(session: Session) -
     sweep = session.sweep(sql, points)
     assert sweep.epsilons == (0.05, 0.1, 0.2, 0.5, 1)
     for row, epsilon in enumerate(points):
-        (release,) = session.explain(sql, epsilon=epsilon).releases
+        (release,) = session.explain(sql, QueryOptions(epsilon)).releases
         assert [made.half_width for made in release.noise] == [
             column.errors[row] for column in sweep.columns
         ]
@@ -86,7 +89,7 @@ def test_it_needs_no_source_and_makes_no_ledger(session: Session) -> None:
         ("middle", Measure.RANK),
     ]
     assert found.unknown == ("r",)
-    assert session._execution._source is None
+    assert session._context.execution._source is None
     with existing_ledger(session.schema) as ledger:
         assert ledger is None
 
@@ -94,32 +97,33 @@ def test_it_needs_no_source_and_makes_no_ledger(session: Session) -> None:
 def test_a_mean_of_many_rows_lies_within_what_is_told(session: Session) -> None:
     """By Fieller's interval at both ends of the range, and within 1 % of it."""
     sql = "SELECT avg(age) FROM patients"
-    (release,) = (
-        session._compiler(sql, {}, "any", session.settings, pays=False)
-        .compile(Fraction(1))
-        .releases
-    )
+    context = session._context
+    compiler = compiler_of(context, sql, DEFAULT_OPTIONS, {}, ANSWER, "any", pays=False)
+    (release,) = compiler.compile(Fraction(1)).releases
     (output,) = release.step.bounded.outputs
+    mean = output.estimator
+    assert isinstance(mean, Mean)
     (made,) = session.sweep(sql, [Fraction(1)]).columns
     rows = 1_000_000
     row = [0, 0]
-    row[output.estimator.count] = rows
-    row[output.estimator.total] = 60 * rows - 1
-    _, low, _ = error_interval(output.estimator, tuple(row), release.step.measurement.mechanisms)
+    row[mean.count] = rows
+    row[mean.total] = 60 * rows - 1
+    _, low, _ = error_interval(mean, tuple(row), release.step.measurement.mechanisms)
+    assert low is not None
     assert float(120 - low) == pytest.approx(made.errors[0] / rows, rel=0.01)
 
 
 def test_an_error_target_does_not_choose_what_is_swept(session: Session) -> None:
     plain = session.sweep(ALL, epsilon_grid(session.schema))
-    session.settings = Settings(max_error=Fraction(1))
-    assert session.sweep(ALL, epsilon_grid(session.schema)) == plain
+    options = QueryOptions(price=PriceOptions(max_error=Fraction(1)))
+    assert session.sweep(ALL, epsilon_grid(session.schema), options) == plain
 
 
 def test_levels_that_add_up_have_less_error(session: Session) -> None:
     sql = "SELECT sex, count(*) AS n FROM patients GROUP BY ROLLUP (sex)"
     (drawn,) = session.sweep(sql, [Fraction(1)]).columns
-    session.settings = Settings(consistent=True)
-    (shown,) = session.sweep(sql, [Fraction(1)]).columns
+    options = QueryOptions(answer=AnswerOptions(consistent=True))
+    (shown,) = session.sweep(sql, [Fraction(1)], options).columns
     assert shown.errors[0] < drawn.errors[0]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,13 +11,13 @@ import numpy as np
 import pytest
 from privacy.seeded import SeededRandomness
 
-from dpsql.bounding.settings import Settings
 from dpsql.engine.engine import Engine
 from dpsql.errors import OverTarget
 from dpsql.release.add_noise import NoisyGroups
 from dpsql.release.columns.group_keys import listed_keys
 from dpsql.release.columns.released_table import columns
 from dpsql.schema.load.load import load_schema
+from dpsql.session.options import AnswerOptions, PriceOptions, QueryOptions
 from dpsql.session.run.execution import Execution
 from dpsql.session.session import Session
 
@@ -95,8 +94,8 @@ def test_95_of_100_answers_are_within(
 
     Noise is all that a statement without rows has; its formulas are those of any other.
     """
-    session.settings = Settings(max_error=Fraction(most), consistent=consistent)
-    prepared = session.prepare(sql)
+    price, answer = PriceOptions(max_error=Fraction(most)), AnswerOptions(consistent=consistent)
+    prepared = session.compile(sql, QueryOptions(answer=answer, price=price))
     hits: dict[str, np.ndarray] = {}
     for run in range(RUNS):
         drawn = {}
@@ -128,9 +127,9 @@ def test_95_of_100_answers_are_within(
 
 
 def test_what_is_reachable_is_told_without_data(session: Session) -> None:
-    session.settings = Settings(max_error=Fraction(1, 1000))
+    options = QueryOptions(price=PriceOptions(max_error=Fraction(1, 1000)))
     with pytest.raises(OverTarget) as refused:
-        session.prepare(SEVERAL)
+        session.compile(SEVERAL, options)
     reachable = Fraction(refused.value.hint.split("= ")[1].split(",")[0])
-    session.settings = replace(session.settings, max_error=reachable)
-    assert session.prepare(SEVERAL).releases
+    options = QueryOptions(price=PriceOptions(max_error=reachable))
+    assert session.compile(SEVERAL, options).releases

@@ -11,14 +11,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from narrowed import integer, number
 from privacy.seeded import SeededRandomness
+from session.asking import Asking
 
-from dpsql.bounding.settings import Settings
+from dpsql.bounding.options import ReleaseOptions
 from dpsql.release.add_noise import NoisyGroups
 from dpsql.release.columns.confidence_interval import Combined
 from dpsql.release.columns.group_keys import listed_keys
 from dpsql.release.columns.released_table import columns
 from dpsql.session.answer.answer import Answer
+from dpsql.session.options import DEFAULT_OPTIONS, AnswerOptions, QueryOptions
 from dpsql.session.session import Session
 
 SCHEMA = """
@@ -72,25 +75,33 @@ NATIONS = (
     " JOIN nation ON c_nationkey = n_nationkey JOIN region ON n_regionkey = r_regionkey"
 )
 
-Open = Callable[..., Session]
+Open = Callable[..., Asking]
+
+CONSISTENT = QueryOptions(answer=AnswerOptions(consistent=True))
 
 
 @pytest.fixture
 def opened(tpch_folder: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Open:
-    def make(budget: str = PURE, *, consistent: bool = True, seed: str = "totals") -> Session:
+    def make(budget: str = PURE, *, consistent: bool = True, seed: str = "totals") -> Asking:
         delta = ", delta: 1.0e-6" if "approx" in budget else ""
         path = tmp_path / "schema.yaml"
         path.write_text(SCHEMA.format(source=tpch_folder, budget=budget, delta=delta))
         session = Session(path, randomness=SeededRandomness(seed))
-        session.settings = Settings(consistent=consistent)
         request.addfinalizer(session.close)
-        return session
+        return Asking(session, CONSISTENT if consistent else DEFAULT_OPTIONS)
 
     return make
 
 
 def rows(answer: Answer) -> Iterator[tuple[object, ...]]:
     return zip(*(column.to_pylist() for column in answer.table.columns), strict=True)
+
+
+def each_width(answer: Answer, column: int) -> list[float]:
+    """Of every row, how far noise may have moved its value."""
+    width = answer.half_widths[column]
+    assert width is not None
+    return [width] * answer.table.num_rows if isinstance(width, float) else width.to_pylist()
 
 
 def add_up(answer: Answer, keys: int, *values: int) -> bool:
@@ -130,7 +141,7 @@ def test_totals_add_up_exactly(
 ) -> None:
     session = opened(budget, consistent=False)
     assert not add_up(session.query(sql), keys, *values)
-    session.settings = Settings(consistent=True)
+    session.options = CONSISTENT
     before = session.balance().spent
     answer = session.query(sql)
     assert add_up(answer, keys, *values)
@@ -143,20 +154,20 @@ def test_totals_add_up_exactly(
 
 def test_what_is_drawn_and_charged_is_the_same_with_the_setting(opened: Open) -> None:
     plain, consistent = opened(consistent=False), opened()
-    raw = plain.prepare(CUBE)
-    shown = consistent.prepare(CUBE)
+    raw = plain.compile(CUBE)
+    shown = consistent.compile(CUBE)
     assert [r.key for r in raw.releases] == [r.key for r in shown.releases]
     assert raw.loss == shown.loss
 
 
 def test_means_are_those_of_the_sums_and_counts_that_add_up(opened: Open) -> None:
     session = opened()
-    session.epsilon = Fraction(2)
+    session.options = replace(CONSISTENT, epsilon=Fraction(2))
     # A mean whose rows may be noise is NULL.
     found = [row for row in rows(session.query(CUBE)) if row[4] is not None]
     assert found
     for _, _, count, total, mean in found:
-        assert mean == pytest.approx(max(float(total) / count, 0))  # type: ignore[arg-type, operator]
+        assert mean == pytest.approx(max(float(number(total) / integer(count)), 0))
 
 
 def test_errors_beside_the_values_are_those_of_what_adds_up(opened: Open) -> None:
@@ -166,14 +177,14 @@ def test_errors_beside_the_values_are_those_of_what_adds_up(opened: Open) -> Non
     )
     session = opened(consistent=False)
     raw = session.query(sql)
-    session.settings = Settings(consistent=True)
+    session.options = CONSISTENT
     shown = session.query(sql)
     for answer in (raw, shown):
-        widths = answer.half_widths[1].to_pylist()  # type: ignore[union-attr]
+        widths = each_width(answer, 1)
         for (_, count, high, _), width in zip(rows(answer), widths, strict=True):
-            assert high - count == width  # type: ignore[operator]
+            assert number(high) - integer(count) == width
     pairs = list(zip(rows(raw), rows(shown), strict=True))
-    assert all(before[3] > after[3] for before, after in pairs)  # type: ignore[operator]
+    assert all(number(before[3]) > number(after[3]) for before, after in pairs)
 
 
 @pytest.mark.parametrize("budget", [PURE, ZCDP, APPROX], ids=["pure", "zcdp", "approx"])
@@ -181,15 +192,10 @@ def test_errors_beside_the_values_are_those_of_what_adds_up(opened: Open) -> Non
 def test_every_level_is_less_noisy_than_it_was_drawn(opened: Open, budget: str, sql: str) -> None:
     session = opened(budget, consistent=False)
     raw = session.query(sql)
-    session.settings = Settings(consistent=True)
+    session.options = CONSISTENT
     shown = session.query(sql)
     for column in (2, 3):
-        before, after = (answer.half_widths[column] for answer in (raw, shown))
-        assert isinstance(before, float) or before is not None
-        widths = [
-            [each] * shown.table.num_rows if isinstance(each, float) else each.to_pylist()  # type: ignore[union-attr]
-            for each in (before, after)
-        ]
+        widths = [each_width(answer, column) for answer in (raw, shown)]
         assert all(b >= a for b, a in zip(*widths, strict=True))
         assert any(b > a for b, a in zip(*widths, strict=True))
     assert shown.half_widths[0] is None
@@ -205,7 +211,7 @@ def test_totals_lie_within_their_errors_in_95_of_100_draws(opened: Open, budget:
     deviations of it for Laplace noise, (5 / 1000)^½ each.
     """
     sql = "SELECT c_mktsegment, count(*) FROM customer GROUP BY ROLLUP (c_mktsegment)"
-    prepared = opened(budget).prepare(sql)
+    prepared = opened(budget).compile(sql)
     truth = {"release_0": np.array([300, 320, 280, 310, 290]), "release_1": np.array([1500])}
     errors: dict[str, list[int]] = {name: [] for name in truth}
     randomness = SeededRandomness("within")
@@ -249,17 +255,17 @@ def test_chosen_keys_and_units_are_left_as_they_are(opened: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("release", "said"),
     [
-        (Settings(consistent=True, min_units=3), "groups of few units are left out"),
-        (Settings(consistent=True, nonnegative=True), "counts below 0 are shown as 0"),
+        (ReleaseOptions(min_units=3), "groups of few units are left out"),
+        (ReleaseOptions(nonnegative=True), "counts below 0 are shown as 0"),
     ],
 )
 def test_what_leaves_groups_out_or_clips_them_is_said(
-    opened: Open, settings: Settings, said: str
+    opened: Open, release: ReleaseOptions, said: str
 ) -> None:
     session = opened()
-    session.settings = settings
+    session.options = replace(CONSISTENT, release=release)
     assert said in " ".join(session.query(ROLLUP).privacy.notes)
 
 
@@ -291,7 +297,7 @@ def test_levels_summed_from_a_stored_answer_are_left_alone(opened: Open) -> None
     session.query(
         "SELECT o_orderstatus AS s, o_orderpriority AS p, count(*) AS n FROM orders GROUP BY s, p"
     )
-    session.settings = Settings(consistent=True, reuse=True)
+    session.options = QueryOptions(answer=AnswerOptions(reuse=True, consistent=True))
     answer = session.query(
         "SELECT o_orderstatus AS s, count(*) AS n FROM orders GROUP BY ROLLUP (s)", epsilon="0.5"
     )
@@ -306,11 +312,9 @@ def test_an_error_target_holds_for_every_level_and_costs_less_where_they_add_up(
     costs = []
     for consistent in (False, True):
         session = opened(consistent=consistent)
-        session.settings = replace(session.settings, max_error=Fraction(20))
+        session.meet(Fraction(20))
         answer = session.query(sql)
-        width = answer.half_widths[1]
-        widths = [width] if isinstance(width, float) else width.to_pylist()  # type: ignore[union-attr]
-        assert max(widths) <= 20
+        assert max(each_width(answer, 1)) <= 20
         costs.append(answer.privacy.epsilon)
         session.close()
     assert costs[0] > 0
@@ -318,16 +322,16 @@ def test_an_error_target_holds_for_every_level_and_costs_less_where_they_add_up(
 
 def test_what_was_kept_by_an_older_version_is_shown_as_it_was_drawn(opened: Open) -> None:
     """Its tables have no statistics beside their columns: means stay, counts add up."""
-    prepared = opened(consistent=False).prepare(CUBE)
+    prepared = opened(consistent=False).compile(CUBE)
     session = opened()
-    released = session._execution.run(
+    released = session.session._context.execution.run(
         tuple(r.step for r in prepared.releases), SeededRandomness("older"), {}
     )
     older = {
         name: table.select([n for n in table.column_names if n.startswith("c")])
         for name, table in released.items()
     }
-    shown = session.prepare(CUBE).consistency.tables(older)
+    shown = session.compile(CUBE).consistency.tables(older)
     for name, table in older.items():
         *_, count, total, mean = zip(table.columns, shown[name].columns, strict=True)
         assert total[0] == total[1]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import duckdb
@@ -23,6 +24,7 @@ from dpsql.report.explain_text import Explanation
 from dpsql.schema.model import Schema
 from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.dataset import load_dataset
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 
 TEXT = """\
@@ -103,9 +105,9 @@ def school(tmp_path: Path) -> Path:
 
 def test_a_view_is_answered_within_its_declared_bounds(school: Path) -> None:
     """The noise at epsilon 1 is off by 1,000 or 20 with a probability below 1e-9."""
-    session = Session(school, epsilon=1, randomness=SeededRandomness(1))
+    session = Session(school, epsilon=1, randomness=SeededRandomness("1"))
     exact = sum(min(age, 99) for age in range(18, 200)) * 20
-    table = session.query("SELECT sum(age), count(*) FROM adults", 1).table
+    table = session.query("SELECT sum(age), count(*) FROM adults", QueryOptions(Fraction(1))).table
     session.close()
     (total,), (count,) = (column.to_pylist() for column in table.columns)
     assert abs(total - exact) < 4_000
@@ -212,7 +214,7 @@ def test_a_view_is_a_view_to_postgresqls_clients(
     schema = load_dataset(school)
     reader = Catalog(schema, catalogue_workers).reader("alice")
 
-    def rows(sql: str) -> list[tuple[object, ...]]:
+    def rows(sql: str) -> list[Sequence[object]]:
         return sorted(reader.answer(translated(sql, schema), {}).rows, key=repr)
 
     views = ["adults", "ages", "outer_ones"]

@@ -72,8 +72,10 @@ def test_nothing_is_lost_and_nothing_is_burnt(
         assert not trouble.failed, trouble.failed
         figures = [("troubles", ", ".join(f"{n} {what}" for what, n in trouble.done.items()))]
         for pair in found.pairs:
-            assert pair.steady.process is first[pair.name]
-            assert pair.steady.process.poll() is None, pair.steady.log.read_text()[-3000:]
+            process = pair.steady.process
+            assert process is first[pair.name]
+            assert process is not None
+            assert process.poll() is None, pair.steady.log.read_text()[-3000:]
             begin, end = memory.most(pair.name, 0.15, 0.3), memory.most(pair.name, 0.85, 1)
             for server in pair.servers:
                 server.end(signal.SIGTERM)

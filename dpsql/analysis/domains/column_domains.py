@@ -1,4 +1,4 @@
-"""Domains of the columns that operators hand on."""
+"""Domains of the columns of an operator's rows, from the schema and the plan, never from data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ from dpsql.schema.sql_type import Boolean, Date, SqlType
 
 
 def column_domains(plan: Plan) -> Environment:
-    """The domain of each column that `plan` hands on."""
+    """The domain of each column of `plan`'s rows, by column id; a missing column has any value.
+
+    A predicate also narrows expressions, which are keys of the mapping then.
+    """
     match plan:
         case Scan(table=table, columns=columns, known=known):
             declared = _known((c, declared_domain(table.columns[c.name])) for c in columns)
@@ -67,16 +70,16 @@ def column_domains(plan: Plan) -> Environment:
         case SetOperation(left=left, outputs=columns):
             return dict(zip((c.id for c in columns), _arms((left,)), strict=True))
         case Window(source=source, outputs=windows):
-            below, most = column_domains(source), _rows_per_unit(source)
-            return {**below, **{w.column.id: _window(w.call, below, most) for w in windows}}
+            below, max_rows = column_domains(source), _rows_per_unit(source)
+            return {**below, **{w.column.id: _window(w.call, below, max_rows) for w in windows}}
         case Values(outputs=columns, rows=rows):
-            return _known((c, _listed(rows, place)) for place, c in enumerate(columns))
+            return _known((c, _listed(rows, index)) for index, c in enumerate(columns))
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             below = column_domains(source)
-            most = _rows_per_unit(source)
+            max_rows = _rows_per_unit(source)
             grouped = [(k.column, domain(k.expression, below)) for k in keys]
             return _known(
-                [*grouped, *((a.column, per_unit(a.call, below, most)) for a in aggregates)]
+                [*grouped, *((a.column, per_unit(a.call, below, max_rows)) for a in aggregates)]
             )
         case Release() | PublicStatement():
             return _known((c, UNKNOWN) for c in output_columns(plan))
@@ -88,12 +91,15 @@ def column_domains(plan: Plan) -> Environment:
 
 def _known(domains: Iterable[tuple[Column, Domain]]) -> Environment:
     known: dict[Known, Domain] = {}
-    known.update((column.id, found) for column, found in domains)
+    known.update((column.id, column_domain) for column, column_domain in domains)
     return known
 
 
 def _output(output: Output, below: Environment) -> Domain:
-    """What an output may be: as its view's owner declares it, but for NULLs that can't be."""
+    """The domain that a view's owner declares for a column, without NULL if no NULL is derived.
+
+    A column without a declaration has the derived domain.
+    """
     derived = domain(output.expression, below)
     if output.declared is None or derived.nullable:
         return output.declared or derived
@@ -102,28 +108,28 @@ def _output(output: Output, below: Environment) -> Domain:
 
 def _listed(rows: tuple[tuple[Scalar, ...], ...], index: int) -> Domain:
     """The values of one column of a table that the statement lists."""
-    found = dict.fromkeys(row[index] for row in rows)
-    values = tuple(value for value in found if value is not None)
-    return of_values(values, nullable=None in found) if found else UNKNOWN
+    distinct = dict.fromkeys(row[index] for row in rows)
+    values = tuple(value for value in distinct if value is not None)
+    return of_values(values, nullable=None in distinct) if distinct else UNKNOWN
 
 
 def _arms(sources: tuple[Plan, ...]) -> list[Domain]:
-    """The domain of each place of a set operation: what any arm may have there."""
-    found: list[list[Domain]] = []
+    """The domain of each column of a set operation, by position: the union of its arms' domains."""
+    arm_domains: list[list[Domain]] = []
     for source in sources:
         below = column_domains(source)
-        found.append([below.get(c.id, UNKNOWN) for c in output_columns(source)])
-    return [reduce(Domain.union, domains) for domains in zip(*found, strict=True)]
+        arm_domains.append([below.get(c.id, UNKNOWN) for c in output_columns(source)])
+    return [reduce(Domain.union, domains) for domains in zip(*arm_domains, strict=True)]
 
 
 def _rows_per_unit(source: Plan) -> int:
-    """How many rows of a unit the schema's limits expect; what passes it is clamped above."""
-    found = [scan.table.limits.rows for scan in private_scans(source)]
-    return max(found, default=0)
+    """The highest row limit of `source`'s private tables; aggregates of more rows are clamped."""
+    limits = [scan.table.limits.rows for scan in private_scans(source)]
+    return max(limits, default=0)
 
 
 def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
-    """An aggregate over one unit's rows, if there are at most `rows`; no more is known without."""
+    """The domain of an aggregate over at most `rows` rows of one unit; 0: no limit is known."""
     argument = domain(call.arguments[0], below) if call.arguments else UNKNOWN
     match call.function:
         case OpenFunction.BOOL_OR | OpenFunction.BOOL_AND:
@@ -169,14 +175,14 @@ def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
 
 
 def _interpolated(kind: SqlType, values: Domain) -> Domain:
-    """What lies between two values: between two days there are moments."""
+    """The domain of quantiles that lie between two values: between two dates lie timestamps."""
     if values.bounds is None or not isinstance(kind, Date):
         return Domain(values.bounds)
     return Domain(values.bounds * Interval(DAY, DAY))
 
 
 def _window(call: WindowCall, below: Environment, rows: int) -> Domain:
-    """A window function over one unit's rows, if there are at most `rows`, or over any, if none."""
+    """The domain of a window function over at most `rows` rows of a unit; 0: no limit is known."""
     match call.function:
         case "count" | "row_number" | "rank" | "dense_rank" if rows:
             first = 0 if call.function == "count" else 1
@@ -199,7 +205,7 @@ def _window(call: WindowCall, below: Environment, rows: int) -> Domain:
 
 
 def declared_domain(column: Declared) -> Domain:
-    """What the schema says of a column."""
+    """The domain that the schema declares for a column: listed values, bounds, or any value."""
     if column.values is not None:
         return of_values(column.values, nullable=column.nullable)
     if isinstance(column.type, Boolean):

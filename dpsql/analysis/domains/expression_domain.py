@@ -30,15 +30,17 @@ from dpsql.privacy.domain import UNKNOWN, Domain, Interval, of_values
 from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
 
 Environment = Mapping[Known, Domain]
-"""Domains of the columns in scope by id, and of expressions that a predicate told something of."""
+"""Domains of columns, by id, and of expressions that a predicate compared with constants."""
 
 TRUTH = (False, True)
 DAY = Fraction(86_400_000_000)
+"""Microseconds of a day: coordinates of dates are days, those of timestamps microseconds."""
+
 _HALF = Fraction(1, 2)
 
 
 def domain(expression: Expression, columns: Environment) -> Domain:
-    """What `expression` may be when its columns are in their domains."""
+    """The domain of `expression` over `columns`; a column without a domain there has any value."""
     if not isinstance(expression, Column) and expression in columns:
         return columns[expression]
     match expression:
@@ -59,12 +61,12 @@ def domain(expression: Expression, columns: Environment) -> Domain:
         case Not(operand=operand):
             return _truth(columns, operand)
         case InList(operand=operand, values=values):
-            # Whether what is none of the others is NULL isn't known.
+            # A value that equals none of the list: whether the list has a NULL isn't known.
             return _truth(columns, operand, *values)
         case Case(branches=branches, otherwise=otherwise):
             # Each result is evaluated only where its condition holds.
-            found = [domain(b.result, narrow(b.condition, columns)) for b in branches]
-            return reduce(Domain.union, [*found, domain(otherwise, columns)])
+            results = [domain(b.result, narrow(b.condition, columns)) for b in branches]
+            return reduce(Domain.union, [*results, domain(otherwise, columns)])
         case Cast(operand=operand, type=target):
             few = enumerated_domain(expression, columns)
             return few or _cast(domain(operand, columns), operand.type, target)
@@ -103,15 +105,15 @@ def _arithmetic(expression: Arithmetic, columns: Environment) -> Domain:
 
 
 def _step(expression: Expression) -> Fraction | None:
-    """What every value of `expression` is a multiple of; None of doubles, which come near zero."""
-    found = bare(expression)
-    if isinstance(found, Case):
+    """A number that divides each value of `expression`; None for doubles, which come near zero."""
+    operand = bare(expression)
+    if isinstance(operand, Case):
         # NULL is no value. Steps are 1, 0.1, 0.01 and so on: the least divides all.
-        results = [*(b.result for b in found.branches), found.otherwise]
+        results = [*(b.result for b in operand.branches), operand.otherwise]
         steps = [_step(r) for r in results if r != Literal(None, r.type)]
         known = [step for step in steps if step is not None]
         return min(known) if known and len(known) == len(steps) else None
-    match found.type:
+    match operand.type:
         case Integer():
             return Fraction(1)
         case Decimal(scale=scale):
@@ -131,7 +133,7 @@ def _cast(before: Domain, source: SqlType, target: SqlType) -> Domain:
 
 
 def _converted(bounds: Interval, source: SqlType, target: SqlType) -> Interval | None:
-    """Coordinates of `bounds` after a cast that never fails within them; None if not known."""
+    """The bounds of values in `bounds` after a cast, overflow aside; None if no rule is known."""
     number = Integer | Decimal | Double
     match source, target:
         case Integer() | Decimal() | Double(), Integer():
@@ -151,7 +153,7 @@ def _converted(bounds: Interval, source: SqlType, target: SqlType) -> Interval |
 
 
 def _fits(bounds: Interval | None, target: SqlType) -> bool:
-    """Nothing within `bounds` overflows `target`."""
+    """No value within `bounds` overflows the type `target`."""
     ends = None if bounds is None else bounds.ends
     match target:
         case Integer(bits=bits, signed=signed):

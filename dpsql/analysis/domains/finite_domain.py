@@ -1,7 +1,8 @@
 """Expressions over columns of few values: each value is computed, by the engine's own functions.
 
-`year(day) * 100 + month(day)` over two years of days has 24 values; interval arithmetic alone
-would allow 112. An expression stands here for its total form: NULL where it would raise.
+`year(day) * 100 + month(day)` over two years of days has 24 values; interval arithmetic alone would
+allow 112. Values are those of an expression's total form, which is NULL where the expression would
+raise.
 """
 
 from __future__ import annotations
@@ -22,24 +23,23 @@ from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.sql_type import SqlType
 
 MAX_ROWS = 20_000
-"""Combinations of columns' values that an expression is computed for."""
+"""An expression is computed for at most so many combinations of its columns' values."""
 
 MAX_PAIRS = 1_000
-"""Pairs of operands' values that are combined: a chain of sums combines them at each step."""
+"""At most so many pairs of operands' values are combined: a chain of sums does so at each step."""
 
 MAX_MULTIPLES = 100_000
-"""Values that are combined with one constant: decimals are asked of the engine, as texts."""
+"""At most so many values are combined with one constant: the engine computes decimals as texts."""
 
 MAX_PARTS = 40
-"""Operators, columns and constants of an expression that is computed: each costs a statement."""
+"""An expression of more operators, columns and constants isn't computed: each costs a statement."""
 
-
-SMALL_DOMAIN_SIZE = 16
-"""Domains that are remembered: each may be a list of many values."""
+CACHED_RESULTS = 16
+"""Each cache holds so few results because a domain may list many values."""
 
 
 def enumerated_domain(expression: Expression, domains: Mapping[Known, Domain]) -> Domain | None:
-    """All that `expression` may be, if its columns have few values; None if they haven't."""
+    """The values of `expression`, if its columns have few values; None if they have many."""
     if not _is_small(expression):
         return None
     read = sorted(columns(expression), key=lambda column: column.id)
@@ -69,32 +69,33 @@ def _enumerated(
             return None
         rows *= len(values)
         lists.append(values)
-    places = zip(*itertools.product(*lists), strict=True)
-    found = computed(expression, dict(zip((c.id for c in read), places, strict=True)), rows)
-    return None if found is None else _among(found)
+    combinations = zip(*itertools.product(*lists), strict=True)
+    column_values = dict(zip((c.id for c in read), combinations, strict=True))
+    results = computed(expression, column_values, rows)
+    return None if results is None else _domain_of(results)
 
 
 def images(
     expressions: Sequence[Expression], column: Column, domain: Domain
 ) -> tuple[Values, ...] | None:
-    """What all of `expressions`, which read `column` alone, are together, each combination once.
+    """The distinct tuples of values that `expressions`, which read `column` alone, have in one row.
 
     None if the column has many values, or an expression can't be computed.
     """
     values = listed(domain, column.type, MAX_ROWS)
     if not values or not all(map(_is_small, expressions)):
         return None
-    given = {column.id: values}
-    found = [computed(expression, given, len(values)) for expression in expressions]
-    places = [place for place in found if place is not None]
-    if len(places) < len(found):
+    column_values = {column.id: values}
+    image_lists = [computed(expression, column_values, len(values)) for expression in expressions]
+    computed_lists = [image for image in image_lists if image is not None]
+    if len(computed_lists) < len(image_lists):
         return None
-    return tuple(dict.fromkeys(zip(*places, strict=True)))
+    return tuple(dict.fromkeys(zip(*computed_lists, strict=True)))
 
 
-@lru_cache(maxsize=SMALL_DOMAIN_SIZE)
+@lru_cache(maxsize=CACHED_RESULTS)
 def applied(call: Call, domains: tuple[Domain, ...]) -> Domain:
-    """What `call` may be when its arguments are in `domains`, each by itself."""
+    """The domain of `call` when each argument has any value of its own domain."""
     entry = FUNCTIONS[call.function]
     known = entry.domain(entry.applied(call, domains))
     if known.values is not None:
@@ -103,9 +104,10 @@ def applied(call: Call, domains: tuple[Domain, ...]) -> Domain:
 
 
 def combined(expression: Arithmetic, domains: tuple[Domain, Domain], known: Domain) -> Domain:
-    """What `expression` may be, `known` to lie in bounds, when its operands are in `domains`.
+    """The domain of `expression` over operands in `domains`: its values, if few, else `known`.
 
-    Multiples of integers in an interval leave gaps, sums of them leave none.
+    `known` is its domain by interval arithmetic. Products of integers in an interval leave gaps,
+    which values show; sums leave none, so they are listed only where an operand's values are.
     """
     dense = expression.op is not ArithmeticOperator.MULTIPLY
     if dense and all(d.values is None or len(d.values) == 1 for d in domains):
@@ -117,7 +119,7 @@ def combined(expression: Arithmetic, domains: tuple[Domain, Domain], known: Doma
     return _sums(expression, domains, MAX_MULTIPLES if constant else MAX_PAIRS) or known
 
 
-@lru_cache(maxsize=SMALL_DOMAIN_SIZE)
+@lru_cache(maxsize=CACHED_RESULTS)
 def _sums(expression: Arithmetic, domains: tuple[Domain, Domain], maximum: int) -> Domain | None:
     left, right = domains
     if left.values is None and right.values is None:
@@ -127,20 +129,20 @@ def _sums(expression: Arithmetic, domains: tuple[Domain, Domain], maximum: int) 
     if not lefts or not rights:
         return None
     pairs = tuple(zip(*itertools.product(lefts, rights), strict=True))
-    found = arithmetic(expression, pairs[0], pairs[1])
-    return None if found is None else _among(found)
+    results = arithmetic(expression, pairs[0], pairs[1])
+    return None if results is None else _domain_of(results)
 
 
-@lru_cache(maxsize=SMALL_DOMAIN_SIZE)
+@lru_cache(maxsize=CACHED_RESULTS)
 def converted(before: Domain, source: SqlType, target: SqlType, known: Domain) -> Domain:
-    """What a cast makes of values, `known` to lie in bounds."""
+    """The domain after a cast: its values, if `before` lists few, else `known`, its bounds."""
     if before.values is None or len(before.values) > MAX_VALUES:
         return known
     values = cast(before.values, source, target)
     if values is None:
         return known
-    found = _among(values)
-    return found.as_nullable() if before.nullable else found
+    cast_domain = _domain_of(values)
+    return cast_domain.as_nullable() if before.nullable else cast_domain
 
 
 def _product(
@@ -149,7 +151,7 @@ def _product(
     domains: tuple[Domain, ...],
     kind: SqlType,
 ) -> Domain | None:
-    """Every value of the call over all combinations of its operands' values, if they are few."""
+    """The values of a call over all combinations of its operands' values; None if they are many."""
     if all(domain.values is None for domain in domains):
         return None
     lists: list[Values] = []
@@ -162,11 +164,12 @@ def _product(
         lists.append(values)
     columns = zip(*itertools.product(*lists), strict=True)
     typed = tuple(Operand(c, o.type) for c, o in zip(columns, operands, strict=True))
-    found = evaluated(template, typed, kind, rows)
-    return None if found is None else _among(found)
+    results = evaluated(template, typed, kind, rows)
+    return None if results is None else _domain_of(results)
 
 
-def _among(numbers: Values) -> Domain:
+def _domain_of(numbers: Values) -> Domain:
+    """The domain of exactly these values, NULL among them."""
     distinct = dict.fromkeys(numbers)
     values = tuple(value for value in distinct if value is not None)
     return of_values(values, nullable=None in distinct)

@@ -1,4 +1,4 @@
-"""Expressions whose value is known because that of their columns is: NULL, most of all."""
+"""Constant folding: the value of an expression over columns of one known value, often NULL."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.sql_type import Boolean
 
 Fixed = Mapping[Column, Literal]
-"""Columns that have one value in the rows that are asked about."""
+"""The value of each column that has the same value in all rows under consideration."""
 
 
 def constant(expression: Expression, fixed: Fixed) -> Literal | None:
-    """What `expression` is wherever its columns have their `fixed` values; None if not known.
+    """The value of `expression` in rows where columns have their `fixed` values; None if unknown.
 
     Columns that aren't fixed may be anything: `cost * rate` is NULL with its cost.
     """
@@ -43,11 +43,11 @@ def constant(expression: Expression, fixed: Fixed) -> Literal | None:
         case Arithmetic(left=left, right=right) | Compare(left=left, right=right) if _is_strict(
             expression
         ):
-            found = [constant(left, fixed), constant(right, fixed)]
-            return _null(expression) if any(map(_is_null, found)) else _computed(expression, fixed)
+            values = [constant(left, fixed), constant(right, fixed)]
+            return _null(expression) if any(map(_is_null, values)) else _computed(expression, fixed)
         case Cast(operand=operand) | InList(operand=operand):
-            found = [constant(operand, fixed)]
-            return _null(expression) if _is_null(found[0]) else _computed(expression, fixed)
+            values = [constant(operand, fixed)]
+            return _null(expression) if _is_null(values[0]) else _computed(expression, fixed)
         case IsNull(operand=operand):
             value = constant(operand, fixed)
             return None if value is None else Literal(value.value is None, Boolean())
@@ -92,7 +92,7 @@ def _null(expression: Expression) -> Literal:
 
 
 def _connected(values: list[Literal | None], *, decisive: bool) -> Literal | None:
-    """AND, which one FALSE decides, or OR, which one TRUE does."""
+    """The value of AND, which one FALSE decides, or OR, which one TRUE does; None if unknown."""
     known = [None if value is None else value.value for value in values]
     if any(value is not None and value.value is decisive for value in values):
         return Literal(decisive, Boolean())
@@ -102,30 +102,30 @@ def _connected(values: list[Literal | None], *, decisive: bool) -> Literal | Non
 
 
 def _chosen(case: Case, fixed: Fixed) -> Literal | None:
-    """The value of the branch that is taken, or of all that may be."""
-    found: list[Literal | None] = []
+    """The value of all branches of a CASE that may be taken; None if they differ."""
+    results: list[Literal | None] = []
     for branch in case.branches:
         if never_true(branch.condition, fixed):
             continue
-        found.append(constant(branch.result, fixed))
+        results.append(constant(branch.result, fixed))
         condition = constant(branch.condition, fixed)
         if condition is not None and condition.value is True:
             break
     else:
-        found.append(constant(case.otherwise, fixed))
-    return found[0] if len({None if v is None else v.value for v in found}) == 1 else None
+        results.append(constant(case.otherwise, fixed))
+    return results[0] if len({None if v is None else v.value for v in results}) == 1 else None
 
 
 def _computed(expression: Expression, fixed: Fixed) -> Literal | None:
-    """The value that the engine computes, if nothing else is read."""
+    """The value that the engine computes for `expression`; None if a column of it isn't fixed."""
     read = columns(expression)
     if not read <= fixed.keys():
         return None
     domains: dict[Known, Domain] = {c.id: _only(fixed[c]) for c in read}
-    found = enumerated_domain(expression, domains)
-    if found is None or found.values is None or len(found.values) + found.nullable != 1:
+    domain = enumerated_domain(expression, domains)
+    if domain is None or domain.values is None or len(domain.values) + domain.nullable != 1:
         return None
-    return Literal(found.values[0] if found.values else None, expression.type)
+    return Literal(domain.values[0] if domain.values else None, expression.type)
 
 
 def _only(value: Literal) -> Domain:

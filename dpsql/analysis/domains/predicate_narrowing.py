@@ -1,7 +1,7 @@
-"""Narrowing: what a predicate that holds says of the columns it reads.
+"""Narrowing: the domains of columns in the rows where a predicate is true.
 
-Only accuracy rests on it: clamps and key domains are emitted as derived, so rows that slip through
-(`WHERE x > 120` on a column bounded by 100) are clamped or dropped, not believed away.
+Only accuracy rests on narrowed domains: clamps and key domains are emitted as derived, so rows that
+slip through (`WHERE x > 120` on a column bounded by 100) are clamped or dropped, not believed away.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dpsql.privacy.domain import UNKNOWN, Domain, Interval, Value, coordinate, o
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 Known = int | Expression
-"""A column's id, or an expression that was compared with constants as it is."""
+"""What has a domain: a column, by its id, or an expression that a predicate compares."""
 
 _MIRRORED = {
     Comparison.LESS: Comparison.GREATER,
@@ -37,7 +37,7 @@ _MIRRORED = {
 
 
 def narrow(predicate: Expression, columns: Mapping[Known, Domain]) -> Mapping[Known, Domain]:
-    """Domains of `columns` in the rows where `predicate` is true."""
+    """The domains of `columns` in the rows where `predicate` is true."""
     match predicate:
         case And(operands=operands):
             for operand in operands:
@@ -53,7 +53,7 @@ def narrow(predicate: Expression, columns: Mapping[Known, Domain]) -> Mapping[Kn
         case Not(operand=IsNull(operand=operand)) if isinstance(bare(operand), Column):
             return _with(operand, columns, _domain(operand, columns).as_not_null())
         case _:
-            # Nothing is learnt: the domains stay as they were.
+            # No rule narrows by such a predicate: the domains stay as they were.
             return columns
 
 
@@ -86,7 +86,7 @@ def _against(
 ) -> Mapping[Known, Domain]:
     if literal.value is None:
         return columns
-    place = coordinate(literal.value)
+    number = coordinate(literal.value)
     match op:
         case Comparison.EQUAL | Comparison.NOT_DISTINCT:
             return _restrict(column, columns, of_values((literal.value,), nullable=False))
@@ -94,10 +94,10 @@ def _against(
             return _without(column, literal.value, columns, or_null=False)
         case Comparison.DISTINCT:
             return _without(column, literal.value, columns, or_null=True)
-        case Comparison.LESS | Comparison.LESS_EQUAL if place is not None:
-            return _restrict(column, columns, Domain(Interval(None, place), nullable=False))
-        case Comparison.GREATER | Comparison.GREATER_EQUAL if place is not None:
-            return _restrict(column, columns, Domain(Interval(place, None), nullable=False))
+        case Comparison.LESS | Comparison.LESS_EQUAL if number is not None:
+            return _restrict(column, columns, Domain(Interval(None, number), nullable=False))
+        case Comparison.GREATER | Comparison.GREATER_EQUAL if number is not None:
+            return _restrict(column, columns, Domain(Interval(number, None), nullable=False))
         case _:
             return columns
 
@@ -105,13 +105,13 @@ def _against(
 def _without(
     column: Expression, value: Value, columns: Mapping[Known, Domain], *, or_null: bool
 ) -> Mapping[Known, Domain]:
-    """Other values than one; NULL only `or_null`, and where it was before."""
+    """The domains where `column` isn't `value`. NULL needs `or_null` and a nullable column."""
     before = _domain(column, columns)
     if before.values is None or not set(before.values) - {value}:
         return columns
-    kept = tuple(v for v in before.values if v != value)
+    others = tuple(v for v in before.values if v != value)
     nullable = or_null and before.nullable
-    return _with(column, columns, of_values(kept, nullable=nullable))
+    return _with(column, columns, of_values(others, nullable=nullable))
 
 
 def _restrict(
@@ -121,35 +121,35 @@ def _restrict(
 
 
 def _intersect(before: Domain, allowed: Domain) -> Domain:
-    """What both allow, without NULL; `before` where that would be nothing.
+    """The values of both domains, without NULL; all of `before` where they have none in common.
 
     A predicate that contradicts the declared domain selects rows outside it, whose values are
     clamped: a sensitivity of 0 must not follow (`WHERE x > 120` on bounds [0, 100]).
     """
-    kept = before.as_not_null()
+    not_null = before.as_not_null()
     if allowed.values is not None:
         if before.values is not None:
             wanted = set(allowed.values)
             values = tuple(v for v in before.values if v in wanted)
         else:
             values = tuple(v for v in allowed.values if _is_in(v, before.bounds))
-        return of_values(values, nullable=False) if values else kept
+        return of_values(values, nullable=False) if values else not_null
     if before.values is not None:
         values = tuple(v for v in before.values if _is_in(v, allowed.bounds))
-        return of_values(values, nullable=False) if values else kept
+        return of_values(values, nullable=False) if values else not_null
     if before.bounds is None or allowed.bounds is None:
-        return replace(kept, bounds=allowed.bounds or before.bounds)
+        return replace(not_null, bounds=allowed.bounds or before.bounds)
     both = before.bounds.intersection(allowed.bounds)
-    return kept if both is None else replace(kept, bounds=both)
+    return not_null if both is None else replace(not_null, bounds=both)
 
 
 def _is_in(value: Value, bounds: Interval | None) -> bool:
-    place = coordinate(value)
-    return bounds is None or place is None or place in bounds
+    number = coordinate(value)
+    return bounds is None or number is None or number in bounds
 
 
 def bare(expression: Expression) -> Expression:
-    """The column under casts that change neither a number's value nor its order."""
+    """The operand of casts that change neither a number's value nor its order."""
     while isinstance(expression, Cast) and _widens(expression.operand.type, expression.type):
         expression = expression.operand
     return expression
@@ -179,5 +179,5 @@ def _with(
 
 
 def _key(expression: Expression) -> Known:
-    found = bare(expression)
-    return found.id if isinstance(found, Column) else found
+    operand = bare(expression)
+    return operand.id if isinstance(operand, Column) else operand

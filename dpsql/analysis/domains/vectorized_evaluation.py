@@ -1,7 +1,7 @@
-"""Values of expressions, row by row of their columns' values.
+"""Values of expressions over lists of their columns' values, one value for each row.
 
-Functions and casts are computed by the engine's own, on constants. An expression stands for its
-total form: it is NULL where it would raise.
+The engine computes functions and casts, as expressions of constants. Values are those of an
+expression's total form, which is NULL where the expression would raise.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from dpsql.schema.sql_type import Boolean, Double, Integer, SqlType
 
 Values = tuple[Scalar, ...]
 ColumnValues = Mapping[int, Values]
-"""The columns' values, row by row, by their ids."""
+"""The values of each column, by its id: one for each row, in the same order of rows."""
 
 _NAMES = {Comparison.UNEQUAL: "!="}
 
 
 def computed(expression: Expression, column_values: ColumnValues, rows: int) -> Values | None:
-    """The values of `expression`, row by row of its columns'; None if they can't be computed."""
+    """The values of `expression` in each of `rows` rows; None if the engine can't compute them."""
     match expression:
         case Literal(value=value):
             return (value,) * rows
@@ -82,9 +82,10 @@ def computed(expression: Expression, column_values: ColumnValues, rows: int) -> 
 
 
 def arithmetic(expression: Arithmetic, left: Values, right: Values) -> Values | None:
-    """The values of the operator, pair by pair, NULL where it overflows or divides by zero.
+    """The operator's values for pairs of operands, NULL where it overflows or divides by zero.
 
-    Integers are Python's, and Python's floats are the engine's doubles; the rest it is asked for.
+    Python computes integers, and doubles, as its floats are; the engine computes other types.
+    The result is None if the engine can't.
     """
     kind, op = expression.type, expression.op
     match kind:
@@ -106,15 +107,15 @@ def _whole(op: ArithmeticOperator, left: Scalar, right: Scalar, kind: Integer) -
         return None
     match op:
         case ArithmeticOperator.ADD:
-            found = left + right
+            number = left + right
         case ArithmeticOperator.SUBTRACT:
-            found = left - right
+            number = left - right
         case ArithmeticOperator.MULTIPLY:
-            found = left * right
+            number = left * right
         case ArithmeticOperator.DIVIDE:
             # Quotients are floats, whatever the operands.
             return None
-    return found if holds(kind, found) else None
+    return number if holds(kind, number) else None
 
 
 def _float(op: ArithmeticOperator, left: Scalar, right: Scalar) -> Fraction | None:
@@ -124,16 +125,16 @@ def _float(op: ArithmeticOperator, left: Scalar, right: Scalar) -> Fraction | No
         a, b = float(left), float(right)
         match op:
             case ArithmeticOperator.ADD:
-                found = a + b
+                number = a + b
             case ArithmeticOperator.SUBTRACT:
-                found = a - b
+                number = a - b
             case ArithmeticOperator.MULTIPLY:
-                found = a * b
+                number = a * b
             case ArithmeticOperator.DIVIDE:
-                found = a / b
+                number = a / b
     except (ZeroDivisionError, OverflowError):
         return None
-    return Fraction(found) if math.isfinite(found) else None
+    return Fraction(number) if math.isfinite(number) else None
 
 
 def _called(
@@ -163,9 +164,9 @@ def _rowwise(
 def _all_values(
     operands: tuple[Expression, ...], column_values: ColumnValues, rows: int
 ) -> tuple[Values, ...] | None:
-    found = [computed(operand, column_values, rows) for operand in operands]
-    known = tuple(column for column in found if column is not None)
-    return known if len(known) == len(found) else None
+    columns = [computed(operand, column_values, rows) for operand in operands]
+    known = tuple(column for column in columns if column is not None)
+    return known if len(known) == len(columns) else None
 
 
 def _all(*truths: Scalar) -> Scalar:
@@ -181,7 +182,7 @@ def _in(value: Scalar, *among: Scalar) -> Scalar:
 
 
 def _first(*parts: Scalar) -> Scalar:
-    """The result after the first condition that holds, else the last one."""
+    """The value of a CASE, whose conditions and results alternate before the result of ELSE."""
     conditions, results = parts[:-1:2], parts[1::2]
     holding = (result for truth, result in zip(conditions, results, strict=True) if truth)
     return next(holding, parts[-1])

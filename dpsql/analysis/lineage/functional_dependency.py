@@ -1,12 +1,13 @@
-"""Functional dependencies: which columns the unit determines, and is there one row per unit.
+"""Functional dependencies: which columns the unit determines, and whether it has one row at most.
 
-Both rest on declared keys. `trusted` says which tables' keys may be relied on: all of them when
-the question is how tight a limit may be without losing rows of clean data (the limit is then
-enforced), only the verified ones when the question is whether a limit holds already.
+Both rest on declared keys, and `trusted` says which ones may be relied on. All of them may when the
+question is how tight a limit can be without losing rows of clean data (the limit is then enforced);
+only verified ones when the question is whether a limit holds already.
 
 A key is a fact about a table's rows. A scan of private rows over hops joins other tables to find
-their units: 40 sales of one key make 40 rows of the one line that names it. Its table's key is one
-of the scan, too, only if those that the hops lead to are trusted as well.
+their units: 40 sales of one key make 40 rows of the one line that names them. The key of the
+scanned table is a key of the scan's rows only if the keys that the hops lead to are trusted as
+well.
 """
 
 from __future__ import annotations
@@ -41,19 +42,19 @@ from dpsql.plan.traversal import columns
 from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit, Table
 
 Trusted = Callable[[Table | Hop], bool]
-"""Whether the declared key of a table may be relied on, or of the table that a hop leads to."""
+"""Whether the declared key of a table, or of the table that a hop leads to, may be relied on."""
 
 
 def declared(_: Table | Hop) -> bool:
-    """Every declared key: for choosing limits that are then enforced."""
+    """Trusts every declared key: for choosing limits that are then enforced."""
     return True
 
 
 def unit_determined_columns(plan: Plan, trusted: Trusted) -> frozenset[Column]:
-    """The columns that have one value in all rows of a unit."""
+    """The columns of `plan` that have one value in all rows of a unit."""
     match plan:
-        case Scan(columns=found) if _one_row_scan(plan, trusted):
-            return frozenset(found)
+        case Scan(columns=scanned) if _one_row_scan(plan, trusted):
+            return frozenset(scanned)
         case Scan():
             # The entity's own identity; over hops it isn't a column of this table.
             return unit_columns(plan)
@@ -87,15 +88,16 @@ def unit_determined_columns(plan: Plan, trusted: Trusted) -> frozenset[Column]:
 
 
 def is_determined(expression: Expression, known: frozenset[Column]) -> bool:
-    """A function of determined columns is determined; every expression is a function of its row."""
+    """`expression` reads columns in `known` only, so that these determine its value."""
     return columns(expression) <= known
 
 
 def one_row_per_unit(plan: Plan, trusted: Trusted) -> bool:
-    """Every unit has at most one row.
+    """Every unit has at most one row in `plan`.
 
-    Survives filter, project, and joins in which each further source has at most one partner: its
-    key is fixed by what is joined already, or it is private and has one row per unit itself.
+    Filters and projections keep this property. So do joins in which each further source has at most
+    one partner: its key is fixed by what is joined already, or it is private and has one row per
+    unit itself.
     """
     match plan:
         case Scan():
@@ -121,7 +123,7 @@ def one_row_per_unit(plan: Plan, trusted: Trusted) -> bool:
 
 
 def _one_partner(left: Plan, right: Plan, on: tuple[Expression, ...], trusted: Trusted) -> bool:
-    """Each row of `left` has at most one partner: its unit's only row, or the one of a key."""
+    """Each row of `left` joins at most one row of `right`: its unit's only row, or a key's."""
     if visibility(right) is Visibility.PRIVATE:
         return one_row_per_unit(right, trusted)
     return is_key_fixed(right, on, frozenset(output_columns(left)), trusted)
@@ -154,7 +156,7 @@ def _one_row_join(sources: tuple[Plan, ...], on: tuple[Expression, ...], trusted
 def is_n_to_one(
     joined: frozenset[Column], waiting: list[Plan], on: tuple[Expression, ...], trusted: Trusted
 ) -> bool:
-    """A row with the columns `joined` meets at most one row of all of `waiting` together."""
+    """A row with columns `joined` joins at most one combination of rows of `waiting` sources."""
     while waiting:
         attached = [s for s in waiting if is_key_fixed(s, on, joined, trusted)]
         if not attached:
@@ -165,7 +167,7 @@ def is_n_to_one(
 
 
 def functions_of(known: frozenset[Column], plan: Plan, trusted: Trusted) -> frozenset[Column]:
-    """The columns that have one value in all rows of a public `plan` that agree on `known`."""
+    """The columns of a public `plan` that have one value in all rows that agree on `known`."""
     match plan:
         case Filter(source=Join(sources=sources, on=on), predicate=predicate):
             on = (*on, *conjuncts(predicate))
@@ -188,7 +190,7 @@ def _join_closure(
     known: frozenset[Column],
     trusted: Trusted,
 ) -> frozenset[Column]:
-    """Close `known` under equalities and public keys."""
+    """All columns of a join that `known` determines by equalities and keys of public sources."""
     while True:
         more = set(known)
         for left, right in matched(on):
@@ -209,7 +211,7 @@ def _join_closure(
 def is_key_fixed(
     source: Plan, on: tuple[Expression, ...], joined: frozenset[Column], trusted: Trusted
 ) -> bool:
-    """At most one row of `source` fits one combination of `joined` columns."""
+    """Under the conditions `on`, the `joined` columns determine at most one row of `source`."""
     key = unique_key(source, trusted)
     if key is None:
         return False
@@ -224,15 +226,16 @@ def is_key_fixed(
 
 
 def unique_key(plan: Plan, trusted: Trusted) -> frozenset[Column] | None:
-    """Columns that no two rows of a relation agree on; none at all: it has one row.
+    """Columns on which no two rows of `plan` agree; an empty set if it has at most one row.
 
-    Of a private one: no two rows of one unit. Where it is joined, units are equated.
+    In a private plan no two rows of one unit agree on them, which is enough: its joins equate
+    units. None: no key is known.
     """
     match plan:
-        case Scan(table=table, columns=found):
+        case Scan(table=table, columns=scanned):
             if table.key is None or not trusted(table) or not _reads_rows_once(plan, trusted):
                 return None
-            key = frozenset(c for c in found if c.name in table.key)
+            key = frozenset(c for c in scanned if c.name in table.key)
             return key if len(key) == len(table.key) else None
         case Limit(count=0 | 1):
             return frozenset()
@@ -257,7 +260,7 @@ def unique_key(plan: Plan, trusted: Trusted) -> frozenset[Column] | None:
 
 
 def _reads_rows_once(scan: Scan, trusted: Trusted) -> bool:
-    """No row of the table comes twice: it is read alone, or each hop leads to one row at most."""
+    """Each row of the table comes once: no units are joined, or each hop leads to one at most."""
     if scan.unit is None:
         return True
     match scan.table.ownership:
@@ -278,7 +281,7 @@ def _key_of(
     """
     if len(rows) == 1:
         return frozenset()
-    for place, column in enumerate(columns):
-        if len({row[place] for row in rows}) == len(rows):
+    for index, column in enumerate(columns):
+        if len({row[index] for row in rows}) == len(rows):
             return frozenset((column,))
     return frozenset(columns) if len(set(rows)) == len(rows) else None

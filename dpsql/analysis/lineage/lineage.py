@@ -1,7 +1,7 @@
 """Lineage: whose rows a relation holds.
 
-The unit is an attribute of the plan: a column id that binding never hands out, so no alias, join
-or projection of the statement can redefine it.
+The unit is an attribute of the plan: a column id that the binder never assigns to a column of the
+statement, so no alias, join or projection of the statement can redefine it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ from dpsql.schema.model import EntityUnit, Public, RowUnit
 
 
 class Visibility(Enum):
-    """PUBLIC: nobody's secret. PRIVATE: each row belongs to one unit. RELEASED: already noisy."""
+    """The visibility of rows.
+
+    PUBLIC: they are nobody's secret. PRIVATE: each belongs to one privacy unit. RELEASED: they are
+    noisy already.
+    """
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -40,7 +44,7 @@ class Visibility(Enum):
 
 
 def visibility(plan: Plan) -> Visibility:
-    """What `plan`'s rows are; a join of private and public rows is private."""
+    """The visibility of `plan`'s rows; those of a join of private and public rows are private."""
     match plan:
         case Scan(unit=None):
             return Visibility.PUBLIC
@@ -105,7 +109,7 @@ def unit(plan: Plan) -> Column | None:
 
 
 def unit_kind(plan: Plan) -> str | None:
-    """The kind of unit that `plan`'s rows belong to: an entity's name, or "row of TABLE"."""
+    """The kind of unit that `plan`'s rows belong to: an entity's name, "row of TABLE", or None."""
     kinds = [kind for kind in map(_scan_kind, _scans(plan)) if kind is not None]
     return kinds[0] if kinds else None
 
@@ -148,10 +152,10 @@ def _scan_kind(scan: Scan) -> str | None:
 
 
 def has_row_units(plan: Plan) -> bool:
-    """Some of `plan`'s rows are privacy units of their own, which no other row belongs to."""
+    """A private table of `plan` has row units: each of its rows is a privacy unit of its own."""
     return any(isinstance(s.table.ownership, RowUnit) for s in private_scans(plan))
 
 
 def private_scans(plan: Plan) -> list[Scan]:
-    """The private tables that `plan` reads below any release, as they are scanned."""
+    """The scans of private tables that `plan` reads below any release."""
     return [scan for scan in _scans(plan) if scan.unit is not None]

@@ -2,7 +2,8 @@
 
 Each row of a join agrees with one combination of rows of the public sources, and that combination
 satisfies every condition that reads public columns only. So these combinations list, among others,
-all values that expressions of public columns can take: group keys, or what a subquery is asked for.
+all values that expressions of public columns can take in the join: group keys, for example, or the
+values that a correlated subquery reads.
 """
 
 from __future__ import annotations
@@ -27,14 +28,17 @@ from dpsql.plan.traversal import columns, rewrite_top_down
 
 
 class PublicKeySource(NamedTuple):
-    """A public plan whose distinct rows list the keys' values; all NULL too, if `includes_null`."""
+    """A public plan whose distinct rows list the values of keys.
+
+    `includes_null`: rows whose keys are all NULL are possible, too.
+    """
 
     plan: Plan
     includes_null: bool
 
 
 def public_key_source(plan: Plan, keys: tuple[Output, ...]) -> PublicKeySource | None:
-    """What lists the values of `keys`; None if not all of them read public columns only."""
+    """The source that lists the values of `keys`; None unless they read public sources alone."""
     wanted = columns(*(key.expression for key in keys))
     predicates: list[Expression] = []
     while True:
@@ -80,15 +84,20 @@ def public_key_source(plan: Plan, keys: tuple[Output, ...]) -> PublicKeySource |
 
 
 def _are_columns(keys: tuple[Output, ...], right: Plan) -> bool:
-    """Tell that all keys are columns of a public relation, as they are."""
-    found = frozenset[Expression](output_columns(right))
-    return visibility(right) is Visibility.PUBLIC and all(k.expression in found for k in keys)
+    """All `keys` are plain columns of `right`, and `right` is public."""
+    public_columns = frozenset[Expression](output_columns(right))
+    return visibility(right) is Visibility.PUBLIC and all(
+        k.expression in public_columns for k in keys
+    )
 
 
 def _connected(
     sources: tuple[Plan, ...], predicates: tuple[Expression, ...], wanted: frozenset[object]
 ) -> Plan:
-    """Sources that share no condition with the wanted columns' would only multiply rows."""
+    """The join of the sources that conditions connect with the `wanted` columns.
+
+    Any other source would only multiply rows.
+    """
     reached = set(wanted)
     while True:
         used = [s for s in sources if reached & set(output_columns(s))]

@@ -1,8 +1,8 @@
-"""The one table whose rows a relation's rows stem from, no two of them from the same.
+"""The row source of a relation: the one table each row of which becomes at most one of its rows.
 
-Then a unit has no more rows in the relation, and in any group of them, than in that table. And the
+A unit then has no more rows in the relation, or in any group of it, than in that table. And the
 relation over a part of the table's rows is a part of the relation, so that it can be computed part
-by part: every other table is read whole each time, and nothing looks at two of the table's rows.
+by part: every other table is read whole each time, and nothing compares two of the table's rows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,11 @@ from dpsql.plan.traversal import operators, replace_sources
 
 @dataclass(frozen=True, slots=True)
 class RowSource:
-    """The private table, the columns that hand on its own, and whether each row has one here."""
+    """The table that a relation's rows come from, each from another row.
+
+    `scan` reads the table. `columns` maps columns of the relation to those of `scan` that they
+    equal. `is_complete`: each row of the table has a row in the relation.
+    """
 
     scan: Scan
     columns: Mapping[Column, Column]
@@ -46,12 +50,12 @@ class RowSource:
 
 
 def row_source(plan: Plan, trusted: Trusted) -> RowSource | None:
-    """Where the rows of `plan` stem from, if the keys of `trusted` tables prove it."""
+    """The row source of `plan`, proved by keys of `trusted` tables; None if none is proved."""
     match plan:
         case Scan(unit=None) | Values() | PublicStatement() | Release():
             return None
-        case Scan(columns=found):
-            return RowSource(plan, {c: c for c in found}, is_complete=True)
+        case Scan(columns=scanned):
+            return RowSource(plan, {c: c for c in scanned}, is_complete=True)
         case Filter(source=source):
             below = row_source(source, trusted)
             return None if below is None else replace(below, is_complete=False)
@@ -59,12 +63,12 @@ def row_source(plan: Plan, trusted: Trusted) -> RowSource | None:
             below = row_source(source, trusted)
             if below is None:
                 return None
-            handed = {
+            passed_on = {
                 o.column: below.columns[o.expression]
                 for o in outputs
                 if isinstance(o.expression, Column) and o.expression in below.columns
             }
-            return replace(below, columns=handed)
+            return replace(below, columns=passed_on)
         case Join(sources=sources, on=on):
             return _joined(sources, on, trusted)
         case Window():
@@ -82,7 +86,7 @@ def row_source(plan: Plan, trusted: Trusted) -> RowSource | None:
 def replace_source(
     plan: Plan, rows: RowSource, replacement: Plan, added: tuple[Column, ...]
 ) -> Plan:
-    """`plan` over `replacement` in place of the table it stems from, with `added` columns more."""
+    """`plan` over `replacement` instead of its row source `rows`, with `added` columns kept."""
     if plan == rows.scan:
         return replacement
     if not any(operator == rows.scan for operator in operators(plan)):
@@ -97,11 +101,11 @@ def replace_source(
 def _joined(
     sources: tuple[Plan, ...], on: tuple[Expression, ...], trusted: Trusted
 ) -> RowSource | None:
-    """One source's rows, if each meets at most one row of all the others together."""
+    """The row source of a join: that of a source whose rows join at most one of the others."""
     for source in sources:
-        found = row_source(source, trusted)
+        rows = row_source(source, trusted)
         others = [other for other in sources if other is not source]
         joined = frozenset(output_columns(source))
-        if found is not None and is_n_to_one(joined, others, on, trusted):
-            return replace(found, is_complete=False)
+        if rows is not None and is_n_to_one(joined, others, on, trusted):
+            return replace(rows, is_complete=False)
     return None

@@ -1,11 +1,13 @@
-"""Conditions by which rows that are asked for are a row's own unit's, without looking up whose.
+"""Conditions of EXISTS that imply the same privacy unit, so that units needn't be compared.
 
-Only rows of its own unit may answer a private row's EXISTS. Where lines are asked for by the key of
-their order, `l_orderkey = o_orderkey`, a line's customers are found by that very column: one of
-them is the customer of the order that asks, whether order keys repeat or not. So a line that meets
-the condition answers as one of that customer's, and whose else it is makes no difference.
+Only rows of its own unit may answer a private row's EXISTS. Let an order's EXISTS look lines up by
+the order's key, `l_orderkey = o_orderkey`. A line has a row for each customer of an order with its
+key, and the order that asks is one of these, whether order keys repeat or not. So a line that meets
+the condition also appears as a row of that order's customer, and its rows of other customers make
+no difference.
 
-The other way round it would: of two orders with one key, each asks a line of both for itself.
+The other way round they would: where orders of two customers share a key, a line has a row for each
+customer, and the EXISTS of either row would find the other customer's order.
 """
 
 from __future__ import annotations
@@ -22,46 +24,44 @@ from dpsql.plan.operator import Filter, Join, MarkJoin, OuterJoin, OuterKind, Pl
 
 
 def is_same_unit(mark: MarkJoin) -> bool:
-    """Any row that meets the conditions is there as a row of the unit that asks, too."""
+    """Rows that meet `mark`'s conditions are in its relation as rows of the asking unit, too."""
     equal = {frozenset(pair) for pair in matched(mark.on)}
     return any(
-        asking.identity == asked.identity
-        and all(
-            frozenset(pair) in equal for pair in zip(asking.columns, asked.columns, strict=True)
-        )
-        for asking in _known(mark.source)
-        for asked in _looked_up(mark.relation)
+        own.identity == lookup.identity
+        and all(frozenset(pair) in equal for pair in zip(own.columns, lookup.columns, strict=True))
+        for own in _row_keys(mark.source)
+        for lookup in _lookup_keys(mark.relation)
     )
 
 
-def _known(plan: Plan) -> frozenset[UnitIdentifier]:
-    """The columns that name rows whose unit is that of this row."""
+def _row_keys(plan: Plan) -> frozenset[UnitIdentifier]:
+    """The unit identifiers that hold keys of rows of the same unit as the row that has them."""
     match plan:
         case Scan(unit=Column()):
             return unit_key_identifiers(plan) | declared_key_identifiers(plan)
         case Filter(source=source) | MarkJoin(source=source):
-            return _known(source)
+            return _row_keys(source)
         case OuterJoin(kind=OuterKind.PUBLIC, right=source) | OuterJoin(left=source):
             # Its columns are NULL where it has no row, and NULL equals nothing.
-            return _known(source)
+            return _row_keys(source)
         case Project(source=source, outputs=outputs):
-            return passed_identifiers(_known(source), outputs)
+            return passed_identifiers(_row_keys(source), outputs)
         case Join(sources=sources):
             # All private sources are of one unit.
             private = [source for source in sources if unit(source) is not None]
-            return frozenset(naming for source in private for naming in _known(source))
+            return frozenset(naming for source in private for naming in _row_keys(source))
         case _:
             return frozenset()
 
 
-def _looked_up(plan: Plan) -> frozenset[UnitIdentifier]:
-    """The columns that name rows, each of whose units this row has, too."""
+def _lookup_keys(plan: Plan) -> frozenset[UnitIdentifier]:
+    """The identifiers that units are looked up by: a row appears once for each unit they name."""
     match plan:
         case Scan(unit=Column()):
             return unit_key_identifiers(plan)
         case Filter(source=source):
-            return _looked_up(source)
+            return _lookup_keys(source)
         case Project(source=source, outputs=outputs):
-            return passed_identifiers(_looked_up(source), outputs)
+            return passed_identifiers(_lookup_keys(source), outputs)
         case _:
             return frozenset()

@@ -1,4 +1,4 @@
-"""Identities: the columns that tell apart whose rows are, alone or together.
+"""Unit identifiers: columns whose equality proves that two rows have the same privacy unit.
 
 A key of several columns names its row only whole: two sales of one item may be of two customers.
 """
@@ -45,12 +45,12 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit, Table
 
 Identity = tuple[str, tuple[str, ...]]
-"""A private table and its columns whose values together tell its rows' units apart."""
+"""A private table and columns of it: its rows that agree on all of them have the same unit."""
 
 UNIT_ITSELF: Final = ""
-"""The table of an identity whose value is the unit itself, of the kind that is its column.
+"""The table of an identity whose value is the unit itself; its column is the kind of unit.
 
-No table has that name; under one that a table may have, its column `patient` would pass for it.
+No table has that name; of one that a table may have, a column `patient` would pass for the unit.
 """
 
 _MAX_CHOICES: Final = 16
@@ -60,10 +60,10 @@ Choice = TypeVar("Choice")
 
 @dataclass(frozen=True, slots=True)
 class UnitIdentifier:
-    """The columns that name `identity` in each row, in the order of its columns.
+    """Columns of a plan that hold a value of `identity`, in the order of the identity's columns.
 
-    All are of one row of one table: of two sales, an item of one and a ticket of the other name
-    nothing. Unless `is_total`, an outer join has rows where they are NULL, whosever these are.
+    Their values come from one row of one table: of two sales, an item of one and a ticket of the
+    other name nothing. Unless `is_total`, an outer join adds rows of any unit where they are NULL.
     """
 
     identity: Identity
@@ -75,7 +75,7 @@ UnitIdentifiers = frozenset[UnitIdentifier]
 
 
 def unit_identifiers(plan: Plan) -> UnitIdentifiers:
-    """The columns of private rows whose equality proves that two rows have the same unit.
+    """The unit identifiers of `plan`'s rows: rows that agree on one of them have the same unit.
 
     orders.o_custkey names (customer, c_custkey); orders.o_orderkey and lineitem.l_orderkey name
     (orders, o_orderkey): rows that agree on either belong to the same customer. Where a key has
@@ -87,8 +87,8 @@ def unit_identifiers(plan: Plan) -> UnitIdentifiers:
         case Project(source=source, outputs=outputs):
             return passed_identifiers(unit_identifiers(source), outputs)
         case Join(sources=sources, on=on):
-            found = frozenset(naming for source in sources for naming in unit_identifiers(source))
-            return _where(on, found)
+            namings = frozenset(naming for source in sources for naming in unit_identifiers(source))
+            return _where(on, namings)
         case Aggregate(source=source, keys=keys):
             return passed_identifiers(unit_identifiers(source), keys)
         case Filter(source=source, predicate=predicate):
@@ -120,13 +120,13 @@ def determines_unit(plan: Plan, expressions: Iterable[Expression]) -> bool:
 
 
 def identifies_unit(plan: Plan, equated: Iterable[Expression]) -> bool:
-    """Rows of `plan` whose values of `equated` equal given ones have the same unit."""
+    """Rows of `plan` have the same unit where each of `equated` equals a given value, not NULL."""
     agreed = frozenset(equated)
     return any(agreed.issuperset(naming.columns) for naming in unit_identifiers(plan))
 
 
 def unit_valued_columns(plan: Plan) -> frozenset[Column]:
-    """The columns of `plan` that are the unit in every row, and so are never NULL."""
+    """The columns of `plan` that hold the unit itself in every row, and so are never NULL."""
     named = (naming for naming in unit_identifiers(plan) if naming.is_total)
     return frozenset(n.columns[0] for n in named if n.identity[0] == UNIT_ITSELF)
 
@@ -135,32 +135,32 @@ _Indices = tuple[Identity, tuple[int, ...]]
 
 
 def identifier_indices(plan: Plan, columns: Sequence[Column]) -> frozenset[_Indices]:
-    """What is named, in every row, by the columns at which of the places of `columns`."""
-    places: dict[Column, list[int]] = {}
-    for place, column in enumerate(columns):
-        places.setdefault(column, []).append(place)
+    """The total identifiers of `plan`: identities, with indices of their columns in `columns`."""
+    indices_of: dict[Column, list[int]] = {}
+    for index, column in enumerate(columns):
+        indices_of.setdefault(column, []).append(index)
     return frozenset(
         (naming.identity, chosen)
         for naming in unit_identifiers(plan)
         if naming.is_total
-        for chosen in _choices(naming.columns, places)
+        for chosen in _choices(naming.columns, indices_of)
     )
 
 
 def _at(named: Iterable[_Indices], outputs: Sequence[Column]) -> UnitIdentifiers:
     return frozenset(
-        UnitIdentifier(identity, tuple(outputs[place] for place in places), is_total=True)
-        for identity, places in named
+        UnitIdentifier(identity, tuple(outputs[index] for index in indices), is_total=True)
+        for identity, indices in named
     )
 
 
 def _partly(namings: Iterable[UnitIdentifier]) -> UnitIdentifiers:
-    """The same where rows without a partner have NULLs instead."""
+    """The same identifiers where rows without a partner have NULLs instead: they aren't total."""
     return frozenset(replace(naming, is_total=False) for naming in namings)
 
 
 def _where(conditions: Iterable[Expression], namings: Iterable[UnitIdentifier]) -> UnitIdentifiers:
-    """The same where all `conditions` hold: a column that one compares is there."""
+    """The same identifiers where all `conditions` hold: no column that these compare is NULL."""
     there = {column for condition in conditions for column in _compared(condition)}
     return frozenset(
         replace(naming, is_total=True) if there.issuperset(naming.columns) else naming
@@ -169,7 +169,7 @@ def _where(conditions: Iterable[Expression], namings: Iterable[UnitIdentifier]) 
 
 
 def _compared(condition: Expression) -> list[Expression]:
-    """What isn't NULL where `condition` holds."""
+    """The expressions that aren't NULL where `condition` holds."""
     match condition:
         case Compare(op=Comparison.DISTINCT | Comparison.NOT_DISTINCT):
             return []
@@ -187,7 +187,7 @@ def _compared(condition: Expression) -> list[Expression]:
 def passed_identifiers(
     namings: Iterable[UnitIdentifier], outputs: Iterable[Output]
 ) -> UnitIdentifiers:
-    """What columns that are handed on as they are name together, if all of them are."""
+    """The identifiers all of whose columns `outputs` pass on unchanged, under their new columns."""
     passed: dict[Column, list[Column]] = {}
     for output in outputs:
         if isinstance(output.expression, Column):
@@ -202,7 +202,7 @@ def passed_identifiers(
 def _choices(
     columns: tuple[Column, ...], known_as: Mapping[Column, list[Choice]]
 ) -> Iterator[tuple[Choice, ...]]:
-    """Something in the place of each column, in all ways, but of several columns in some only.
+    """The ways to replace each of `columns` by an entry of `known_as`, or only some of them.
 
     A statement may name each of three columns a hundred times.
     """
@@ -211,7 +211,7 @@ def _choices(
 
 
 def unit_key(table: Table) -> tuple[tuple[str, ...], Identity] | None:
-    """The columns of `table` that its rows' units are looked up by, or are, and what they name."""
+    """The columns of `table` that hold its rows' units or look them up, and what they identify."""
     match table.ownership:
         case EntityUnit(hops=(hop, *_)):
             return hop.columns, (hop.table, hop.key)
@@ -224,7 +224,7 @@ def unit_key(table: Table) -> tuple[tuple[str, ...], Identity] | None:
 
 
 def unit_key_identifiers(scan: Scan) -> UnitIdentifiers:
-    """The columns of `scan` that its rows' units are looked up by, or are."""
+    """The columns of `scan` that hold its rows' units, or that units are looked up by."""
     led = unit_key(scan.table)
     return frozenset() if led is None else _of_scan([led], scan.columns)
 
@@ -236,7 +236,7 @@ def declared_key_identifiers(scan: Scan) -> UnitIdentifiers:
 
 
 def unit_columns(scan: Scan) -> frozenset[Column]:
-    """The columns of `scan` that are its rows' unit; none where other tables tell it."""
+    """The columns of `scan` that hold its rows' units; none where units are found over hops."""
     own = scan.table.ownership
     if not isinstance(own, EntityUnit) or own.hops:
         return frozenset()
@@ -244,20 +244,20 @@ def unit_columns(scan: Scan) -> frozenset[Column]:
 
 
 def hop_keys(on: Iterable[Expression], child: Scan, hop: Hop, parent: Scan) -> list[Expression]:
-    """The conditions by which rows meet those that a hop leads to; none unless all columns do.
+    """The conditions that equate all columns of a hop with its key; none if one isn't equated.
 
     Sales that meet returns by the item alone are those of all who bought it.
     """
     if parent.table.name != hop.table:
         return []
     met = [key_equalities(on, child, column, parent, key) for column, key in hop.pairs]
-    return [condition for found in met for condition in found] if all(met) else []
+    return [condition for equalities in met for condition in equalities] if all(met) else []
 
 
 def key_equalities(
     on: Iterable[Expression], left: Scan, left_name: str, right: Scan, right_name: str
 ) -> list[Expression]:
-    """The conditions that say that columns of two tables, of these names, are equal."""
+    """The conditions of `on` that equate columns of two tables, of these names."""
     pairs = [
         {a, b}
         for a in left.columns
@@ -269,32 +269,32 @@ def key_equalities(
 
 
 def _identifying(table: Table) -> list[tuple[tuple[str, ...], Identity]]:
-    """Columns of `table` that determine a row's unit, and what they identify.
+    """Columns of `table` that together determine a row's unit, and the identity that they hold.
 
-    A declared key determines its row, and with it the row's unit; the first columns of the unit's
-    path name a row of another private table, or the entity itself. Where all lines of an order are
+    A declared key determines its row, and so the row's unit; the columns of the first hop name a
+    row of another private table, the unit column the entity itself. Where all lines of an order are
     declared to be of one unit, its number names them in each line, and in what leads to a line.
     """
     if isinstance(table.ownership, Public):
         return []
     led = unit_key(table)
-    found = [] if led is None else [led]
-    found.extend((own, (table.name, own)) for own in (table.key, table.same_unit) if own)
+    identifying = [] if led is None else [led]
+    identifying.extend((own, (table.name, own)) for own in (table.key, table.same_unit) if own)
     match table.ownership:
         case EntityUnit(hops=(Hop(same_unit=(_, *_) as same) as hop, *_)):
             by = {key: column for column, key in hop.pairs}
-            found.append((tuple(by[key] for key in same), (hop.table, same)))
+            identifying.append((tuple(by[key] for key in same), (hop.table, same)))
         case _:
             pass
-    return found
+    return identifying
 
 
 def _of_scan(
     named: Iterable[tuple[tuple[str, ...], Identity]], columns: tuple[Column, ...]
 ) -> UnitIdentifiers:
-    found = {column.name: column for column in columns}
+    by_name = {column.name: column for column in columns}
     return frozenset(
-        UnitIdentifier(identity, tuple(found[name] for name in names), is_total=True)
+        UnitIdentifier(identity, tuple(by_name[name] for name in names), is_total=True)
         for names, identity in named
-        if all(name in found for name in names)
+        if all(name in by_name for name in names)
     )

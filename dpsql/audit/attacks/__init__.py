@@ -3,6 +3,6 @@
 | module         | what it does                                          |
 | -------------- | ----------------------------------------------------- |
 | attacks        | known attacks, against plain DuckDB and against dpsql |
-| targets        | what attacks are run against: the same people in both |
+| targets        | the same people in plain DuckDB and behind dpsql      |
 | reconstruction | everybody's secret from counts over random subsets    |
 """

@@ -1,9 +1,9 @@
 """Known attacks, as analysts would run them, against plain DuckDB and against dpsql.
 
-Each tells two equally likely worlds apart, over and over: a secret that is true or false, a person
-who is there or isn't. Whoever guesses gets half of them right, and (ε, δ)-differential privacy
-lets nobody get more than (e^ε + δ)/(1 + e^ε) right on average, whatever is asked (Kairouz, Oh &
-Viswanath 2015), where ε is the total of all that an attack asks.
+Each attack has to tell two equally likely worlds apart, in many trials: a secret that is true or
+false, a person who is there or isn't. A guess without data is right in half of the trials, and
+(ε, δ)-differential privacy lets no attack be right in more than (e^ε + δ)/(1 + e^ε) of them on
+average, whatever it asks (Kairouz, Oh & Viswanath 2015), where ε is the total loss of its queries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ _REPEATS = 20
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How often an attack was right, and the most it may be, on average, at `epsilon` in total."""
+    """In how many of `trials` an attack was right: `plain` against DuckDB, `private` against dpsql.
+
+    `epsilon` is the total loss of a trial.
+    """
 
     name: str
     description: str
@@ -40,7 +43,7 @@ class Outcome:
 
     @property
     def slack(self) -> float:
-        """Four standard errors of the success rate: chance passes them once in 30,000 times."""
+        """Four standard errors of the success rate, which chance exceeds once in 30,000 times."""
         return 4 * math.sqrt(self.max_right * (1 - self.max_right) / self.trials)
 
     @property
@@ -51,7 +54,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class AttackReport:
-    """All attacks, and reconstructions with ever more queries."""
+    """The outcomes of all attacks, and reconstructions with increasing numbers of queries."""
 
     epsilon: Fraction
     outcomes: tuple[Outcome, ...]
@@ -59,7 +62,7 @@ class AttackReport:
 
 
 def max_right(epsilon: Fraction) -> float:
-    """The largest part of fair guesses that may be right after a loss of ε and δ."""
+    """The largest success rate, of 0 to 1, that a loss of ε and `DELTA` allows."""
     odds = math.exp(float(epsilon))
     return (odds + float(DELTA)) / (1 + odds)
 
@@ -67,7 +70,10 @@ def max_right(epsilon: Fraction) -> float:
 def attack(
     epsilon: Fraction, *, trials: int = 100, people: int = 64, seed: int = 1
 ) -> AttackReport:
-    """Run every attack; each spends `epsilon` in all on whatever it asks in one trial."""
+    """Run every attack; the queries of each cost `epsilon` in total in one trial.
+
+    `people` are those of the reconstruction. Raises BadParameter if a number is out of range.
+    """
     if not 0 < epsilon <= 10 or trials < 1 or not 8 <= people <= 200:
         raise BadParameter(
             "that is no attack", hint="ask for 0 < epsilon <= 10, trials, and 8 to 200 people"
@@ -78,17 +84,17 @@ def attack(
         for name, about, worlds, guess in _ATTACKS
     ]
     crowd = cohort(0, people, random)
-    with targets(crowd) as found:
+    with targets(crowd) as pair:
         counts = [people // 4, people, 4 * people]
-        rebuilt = [reconstruct(crowd, found, epsilon, count, random) for count in counts]
+        rebuilt = [reconstruct(crowd, pair, epsilon, count, random) for count in counts]
     return AttackReport(epsilon, tuple(outcomes), tuple(rebuilt))
 
 
 Guess = Callable[[Target, int, int, Fraction], bool]
-"""Asks `target` about a victim of a trial, at a loss of so much in all."""
+"""Guesses a trial's truth from answers of a target: of (target, trial, victim, total epsilon)."""
 
 Worlds = Callable[[list[Person], bool], list[Person]]
-"""A trial's people in the world where what is guessed holds, or doesn't."""
+"""The victim's rows in the world where the truth to guess is true, or where it is false."""
 
 
 def _run(
@@ -107,20 +113,20 @@ def _run(
         rows = cohort(trial, _PEOPLE, random)
         rows = [*rows[:victim], *worlds(rows[victim : victim + 1], truth), *rows[victim + 1 :]]
         people += rows
-    with targets(people) as found:
+    with targets(people) as pair:
         right = [
             sum(
                 guess(target, trial, victim, epsilon) == truth
                 for trial, (truth, victim) in enumerate(zip(truths, victims, strict=True))
             )
-            for target in found
+            for target in pair
         ]
     return Outcome(name, description, trials, right[0], right[1], epsilon)
 
 
 def _secret(victim: list[Person], truth: bool) -> list[Person]:  # noqa: FBT001 - what is guessed
-    (found,) = victim
-    return [(found[0], found[1], truth, found[3])]
+    (person,) = victim
+    return [(person[0], person[1], truth, person[3])]
 
 
 def _membership_secret(victim: list[Person], truth: bool) -> list[Person]:  # noqa: FBT001 - the same
@@ -128,8 +134,8 @@ def _membership_secret(victim: list[Person], truth: bool) -> list[Person]:  # no
 
 
 def _in_a_town(victim: list[Person], truth: bool) -> list[Person]:  # noqa: FBT001 - the same
-    (found,) = victim
-    return [(found[0], found[1], found[2], f"alone {found[0]}")] if truth else []
+    (person,) = victim
+    return [(person[0], person[1], person[2], f"alone {person[0]}")] if truth else []
 
 
 def _number(rows: Sequence[tuple[object, ...]]) -> float:
@@ -139,7 +145,7 @@ def _number(rows: Sequence[tuple[object, ...]]) -> float:
 
 
 def _differencing(target: Target, trial: int, victim: int, epsilon: Fraction) -> bool:
-    """A count with the victim less the count of all others."""
+    """Subtracts the count of all others from the count with the victim."""
     counted = f"SELECT count(*) FROM people WHERE trial = {trial} AND secret"
     others = f"{counted} AND id <> {victim}"
     return (
@@ -148,25 +154,25 @@ def _differencing(target: Target, trial: int, victim: int, epsilon: Fraction) ->
 
 
 def _averaging(target: Target, trial: int, victim: int, epsilon: Fraction) -> bool:
-    """The mean of one count, asked again and again in other words."""
-    asked = [f"trial = {trial}", f"id = {victim}", "secret"]
+    """Averages one count, which is asked again and again in other words."""
+    conditions = [f"trial = {trial}", f"id = {victim}", "secret"]
     words = ["SELECT count(*) FROM people WHERE", "select COUNT(*) AS n from people where"]
-    found = [
+    counts = [
         # The whole budget for each: a stored answer costs nothing more.
-        _number(target.ask(f"{words[n % 2]}{' ' * n} {' AND '.join(asked)}", epsilon))
+        _number(target.ask(f"{words[n % 2]}{' ' * n} {' AND '.join(conditions)}", epsilon))
         for n in range(1, _REPEATS + 1)
     ]
-    return sum(found) / len(found) > 0.5
+    return sum(counts) / len(counts) > 0.5
 
 
 def _membership(target: Target, trial: int, victim: int, epsilon: Fraction) -> bool:
-    """A count of the victim alone."""
+    """Counts the victim alone."""
     sql = f"SELECT count(*) FROM people WHERE trial = {trial} AND id = {victim}"
     return _number(target.ask(sql, epsilon)) > 0.5
 
 
 def _presence(target: Target, trial: int, victim: int, epsilon: Fraction) -> bool:
-    """Whether a group appears that only the victim would be in."""
+    """Looks for a group that only the victim would be in."""
     del victim
     sql = f"SELECT town, count(*) FROM people WHERE trial = {trial} GROUP BY town"
     return any(str(town).startswith("alone") for town, _ in target.ask(sql, epsilon))

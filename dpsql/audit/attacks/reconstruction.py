@@ -20,7 +20,7 @@ from dpsql.errors import InterfaceError
 
 @dataclass(frozen=True, slots=True)
 class Reconstruction:
-    """How many of `people` secrets were right, from so many counts."""
+    """How many of `people` secrets were right from `queries` counts of either target."""
 
     people: int
     queries: int
@@ -59,7 +59,7 @@ def _count(target: Target, subset: list[int], epsilon: Fraction) -> float:
 
 
 def _closest(known: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """The secrets x in [0, 1] with the least Σ|held·x - answers|, rounded."""
+    """The secrets x in [0, 1] with the smallest Σ|known·x - answers|, rounded."""
     try:
         from scipy.optimize import linprog  # noqa: PLC0415 - an extra
     except ModuleNotFoundError:

@@ -1,4 +1,4 @@
-"""What attacks are run against: the same synthetic people in plain DuckDB and behind dpsql."""
+"""The targets of attacks: the same synthetic people in plain DuckDB and behind dpsql."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from typing import Protocol
 import duckdb
 
 from dpsql.schema.load.load import load_schema
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 
 DELTA = Fraction(1, 10**9)
-"""Of a statement that shows keys nobody listed."""
+"""The δ of a statement that shows unlisted keys."""
 
 _SCHEMA = """
 dataset: attacked
@@ -37,10 +38,10 @@ per_query: {{epsilon: 1, max_epsilon: 64, delta: {delta}}}
 
 
 class Target(Protocol):
-    """Answers an attacker's statements; `epsilon` is what one of them may cost."""
+    """A database that answers an attacker's statements."""
 
     def ask(self, sql: str, epsilon: Fraction) -> list[tuple[object, ...]]:
-        """Answer with rows."""
+        """The rows that answer `sql`, at a loss of `epsilon`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,33 +51,33 @@ class DuckDBTarget:
     connection: duckdb.DuckDBPyConnection
 
     def ask(self, sql: str, epsilon: Fraction) -> list[tuple[object, ...]]:
-        """Answer exactly, and for nothing."""
+        """The exact rows, without a charge."""
         del epsilon
         return self.connection.execute(sql).fetchall()
 
 
 @dataclass(frozen=True, slots=True)
 class DpsqlTarget:
-    """A session like any other: it proves, charges, draws and stores."""
+    """A session of dpsql, with its proofs, charges, noise and stored answers."""
 
     session: Session
 
     def ask(self, sql: str, epsilon: Fraction) -> list[tuple[object, ...]]:
-        """Answer with noise."""
-        table = self.session.query(sql, epsilon).table
+        """The noisy rows, charged to the session's ledger."""
+        table = self.session.query(sql, QueryOptions(epsilon)).table
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
     def charges(self) -> Fraction:
-        """All that was spent."""
+        """The ε that was spent in total."""
         return self.session.balance().spent.amount
 
 
 Person = tuple[int, int, bool, str]
-"""Which trial, who, the secret, and a town."""
+"""The number of the trial, the id in it, the secret, and the town."""
 
 
 def cohort(trial: int, people: int, random: Random) -> list[Person]:
-    """People whose secrets are fair coins."""
+    """The people of one trial, whose secrets are fair coins."""
     return [(trial, n, random.random() < 0.5, "everywhere") for n in range(people)]
 
 
@@ -85,11 +86,11 @@ def targets(people: list[Person]) -> Iterator[tuple[DuckDBTarget, DpsqlTarget]]:
     """Both targets over the same rows, in a temporary folder with a ledger of its own."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        with duckdb.connect(str(folder / "people.duckdb")) as made:
-            made.execute("CREATE TABLE people (trial INT, id INT, secret BOOLEAN, town VARCHAR)")
-            made.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", people)
-        most = max(p[1] for p in people), max(p[0] for p in people)
-        text = _SCHEMA.format(people=most[0], trials=most[1], delta=float(DELTA))
+        with duckdb.connect(str(folder / "people.duckdb")) as file:
+            file.execute("CREATE TABLE people (trial INT, id INT, secret BOOLEAN, town VARCHAR)")
+            file.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", people)
+        max_ids = max(p[1] for p in people), max(p[0] for p in people)
+        text = _SCHEMA.format(people=max_ids[0], trials=max_ids[1], delta=float(DELTA))
         (folder / "schema.yaml").write_text(text, encoding="utf-8")
         schema = load_schema(folder / "schema.yaml")
         # Every trial has people of its own, and a loss of its own; the cap of all isn't attacked.

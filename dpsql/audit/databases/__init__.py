@@ -2,13 +2,13 @@
 
 | module               | what it does                                                       |
 | -------------------- | ------------------------------------------------------------------ |
-| unit_ownership       | whose the rows of a database are, walked without the planner       |
+| unit_ownership       | the units of a database's rows, derived without the planner        |
 | boundary_values      | values at a column's ends, just outside, and absurd ones           |
-| random_databases     | random adversarial databases with all their neighbours             |
+| random_databases     | random adversarial databases with all their neighbors              |
 | public_facts         | the public facts of such databases                                 |
-| database_batch       | many databases in one engine, asked all at once                    |
+| database_batch       | many databases in one engine, queried together                     |
 | candidate_units      | units that a database may hold, of the schema's domains            |
-| exhaustive_databases | all databases over a few units, and all their neighbours           |
+| exhaustive_databases | all databases over a few units, and all their neighbors            |
 | search_space         | the databases on which a statement is tried                        |
 | synthetic_engine     | synthetic databases as an engine, for the job that answers queries |
 """

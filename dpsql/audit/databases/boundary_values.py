@@ -1,4 +1,4 @@
-"""Values that databases of an audit are made of: a column's ends, just outside, and absurd ones."""
+"""The values of an audit's databases: a column's bounds, values just outside, and absurd ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXTREME_DAYS: Final = (
     "5877642-06-25 (BC)",
     "5881580-07-10",
 )
-"""The ends of the type, and days that are no moments."""
+"""The ends of DATE, and days that aren't TIMESTAMPs."""
 
 EXTREME_TIMESTAMPS: Final = (
     "infinity",
@@ -39,34 +39,35 @@ EXTREME_TIMESTAMPS: Final = (
     "290309-12-22 (BC) 00:00:00",
     "294247-01-10 04:00:54.775806",
 )
-"""The ends of the type, and moments whose nanoseconds are no BIGINT."""
+"""The ends of TIMESTAMP, and moments whose nanoseconds exceed BIGINT."""
 
 
 def boundary_values(column: Column) -> list[object]:
-    """Values to draw from: three times as often within the declared domain as outside."""
+    """Values to draw from, those within the declared domain several times each."""
     inside, outside = _values(column)
     return [*inside, *outside]
 
 
 def distinct(column: Column) -> list[object]:
-    """The same, each once: declared ones first, then those outside, and NULL."""
-    # By their text: -0.0 equals 0, and NaN nothing.
-    found = [*(column.values or ()), *boundary_values(column)]
-    return [*{repr(value): value for value in found}.values(), None]
+    """The values for `column`, each once: declared ones first, then those outside, and NULL."""
+    # They are told apart by their text: -0.0 equals 0, and NaN equals nothing.
+    values = [*(column.values or ()), *boundary_values(column)]
+    return [*{repr(value): value for value in values}.values(), None]
 
 
 def declared(column: Column, limit: int) -> list[object]:
-    """All values of the declared domain, or `limit` of them, ends first."""
+    """All values of the declared domain, or `limit` of them, bounds first."""
     inside, _ = _values(column)
     if isinstance(column.type, Integer) and column.bounds is not None and column.values is None:
         low, high = map(int, ends(column))
         if high - low < limit:
             return list(range(low, high + 1))
-    found = column.values or inside
-    return list({repr(value): value for value in found}.values())[:limit]
+    values = column.values or inside
+    return list({repr(value): value for value in values}.values())[:limit]
 
 
 def _values(column: Column) -> tuple[list[object], list[object]]:
+    """Values within the declared domain, several times each, and values outside."""
     match column.type:
         case Boolean():
             return [True, False], []
@@ -76,17 +77,17 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
             return [*known, *known], ["", "a", "A", "a\0b", "👩‍👩‍👧", *wide]
         case Integer(bits=bits, signed=signed):
             low, high = map(int, ends(column))
-            least, most = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+            lower, upper = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
             inside = [low, high, (low + high) // 2, (low + 2 * high) // 3]
-            outside = [max(low - 1, least), min(high + 1, most), least, most]
+            outside = [max(low - 1, lower), min(high + 1, upper), lower, upper]
             return [*(inside * 3)], outside
         case Decimal(precision=precision, scale=scale):
             return _decimals(column, precision, scale)
         case Double():
-            least, most = map(float, ends(column))
-            doubles = [least, most, (least + most) / 3, -0.0, 5e-324]
+            lower, upper = map(float, ends(column))
+            doubles = [lower, upper, (lower + upper) / 3, -0.0, 5e-324]
             absurd = [math.nan, math.inf, -math.inf, 1e308]
-            return [*(doubles * 3)], [least - 1, most + 1, *absurd]
+            return [*(doubles * 3)], [lower - 1, upper + 1, *absurd]
         case Date():
             low, high = map(int, ends(column))
             dates = [day(low), day(high), day((low + high) // 2), day(low + 31)]
@@ -108,9 +109,9 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
 def _decimals(column: Column, precision: int, scale: int) -> tuple[list[object], list[object]]:
     low, high = ends(column)
     step = Fraction(1, 10**scale)
-    most = (10**precision - 1) * step
+    upper = (10**precision - 1) * step
     inside = [low, high, round((low + high) / 2, scale), low + step]
-    outside = [low - step, high + step, -most, most]
+    outside = [low - step, high + step, -upper, upper]
     return (
         [_decimal_text(number, scale) for number in inside * 3],
         [_decimal_text(number, scale) for number in outside],

@@ -1,8 +1,8 @@
-"""Units that a database may hold: what each would bring, taken from the schema's domains.
+"""Units that a database may hold: the rows of each, with values of the schema's domains.
 
 Every database of an enumeration is made of them, so there are few, and they are as different as
-can be: every value of the columns that are asked for, or the ends first, and units that have many
-rows in one group, in many groups, or none at all.
+can be: every value of the columns that the statement reads, or bounds first, and units that have
+many rows in one group, in many groups, or none at all.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from dpsql.audit.databases.boundary_values import declared, distinct
 from dpsql.audit.databases.unit_ownership import Row, Rows
 from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
 
-_MAX_CANDIDATES = 4
-"""Units whose rows are all alike."""
+_UNIFORM_UNITS = 4
+"""The number of units, the first ones, whose rows are all alike."""
 
 _MAX_ROWS = 80
-"""Of one unit: limits beyond are never met, which costs tightness only."""
+"""The rows of a unit at most: larger limits are never met, which costs tightness only."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanConstants:
-    """What a statement reads: the columns of each table, and the kind of its unit.
+    """The kind of a statement's unit, and the columns of each table that the statement reads.
 
     `strict`: only values of the declared domains are tried, none outside and no NULL.
     """
@@ -37,14 +37,14 @@ class PlanConstants:
 
 def public_table_rows(schema: Schema) -> Rows:
     """Three rows of every public table, whose keys are 1 to 3, or the first declared values."""
-    found: Rows = {}
+    rows: Rows = {}
     for table in schema.tables.values():
         if isinstance(table.ownership, Public):
             columns = table.columns.values()
-            found[table.name] = [
-                tuple(_public(column, table, place) for column in columns) for place in range(3)
+            rows[table.name] = [
+                tuple(_public(column, table, index) for column in columns) for index in range(3)
             ]
-    return found
+    return rows
 
 
 def candidates(
@@ -55,7 +55,10 @@ def candidates(
     copies: int,
     random: Random,
 ) -> list[list[Rows]]:
-    """At most `max_rows` different units, each `copies` times under names of their own."""
+    """At most `max_rows` different units, each `copies` times under identifiers of their own.
+
+    `public` are the rows of public tables.
+    """
     table = next((t for t in schema.tables if constants.kind == f"row of {t}"), None)
     if table is not None:
         rows = list(_rows(schema.tables[table], constants, public, max_rows, random))
@@ -71,13 +74,14 @@ def candidates(
 
 
 def _piece(schema: Schema, rows: Rows) -> Rows:
+    """The rows of one unit, with no rows for tables that `rows` lacks."""
     return {name: rows.get(name, []) for name in schema.tables}
 
 
 def _rows(
     table: Table, constants: PlanConstants, public: Rows, max_rows: int, random: Random
 ) -> Iterator[Row]:
-    """Rows that are units of their own: all combinations, or the extreme and some more."""
+    """Rows of a table whose rows are units: all combinations of values, or extremes and others."""
     read = constants.columns.get(table.name, frozenset())
     values = [
         _values(column, constants, public, max_rows) if name in read else [None]
@@ -89,7 +93,7 @@ def _rows(
     if count <= max_rows:
         yield from product(*values)
         return
-    firsts = [tuple(some[place % len(some)] for some in values) for place in range(max_rows // 2)]
+    firsts = [tuple(some[index % len(some)] for some in values) for index in range(max_rows // 2)]
     rest = (tuple(random.choice(some) for some in values) for _ in range(20 * max_rows))
     yield from list({repr(row): row for row in (*firsts, *rest)}.values())[:max_rows]
 
@@ -97,33 +101,36 @@ def _rows(
 def _entity(
     schema: Schema, constants: PlanConstants, public: Rows, identity: int, number: int, seed: int
 ) -> Rows:
-    """The rows of one entity: the first ones extreme, the others drawn."""
-    random, found = Random(seed), Rows()
+    """The rows of one entity, the `number`-th of its kind: extreme ones first, then drawn ones.
+
+    `identity` is the entity's identifier, `seed` that of the drawing.
+    """
+    random, rows_of = Random(seed), Rows()
     tables = [t for t in schema.tables.values() if isinstance(t.ownership, EntityUnit)]
     above = {hop.table for t in tables if t.name in constants.columns for hop in _of(t).hops}
     own = [t for t in tables if t.name in {*constants.columns, *above}]
     for table in sorted(own, key=lambda t: len(_of(t).hops)):
         ownership = _of(table)
-        parents = found.get(ownership.hops[0].table, []) if ownership.hops else [()]
+        parents = rows_of.get(ownership.hops[0].table, []) if ownership.hops else [()]
         only = table.key == (ownership.column,) and not ownership.hops
         limits = table.limits
         many = [1, 1, *[min(limits.rows, _MAX_ROWS) + 2] * 2, limits.groups + 2]
         count = 1 if only else many[number] if number < len(many) else random.randint(0, 5)
         rows: list[Row] = []
-        for place in range(count if parents else 0):
+        for index in range(count if parents else 0):
             # Units 0 and 2 lie at low ends, 1 and 3 at high ones; unit 4 is in many groups.
             rank = (
                 number % 2
-                if number < _MAX_CANDIDATES
-                else place
-                if number == _MAX_CANDIDATES
+                if number < _UNIFORM_UNITS
+                else index
+                if number == _UNIFORM_UNITS
                 else None
             )
             parent = random.choice(parents)
-            fixed = identity * 1000 + place, identity, parent
+            fixed = identity * 1000 + index, identity, parent
             rows.append(_row(schema, table, constants, public, fixed, rank, random))
-        found[table.name] = rows
-    return found
+        rows_of[table.name] = rows
+    return rows_of
 
 
 def _row(
@@ -155,7 +162,7 @@ def _row(
 
 
 def _own_names(table: Table) -> tuple[str, ...]:
-    """The columns of a key that name no row of another table, or all, if all of them do."""
+    """The columns of a key that don't reference another table, or all, if all of them do."""
     key = table.key or ()
     return tuple(n for n in key if table.columns[n].references is None) or key
 
@@ -168,7 +175,7 @@ def _values(column: Column, constants: PlanConstants, public: Rows, limit: int) 
 
 
 def _identity(column: Column, number: int) -> object:
-    """As text: DuckDB casts it to whatever the column is."""
+    """The identifier `number` as text, which DuckDB casts to the type of `column`."""
     text = str(column.type).upper()
     return f"00000000-0000-0000-0000-{number:012d}" if text == "UUID" else str(number)
 
@@ -187,20 +194,20 @@ def _of(table: Table) -> EntityUnit:
 
 def kinds(schema: Schema) -> Collection[str]:
     """Every kind of unit in the schema."""
-    found: list[str] = []
+    names: list[str] = []
     for table in schema.tables.values():
         match table.ownership:
             case RowUnit():
-                found.append(f"row of {table.name}")
+                names.append(f"row of {table.name}")
             case EntityUnit(kind=kind):
-                found.append(kind)
+                names.append(kind)
             case Public():
                 pass
-    return dict.fromkeys(found)
+    return dict.fromkeys(names)
 
 
 def in_words(piece: Rows, schema: Schema) -> Iterator[str]:
-    """A unit's rows, one a line; what is NULL is left out."""
+    """A unit's rows, one a line, without their NULLs."""
     for name, rows in piece.items():
         for row in rows:
             cells = zip(schema.tables[name].columns, row, strict=True)

@@ -1,8 +1,8 @@
-"""Many databases of one schema side by side in one engine, asked all at once.
+"""Many databases of one schema side by side in one engine, queried together.
 
 The very SQL of a release runs in a lateral join with the list of databases, each scan seeing the
-rows of one of them: hundreds of neighbours cost about as much as one. `enter` shows a single one,
-for what runs the SQL as it is.
+rows of one of them: hundreds of neighbors cost about as much as one. `load` makes a single database
+visible, for callers that run the SQL as it is.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BASE = "#base"
 
 
 class StatementFails(Exception):
-    """A statement fails on one of the databases: that it does tells of the rows that are there."""
+    """A statement fails on one of the databases, the `world`: the failure tells of its rows."""
 
     def __init__(self, world: int, why: str) -> None:
         super().__init__(f"database {world}: {why}")
@@ -42,7 +42,7 @@ class StatementFails(Exception):
 
 
 class DatabaseBatch:
-    """Databases, made of pieces: database n holds the pieces `members[n]`, and all public rows.
+    """Databases of shared pieces: database n holds the pieces `members[n]`, and all public rows.
 
     They hold synthetic rows only: an audit never opens a source.
     """
@@ -68,55 +68,56 @@ class DatabaseBatch:
     def totals(
         self, release: CompiledRelease, salt: str, released: Released = NO_TABLES
     ) -> list[Groups]:
-        """What the engine finds for `release` in each database; `released` are tables it reads.
+        """The engine's exact groups of `release` in each database.
 
-        On none may it fail: `StatementFails` is as much a difference of two databases as a number.
+        `released` are the tables of other releases that it reads. Raises StatementFails if the
+        engine fails on one: that is as much a difference of two databases as a number.
         """
-        query, found = release.step.query, [Groups() for _ in range(self.count)]
+        query, groups = release.step.query, [Groups() for _ in range(self.count)]
         self.create_views(query, {name: released[name] for name in release.step.reads})
         count = len(release.step.bounded.contributions.statistics)
         if not count:
-            return found
+            return groups
         for world, *row in self._everywhere(query.sql, [salt] * query.salted):
             key = tuple(row[: len(row) - count])
-            assert key not in found[world], "a group came twice"
-            found[world][key] = tuple(map(int, row[len(row) - count :]))
-        return found
+            assert key not in groups[world], "a group came twice"
+            groups[world][key] = tuple(map(int, row[len(row) - count :]))
+        return groups
 
     def histograms(self, release: CompiledRelease, salt: str) -> list[list[Histogram]]:
-        """For each database, each selection's counts of cells; `totals` comes before."""
-        found: list[list[Histogram]] = [[] for _ in range(self.count)]
+        """For each database, the counts of cells of each selection; `totals` has to run before."""
+        histograms: list[list[Histogram]] = [[] for _ in range(self.count)]
         for histogram in release.step.query.histograms:
-            for own in found:
+            for own in histograms:
                 own.append({})
             rows = self._everywhere(histogram.sql, [salt] * histogram.salted)
             for world, *key, cell, count in rows:
-                cells = found[world][-1].setdefault(tuple(key), {})
+                cells = histograms[world][-1].setdefault(tuple(key), {})
                 assert cell not in cells, "a cell came twice"
                 cells[cell] = count
-        return found
+        return histograms
 
     def run(self, sql: str) -> list[list[tuple[object, ...]]]:
-        """What plain DuckDB answers to a statement, in each database: for comparison."""
-        found: list[list[tuple[object, ...]]] = [[] for _ in range(self.count)]
+        """The rows that plain DuckDB answers `sql` with, in each database."""
+        answers: list[list[tuple[object, ...]]] = [[] for _ in range(self.count)]
         for world, *row in self._everywhere(sql, []):
-            found[world].append(tuple(row))
-        return found
+            answers[world].append(tuple(row))
+        return answers
 
     def create_views(self, query: EngineQuery, released: Released = NO_TABLES) -> None:
-        """Make what `query` reads beside the databases visible."""
+        """Make the key domains and `released` tables visible that `query` reads."""
         self._offered = {d.name: domain_table(d) for d in query.domains} | dict(released)
         for name, table in self._offered.items():
             self.connection.register(name, table)
 
     def load(self, world: int) -> None:
-        """Let unqualified names mean the tables of one database."""
+        """Make unqualified names mean the tables of the database `world`."""
         if world not in self._entered:
             self._entered.add(world)
             self.connection.execute(f'CREATE SCHEMA "w{world}"')
             for table in self.schema.tables.values():
-                made = f'CREATE VIEW "w{world}"."{table.name}" AS {_rows(table, str(world))}'
-                self.connection.execute(made)
+                view = f'CREATE VIEW "w{world}"."{table.name}" AS {_rows(table, str(world))}'
+                self.connection.execute(view)
         self.connection.execute(f"SET schema = 'w{world}'")
 
     def _everywhere(self, sql: str, salt: list[str]) -> list[tuple[Any, ...]]:
@@ -132,21 +133,21 @@ class DatabaseBatch:
             return self.connection.execute(everywhere, salt).fetchall()
         except duckdb.Error:
             # DuckDB 2.0 fails with an internal error on some lateral joins of anti-joins, and the
-            # database is of no use afterwards: it is made anew, and asked world by world.
+            # database is of no use afterwards: it is created anew, and queried world by world.
             self._entered = set()
             self.connection = self._create()
             return self._one_by_one(sql, salt)
 
     def _one_by_one(self, sql: str, salt: list[str]) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = []
+        answers: list[tuple[Any, ...]] = []
         for world in range(self.count):
             self.load(world)
             try:
                 rows = self.connection.execute(sql, salt).fetchall()
             except duckdb.Error as fault:
                 raise StatementFails(world, str(fault)) from fault
-            found += ((world, *row) for row in rows)
-        return found
+            answers += ((world, *row) for row in rows)
+        return answers
 
     def _create(self) -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect(config={"threads": 1})

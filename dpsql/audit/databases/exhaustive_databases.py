@@ -1,7 +1,7 @@
-"""All databases over a small universe of units, and all their neighbours.
+"""All databases over a small universe of units, and all their neighbors.
 
-A database says how many copies of each unit of the universe it holds. Neighbours are k units
-apart: k removed from the larger of the two (add_remove), or k replaced by others (change_one).
+A database is the number of copies that it holds of each unit. Neighbors are k units apart: k units
+are removed from the larger of the two (add_remove), or k are replaced by others (change_one).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Database = tuple[int, ...]
 
 
 def databases(copies: Sequence[int], size: int) -> Iterator[Database]:
-    """Every database of `size` units, of each of which there are so many copies."""
+    """Every database of `size` units; `copies` are the copies of each unit that there are."""
     if not copies:
         if not size:
             yield ()
@@ -30,9 +30,9 @@ def databases(copies: Sequence[int], size: int) -> Iterator[Database]:
 def pairs(
     copies: Sequence[int], sizes: Iterable[int], k: int, relation: Neighbors
 ) -> Iterator[tuple[Database, Database]]:
-    """Every database of these sizes beside each neighbour, once; no two are the same.
+    """Each pair of a database of these `sizes` and a neighbor of it, once; they are never equal.
 
-    Under add_remove the neighbour has k units less, under change_one k others or fewer.
+    Under add_remove the neighbor has k units less; under change_one k units or fewer are replaced.
     """
     for size in sizes:
         for database in databases(copies, size):
@@ -41,8 +41,8 @@ def pairs(
         if relation is Neighbors.CHANGE_ONE and size >= k:
             alike: dict[Database, list[Database]] = {}
             for database in databases(copies, size):
-                for kept in removals(database, k):
-                    alike.setdefault(kept, []).append(database)
+                for remainder in removals(database, k):
+                    alike.setdefault(remainder, []).append(database)
             seen: set[tuple[Database, Database]] = set()
             for same in alike.values():
                 seen.update(combinations(same, 2))
@@ -50,7 +50,7 @@ def pairs(
 
 
 def removals(database: Database, k: int) -> Iterator[Database]:
-    """`database` without k of its units, each way once."""
+    """`database` without k of its units, in each way once."""
     yield from (
         tuple(own - gone for own, gone in zip(database, removed, strict=True))
         for removed in databases(database, k)
@@ -64,11 +64,14 @@ def largest(
     relation: Neighbors,
     value: Callable[[Database], float | None],
 ) -> tuple[float, tuple[Database, Database] | None]:
-    """The most that `value` changes between neighbours, and where; no value is no neighbour."""
+    """The largest change of `value` between neighbors, and a pair with it, None if none changes.
+
+    Databases whose value is None are left out.
+    """
     known = cache(value)
-    most, worst = 0.0, None
+    max_change, worst = 0.0, None
     for one, other in pairs(copies, sizes, k, relation):
         before, after = known(one), known(other)
-        if before is not None and after is not None and abs(before - after) > most:
-            most, worst = abs(before - after), (one, other)
-    return most, worst
+        if before is not None and after is not None and abs(before - after) > max_change:
+            max_change, worst = abs(before - after), (one, other)
+    return max_change, worst

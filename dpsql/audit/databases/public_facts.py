@@ -1,4 +1,4 @@
-"""Public facts of databases that an audit made: their public rows, and the keys that hold."""
+"""The public facts of an audit's databases: their public rows, and the keys that hold."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 
 @dataclass(frozen=True, slots=True)
 class WorldFacts:
-    """`connection` shows the public rows; the keys of private tables in `trusted` hold."""
+    """Facts from a `connection` to the public rows; keys of private tables in `trusted` hold."""
 
     schema: Schema
     connection: duckdb.DuckDBPyConnection
@@ -31,17 +31,17 @@ class WorldFacts:
         return table.name in self.trusted
 
     def in_sidecar(self, table: Table) -> bool:
-        """None: audits make their own data."""
+        """False: databases of audits have no sidecar."""
         del table
         return False
 
     def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `limit`."""
         sql = emit_plan(Limit(plan, limit + 1, 0), {}).sql(dialect="duckdb")
-        found = tuple(tuple(map(canonical, row)) for row in self.connection.execute(sql).fetchall())
-        return found if len(found) <= limit else None
+        rows = tuple(tuple(map(canonical, row)) for row in self.connection.execute(sql).fetchall())
+        return rows if len(rows) <= limit else None
 
     def referenced(self, reference: Reference, limit: int) -> tuple[Cell, ...] | None:
-        """The distinct values of a public table's column."""
+        """The distinct values of a public table's column, None if they are more than `limit`."""
         plan = distinct_values(self.schema, reference)
         return None if plan is None else self.rows(plan, limit)

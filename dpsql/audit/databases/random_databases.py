@@ -1,7 +1,7 @@
-"""Random adversarial databases of a schema, tiny, each beside its neighbours.
+"""Random adversarial databases of a schema, tiny, each with its neighbors.
 
-Values come from a pool that holds what bounds don't allow, NULL, NaN and infinities; keys repeat
-unless they count as verified, references dangle, and units pass every limit.
+Values come from a pool that has values out of bounds, NULL, NaN and infinities. Keys repeat unless
+they count as verified, references dangle, and units exceed every limit.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from dpsql.schema.sql_type import Integer, Uuid
 _IDS = (1, 2, 3)
 
 _LATER = 11
-"""Keys from here on are given where one of `_IDS` was drawn before."""
+"""Where a key of `_IDS` is drawn once more, its row gets a key from here on."""
 
 _DRAWS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class NeighboringDatabases:
-    """A database, the units that each of two neighbours lacks of it, and these two."""
+    """A database, two neighbors within it, and the units of the database that either lacks."""
 
     full: Rows
     lacks: tuple[frozenset[Unit], frozenset[Unit]]
@@ -34,7 +34,7 @@ class NeighboringDatabases:
 
     @property
     def unit(self) -> Unit:
-        """One of those by which they differ: all are of one kind."""
+        """One of the units by which the two neighbors differ: all are of one kind."""
         return min((unit for gone in self.lacks for unit in gone), key=repr)
 
 
@@ -45,13 +45,14 @@ def neighboring_databases(
     verified: frozenset[str],
     distance: NeighborDistance | None = None,
 ) -> Iterator[NeighboringDatabases]:
-    """A random database's neighbours `distance` from each other, by default by one unit of it.
+    """Pairs of neighbors within a random database, `distance` from each other: one unit if None.
 
-    Where units are replaced both lack equally many units of the database, and none the other's.
+    Where units are replaced, both lack equally many units of the database, and no unit in common.
+    `verified` are the private tables whose keys hold.
     """
     full = public | _private_rows(schema, public, random, verified)
-    found = units_of_rows(schema, full)
-    units = sorted({u for owned in found.values() for own in owned for u in own}, key=repr)
+    owners = units_of_rows(schema, full)
+    units = sorted({u for owned in owners.values() for own in owned for u in own}, key=repr)
     chosen = [unit for unit in units if unit[0] != "row"]
     for name in schema.tables:
         rows = [unit for unit in units if unit[:2] == ("row", name)]
@@ -62,14 +63,14 @@ def neighboring_databases(
     else:
         lacks = list(_lacking(units, distance, random))
     for one, other in lacks:
-        pair = without(full, found, one), without(full, found, other)
+        pair = without(full, owners, one), without(full, owners, other)
         yield NeighboringDatabases(full, (one, other), pair)
 
 
 def _lacking(
     units: list[Unit], distance: NeighborDistance, random: Random
 ) -> Iterator[tuple[frozenset[Unit], frozenset[Unit]]]:
-    """Some units of each kind, drawn twice for each kind, in two parts of one size if replaced."""
+    """The units that either neighbor lacks, drawn several times for each kind of units."""
     kinds = dict.fromkeys(unit[:2] if unit[0] == "row" else unit[:1] for unit in units)
     for kind in [each for each in kinds for _ in range(_DRAWS)]:
         own = [unit for unit in units if unit[: len(kind)] == kind]
@@ -81,7 +82,7 @@ def _lacking(
 
 
 def _private_rows(schema: Schema, public: Rows, random: Random, verified: frozenset[str]) -> Rows:
-    found: Rows = {}
+    rows_of: Rows = {}
     for table in schema.tables.values():
         if isinstance(table.ownership, Public):
             continue
@@ -91,8 +92,8 @@ def _private_rows(schema: Schema, public: Rows, random: Random, verified: frozen
         # Some rows twice: contribution limits must count them.
         rows += [random.choice(rows) for _ in range(random.choice([0, 0, 3]))]
         keyed = table.key and table.name in verified
-        found[table.name] = _keyed(table, rows) if keyed else rows
-    return found
+        rows_of[table.name] = _keyed(table, rows) if keyed else rows
+    return rows_of
 
 
 def _hops(table: Table) -> int:
@@ -103,26 +104,26 @@ def _hops(table: Table) -> int:
 
 
 def _keyed(table: Table, rows: list[Row]) -> list[Row]:
-    """Rows whose keys hold. A number that was there gets another, so that units have many rows.
+    """`rows` with unique keys: a row whose key is a repeated number gets a new number.
 
-    Other keys, and those that are units, leave their first row only.
+    So units have many rows. Of rows with any other repeated key, or a unit's, only the first stays.
     """
     names = list(table.columns)
-    places = [names.index(name) for name in table.key or ()]
-    kept: dict[Row, Row] = {}
+    indices = [names.index(name) for name in table.key or ()]
+    by_key: dict[Row, Row] = {}
     for row in rows:
-        key = tuple(row[place] for place in places)
+        key = tuple(row[index] for index in indices)
         if None in key:
             continue
-        if key in kept and _names_rows(table):
-            (place,), key = places, (_LATER + len(kept),)
-            kept[key] = (*row[:place], *key, *row[place + 1 :])
-        kept.setdefault(key, row)
-    return list(kept.values())
+        if key in by_key and _names_rows(table):
+            (index,), key = indices, (_LATER + len(by_key),)
+            by_key[key] = (*row[:index], *key, *row[index + 1 :])
+        by_key.setdefault(key, row)
+    return list(by_key.values())
 
 
 def _names_rows(table: Table) -> bool:
-    """A single number is the key, and nobody's unit."""
+    """Whether the key of `table` is a single number, and identifies no unit."""
     key = table.key or ()
     return _hops(table) > 0 and len(key) == 1 and isinstance(table.columns[key[0]].type, Integer)
 
@@ -136,8 +137,8 @@ def _value(table: Table, column: Column, schema: Schema, public: Rows, random: R
         return None
     if column.references is not None and column.references.table in public:
         target = schema.tables[column.references.table]
-        place = list(target.columns).index(column.references.column)
-        return random.choice([row[place] for row in public[target.name]] + [999])
+        index = list(target.columns).index(column.references.column)
+        return random.choice([row[index] for row in public[target.name]] + [999])
     if _is_identity(table, column):
         # Units 1 to 3, rarely one without a parent row; keys repeat.
         identity = random.choice([*_IDS, *_IDS, 7])

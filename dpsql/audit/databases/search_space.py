@@ -1,4 +1,4 @@
-"""The databases on which a statement is tried: a universe of units, and all pairs over it."""
+"""The databases on which an audit runs a statement: a universe of units, and all pairs over it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ MAX_PAIRS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large an enumeration is.
+    """The size of an enumeration.
 
-    `units` different units, each `copies` times; databases of `min_units` to `max_units` of them,
-    beside all neighbours `distance` units away. `strict` tries values of the declared domains only.
+    It has `units` different units, each `copies` times, databases of `min_units` to `max_units` of
+    them, and all their neighbors `distance` units away. `strict`: values are of declared domains.
     """
 
     units: int = 10
@@ -47,7 +47,10 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class SearchSpace:
-    """Databases side by side; `pairs` are numbers of neighbours among them."""
+    """Enumerated databases: `worlds` by number, and the numbers of neighbors in `pairs`.
+
+    `pieces` are the rows of each unit, `members` the indices of each database's pieces.
+    """
 
     worlds: DatabaseBatch
     pieces: tuple[Rows, ...]
@@ -55,7 +58,7 @@ class SearchSpace:
     pairs: tuple[tuple[int, int], ...]
 
     def units(self, world: int) -> list[Rows]:
-        """What each unit of a database brings."""
+        """The rows of each unit of the database `world`."""
         return [self.pieces[piece] for piece in self.members[world]]
 
 
@@ -71,7 +74,7 @@ def compiled(sql: str, schema: Schema, epsilon: Fraction) -> CompiledStatement:
 
 
 def search_space(release: Release, schema: Schema, relation: Neighbors, size: Size) -> SearchSpace:
-    """All databases of `size` that differ in what `release` reads, and all pairs of neighbours."""
+    """All databases of `size` that differ in what `release` reads, and all pairs of neighbors."""
     if not 1 <= size.distance <= size.max_units or not 0 <= size.min_units <= size.max_units:
         raise BadParameter(
             f"databases of {size.min_units} to {size.max_units} units"
@@ -79,48 +82,50 @@ def search_space(release: Release, schema: Schema, relation: Neighbors, size: Si
             hint="ask for databases of at least so many units",
         )
     public = public_table_rows(schema)
-    asked = PlanConstants(_kind(release, schema), _read(release), size.strict)
-    found = candidates(schema, asked, public, size.units, size.copies, Random(size.seed))
-    copies = [len(same) for same in found]
-    pieces = tuple(piece for same in found for piece in same)
+    constants = PlanConstants(_kind(release, schema), _read(release), size.strict)
+    units = candidates(schema, constants, public, size.units, size.copies, Random(size.seed))
+    copies = [len(same) for same in units]
+    pieces = tuple(piece for same in units for piece in same)
     numbers: dict[Database, int] = {}
-    kept: list[tuple[int, int]] = []
+    neighbors: list[tuple[int, int]] = []
     for pair in pairs(
         copies, range(max(size.min_units, 1), size.max_units + 1), size.distance, relation
     ):
         one, other = (numbers.setdefault(database, len(numbers)) for database in pair)
-        kept.append((one, other))
-        if len(kept) > MAX_PAIRS:
+        neighbors.append((one, other))
+        if len(neighbors) > MAX_PAIRS:
             raise BadParameter(
                 f"there are more than {MAX_PAIRS} pairs of neighbours",
                 hint="ask for fewer units, or for smaller databases",
             )
     members = tuple(_pieces(database, copies) for database in numbers)
-    return SearchSpace(DatabaseBatch(schema, public, pieces, members), pieces, members, tuple(kept))
+    return SearchSpace(
+        DatabaseBatch(schema, public, pieces, members), pieces, members, tuple(neighbors)
+    )
 
 
 def _kind(release: Release, schema: Schema) -> str:
-    found = unit_kind(release.source)
-    assert found is not None
-    assert found in kinds(schema)
-    return found
+    kind = unit_kind(release.source)
+    assert kind is not None
+    assert kind in kinds(schema)
+    return kind
 
 
 def _read(release: Release) -> dict[str, frozenset[str]]:
-    """The columns of each table that are read."""
-    found: dict[str, frozenset[str]] = {}
+    """The columns of each table that `release` reads."""
+    columns: dict[str, frozenset[str]] = {}
     for plan in operators(release):
         if isinstance(plan, Scan):
             names = frozenset(column.name for column in plan.columns)
-            found[plan.table.name] = found.get(plan.table.name, frozenset()) | names
-    return found
+            columns[plan.table.name] = columns.get(plan.table.name, frozenset()) | names
+    return columns
 
 
 def _pieces(database: Database, copies: list[int]) -> tuple[int, ...]:
-    """The pieces of a database: of each unit, the first copies."""
-    found: list[int] = []
+    """The indices of a database's pieces: of each unit, its first copies."""
+    pieces: list[int] = []
     start = 0
-    for own, most in zip(database, copies, strict=True):
-        found += range(start, start + own)
-        start += most
-    return tuple(found)
+    for own, available in zip(database, copies, strict=True):
+        pieces += range(start, start + own)
+        start += available
+    return tuple(pieces)

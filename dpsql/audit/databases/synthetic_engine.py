@@ -1,7 +1,7 @@
 """One synthetic database as an engine, for the very job that answers queries.
 
-It remembers what it found: the integers of a query without a salt are always the same, so an
-audit that draws ten thousand answers computes them once. The noise is never remembered.
+It stores the results of queries without a salt, which are always the same, so that an audit that
+draws ten thousand answers computes their integers once. Noise is never stored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dpsql.errors import InternalError
 
 
 class WorldEngine:
-    """Database `world` of `worlds`; one at a time is asked."""
+    """The database `world` of `worlds`, of which one at a time is loaded."""
 
     def __init__(self, worlds: DatabaseBatch, world: int) -> None:
         self._worlds, self._world = worlds, world
@@ -40,8 +40,8 @@ class WorldEngine:
         for name, table in tables.items():
             self._worlds.connection.register(name, table)
         self._worlds.load(self._world)
-        found = self._worlds.connection.sql(sql, params=list(parameters) or None)
-        raw = Raw(found.to_arrow_table())
+        relation = self._worlds.connection.sql(sql, params=list(parameters) or None)
+        raw = Raw(relation.to_arrow_table())
         if not parameters:
             self._known[sql] = raw
         return raw
@@ -51,27 +51,27 @@ class WorldEngine:
         return nullcontext(self)
 
     def columns(self, table: str) -> tuple[tuple[str, str], ...]:
-        """The declared columns."""
+        """The names and types of the declared columns."""
         declared = self._worlds.schema.tables[table].columns.values()
         return tuple((column.name, str(column.type)) for column in declared)
 
     def row_count_for_planning(self, table: str) -> int:  # noqa: ARG002 - of all tables
-        """So few that it doesn't matter."""
+        """0: tables are so small that their size doesn't matter."""
         return 0
 
     @property
     def sidecar_tables(self) -> frozenset[str]:
-        """None: the source is all there is."""
+        """None: synthetic databases have no sidecar."""
         return frozenset()
 
     def fingerprint(self) -> str:
-        """Which of the databases it is."""
+        """The number of the database."""
         return f"world {self._world}"
 
     def interrupt(self) -> None:
-        """Stop what is running."""
+        """Stop the statement that is running."""
         self._worlds.connection.interrupt()
 
     def close(self) -> None:
-        """An audit lets go of all its databases together."""
+        """Raise InternalError: an audit closes all its databases together."""
         raise InternalError("a database of an audit is closed with the others")

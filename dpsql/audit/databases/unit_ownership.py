@@ -1,7 +1,7 @@
-"""Which privacy units the rows of a database belong to: walked over its rows, without the planner.
+"""The privacy units that the rows of a database belong to, derived without the planner.
 
-An audit compares what the compiler proves with databases, so it may not ask the compiler whose
-rows they are.
+An audit checks the compiler's proofs against databases, so it doesn't rely on the compiler for the
+units of their rows: it follows the declared hops from row to row.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from dpsql.schema.model import EntityUnit, Public, RowUnit, Schema, Table
 Row = tuple[object, ...]
 Rows = dict[str, list[Row]]
 Unit = tuple[object, ...]
-"""("row", table, place), or (kind, identity)."""
+"""("row", table, index of the row), or (kind, identity)."""
 
 UnitsOfRows = Mapping[str, Sequence[frozenset[Unit]]]
-"""For each row of each table its units: none if its chain breaks, several if keys repeat."""
+"""For each row of each table its units: none if a hop leads nowhere, several if keys repeat."""
 
 
 def units_of_rows(schema: Schema, rows: Rows) -> UnitsOfRows:
-    """Whose every row of `rows` is."""
+    """The units of every row of `rows`."""
     return {name: _units_of(schema, rows, name) for name in schema.tables}
 
 
 def without(rows: Rows, units: UnitsOfRows, gone: frozenset[Unit]) -> Rows:
-    """The same database less some units."""
+    """The database `rows`, whose rows have the owners `units`, without the units `gone`."""
     return {
         name: [
             row
-            for row, own in zip(kept, units[name], strict=True)
+            for row, own in zip(table_rows, units[name], strict=True)
             # A row that several units own, by a key that isn't unique, stays for the others.
             if not own or not own <= gone
         ]
-        for name, kept in rows.items()
+        for name, table_rows in rows.items()
     }
 
 
@@ -44,22 +44,22 @@ def _units_of(schema: Schema, rows: Rows, name: str) -> list[frozenset[Unit]]:
         case Public():
             return [frozenset() for _ in rows[name]]
         case RowUnit():
-            return [frozenset({("row", name, place)}) for place in range(len(rows[name]))]
+            return [frozenset({("row", name, index)}) for index in range(len(rows[name]))]
         case EntityUnit(kind=kind, hops=hops, column=column):
-            found: list[frozenset[Unit]] = []
+            owners: list[frozenset[Unit]] = []
             for row in rows[name]:
-                found_by = {_cells(table, row, hops[0].columns if hops else (column,))}
+                reached = {_cells(table, row, hops[0].columns if hops else (column,))}
                 for number, hop in enumerate(hops):
                     parent = schema.tables[hop.table]
                     onward = hops[number + 1].columns if number + 1 < len(hops) else (column,)
-                    known = {cells for cells in found_by if None not in cells}
-                    found_by = {
+                    known = {cells for cells in reached if None not in cells}
+                    reached = {
                         _cells(parent, other, onward)
                         for other in rows[hop.table]
                         if _cells(parent, other, hop.key) in known
                     }
-                found.append(frozenset((kind, own) for (own,) in found_by if own is not None))
-            return found
+                owners.append(frozenset((kind, own) for (own,) in reached if own is not None))
+            return owners
         case missing:
             assert_never(missing)
 

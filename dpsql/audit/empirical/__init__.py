@@ -2,8 +2,8 @@
 
 | module               | what it does                                               |
 | -------------------- | ---------------------------------------------------------- |
-| answer_sampling      | answers drawn over and over, by a release's own mechanisms |
-| clopper_pearson      | exact intervals of how often something happened            |
+| answer_sampling      | many answers, drawn by a release's own mechanisms          |
+| clopper_pearson      | exact confidence intervals for a probability               |
 | epsilon_lower_bound  | a lower bound on the loss, by telling two databases apart  |
-| sensitivity_sampling | sensitivity sampling, which is no privacy                  |
+| sensitivity_sampling | sensitivity sampling, which gives no privacy               |
 """

@@ -1,7 +1,7 @@
-"""Answers drawn over and over by the release code itself, with its own noise.
+"""Many answers of one release, drawn by the release code itself with its own noise.
 
-What the engine finds on a synthetic database is found once; from there on, the release's own
-mechanisms draw from the operating system's random bytes, thousands of answers at once.
+The engine computes the exact integers of a synthetic database once. From these the release's own
+mechanisms draw thousands of answers at once, from the operating system's random bytes.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Group = tuple[object, ...]
 _SALT = "1"
 _WIDE = 2**62
 _NEXT_TO_NOTHING = DiscreteLaplace(Fraction(1, 1000))
-"""Draws other than 0 have a probability of e^-1000: of synthetic rows only, there is no secret."""
+"""Noise that is 0 but for a probability of e^-1000: synthetic rows are no secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSampler:
-    """What a release finds in one database, ready to be answered again and again."""
+    """The exact groups and cells of a release in one database, from which answers are drawn."""
 
     step: Step
     raw: RawGroups
@@ -46,13 +46,13 @@ class AnswerSampler:
         worlds.create_views(query, {name: released[name] for name in step.reads})
         worlds.load(world)
 
-        def found(sql: str, *, salted: bool) -> pa.Table:
+        def result(sql: str, *, salted: bool) -> pa.Table:
             return worlds.connection.sql(sql, params=[_SALT] if salted else None).to_arrow_table()
 
         totals = pa.table({})
         if step.bounded.contributions.statistics:
-            totals = found(query.sql, salted=query.salted)
-        cells = tuple(found(h.sql, salted=h.salted) for h in query.histograms)
+            totals = result(query.sql, salted=query.salted)
+        cells = tuple(result(h.sql, salted=h.salted) for h in query.histograms)
         return cls(step, RawGroups(totals, cells))
 
     def totals(self) -> dict[Group, tuple[int, ...]]:
@@ -69,7 +69,7 @@ class AnswerSampler:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """So many answers at once, over the keys that either of two databases has.
+    """Many answers at once, over the keys that either of two databases has.
 
     `integers` are (answers, keys) for each statistic, `choices` the same for each chosen cell;
     where `shown` is false, a key is missing or stays below its threshold.
@@ -85,16 +85,16 @@ def sample_answers(sampler: AnswerSampler, keys: Sequence[Group], count: int) ->
     step, randomness, totals = sampler.step, SystemRandomness(), sampler.totals()
     measurement, terms = step.measurement, step.bounded.contributions
     own = [key for key in keys if key in totals]
-    places = np.array([place for place, key in enumerate(keys) if key in totals], dtype=np.int64)
+    indices = np.array([index for index, key in enumerate(keys) if key in totals], dtype=np.int64)
     integers: list[Integers] = []
-    for place, mechanism in enumerate(measurement.mechanisms):
-        values = [totals[key][place] for key in own]
+    for index, mechanism in enumerate(measurement.mechanisms):
+        values = [totals[key][index] for key in own]
         narrow = all(abs(value) < _WIDE for value in values)
         column = np.array(values, dtype=np.int64 if narrow else object)
         noisy = mechanism.release_vector(np.tile(column, count), randomness)
-        integers.append(_spread(noisy, count, places, len(keys)))
+        integers.append(_spread(noisy, count, indices, len(keys)))
     shown = np.zeros((count, len(keys)), dtype=np.bool_)
-    shown[:, places] = True
+    shown[:, indices] = True
     selection = step.bounded.partition_count_index
     if selection is not None and measurement.threshold is not None:
         shown &= (integers[selection] >= measurement.threshold).astype(np.bool_)
@@ -104,13 +104,13 @@ def sample_answers(sampler: AnswerSampler, keys: Sequence[Group], count: int) ->
     ):
         rows = rows_in_cells(table, step.bounded, step.query)
         cells = [tuple(map(canonical, key)) for key in own] * count
-        found = choose_cells(rows, cells, chosen, chooser, randomness)
-        choices += [_spread(column, count, places, len(keys)) for column in found]
+        columns = choose_cells(rows, cells, chosen, chooser, randomness)
+        choices += [_spread(column, count, indices, len(keys)) for column in columns]
     return Answers(tuple(integers), tuple(choices), shown)
 
 
 def _spread(values: Integers, count: int, indices: NDArray[np.int64], keys: int) -> Integers:
-    """The values of some keys in columns for all of them."""
+    """`values` of the keys at `indices`, (count * indices), as (count, keys) with 0 elsewhere."""
     spread = np.zeros((count, keys), dtype=values.dtype)
     spread[:, indices] = values.reshape(count, indices.size)
     return spread
@@ -119,5 +119,5 @@ def _spread(values: Integers, count: int, indices: NDArray[np.int64], keys: int)
 def _by_key(groups: NoisyGroups) -> dict[Group, tuple[int, ...]]:
     """The integers of each group."""
     keys = zip(*(key.to_pylist() for key in groups.keys), strict=True)
-    found = list(keys) if groups.keys else [()] * groups.count
-    return dict(zip(found, (integers for integers, _ in groups.rows()), strict=True))
+    group_keys = list(keys) if groups.keys else [()] * groups.count
+    return dict(zip(group_keys, (integers for integers, _ in groups.rows()), strict=True))

@@ -1,4 +1,4 @@
-"""Ends of exact intervals for a probability, of how often something happened.
+"""The ends of exact confidence intervals for a probability, from how often an event happened.
 
 (Clopper & Pearson 1934, "The use of confidence or fiducial limits illustrated in the case of the
 binomial".)
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 
 def low_end(hits: int, draws: int, alpha: float) -> float:
-    """The probability is at least this, except with probability `alpha`."""
+    """The number that the event's probability isn't below, except with probability `alpha`."""
     if hits == 0:
         return 0.0
     # P(X >= hits) grows with p, and reaches alpha at the end.
@@ -19,11 +19,12 @@ def low_end(hits: int, draws: int, alpha: float) -> float:
 
 
 def high_end(hits: int, draws: int, alpha: float) -> float:
-    """The probability is at most this, except with probability `alpha`."""
+    """The number that the event's probability isn't above, except with probability `alpha`."""
     return 1.0 - low_end(draws - hits, draws, alpha)
 
 
 def _reaches(log_tail: Callable[[float], float], level: float) -> float:
+    """The probability, of 0 to 1, at which the increasing `log_tail` reaches `level`."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2

@@ -1,10 +1,9 @@
-"""A lower bound on the privacy loss, by telling two neighbouring databases apart.
+"""A lower bound on the privacy loss, by telling two neighboring databases apart.
 
-The pair of databases that come closest to the derived bounds answer over and over, with real
-noise. An event is chosen on some of the answers and counted on the others; the ends of
-Clopper-Pearson intervals of its two probabilities bound the loss from below. A bound above what is
-charged is, up to its false-alarm probability, a proof that the promise is broken; one below it
-proves nothing.
+The two databases that come closest to the derived bounds answer many times, with real noise. An
+event is chosen on some of the answers and counted on the others; the ends of Clopper-Pearson
+intervals of its two probabilities bound the loss from below. A bound above the charged loss is, up
+to its false-alarm probability, a proof that the promise is broken; one below it proves nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _THRESHOLDS = 200
 _ORDERS = (1.001, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 32.0)
 
 _WIDE = 25
-"""From this variance on, tails of discrete Gaussians are a continuous one's up to a part in 500."""
+"""From this variance on, tails of a discrete Gaussian are those of a continuous one up to 1/500."""
 
 Measure = Literal["epsilon", "mu", "rho"]
 
@@ -58,10 +57,10 @@ Measure = Literal["epsilon", "mu", "rho"]
 class Bound:
     """What `draws` answers of either database show: the loss is at least `lower`.
 
-    In ε; where all noise is Gaussian in μ, the distance of the two means in standard deviations
-    (Dong, Roth & Su 2022), which is √(2ρ) for Gaussian noise; where that noise spans few integers,
-    whose tails are not those of a Gaussian, in ρ itself. `alpha` is the probability that `lower` is
-    above the true loss.
+    The loss is measured in ε. Where all noise is Gaussian it is in μ, the distance of the two means
+    in standard deviations (Dong, Roth & Su 2022), which is √(2ρ); and where Gaussian noise spans
+    few integers, whose tails are not those of a Gaussian, in ρ itself. `alpha` is the probability
+    that `lower` is above the true loss.
     """
 
     measure: Measure
@@ -72,7 +71,7 @@ class Bound:
 
     @property
     def is_broken(self) -> bool:
-        """Whether more than what is charged was shown."""
+        """Whether the loss is shown to exceed the charged one."""
         return self.lower > self.charged
 
 
@@ -98,32 +97,32 @@ def audit_epsilon(
         raise BadParameter("that is no test", hint="ask for 100 draws or more, and 0 < alpha < 1")
     ready = compiled(sql, schema, epsilon or schema.per_query.epsilon)
     tables: dict[str, pa.Table] = {}
-    found: list[tuple[str, Bound, Witness]] = []
+    bounds: list[tuple[str, Bound, Witness]] = []
     for release in ready.releases:
         if local_only(release.step.bounded, schema.neighbor_distance) is not None:
             raise BadParameter(
                 f"{release.name} reads randomised answers alone: what hides them was drawn before",
                 hint="ask for a column beside them, or of some of the rows: that is charged",
             )
-        place = search_space(release.release, schema, schema.neighbors, size or Size())
-        pair = worst_pair(release, place, tables)
-        drawn = [AnswerSampler.of(release.step, place.worlds, world, tables) for world in pair]
+        space = search_space(release.release, schema, schema.neighbors, size or Size())
+        pair = worst_pair(release, space, tables)
+        drawn = [AnswerSampler.of(release.step, space.worlds, world, tables) for world in pair]
         bound = lower_bound(release.step, drawn, schema, draws, alpha)
-        found.append((release.name, bound, witness(place, pair)))
+        bounds.append((release.name, bound, witness(space, pair)))
         job = Job(DuckDBSource(), (release.step,))
-        tables |= run(job, WorldEngine(place.worlds, pair[0]), SystemRandomness(), tables)
-    return EpsilonAudit(sql, tuple(found))
+        tables |= run(job, WorldEngine(space.worlds, pair[0]), SystemRandomness(), tables)
+    return EpsilonAudit(sql, tuple(bounds))
 
 
 def worst_pair(
     release: CompiledRelease, space: SearchSpace, tables: dict[str, pa.Table]
 ) -> tuple[int, int]:
-    """The neighbours whose integers lie farthest apart, each measured by its own noise."""
+    """The neighbors whose integers lie farthest apart, each measured by its own noise."""
     totals = space.worlds.totals(release, "1", tables)
     cells = space.worlds.histograms(release, "1")
     mechanisms = release.step.measurement.mechanisms
 
-    def apart(pair: tuple[int, int]) -> float:
+    def distance(pair: tuple[int, int]) -> float:
         one, other = pair
         changed = changes(totals[one], totals[other], len(mechanisms))
         summed = sum(
@@ -140,13 +139,13 @@ def worst_pair(
         )
         return float(summed) + in_cells
 
-    return max(space.pairs, key=apart)
+    return max(space.pairs, key=distance)
 
 
 def lower_bound(
     step: Step, samplers: Sequence[AnswerSampler], schema: Schema, draws: int, alpha: float
 ) -> Bound:
-    """Tell the databases of two drawings apart; `step` says what was charged."""
+    """A bound from telling the databases of two samplers apart; `step` has the charged loss."""
     rest, tried = draws - draws // 4, draws // 4
     exact = [drawing.totals() for drawing in samplers]
     keys = sorted({key for totals in exact for key in totals}, key=repr)
@@ -161,7 +160,7 @@ def lower_bound(
 
 
 class _Score:
-    """How much an answer speaks for the first of two databases: its log-likelihood ratio."""
+    """Scores answers by the log-likelihood ratio of the first of two databases to the second."""
 
     def __init__(
         self,
@@ -178,24 +177,24 @@ class _Score:
     def of(self, answers: Answers) -> Scores:
         """The score of each answer."""
         score = np.zeros(answers.shown.shape[0])
-        for place, key in enumerate(self._keys):
-            shown = answers.shown[:, place]
+        for index, key in enumerate(self._keys):
+            shown = answers.shown[:, index]
             one, other = (totals.get(key) for totals in self._exact)
             if one is None or other is None:
-                # A key that only one of them has speaks for itself.
-                score += np.where(shown, self._odds(shown_at=place), 0.0)
+                # A key that only one of the databases has is scored by how often it is shown.
+                score += np.where(shown, self._odds(shown_at=index), 0.0)
                 continue
-            for found, a, b, mechanism in zip(
+            for integers, a, b, mechanism in zip(
                 answers.integers, one, other, self._mechanisms, strict=True
             ):
-                score += np.where(shown, _ratio(found[:, place], a, b, mechanism), 0.0)
+                score += np.where(shown, _ratio(integers[:, index], a, b, mechanism), 0.0)
             for number, chosen in enumerate(answers.choices):
-                odds = self._odds_of_cells(number, place)
-                score += [odds.get(cell, 0.0) for cell in chosen[:, place].tolist()]
+                odds = self._odds_of_cells(number, index)
+                score += [odds.get(cell, 0.0) for cell in chosen[:, index].tolist()]
         return score
 
     def _odds(self, shown_at: int) -> float:
-        ours, theirs = (int(found.shown[:, shown_at].sum()) for found in self._training)
+        ours, theirs = (int(answers.shown[:, shown_at].sum()) for answers in self._training)
         return math.log((ours + 1) / (theirs + 1))
 
     def _odds_of_cells(self, number: int, index: int) -> dict[int, float]:
@@ -204,7 +203,7 @@ class _Score:
 
 
 def _ratio(answers: Integers, one: int, other: int, mechanism: Noise) -> Scores:
-    """How much likelier each integer is around `one` than around `other`, as a logarithm."""
+    """The logarithm of how much likelier each integer is around `one` than around `other`."""
     first, second = (np.asarray(answers - centre).astype(np.float64) for centre in (one, other))
     if isinstance(mechanism, DiscreteLaplace):
         return np.asarray((np.abs(second) - np.abs(first)) / float(mechanism.scale))
@@ -213,7 +212,10 @@ def _ratio(answers: Integers, one: int, other: int, mechanism: Noise) -> Scores:
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """Scores of at least `minimum`, or of at most that, of the first database or the second."""
+    """The event that a score is at least `minimum` if `above`, else below it.
+
+    `swapped`: its probability is compared for the second database with the first.
+    """
 
     minimum: float
     above: bool
@@ -241,26 +243,27 @@ class _Event:
 
 
 def _event(scores: Sequence[Scores], step: Step, schema: Schema, alpha: float) -> _Event:
-    """The event of whose two probabilities the scores say most surely that they are far apart.
+    """The event with the largest lower bound on these scores.
 
-    By what is asked of the bound itself: of rare events one seems to tell much by chance.
+    Confidence intervals decide, as for the bound itself: the plain ratio of two rare frequencies is
+    large by chance.
     """
     _, delta = _charged(step, schema)
     both = np.unique(np.concatenate(scores))
     some = both[np.linspace(0, both.size - 1, min(both.size, _THRESHOLDS)).astype(int)]
     events = (
-        # Just below a score, so that rounding of the sum doesn't part what is equal.
-        _Event(float(least) - 1e-9, above, swapped, _measure(step), delta)
-        for least in some
+        # Just below a score, so that rounding of the sum doesn't separate equal scores.
+        _Event(float(minimum) - 1e-9, above, swapped, _measure(step), delta)
+        for minimum in some
         for above, swapped in ((True, False), (False, True))
     )
     return max(events, key=lambda event: event.bound(scores, alpha))
 
 
 def rho_of_event(high: float, low: float) -> float:
-    """The least ρ under which an event may have these probabilities: max over α of D_α/α.
+    """The smallest ρ under which an event may have these probabilities: max over α of D_α/α.
 
-    (Bun & Steinke 2016, Definition 1.1, and that Rényi divergences never grow by looking.)
+    (Bun & Steinke 2016, Definition 1.1, and that postprocessing never increases Rényi divergences.)
     """
     return max(
         math.log(
@@ -281,12 +284,12 @@ def _measure(step: Step) -> Measure:
 
 
 def _charged(step: Step, schema: Schema) -> tuple[float, float]:
-    """What the charge allows, in the measure of the bound, and its δ."""
+    """The charged loss in the measure of the bound, and its δ."""
     loss = step.measurement.loss
     if _measure(step) != "epsilon":
         rho = loss.amount
         if loss.accounting is Accounting.APPROX:
-            # The charge is (ε, δ); what it was made of is a ρ, which is at most this one.
+            # The charge is (ε, δ), converted from a ρ that is at most this one.
             rho = rho_of_epsilon(loss.amount, loss.delta)
         return (math.sqrt(2 * rho) if _measure(step) == "mu" else float(rho)), 0.0
     delta = float(loss.delta)

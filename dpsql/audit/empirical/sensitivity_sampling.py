@@ -1,4 +1,4 @@
-"""Sensitivity sampling: how much pairs of records that were drawn differ. No privacy, a diagnostic.
+"""Sensitivity sampling: how much sampled pairs of records differ. A diagnostic, without privacy.
 
 (Rubinstein & Aldà 2017, "Pain-Free Random Differential Privacy with Sensitivity Sampling".) Of m
 pairs drawn from the law of the data, the k-th smallest change covers all but γ of further pairs,
@@ -24,7 +24,7 @@ WARNING = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How many pairs are drawn, which one counts from below, and the confidence 1 - ρ of it."""
+    """The number of pairs to draw, the rank of the change to take, and its confidence 1 - ρ."""
 
     pairs: int
     rank: int
@@ -33,7 +33,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """What was drawn: the change at the plan's rank, and the mean of all changes."""
+    """The sampled change at the plan's rank, and the mean of all sampled changes."""
 
     plan: Plan
     sensitivity: float
@@ -42,21 +42,21 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """Two normal laws, each half of the time: heights of men and women, say."""
+    """An even mixture of two normal distributions: heights of men and women, say."""
 
     one: NormalDist
     other: NormalDist
 
     def draw(self, random: Random) -> float:
-        """One value."""
+        """Draw one value."""
         law = self.one if random.random() < 0.5 else self.other
         return random.gauss(law.mean, law.stdev)
 
     @property
     def stdev(self) -> float:
         """The standard deviation of a value."""
-        apart = (self.one.mean - self.other.mean) ** 2 / 4
-        return math.sqrt((self.one.variance + self.other.variance) / 2 + apart)
+        between = (self.one.mean - self.other.mean) ** 2 / 4
+        return math.sqrt((self.one.variance + self.other.variance) / 2 + between)
 
     @property
     def expected_change(self) -> float:
@@ -87,10 +87,10 @@ def plan(gamma: float) -> Plan:
 
 
 def sample(gamma: float, change: Callable[[Random], float], seed: int) -> Sampled:
-    """Draw as many changes as `gamma` asks for."""
-    found, random = plan(gamma), Random(seed)
-    changes = sorted(change(random) for _ in range(found.pairs))
-    return Sampled(found, changes[found.rank - 1], sum(changes) / found.pairs)
+    """Draw as many changes as `plan` of `gamma` needs; `change` draws one."""
+    size, random = plan(gamma), Random(seed)
+    changes = sorted(change(random) for _ in range(size.pairs))
+    return Sampled(size, changes[size.rank - 1], sum(changes) / size.pairs)
 
 
 def _expected(law: NormalDist) -> float:

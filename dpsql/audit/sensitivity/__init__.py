@@ -1,7 +1,7 @@
-"""Exhaustive neighbours: no change is larger than derived.
+"""Exhaustive neighbors: no change is larger than derived.
 
-| module           | what it does                                        |
-| ---------------- | --------------------------------------------------- |
-| bound_check      | what changed between two, held to what was derived  |
-| exhaustive_audit | how much neighbours differ, beside what was derived |
+| module           | what it does                                             |
+| ---------------- | -------------------------------------------------------- |
+| bound_check      | changes between two databases, held to derived bounds    |
+| exhaustive_audit | the largest differences of neighbors, and derived bounds |
 """

@@ -1,7 +1,7 @@
-"""How much neighbouring databases really differ, beside what was derived.
+"""How much neighboring databases differ in a release, compared with the derived bounds.
 
-An enumeration proves nothing about databases that it doesn't hold, but one that passes a bound
-disproves it, and one that meets it shows that the bound is tight.
+An enumeration proves nothing about databases that it doesn't hold. But a pair that exceeds a bound
+disproves the bound, and a pair that meets it shows that the bound is tight.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SALTS = ("1", "2")
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Two neighbouring databases: what each unit of either brings, one row a line."""
+    """Two neighboring databases in words: for each unit of either, its rows, one a line."""
 
     one: tuple[tuple[str, ...], ...]
     other: tuple[tuple[str, ...], ...]
@@ -49,7 +49,11 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One number, in its own unit: what was derived (None: nothing is claimed), what was seen."""
+    """A number of a release, in its own unit: its derived bound, and its largest observed change.
+
+    `derived` is None where no bound is claimed; `witness` is a pair with the observed change, None
+    if nothing changed.
+    """
 
     description: str
     derived: Fraction | None
@@ -58,13 +62,16 @@ class Finding:
 
     @property
     def tightness(self) -> float | None:
-        """Observed over derived: 1 is a bound that is met, more than 1 one that is broken."""
+        """Observed over derived: at 1 the bound is met, above 1 it is broken."""
         return None if not self.derived else float(self.observed / self.derived)
 
 
 @dataclass(frozen=True, slots=True)
 class SensitivityAudit:
-    """What an enumeration found of a statement; `violations` name every bound that was passed."""
+    """The audit of a statement over all enumerated pairs; `violations` name exceeded bounds.
+
+    `apart` is the distance of neighbors in units; `plain` are the changes of DuckDB's own answer.
+    """
 
     sql: str
     neighbors: Neighbors
@@ -79,9 +86,9 @@ class SensitivityAudit:
 def audit_sensitivity(
     sql: str, schema: Schema, neighbors: Neighbors | None = None, size: Size | None = None
 ) -> SensitivityAudit:
-    """Try `sql` on all pairs of small neighbouring databases.
+    """Compare the releases of `sql` on all pairs of small neighboring databases with their bounds.
 
-    Every release is held to its bound for fixed values of those that it reads. `neighbors` may be
+    A release that reads other releases is compared for fixed values of those. `neighbors` may be
     another relation than the schema's: bounds are derived for it, nothing is answered.
     """
     relation, size = neighbors or schema.neighbors, size or Size()
@@ -92,24 +99,24 @@ def audit_sensitivity(
     plain: list[Finding] = []
     broken: list[str] = []
     for release in ready.releases:
-        found = search_space(release.release, schema, relation, size)
-        databases, pairs = databases + found.worlds.count, pairs + len(found.pairs)
+        space = search_space(release.release, schema, relation, size)
+        databases, pairs = databases + space.worlds.count, pairs + len(space.pairs)
         derived = sensitivity(release.step.bounded, relation.distance(size.distance))
         try:
-            seen, passed = _release(release, derived, found, tables)
+            seen, passed = _release(release, derived, space, tables)
         except StatementFails as failure:
-            # What would be answered on other databases bounds nothing.
-            units = found.units(failure.world)
-            told = "; ".join(line for unit in units for line in in_words(unit, schema))
-            broken.append(f"it fails where there are {told or 'no rows'}")
+            # Changes among the other databases bound nothing then.
+            units = space.units(failure.world)
+            rows = "; ".join(line for unit in units for line in in_words(unit, schema))
+            broken.append(f"it fails where there are {rows or 'no rows'}")
             break
         findings += seen
         broken += passed
         if len(ready.releases) == 1 and not release.step.bounded.contributions.keys:
             with suppress(StatementFails):  # as written, it may fail: there is nothing to compare
-                plain += _plain(ready, sql, found)
+                plain += _plain(ready, sql, space)
         job = Job(DuckDBSource(), (release.step,))
-        tables |= run(job, WorldEngine(found.worlds, 0), SystemRandomness(), tables)
+        tables |= run(job, WorldEngine(space.worlds, 0), SystemRandomness(), tables)
     return SensitivityAudit(
         sql,
         relation,
@@ -128,7 +135,7 @@ def _release(
     space: SearchSpace,
     tables: dict[str, pa.Table],
 ) -> tuple[list[Finding], list[str]]:
-    """The findings of one release over all pairs and two salts, and the bounds that are passed."""
+    """The findings of one release over all pairs and two salts, and the bounds it exceeds."""
     bounded = release.step.bounded
     statistics, selections = bounded.contributions.statistics, bounded.contributions.cell_choices
     seen = _Largest(space, len(statistics) + len(selections) + 1)
@@ -150,8 +157,8 @@ def _release(
     bounds += [("groups", Fraction(derived.groups * units))]
     scales = [*(s.step for s in statistics), *(Fraction(1) for _ in selections), Fraction(1)]
     findings = [
-        Finding(about, most, Fraction(number) * scale, seen.witness(place))
-        for place, ((about, most), number, scale) in enumerate(
+        Finding(about, bound, Fraction(number) * scale, seen.witness(index))
+        for index, ((about, bound), number, scale) in enumerate(
             zip(bounds, seen.largest, scales, strict=True)
         )
     ]
@@ -161,18 +168,18 @@ def _release(
 def _numbers(
     totals: Sequence[Groups], cells: Sequence[list[Histogram]], one: int, other: int, count: int
 ) -> list[int]:
-    """The change of each statistic, the rows that moved in each selection, the groups."""
+    """The largest change of each statistic, of rows in each selection, and the changed groups."""
     changed = changes(totals[one], totals[other], count)
     in_cells = [cell_changes(a, b) for a, b in zip(cells[one], cells[other], strict=True)]
     return [
-        *(max((change[place] for change in changed), default=0) for place in range(count)),
-        *(max(map(rows_moved, found), default=0) for found in in_cells),
+        *(max((change[index] for change in changed), default=0) for index in range(count)),
+        *(max(map(rows_moved, changes_in_cells), default=0) for changes_in_cells in in_cells),
         max(len(changed), *map(len, in_cells), 0) if in_cells else len(changed),
     ]
 
 
 class _Largest:
-    """The largest of some numbers, and where they were seen."""
+    """The largest values of some numbers, and the pairs that they were seen on."""
 
     def __init__(self, space: SearchSpace, count: int) -> None:
         self._space = space
@@ -180,9 +187,9 @@ class _Largest:
         self._where: list[tuple[int, int] | None] = [None] * count
 
     def note(self, pair: tuple[int, int], numbers: Sequence[float]) -> None:
-        for place, number in enumerate(numbers):
-            if number > self.largest[place]:
-                self.largest[place], self._where[place] = number, pair
+        for index, number in enumerate(numbers):
+            if number > self.largest[index]:
+                self.largest[index], self._where[index] = number, pair
 
     def witness(self, index: int) -> Witness | None:
         pair = self._where[index]
@@ -199,7 +206,7 @@ def witness(space: SearchSpace, pair: tuple[int, int]) -> Witness:
 
 
 def _plain(schema: CompiledStatement, sql: str, space: SearchSpace) -> list[Finding]:
-    """What plain DuckDB's own answer changes by: nothing is derived for it."""
+    """The largest changes of plain DuckDB's own answer, for which no bound is derived."""
     try:
         answers = space.worlds.run(sql)
     except duckdb.Error:
@@ -209,16 +216,18 @@ def _plain(schema: CompiledStatement, sql: str, space: SearchSpace) -> list[Find
         rows = (chain(*answers[world]) for world in (one, other))
         largest.note((one, other), [_differ(a, b) for a, b in zip(*rows, strict=True)])
     return [
-        Finding(f"{name}, without bounds or noise", None, Fraction(most), largest.witness(place))
-        for place, (name, most) in enumerate(
+        Finding(
+            f"{name}, without bounds or noise", None, Fraction(max_change), largest.witness(index)
+        )
+        for index, (name, max_change) in enumerate(
             zip(schema.statement.names, largest.largest, strict=True)
         )
     ]
 
 
 def _differ(one: object, other: object) -> float:
-    """How far two numbers are apart; 0 if one of them isn't one, as the mean of no rows."""
+    """The difference of two numbers; 0 if one of them isn't a number, as the mean of no rows."""
     if isinstance(one, int | float | Decimal) and isinstance(other, int | float | Decimal):
-        apart = abs(float(one) - float(other))
-        return apart if math.isfinite(apart) else 0.0
+        difference = abs(float(one) - float(other))
+        return difference if math.isfinite(difference) else 0.0
     return 0.0

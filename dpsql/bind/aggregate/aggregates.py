@@ -1,4 +1,4 @@
-"""Aggregate calls of a SELECT: collected once each, whoever writes them how often."""
+"""The aggregate calls of a SELECT: calls that are equal are computed once, in one column."""
 
 from __future__ import annotations
 
@@ -38,63 +38,67 @@ from dpsql.schema.sql_type import Boolean, Double, SqlType, Varchar
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
-    """GROUPING(keys): a bit for each key, the last one lowest: 1 where a set leaves it out."""
+class GroupingCall:
+    """GROUPING(keys): an integer with a bit for each key, 1 where a grouping set leaves it out.
+
+    The last key has the lowest bit. `column` holds the integer.
+    """
 
     column: Column
     keys: tuple[Expression, ...]
     at: Span | None
 
-    def value(self, outputs: Collection[Expression]) -> Literal:
-        """The number that is the same for all groups of a set, whose keys are `outputs`."""
-        bits = "".join("01"[key not in outputs] for key in self.keys)
+    def value(self, set_keys: Collection[Expression]) -> Literal:
+        """The integer for the groups of the grouping set whose keys are `set_keys`."""
+        bits = "".join("01"[key not in set_keys] for key in self.keys)
         return Literal(int(bits or "0", 2), COUNT_TYPE)
 
 
 @dataclass(slots=True)
 class Aggregates:
-    """The aggregates of one SELECT, each with the column that will hold it."""
+    """The aggregates of one SELECT, each with the column that will hold its value."""
 
     scope: Scope
     names: Names
     subqueries: Callable[[exp.Expr, ExpressionBinder], Expression | None]
-    """What stands for a subquery in an argument: it is asked once for each row."""
+    """Binds a subquery in an argument, whose value is one for each row; None for other nodes."""
     parameters: Parameters = field(default_factory=dict)
     outputs: list[AggregateOutput] = field(default_factory=list)
-    absent: list[Absent] = field(default_factory=list)
+    grouping_calls: list[GroupingCall] = field(default_factory=list)
 
     @property
     def columns(self) -> frozenset[Column]:
-        """All that is known of groups only."""
-        return frozenset((*(o.column for o in self.outputs), *(a.column for a in self.absent)))
+        """The columns of aggregates and of GROUPING(): rows don't have them, only groups do."""
+        calls: list[AggregateOutput | GroupingCall] = [*self.outputs, *self.grouping_calls]
+        return frozenset(call.column for call in calls)
 
     def drop_unused(self, read: frozenset[Column]) -> None:
-        """Forget the aggregates that aren't `read`."""
+        """Remove the aggregates whose columns aren't in `read`."""
         self.outputs = [output for output in self.outputs if output.column in read]
 
     def bind(self, node: exp.Expr) -> Column | None:
         """The column of the aggregate that `node` is; None if it isn't one."""
         if isinstance(node, exp.Grouping | exp.GroupingId):
-            return self._absent(node)
-        part = _part(node)
-        if part is not None:
+            return self._grouping_call(node)
+        output_kind = _noise_property(node)
+        if output_kind is not None:
             (inner,) = node.expressions
-            found = self._call_of(inner)
-            if found is None:
-                raise _no_aggregate_in(part, node)
-            kind = COUNT_TYPE if part in LEFT_OUT else Double()
-            return self._column(replace(found, output_kind=part, type=kind))
-        asked = self._call_of(node)
-        return None if asked is None else self._column(asked)
+            inner_call = self._call_of(inner)
+            if inner_call is None:
+                raise _no_aggregate_in(output_kind, node)
+            output_type = COUNT_TYPE if output_kind in LEFT_OUT else Double()
+            return self._column(replace(inner_call, output_kind=output_kind, type=output_type))
+        call = self._call_of(node)
+        return None if call is None else self._column(call)
 
-    def _absent(self, node: exp.Expr) -> Column:
+    def _grouping_call(self, node: exp.Expr) -> Column:
         require_args(node, "expressions")
         if not all(isinstance(key, exp.Expr) for key in node.expressions or [None]):
             raise unsupported(node, "GROUPING() of nothing", "GROUPING(key), of a key of GROUP BY")
         inner = ExpressionBinder(self.scope, _no_aggregate, self.parameters)
         keys = tuple(inner.bind(key) for key in node.expressions)
         column = self.names.column("grouping", COUNT_TYPE)
-        self.absent.append(Absent(column, keys, span(node)))
+        self.grouping_calls.append(GroupingCall(column, keys, span(node)))
         return column
 
     def _call_of(self, node: exp.Expr) -> AggregateCall | None:
@@ -105,46 +109,46 @@ class Aggregates:
             require_args(node, "this", "expression")
             call, only_where = node.this, node.expression.this
         if isinstance(call, exp.IgnoreNulls):
-            # DuckDB's any_value and their like skip NULLs, which sqlglot writes around them.
+            # DuckDB's any_value(), first() and last() skip NULLs: sqlglot wraps their calls.
             call = call.this
-        found = parse(call)
-        if found is None:
+        syntax = parse(call)
+        if syntax is None:
             if is_aggregate(call) or call is not node:
                 raise self._no_rule(call)
             return None
-        return self._call(call, found, only_where)
+        return self._call(call, syntax, only_where)
 
     def _call(
-        self, node: exp.Expr, outputs: AggregateSyntax, only_where: exp.Expr | None
+        self, node: exp.Expr, syntax: AggregateSyntax, only_where: exp.Expr | None
     ) -> AggregateCall:
 
         def special(part: exp.Expr) -> Expression | None:
-            answered = self.subqueries(part, inner)
-            return _no_aggregate(part) if answered is None else answered
+            subquery_value = self.subqueries(part, inner)
+            return _no_aggregate(part) if subquery_value is None else subquery_value
 
         inner = ExpressionBinder(self.scope, special, self.parameters)
-        wanted = [c for c in (only_where, outputs.condition) if c is not None]
-        conditions = tuple(inner.condition(c) for c in wanted)
+        written_conditions = [c for c in (only_where, syntax.condition) if c is not None]
+        conditions = tuple(inner.condition(c) for c in written_conditions)
         only_rows = conjunction(conditions) if conditions else None
-        function, at = outputs.function, span(node)
+        function, at = syntax.function, span(node)
         name = function.value
-        if any(isinstance(a, exp.Star) for a in outputs.arguments):
+        if any(isinstance(a, exp.Star) for a in syntax.arguments):
             raise unsupported(node, f"{name} of *", f"name what is meant: {name}(DISTINCT (a, b))")
-        arguments = tuple(_argument(a, inner, outputs) for a in outputs.arguments)
+        arguments = tuple(_argument(a, inner, syntax) for a in syntax.arguments)
         if not arguments and function is not AggregateFunction.COUNT:
             raise unsupported(node, f"{name} of nothing", f"name a column: {name}(x)")
-        if len(arguments) != _number(function) and arguments:
+        if len(arguments) != _arity(function) and arguments:
             raise unsupported(node, f"{name} of {len(arguments)} arguments", _usage(function))
-        if function is AggregateFunction.COUNT and not outputs.distinct:
+        if function is AggregateFunction.COUNT and not syntax.distinct:
             arguments = tuple(a for a in arguments if not _never_null(a))
         types = [a.type for a in arguments]
-        kind = outputs.type or result_type(function, types)
+        kind = syntax.type or result_type(function, types)
         if kind is None:
-            shown, taken = ", ".join(map(str, types)), _taken(function)
+            shown, convertible = ", ".join(map(str, types)), _argument_type(function)
             raise TypeFault(
                 f"{name}({shown}) has no rule",
                 at=at,
-                hint=f"convert it: {name}(CAST({describe(arguments[0])} AS {taken}))",
+                hint=f"convert it: {name}(CAST({describe(arguments[0])} AS {convertible}))",
             )
         if is_summed(function):
             arguments = tuple(summable(a, node) for a in arguments)
@@ -157,15 +161,15 @@ class Aggregates:
             )
         fraction = (
             None
-            if outputs.fraction is None
-            else fraction_of(outputs.fraction, inner, at, descending=outputs.descending)
+            if syntax.fraction is None
+            else fraction_of(syntax.fraction, inner, at, descending=syntax.descending)
         )
         order = (
             ()
-            if outputs.order is None
-            else distinguishing_keys(order_terms(outputs.order, inner.bind))
+            if syntax.order is None
+            else distinguishing_keys(order_terms(syntax.order, inner.bind))
         )
-        if outputs.distinct and any(term.expression != arguments[0] for term in order):
+        if syntax.distinct and any(term.expression != arguments[0] for term in order):
             shown = describe(arguments[0])
             raise GroupingFault(
                 f"distinct values of {shown} are in the order of something else",
@@ -174,8 +178,8 @@ class Aggregates:
             )
         if not isinstance(function, OpenFunction):
             order = ()  # the same in any order
-        # The least of distinct values is the least of all.
-        distinct = outputs.distinct and function not in _EXTREMES
+        # The minimum of distinct values is the minimum of all.
+        distinct = syntax.distinct and function not in _EXTREMES
         return AggregateCall(
             function,
             arguments,
@@ -183,7 +187,7 @@ class Aggregates:
             only_rows,
             kind,
             fraction,
-            from_above=outputs.descending and fraction != 1,
+            from_above=syntax.descending and fraction != 1,
             order=order,
             at=at,
         )
@@ -207,7 +211,7 @@ class Aggregates:
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """An aggregate of this SELECT, not of a subquery's, nor one used as a window function."""
+    """Whether `node` holds an aggregate: not of a subquery, nor used as a window function."""
     if isinstance(node, exp.Select | exp.SetOperation):
         return False
     if isinstance(node, exp.Window):
@@ -224,7 +228,7 @@ def has_aggregate(node: exp.Expr) -> bool:
 
 
 def no_aggregate(node: exp.Expr) -> Expression | None:
-    """Refuse an aggregate where rows are chosen or grouped."""
+    """Refuse `node` by GroupingFault if it is an aggregate, in WHERE or GROUP BY; else None."""
     if is_aggregate(node) or isinstance(node, exp.Filter | exp.Window):
         raise GroupingFault(
             "an aggregate or window function can't stand in WHERE or GROUP BY",
@@ -242,42 +246,42 @@ def _no_aggregate(node: exp.Expr) -> Expression | None:
     return None
 
 
-def _argument(node: exp.Expr, binder: ExpressionBinder, outputs: AggregateSyntax) -> Expression:
-    """What is aggregated; a row value is counted, and no NULL whatever its parts are."""
+def _argument(node: exp.Expr, binder: ExpressionBinder, syntax: AggregateSyntax) -> Expression:
+    """The argument `node`, bound. A row value, (a, b), isn't NULL even if all its fields are."""
     parts = row_parts(node)
-    if parts is None or outputs.function is not AggregateFunction.COUNT:
+    if parts is None or syntax.function is not AggregateFunction.COUNT:
         return binder.bind(node)
     values = [binder.bind(part) for part in parts]
-    return row_text(values, node) if outputs.distinct else Literal(1, COUNT_TYPE)
+    return row_text(values, node) if syntax.distinct else Literal(1, COUNT_TYPE)
 
 
 def _never_null(argument: Expression) -> bool:
-    """count(1) counts rows."""
+    """Whether `argument` is a constant, so that its count is that of rows: count(1)."""
     return isinstance(argument, Literal) and argument.value is not None
 
 
 _EXTREMES = frozenset({AggregateFunction.MIN, AggregateFunction.MAX})
 
-_PARTS = {part.value: part for part in OutputKind if part is not OutputKind.VALUE}
+_NOISE_PROPERTIES = {kind.value: kind for kind in OutputKind if kind is not OutputKind.VALUE}
 
 
-def _part(node: exp.Expr) -> OutputKind | None:
-    """What of an aggregate's noise `node` asks for."""
+def _noise_property(node: exp.Expr) -> OutputKind | None:
+    """What `node` asks of an aggregate's noise, as dp_stddev(count(*)) does; None if nothing."""
     if isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
-        return _PARTS.get(node.name.lower())
+        return _NOISE_PROPERTIES.get(node.name.lower())
     return None
 
 
-def _no_aggregate_in(part: OutputKind, node: exp.Expr) -> GroupingFault:
+def _no_aggregate_in(output_kind: OutputKind, node: exp.Expr) -> GroupingFault:
     return GroupingFault(
-        f"{part.value}() takes an aggregate, whose noise it tells of",
+        f"{output_kind.value}() takes an aggregate, whose noise it tells of",
         at=span(node),
-        hint=f"{part.value}(count(*)), beside the count(*) itself",
+        hint=f"{output_kind.value}(count(*)), beside the count(*) itself",
     )
 
 
-def _taken(function: AggregateFunction | OpenFunction) -> SqlType:
-    """A type that it takes."""
+def _argument_type(function: AggregateFunction | OpenFunction) -> SqlType:
+    """A type of which `function` takes arguments, for hints."""
     match function:
         case OpenFunction.BOOL_OR | OpenFunction.BOOL_AND:
             return Boolean()
@@ -288,9 +292,9 @@ def _taken(function: AggregateFunction | OpenFunction) -> SqlType:
 
 
 def _usage(function: AggregateFunction | OpenFunction) -> str:
-    return f"write {function.value}({', '.join('xy'[: _number(function)])})"
+    return f"write {function.value}({', '.join('xy'[: _arity(function)])})"
 
 
-def _number(function: AggregateFunction | OpenFunction) -> int:
-    """How many arguments it takes."""
+def _arity(function: AggregateFunction | OpenFunction) -> int:
+    """How many arguments `function` takes."""
     return 2 if function in PAIRED | ARGUMENTS_OF_EXTREMES | {OpenFunction.STRING_AGG} else 1

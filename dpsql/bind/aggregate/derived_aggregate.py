@@ -1,4 +1,4 @@
-"""Aggregates that are functions of others, which are released in their stead."""
+"""Aggregates that are functions of other aggregates: only those others are released."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dpsql.bind.expression.template import instantiate, names
 
-_WRITTEN: Final = {
+_DEFINITIONS: Final = {
     "geomean": "exp(avg(ln(x)))",
     "geometric_mean": "exp(avg(ln(x)))",
     "regr_sxx": "regr_count(x, y) * var_pop(y) FILTER (WHERE x IS NOT NULL)",
@@ -16,7 +16,10 @@ _WRITTEN: Final = {
     "regr_syy": "regr_count(x, y) * var_pop(x) FILTER (WHERE y IS NOT NULL)",
     "sem": "stddev_pop(x) / sqrt(count(x))",
 }
-"""Of the first argument x and the second one, y: regressions take what is explained first."""
+"""Each aggregate's definition over its arguments x and y, in this order.
+
+A regression's first argument is its dependent variable.
+"""
 
 _NODES: Final[dict[type[exp.Expr], str]] = {
     exp.RegrSxx: "regr_sxx",
@@ -26,12 +29,12 @@ _NODES: Final[dict[type[exp.Expr], str]] = {
 
 
 def is_derived(node: exp.Expr) -> bool:
-    """A call of such an aggregate."""
-    return _name(node) in _WRITTEN
+    """Whether `node` calls an aggregate that is defined by others."""
+    return _name(node) in _DEFINITIONS
 
 
 def _filtered(tree: exp.Expr, condition: exp.Expr) -> exp.Expr:
-    """`tree`, whose aggregates are of the rows for which `condition` holds."""
+    """`tree`, each aggregate of which now takes only rows that satisfy `condition`."""
     for call in list(tree.find_all(exp.AggFunc)):
         if isinstance(call.parent, exp.Filter):
             where = call.parent.expression
@@ -43,25 +46,26 @@ def _filtered(tree: exp.Expr, condition: exp.Expr) -> exp.Expr:
 
 
 def written_out(node: exp.Expr) -> exp.Expr | None:
-    """The expression of other aggregates that `node` is short for; None if it is none."""
+    """The expression of other aggregates that defines `node`; None if nothing defines it so."""
     if isinstance(node, exp.Filter) and isinstance(node.expression, exp.Where):
         whole = written_out(node.this)
         return None if whole is None else _filtered(whole, node.expression.this)
     name = _name(node)
-    if name not in _WRITTEN:
+    if name not in _DEFINITIONS:
         return None
     arguments = (
         node.expressions
         if isinstance(node, exp.Anonymous)
         else [part for part in (node.this, node.args.get("expression")) if part is not None]
     )
-    given = dict(zip("xy", arguments, strict=False))
-    if names(_WRITTEN[name]) != given.keys():
+    by_name = dict(zip("xy", arguments, strict=False))
+    if names(_DEFINITIONS[name]) != by_name.keys():
         return None
-    return exp.paren(instantiate(_WRITTEN[name], given))
+    return exp.paren(instantiate(_DEFINITIONS[name], by_name))
 
 
 def _name(node: exp.Expr) -> str:
+    """The lowercase name of the function that `node` calls; empty for nodes of other kinds."""
     if isinstance(node, exp.Anonymous):
         return node.name.lower()
     return _NODES.get(type(node), "")

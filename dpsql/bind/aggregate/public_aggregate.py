@@ -1,4 +1,4 @@
-"""Aggregates that only public and released rows have: what to ask for of private rows instead."""
+"""Aggregates that only public and released rows have, and what to write over private rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dpsql.plan.expression_text import describe
 
 
 def check_private(call: AggregateCall) -> None:
-    """Refuse what shows a unit's own value, or has no bound on what one unit changes."""
+    """Refuse aggregates of private rows that show a unit's value or have no bounded sensitivity."""
     if isinstance(call.function, OpenFunction):
         instead = _instead(call.function, describe(call.arguments[0]))
         raise Refused(
@@ -23,7 +23,7 @@ def check_private(call: AggregateCall) -> None:
 
 
 _TRUTHS = frozenset({OpenFunction.BOOL_OR, OpenFunction.BOOL_AND})
-"""What is told by whether some row is counted."""
+"""Aggregates whose value follows from whether a count is above 0."""
 
 
 def _instead(function: OpenFunction, value: str) -> str:

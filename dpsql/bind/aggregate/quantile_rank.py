@@ -1,4 +1,4 @@
-"""Where in the order of its values a quantile is."""
+"""The fraction of values that lie below a quantile, as a statement writes it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ from dpsql.schema.sql_type import Double
 def fraction_of(
     node: exp.Expr, binder: ExpressionBinder, at: Span | None, *, descending: bool
 ) -> Fraction:
-    """The place that `node` is, from 0 to 1, counted from below; Refused if it is no constant."""
-    place = None if isinstance(node, exp.Array) else binder.bind(node)
-    if isinstance(place, Literal) and isinstance(place.value, int | Fraction):
+    """The fraction from 0 to 1 that `node` writes, of the values below the quantile.
+
+    `descending`: the statement counts from the greatest value down. Raises Refused if `node` isn't
+    a constant from 0 to 1.
+    """
+    bound = None if isinstance(node, exp.Array) else binder.bind(node)
+    if isinstance(bound, Literal) and isinstance(bound.value, int | Fraction):
         # A parameter is a double: 0.9 is meant, not the binary fraction next to it.
-        is_double = isinstance(place.type, Double)
-        found = Fraction(str(float(place.value)) if is_double else place.value)
-        if 0 <= found <= 1:
-            return 1 - found if descending else found
+        is_double = isinstance(bound.type, Double)
+        fraction = Fraction(str(float(bound.value)) if is_double else bound.value)
+        if 0 <= fraction <= 1:
+            return 1 - fraction if descending else fraction
     raise Refused(
         "a quantile's place is one number from 0 to 1",
         at=at,

@@ -26,14 +26,14 @@ from dpsql.schema.sql_type import (
 
 
 def is_summed(function: AggregateFunction | OpenFunction) -> bool:
-    """It adds its arguments up, so they are numbers."""
+    """Whether `function` adds its arguments up, so that they must be numbers."""
     return function in SPREADS | PAIRED | {AggregateFunction.SUM, AggregateFunction.AVG}
 
 
 def result_type(
     function: AggregateFunction | OpenFunction, arguments: Sequence[SqlType]
 ) -> SqlType | None:
-    """The type of `function`, None if it takes no arguments of these types."""
+    """The type of `function` over arguments of these types; None if it doesn't take them."""
     match function:
         case OpenFunction():
             return _open_type(function, arguments)
@@ -94,13 +94,14 @@ def _open_type(function: OpenFunction, arguments: Sequence[SqlType]) -> SqlType 
         case OpenFunction.ENTROPY:
             return Double()
         case OpenFunction.MAD:
-            found = _interpolated(kind)
-            return None if isinstance(found, Timestamp) else found
+            median_type = _interpolated(kind)
+            return None if isinstance(median_type, Timestamp) else median_type
         case missing:
             assert_never(missing)
 
 
 def _interpolated(kind: SqlType) -> SqlType | None:
+    """The type of a value between two of type `kind`; None where there is none."""
     match kind:
         case Integer():
             return Double()

@@ -1,4 +1,4 @@
-"""Which aggregate a node of the parser is: its function, its arguments, a quantile's place."""
+"""Which aggregate a node of the parser is: its function, arguments, and a quantile's fraction."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PLAIN: dict[type[exp.Expr], AggregateFunction] = {
     exp.ArgMin: AggregateFunction.ARG_MIN,
 }
 
-_NAMED: dict[str, AggregateFunction | OpenFunction] = {
+_BY_NAME: dict[str, AggregateFunction | OpenFunction] = {
     "mean": AggregateFunction.AVG,
     "arbitrary": OpenFunction.ANY_VALUE,
     "every": OpenFunction.BOOL_AND,
@@ -51,7 +51,7 @@ _NAMED: dict[str, AggregateFunction | OpenFunction] = {
 """Functions that the parser has no node for."""
 
 _OF_DOUBLES = frozenset({"fsum", "kahan_sum", "sumkahan"})
-"""Sums that DuckDB adds up as doubles, with less error: here none is made."""
+"""Sums that DuckDB computes in doubles with error correction; here they are exact, as all sums."""
 
 _OPEN: dict[type[exp.Expr], OpenFunction] = {
     exp.LogicalOr: OpenFunction.BOOL_OR,
@@ -67,15 +67,16 @@ _OPEN: dict[type[exp.Expr], OpenFunction] = {
     exp.Skewness: OpenFunction.SKEWNESS,
 }
 
-_PARTS = frozenset(part.value for part in OutputKind if part is not OutputKind.VALUE)
+_NOISE_PROPERTIES = frozenset(kind.value for kind in OutputKind if kind is not OutputKind.VALUE)
 
 
 @dataclass(frozen=True, slots=True)
 class AggregateSyntax:
-    """An aggregate as written; `condition` is that of count_if, which counts rows that meet it.
+    """An aggregate as the statement writes it, without FILTER.
 
-    `fraction` is a quantile's, counted from the other end if `descending`; `type` is DuckDB's,
-    where it isn't the function's usual one. `order` is what stands after ORDER BY in the call.
+    `condition` restricts the rows where the function itself does: count_if(c), regr_count(y, x).
+    `fraction` is a quantile's, counted from the greatest value down if `descending`. `type` is the
+    type in DuckDB, None where it is the usual one of `function`. `order` is the call's ORDER BY.
     """
 
     function: AggregateFunction | OpenFunction
@@ -89,7 +90,7 @@ class AggregateSyntax:
 
 
 def parse(node: exp.Expr) -> AggregateSyntax | None:
-    """The aggregate that `node` is; None if it has no rule or is none."""
+    """The aggregate that `node` calls; None if it has no rule or is no aggregate."""
     reader = _READERS.get(type(node))
     if reader is not None:
         _check_complete(node)
@@ -97,23 +98,23 @@ def parse(node: exp.Expr) -> AggregateSyntax | None:
     name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
     if name in _OF_DOUBLES and len(node.expressions) == 1:
         return AggregateSyntax(AggregateFunction.SUM, (exp.cast(node.expressions[0], "DOUBLE"),))
-    if name in _NAMED:
-        return AggregateSyntax(_NAMED[name], tuple(node.expressions))
+    if name in _BY_NAME:
+        return AggregateSyntax(_BY_NAME[name], tuple(node.expressions))
     return None
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """An aggregate function's call, whether it has a rule or not."""
+    """Whether `node` calls an aggregate function, be there a rule for it or not."""
     if isinstance(node, exp.AggFunc | exp.WithinGroup) or is_derived(node):
         return True
     return (
         isinstance(node, exp.Anonymous)
-        and node.name.lower() in _NAMED.keys() | _OF_DOUBLES | _PARTS
+        and node.name.lower() in _BY_NAME.keys() | _OF_DOUBLES | _NOISE_PROPERTIES
     )
 
 
 def _check_complete(node: exp.Expr) -> None:
-    """The parser reads regr_count(, x) as a call with one argument, and others with none."""
+    """Refuse a call that lacks an argument: the parser reads regr_count(, x) without complaint."""
     needed = {name for name, is_needed in type(node).arg_types.items() if is_needed}
     if isinstance(node, exp.RegrCount | exp.RegrAvgx | exp.RegrAvgy):
         needed |= {"this", "expression"}
@@ -122,6 +123,7 @@ def _check_complete(node: exp.Expr) -> None:
 
 
 def _plain(node: exp.Expr) -> AggregateSyntax:
+    """An aggregate of `_PLAIN`, with DISTINCT or ORDER BY in its parentheses if it has them."""
     require_args(node, "this", "expression", "big_int")
     value, order = node.this, None
     if isinstance(value, exp.Order) and not isinstance(node, exp.Mode):
@@ -159,7 +161,7 @@ def _several_distinct(node: exp.Expr, distinct: exp.Expr) -> Refused:
 
 
 def _open(node: exp.Expr) -> AggregateSyntax:
-    """Aggregates that may have ORDER BY inside; string_agg has a separator."""
+    """An aggregate of `_OPEN`; string_agg's second argument is its separator."""
     require_args(node, "this", "separator")
     value, order = node.this, None
     if isinstance(value, exp.Order):
@@ -190,7 +192,7 @@ def _count_if(node: exp.Expr) -> AggregateSyntax:
 
 def _regr_count(node: exp.Expr) -> AggregateSyntax:
     require_args(node, "this", "expression")
-    both = _both_are_there(node.this, node.expression)
+    both = _none_is_null(node.this, node.expression)
     kind = Integer(32, signed=False)
     return AggregateSyntax(AggregateFunction.COUNT, (), condition=both, type=kind)
 
@@ -200,10 +202,10 @@ def _regr_avg(node: exp.Expr) -> AggregateSyntax:
     mean, other = (node.expression, node.this)
     if isinstance(node, exp.RegrAvgy):
         mean, other = other, mean
-    return AggregateSyntax(AggregateFunction.AVG, (mean,), condition=_both_are_there(mean, other))
+    return AggregateSyntax(AggregateFunction.AVG, (mean,), condition=_none_is_null(mean, other))
 
 
-def _both_are_there(*nodes: exp.Expr) -> exp.Expr:
+def _none_is_null(*nodes: exp.Expr) -> exp.Expr:
     return exp.and_(*(exp.Not(this=exp.Is(this=n, expression=exp.null())) for n in nodes))
 
 
@@ -223,13 +225,14 @@ def _quantile(node: exp.Expr) -> AggregateSyntax:
 
 def _percentile(node: exp.Expr) -> AggregateSyntax:
     require_args(node, "this", "expression")
-    place = node.args.get("expression")
-    if place is None:
+    fraction = node.args.get("expression")
+    if fraction is None:
         raise unsupported(node, "a percentile without WITHIN GROUP", _PERCENTILE)
-    return AggregateSyntax(_kind(node), (node.this,), fraction=place)
+    return AggregateSyntax(_quantile_of(node), (node.this,), fraction=fraction)
 
 
 def _within_group(node: exp.Expr) -> AggregateSyntax:
+    """An aggregate whose argument stands in WITHIN GROUP (ORDER BY x)."""
     require_args(node, "this", "expression")
     call, order = node.this, node.expression
     if not isinstance(order, exp.Order) or len(order.expressions) != 1:
@@ -241,11 +244,11 @@ def _within_group(node: exp.Expr) -> AggregateSyntax:
         raise unsupported(node, "WITHIN GROUP of this aggregate", _PERCENTILE)
     require_args(call, "this")
     return AggregateSyntax(
-        _kind(call), (term.this,), fraction=call.this, descending=bool(term.args.get("desc"))
+        _quantile_of(call), (term.this,), fraction=call.this, descending=bool(term.args.get("desc"))
     )
 
 
-def _kind(node: exp.Expr) -> AggregateFunction:
+def _quantile_of(node: exp.Expr) -> AggregateFunction:
     if isinstance(node, exp.PercentileCont):
         return AggregateFunction.QUANTILE_CONT
     return AggregateFunction.QUANTILE_DISC

@@ -1,16 +1,16 @@
-"""The least, the greatest and the most frequent text of private rows, where nothing lists them.
+"""min(), max() and mode() of private text whose domain nothing public lists.
 
     SELECT ward, count(*), min(note) FROM visits GROUP BY ward
 
-No mechanism can choose among notes that nobody knows. Which pairs of a ward and a note enough units
-share is a release of its own, and of its rows the least note is taken as it is:
+No mechanism can choose among notes that nobody knows. So a release of its own selects the pairs of
+a ward and a note that enough units share, and the minimum is over the notes that it shows:
 
     SELECT ward, count(*), least FROM (SELECT ward, count(*) FROM visits GROUP BY ward)
     LEFT JOIN (SELECT ward, min(note) AS least
                FROM (SELECT ward, note FROM visits WHERE note IS NOT NULL GROUP BY ward, note)
                GROUP BY ward) USING (ward)
 
-The most frequent one is that of the pair with the greatest count.
+mode(note) is the note of the pair with the greatest noisy count.
 """
 
 from __future__ import annotations
@@ -43,20 +43,23 @@ def released(
     qualified: Qualified,
     context: Context,
 ) -> Plan:
-    """Private rows grouped: one release, and one more for each text that isn't listed."""
+    """`source`, of private rows, grouped by `keys`: a release, and one more for each unlisted text.
+
+    `qualified` writes a column with its table's name, for hints.
+    """
     names = context.names
     texts = tuple(o for o in aggregates if _is_unlisted(o.call, source, names))
     others = tuple(output for output in aggregates if output not in texts)
     parts = [_text(source, keys, output, qualified, context) for output in texts]
-    is_alone = bool(parts) and not others and not keys
+    is_only_text = bool(parts) and not others and not keys
     rows: Plan = (
         parts.pop(0)
-        if is_alone
+        if is_only_text
         else release_without_unmatched(source, keys, others, qualified, names)
     )
     own = [key.column for key in keys]
     for part in parts:
-        # A group without such a value is there, and so is one whose key is NULL.
+        # A group without any text stays, and so does one whose key is NULL.
         on = tuple(
             Compare(Comparison.NOT_DISTINCT, mine, key.column)
             for mine, key in zip(own, part.keys, strict=True)
@@ -66,7 +69,7 @@ def released(
 
 
 def _is_unlisted(call: AggregateCall, source: Plan, names: Names) -> bool:
-    """Whether it is some text of those that are there, and nothing public lists which these are."""
+    """Whether `call` chooses one of the rows' texts, and nothing public lists their domain."""
     if call.function not in _CHOSEN or call.output_kind is not OutputKind.VALUE:
         return False
     (text,) = call.arguments
@@ -77,7 +80,7 @@ def _is_unlisted(call: AggregateCall, source: Plan, names: Names) -> bool:
     if values and len(values) <= MAX_LISTED:
         return False
     if identifies_unit(source, [text]):
-        return False  # no two units have it in common
+        return False  # no two units share a text
     return public_key_source(source, (Output(names.column("text", text.type), text),)) is None
 
 
@@ -88,30 +91,28 @@ def _text(
     qualified: Qualified,
     context: Context,
 ) -> Aggregate:
-    """The text of each group, by columns of its own for the keys."""
+    """`output` of each group, over a release of its own; its keys are columns of its own."""
     call = output.call
     (text,) = call.arguments
-    wanted: tuple[Expression, ...] = (Not(IsNull(text)),)
+    conditions: tuple[Expression, ...] = (Not(IsNull(text)),)
     if call.filter is not None:
-        wanted = (call.filter, *wanted)
+        conditions = (call.filter, *conditions)
     names = context.names
-    pairs = tuple(
-        replace(key, column=names.column(key.column.name, key.column.type)) for key in keys
-    )
+    pairs = tuple(replace(key, column=names.like(key.column)) for key in keys)
     value = Output(names.column("text", text.type), text, call.at)
     function = call.function
-    asked: tuple[AggregateOutput, ...] = ()
+    counts: tuple[AggregateOutput, ...] = ()
     if function is AggregateFunction.MODE:
         count = AggregateCall(AggregateFunction.COUNT, (), False, None, COUNT_TYPE, at=call.at)
-        asked = (AggregateOutput(names.column("count", COUNT_TYPE), count),)
+        counts = (AggregateOutput(names.column("count", COUNT_TYPE), count),)
         function = AggregateFunction.ARG_MAX
     rows = release_without_unmatched(
-        Filter(source, conjunction(wanted)), (*pairs, value), asked, qualified, names
+        Filter(source, conjunction(conditions)), (*pairs, value), counts, qualified, names
     )
-    groups = tuple(Output(names.column(p.column.name, p.column.type), p.column) for p in pairs)
-    arguments = (value.column, *(o.column for o in asked))
+    groups = tuple(Output(names.like(p.column), p.column) for p in pairs)
+    arguments = (value.column, *(o.column for o in counts))
     best = replace(call, function=function, arguments=arguments, filter=None, distinct=False)
-    found = Aggregate(rows, groups, (AggregateOutput(output.column, best),))
-    # Where a statement shows its groups, this doesn't make it read them.
-    context.values.append(grouping_of(found) or found)
-    return found
+    best_of_group = Aggregate(rows, groups, (AggregateOutput(output.column, best),))
+    # This reads the release a group at a time, which doesn't make it leave out empty groups.
+    context.values.append(grouping_of(best_of_group) or best_of_group)
+    return best_of_group

@@ -22,7 +22,7 @@ from dpsql.schema.sql_type import BIGINT, Date, Interval, Null, Timestamp
 def combined(
     op: ArithmeticOperator, left: Expression, right: Expression, node: exp.Expr
 ) -> Expression:
-    """`left op right`: of numbers, or a date and days."""
+    """`left op right`: of numbers, or of a date and days; TypeFault for other types."""
     if isinstance(left.type, Null):
         left = Literal(None, right.type)
     if isinstance(right.type, Null):
@@ -48,7 +48,10 @@ def combined(
 def shifted(
     base: Expression, by: Length, count: Expression | None, sign: int, node: exp.Expr
 ) -> Expression:
-    """A date or timestamp moved by a length of time, or by `count` of them."""
+    """`base`, a date or timestamp, moved by a length of time, `count` times if that is there.
+
+    `sign` is 1 or -1.
+    """
     if not isinstance(base.type, Date | Timestamp):
         raise TypeFault(
             f"{describe(base)} is {base.type}, and an INTERVAL moves a date or a timestamp",
@@ -67,7 +70,10 @@ def shifted(
 
 
 def midnights(left: Expression, right: Expression) -> tuple[Expression, Expression]:
-    """A date compared with a midnight is compared with the day: that narrows what it may be."""
+    """Both sides of a comparison: a midnight that is compared with a date becomes its day.
+
+    Such a comparison narrows the domain of the date.
+    """
     return _day(left, other=right), _day(right, other=left)
 
 

@@ -1,4 +1,4 @@
-"""Casts: constants when the statement is bound, others as the engine tries them."""
+"""Casts: of constants when the statement is bound, of other values by the engine's TRY_CAST."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpsql.schema.sql_type import BIGINT, Boolean, Date, Null, SqlType, Timestam
 
 
 def convert(expression: Expression, target: SqlType, node: exp.Expr) -> Expression:
-    """`expression` as `target`: constants now, others as the engine tries it."""
+    """`expression` as `target`; raises DataError if it is a constant that can't be."""
     if expression.type == target:
         return expression
     if isinstance(expression, Literal):
@@ -26,7 +26,7 @@ def convert(expression: Expression, target: SqlType, node: exp.Expr) -> Expressi
 
 
 def castable(source: SqlType, target: SqlType) -> bool:
-    """Casts that DuckDB has; those that can fail give NULL."""
+    """Whether DuckDB has a cast from `source` to `target`; where one can fail, it gives NULL."""
     if isinstance(source, Varchar) or isinstance(target, Varchar):
         return True
     match source, target:
@@ -41,5 +41,5 @@ def castable(source: SqlType, target: SqlType) -> bool:
 
 
 def summable(argument: Expression, node: exp.Expr) -> Expression:
-    """A boolean is summed as 0 and 1."""
+    """The argument of a sum, where a boolean is converted to 0 or 1."""
     return convert(argument, BIGINT, node) if isinstance(argument.type, Boolean) else argument

@@ -38,18 +38,18 @@ __all__ = [
 
 
 def adapted(expressions: list[Expression]) -> list[SqlType]:
-    """The expressions' types, where integer constants take that of the integers beside them.
+    """The expressions' types, where integer constants take the type of the other integers.
 
     `tiny + 1` is a TINYINT and `tiny + 1000` an INTEGER: DuckDB fits a constant into the other
     operands' type if it can.
     """
     others = [e.type for e in expressions if not _is_integer_constant(e)]
-    beside = common_type(others)
-    if not isinstance(beside, Integer):
+    others_type = common_type(others)
+    if not isinstance(others_type, Integer):
         return [e.type for e in expressions]
     return [
-        beside
-        if isinstance(e, Literal) and isinstance(e.value, int) and holds(beside, e.value)
+        others_type
+        if isinstance(e, Literal) and isinstance(e.value, int) and holds(others_type, e.value)
         else e.type
         for e in expressions
     ]
@@ -126,7 +126,7 @@ def sum_type(kind: SqlType) -> SqlType | None:
 
 
 def is_comparable(kind: SqlType) -> bool:
-    """Types whose values compare without raising."""
+    """Whether values of type `kind` compare without raising."""
     return isinstance(
         kind, Boolean | Integer | Decimal | Double | Varchar | Date | Timestamp | Uuid | Null
     )

@@ -14,9 +14,9 @@ _WITHOUT_CASE: Final = "nocase"
 
 
 def collated(operands: Sequence[exp.Expr]) -> list[exp.Expr]:
-    """The operands of one comparison, all of which are as one COLLATE says: NOCASE is lower().
+    """The operands of one comparison, with the COLLATE of any of them for all: NOCASE is lower().
 
-    A collation that has no rule stays where it is, and is refused there.
+    A collation that has no rule stays in its operand, and is refused there.
     """
     names = {_name(operand) for operand in operands} - {None}
     if not names or not names <= _BINARY | {_WITHOUT_CASE}:

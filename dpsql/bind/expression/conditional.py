@@ -20,19 +20,19 @@ from dpsql.schema.sql_type import Varchar
 
 
 class Binder(Protocol):
-    """What binds the parts."""
+    """What binds the operands of an expression: `ExpressionBinder`."""
 
     def bind(self, node: exp.Expr) -> Expression:
-        """An expression of any type."""
+        """The typed expression that `node` is."""
 
     def condition(self, node: exp.Expr) -> Expression:
-        """A boolean one."""
+        """The boolean expression that `node` is; TypeFault for other types."""
 
     def compare(self, op: Comparison, left: exp.Expr, right: exp.Expr) -> Expression:
-        """`left op right`, of one type."""
+        """`left op right`, both converted to one type."""
 
     def unified(self, nodes: list[exp.Expr]) -> list[Expression]:
-        """Several of one type."""
+        """The expressions, converted to their common type."""
 
 
 def bind_case(binder: Binder, node: exp.Case) -> Expression:

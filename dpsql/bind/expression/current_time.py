@@ -1,7 +1,7 @@
-"""now() and its like become constants: one moment for a whole statement, and for a minute of them.
+"""now() and its like become constants: one moment for all of a statement, the same for a minute.
 
-Read anew in every row they would be volatile, and read to the microsecond no answer would ever be
-asked for twice. They are UTC's, as the engine's zone is.
+Evaluated in each row they would be volatile, and to the microsecond no stored answer would ever
+serve again. They are in UTC, as the engine's zone is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 Clock = Callable[[], dt.datetime]
-"""Tells the moment in UTC, without a zone."""
+"""Tells the present moment in UTC, without a zone."""
 
 _READ = "reads the clock"
 
@@ -27,7 +27,7 @@ def utc() -> dt.datetime:
 def constant_now(tree: exp.Query, clock: Clock = utc) -> exp.Query:
     """`tree` with the current day and the start of the current minute as constants.
 
-    Whether it asked for them is in its `meta`.
+    Whether it reads them is noted in its `meta`, for `reads_clock`.
     """
     now = clock().replace(second=0, microsecond=0)
     for node in list(tree.walk()):
@@ -47,7 +47,7 @@ def constant_now(tree: exp.Query, clock: Clock = utc) -> exp.Query:
 
 
 def reads_clock(tree: exp.Query) -> bool:
-    """`constant_now` put a moment into `tree`, so that it means another thing in a minute."""
+    """Whether `constant_now` put a moment into `tree`, so that its text differs in a minute."""
     return _READ in tree.meta
 
 

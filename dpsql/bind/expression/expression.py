@@ -56,7 +56,7 @@ from dpsql.schema.sql_type import Boolean, Date, Integer, Interval, Null, Varcha
 __all__ = ["ExpressionBinder", "Special", "convert"]
 
 Special = Callable[[exp.Expr], Expression | None]
-"""Binds what isn't scalar (aggregates, subqueries); None for the rest."""
+"""Binds nodes that aren't scalar expressions (aggregates, subqueries); None for the others."""
 
 COMPARISONS: dict[type[exp.Expr], Comparison] = {
     exp.EQ: Comparison.EQUAL,
@@ -100,9 +100,9 @@ class ExpressionBinder:
         derived = written_out(node)
         if derived is not None:
             return self.bind(derived)
-        found = self._special(node)
-        if found is not None:
-            return found
+        special = self._special(node)
+        if special is not None:
+            return special
         match node:
             case exp.Column():
                 require_args(node, "this", "table", "db", "catalog")
@@ -176,15 +176,15 @@ class ExpressionBinder:
         return self._call(node, *call)
 
     def condition(self, node: exp.Expr) -> Expression:
-        """A boolean expression."""
-        found = self.bind(node)
-        if isinstance(found.type, Null):
+        """The boolean expression that `node` is; TypeFault for other types."""
+        bound = self.bind(node)
+        if isinstance(bound.type, Null):
             return Literal(None, Boolean())
-        if not isinstance(found.type, Boolean):
+        if not isinstance(bound.type, Boolean):
             raise TypeFault(
-                f"{describe(found)} is {found.type}, and a condition is needed", at=span(node)
+                f"{describe(bound)} is {bound.type}, and a condition is needed", at=span(node)
             )
-        return found
+        return bound
 
     def _negated(self, node: exp.Neg) -> Expression:
         operand = self.bind(node.this)
@@ -199,16 +199,16 @@ class ExpressionBinder:
     def _arithmetic(self, node: exp.Expr) -> Expression:
         require_args(node, "this", "expression", "typed", "safe")
         if isinstance(node, exp.Add | exp.Sub):
-            found = self._moved(node, length(node.this), length(node.expression))
-            if found is not None:
-                return found
+            moved = self._moved(node, length(node.this), length(node.expression))
+            if moved is not None:
+                return moved
         left, right = self.bind(node.this), self.bind(node.expression)
         return combined(_ARITHMETIC[type(node)], left, right, node)
 
     def _moved(
         self, node: exp.Expr, left: Length | None, right: Length | None
     ) -> Expression | None:
-        """A moment and a length of time; None if neither operand is one."""
+        """A moment plus or less a length of time; None unless just one operand is a length."""
         if (left is None) == (right is None):
             return None
         by, base, sign = (right, node.this, 1) if right else (left, node.expression, 1)
@@ -221,7 +221,7 @@ class ExpressionBinder:
         return shifted(self.bind(base), by, count, sign, node)
 
     def compare(self, op: Comparison, left: exp.Expr, right: exp.Expr) -> Expression:
-        """`left op right`, of one type."""
+        """`left op right`, both converted to one type."""
         if row_parts(left) is not None or row_parts(right) is not None:
             return compare_rows(self, op, left, right)
         lengths = microseconds(left, right, self)
@@ -274,9 +274,9 @@ class ExpressionBinder:
                 self, exp.If(**dict(zip(("this", "true", "false"), arguments, strict=True)))
             )
         if len(arguments) == 1:
-            found = time_difference(name, arguments[0], node, self)
-            if found is not None:
-                return found
+            difference = time_difference(name, arguments[0], node, self)
+            if difference is not None:
+                return difference
         if name == "date_add" and len(arguments) == 2:
             moment, step = arguments
             return self._arithmetic(exp.Add(this=moment, expression=step))
@@ -288,10 +288,10 @@ class ExpressionBinder:
 
     def _argument(self, node: exp.Expr) -> Expression:
         """An argument of a function: a constant length of time can be one too."""
-        found = length(node)
-        if found is None or found.count is not None:
+        interval = length(node)
+        if interval is None or interval.count is not None:
             return self.bind(node)
-        return Literal(str(found.duration), Interval())
+        return Literal(str(interval.duration), Interval())
 
 
 def _is_text_constant(expression: Expression) -> bool:

@@ -40,7 +40,7 @@ _PARTS = ("year", "month", "day", "hour", "minute", "microsecond")
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """`duration`, or `count` times it; `whole` if only an integer can count it."""
+    """A length of time: `duration`, or `count` times it; `whole`: the count is an integer."""
 
     duration: Duration
     count: exp.Expr | None = None
@@ -48,15 +48,15 @@ class Length:
 
 
 def length(node: exp.Expr) -> Length | None:
-    """The length of time that `node` is, None if it is something else."""
-    found = _length(node)
-    if found is not None and not found.duration.fits:
+    """The length of time that `node` is, None if it is something else; DataError if too long."""
+    interval = _length(node)
+    if interval is not None and not interval.duration.fits:
         raise DataError(
             "an INTERVAL is longer than there are any",
             at=span(node),
             hint="write one of less than 100 million years",
         )
-    return found
+    return interval
 
 
 def _length(node: exp.Expr) -> Length | None:
@@ -68,8 +68,8 @@ def _length(node: exp.Expr) -> Length | None:
             require_args(node, "this", "unit", "fraction_in_string")
             return _interval(node)
         case exp.Neg():
-            found = length(node.this)
-            return None if found is None else Length(-found.duration, found.count)
+            interval = length(node.this)
+            return None if interval is None else Length(-interval.duration, interval.count)
         case exp.Mul():
             return _product(node.this, node.expression) or _product(node.expression, node.this)
         case exp.Add() | exp.Sub():
@@ -79,8 +79,8 @@ def _length(node: exp.Expr) -> Length | None:
             arguments = [node.this] if isinstance(node, exp.ToDays) else node.expressions
             if name not in _UNITS or len(arguments) != 1:
                 return None
-            found = _times(_UNITS[name], arguments[0])
-            return Length(found.duration, found.count, whole=name not in _FRACTIONAL)
+            interval = _times(_UNITS[name], arguments[0])
+            return Length(interval.duration, interval.count, whole=name not in _FRACTIONAL)
         case _:
             return None
 
@@ -89,13 +89,13 @@ def _length(node: exp.Expr) -> Length | None:
 def read(text: str) -> Duration | None:
     """What DuckDB makes of `CAST(text AS INTERVAL)`, None if it is no interval."""
     operand = Operand((text,), Varchar())
-    found: list[int] = []
+    parts: list[int] = []
     for part in _PARTS:
         values = evaluated((part, ("cast", 0, str(Interval()))), (operand,), BIGINT, 1)
         if values is None or not isinstance(values[0], int):
             return None
-        found.append(values[0])
-    years, months, days, hours, minutes, microseconds = found
+        parts.append(values[0])
+    years, months, days, hours, minutes, microseconds = parts
     return Duration(12 * years + months, days, (hours * 60 + minutes) * 60_000_000 + microseconds)
 
 
@@ -104,7 +104,7 @@ def _interval(node: exp.Interval) -> Length:
     if unit is None:
         if not (isinstance(count, exp.Literal) and count.is_string):
             raise _unreadable(node)
-        found = read(count.this)
+        duration = read(count.this)
     else:
         one = read(f"1 {unit.name}")
         if one is None:
@@ -113,25 +113,26 @@ def _interval(node: exp.Interval) -> Length:
             return _times(one, count)
         if node.args.get("fraction_in_string"):
             # INTERVAL '1.5 days' is thirty-six hours, and INTERVAL '1.5' DAY is one day.
-            found = read(f"{count.this} {unit.name}")
+            duration = read(f"{count.this} {unit.name}")
         else:
-            found = one * int(count.this) if _WHOLE.fullmatch(count.this) else None
-    if found is None:
+            duration = one * int(count.this) if _WHOLE.fullmatch(count.this) else None
+    if duration is None:
         raise _unreadable(node)
-    return Length(found)
+    return Length(duration)
 
 
 def _product(left: exp.Expr, right: exp.Expr) -> Length | None:
     """`INTERVAL … * count`."""
-    found = length(left)
-    if found is None:
+    interval = length(left)
+    if interval is None:
         return None
-    if found.count is not None:
+    if interval.count is not None:
         raise unsupported(right, "an INTERVAL multiplied twice", hint="multiply the numbers first")
-    return _times(found.duration, right)
+    return _times(interval.duration, right)
 
 
 def _times(duration: Duration, count: exp.Expr) -> Length:
+    """`count` times `duration`, computed if `count` is a number."""
     number = count
     sign = 1
     while isinstance(number, exp.Paren | exp.Neg):
@@ -145,7 +146,7 @@ def _times(duration: Duration, count: exp.Expr) -> Length:
 
 def _sum(node: exp.Expr) -> Length | None:
     right = length(node.expression)
-    # A chain of sums is long on its left: asked only if it can matter.
+    # A chain of sums is deep on its left, which is read only if the right is a length.
     left = None if right is None else length(node.this)
     if left is None or right is None:
         return None

@@ -1,4 +1,4 @@
-"""Constants: canonical values of exact types, folded at bind."""
+"""Constants: canonical values of exact types, computed when the statement is bound."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dpsql.schema.sql_type import (
 
 _PLAIN = re.compile(r"(\d*)\.?(\d*)")
 _MAX_DIGITS = 38
-"""Of a DECIMAL."""
+"""The digits of a DECIMAL at most."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(_DAY.pattern + r"[ T]\d{2}:\d{2}:\d{2}(\.\d{3}|\.\d{6})?")
 
@@ -65,22 +65,22 @@ def negated(literal: Literal) -> Literal:
 
 
 def cast(literal: Literal, target: SqlType, at: Span | None) -> Literal:
-    """`CAST(literal AS target)`, raising now if it can't be: constants are nobody's data."""
+    """`CAST(literal AS target)`; DataError if it can't be, which tells nothing of the data."""
     value = literal.value
     if value is None or isinstance(literal.type, Null):
         return Literal(None, target)
     if literal.type == target:
         return literal
     if isinstance(target, Interval):
-        found: Scalar = _length(value)
+        converted: Scalar = _length(value)
     else:
-        found = _at_once(value, literal.type, target)
-        if found is None:
-            found = (evaluation.cast((value,), literal.type, target) or (None,))[0]
-    if found is None:
+        converted = _at_once(value, literal.type, target)
+        if converted is None:
+            converted = (evaluation.cast((value,), literal.type, target) or (None,))[0]
+    if converted is None:
         shown = repr(value) if isinstance(value, str) else str(value)
         raise DataError(f"{shown[:60]} isn't a {target}", at=at)
-    return Literal(found, target)
+    return Literal(converted, target)
 
 
 def in_utc(literal: Literal, at: Span | None) -> Literal:
@@ -89,19 +89,19 @@ def in_utc(literal: Literal, at: Span | None) -> Literal:
         return cast(literal, Timestamp(), at)
     template = ("cast", ("cast", 0, "TIMESTAMP WITH TIME ZONE"), "TIMESTAMP")
     operand = evaluation.Operand((literal.value,), literal.type)
-    found = (evaluation.evaluated(template, (operand,), Timestamp(), 1) or (None,))[0]
-    if found is None:
+    moment = (evaluation.evaluated(template, (operand,), Timestamp(), 1) or (None,))[0]
+    if moment is None:
         raise DataError(f"{literal.value[:60]!r} isn't a moment", at=at)
-    return Literal(found, Timestamp())
+    return Literal(moment, Timestamp())
 
 
 def _length(value: Scalar) -> str | None:
-    found = interval_literal.read(value) if isinstance(value, str) else None
-    return None if found is None else str(found)
+    duration = interval_literal.read(value) if isinstance(value, str) else None
+    return None if duration is None else str(duration)
 
 
 def _at_once(value: Scalar, source: SqlType, target: SqlType) -> Scalar:
-    """The common casts, which need no engine; None for others and for those that fail."""
+    """The value of a common cast, which needs no engine; None for other casts, and if it fails."""
     match value, target:
         case int() | Fraction(), Integer() | Decimal() if isinstance(source, Integer | Decimal):
             return _number(Fraction(value), target)
@@ -125,7 +125,7 @@ def _read(kind: type[dt.date], text: str) -> dt.date | None:
 
 
 def _number(value: Fraction, target: Integer | Decimal) -> int | Fraction | None:
-    """Rounded half away from zero; None if it doesn't fit."""
+    """`value` as `target`, rounded half away from zero; None if it doesn't fit."""
     if isinstance(target, Integer):
         rounded = _round(value)
         return rounded if holds(target, rounded) else None

@@ -24,14 +24,14 @@ from dpsql.schema.sql_type import Boolean
 
 
 def bind_between(binder: Binder, node: exp.Between) -> Expression:
-    """At least the one, at most the other."""
+    """`x BETWEEN low AND high`, as two comparisons."""
     require_args(node, "this", "low", "high")
     low = binder.compare(Comparison.GREATER_EQUAL, node.this, node.args["low"])
     return And((low, binder.compare(Comparison.LESS_EQUAL, node.this, node.args["high"])))
 
 
 def bind_connective(binder: Binder, node: exp.Expr) -> Expression:
-    """AND and OR, however many, read flat."""
+    """A chain of ANDs, or of ORs, as one expression of all its operands."""
     kind = type(node)
     operands: list[exp.Expr] = []
     while type(node) is kind:
@@ -57,7 +57,7 @@ def bind_in(binder: Binder, node: exp.In) -> Expression:
 
 
 def quantified_list(node: exp.Expr) -> exp.Expr | None:
-    """ANY or ALL, of listed values or of anything; None if `node` is neither."""
+    """`node`, if it is ANY (…) or ALL (…) of listed values or of anything; else None."""
     if isinstance(node, exp.Any | exp.All):
         return node
     is_called = isinstance(node, exp.Anonymous) and node.name.casefold() in ("any", "some", "all")
@@ -67,7 +67,7 @@ def quantified_list(node: exp.Expr) -> exp.Expr | None:
 def bind_quantified(
     binder: Binder, op: Comparison, operand: exp.Expr, quantifier: exp.Expr
 ) -> Expression:
-    """`asked op ANY (values)`, or `asked op ALL (values)`, of values that are listed."""
+    """`operand op ANY (values)`, or `operand op ALL (values)`, of values that are listed."""
     is_all = isinstance(quantifier, exp.All) or quantifier.name.casefold() == "all"
     among = quantifier.this if isinstance(quantifier, exp.Any | exp.All) else None
     among = quantifier.expressions[0] if among is None else among.unnest()

@@ -1,8 +1,8 @@
 """Row values, (a, b): compared part by part, never values of their own.
 
 DuckDB compares them as it sorts them: a NULL is equal to a NULL and after everything else, so that
-such a comparison is never NULL. Asked of a subquery's rows, as in (a, b) IN (SELECT x, y …), it is
-SQL's instead: unknown where an unknown part decides.
+such a comparison is never NULL. With a subquery's rows, as in (a, b) IN (SELECT x, y …), the
+comparison is SQL's instead: unknown where an unknown part decides.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def row_parts(node: exp.Expr) -> list[exp.Expr] | None:
 
 
 def compare_rows(binder: Binder, op: Comparison, left: exp.Expr, right: exp.Expr) -> Expression:
-    """`left op right`, of which one at least is a row value."""
+    """`left op right`, at least one of which is a row value."""
     if isinstance(left, exp.Null) or isinstance(right, exp.Null):
         return Literal(None, Boolean())
     pairs = _paired(left, right)
@@ -65,7 +65,7 @@ def compare_rows(binder: Binder, op: Comparison, left: exp.Expr, right: exp.Expr
         case Comparison.LESS | Comparison.GREATER:
             return _in_order(binder, op, pairs)
         case Comparison.LESS_EQUAL | Comparison.GREATER_EQUAL:
-            # No two rows are in no order, so that no third value is lost.
+            # Of two rows one is always before the other, or equal: NOT meets no NULL.
             return Not(_in_order(binder, _OPPOSITE[op], pairs))
         case missing:
             assert_never(missing)
@@ -79,7 +79,7 @@ def row_in_list(binder: Binder, node: exp.In) -> Expression:
 
 
 def row_text(parts: Sequence[Expression], node: exp.Expr) -> Expression:
-    """A text that is the same of two rows where all their parts are: it is what is counted.
+    """A text that is equal for two rows just if all their parts are, for count(DISTINCT (a, b)).
 
     Each part is written with its length before it, N where it is NULL: 1:a1:b, N2:ab.
     """
@@ -94,11 +94,11 @@ def disjunction(predicates: tuple[Expression, ...]) -> Expression:
 def _paired(left: exp.Expr, right: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
     ours, theirs = row_parts(left), row_parts(right)
     if ours is None or theirs is None or len(ours) != len(theirs):
-        asks = any(isinstance(side.unnest(), exp.Query) for side in (left, right))
+        has_query = any(isinstance(side.unnest(), exp.Query) for side in (left, right))
         raise TypeFault(
             "a row value is compared with what isn't one of as many parts",
             at=span(right if theirs is None else left),
-            hint="(a, b) IN (SELECT x, y FROM …)" if asks else "(a, b) = (1, 2)",
+            hint="(a, b) IN (SELECT x, y FROM …)" if has_query else "(a, b) = (1, 2)",
             note="row_values",
         )
     return list(zip(ours, theirs, strict=True))
@@ -113,13 +113,13 @@ def _each(
 def _in_order(
     binder: Binder, op: Comparison, pairs: Sequence[tuple[exp.Expr, exp.Expr]]
 ) -> Expression:
-    """Whether the first parts that differ are in order."""
+    """Whether `op`, < or >, holds between the first parts that differ."""
     *first, last = pairs
-    found = _strictly(binder, op, *last)
+    ordered = _strictly(binder, op, *last)
     for left, right in reversed(first):
         same = binder.compare(Comparison.NOT_DISTINCT, left, right)
-        found = Or((_strictly(binder, op, left, right), And((same, found))))
-    return found
+        ordered = Or((_strictly(binder, op, left, right), And((same, ordered))))
+    return ordered
 
 
 def _strictly(binder: Binder, op: Comparison, left: exp.Expr, right: exp.Expr) -> Expression:
@@ -139,6 +139,7 @@ def _is_known(value: Expression) -> bool:
 
 
 def _written(part: Expression, node: exp.Expr) -> Expression:
+    """One part of `row_text`."""
     value = part
     if isinstance(part.type, Double):
         # 0 and -0 are equal, and printed differently.
@@ -146,9 +147,9 @@ def _written(part: Expression, node: exp.Expr) -> Expression:
         value = Case((When(Compare(Comparison.EQUAL, part, zero), zero),), part, part.type)
     text = convert(value, Varchar(), node)
     length = bind_call(registered("length", node), (text,), node)
-    told = bind_call(
+    with_length = bind_call(
         registered("concat", node),
         (length, Literal(":", Varchar()), text),
         node,
     )
-    return Case((When(IsNull(part), Literal("N", Varchar())),), told, Varchar())
+    return Case((When(IsNull(part), Literal("N", Varchar())),), with_length, Varchar())

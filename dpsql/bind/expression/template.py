@@ -1,4 +1,4 @@
-"""Expressions of ours over parts of the user's statement, before they are bound."""
+"""Expressions that this package writes over parts of a user's statement, before it is bound."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlglot import exp, parse_one
 
 @cache
 def _tree(text: str) -> exp.Expr:
-    """The expression `text`; its places are nowhere in a user's statement, so it has none."""
+    """The syntax tree of `text`, without places, which would be taken for a user's statement's."""
     tree = parse_one(text, dialect="duckdb")
     for node in tree.walk():
         node.meta.clear()
@@ -23,7 +23,7 @@ def names(text: str) -> frozenset[str]:
 
 
 def instantiate(text: str, arguments: Mapping[str, exp.Expr]) -> exp.Expr:
-    """The expression `text` with copies of what is `arguments` in the place of its columns."""
+    """The expression `text`, where copies of `arguments` replace the columns of their names."""
     return _tree(text).transform(
         lambda node: arguments[node.name].copy() if isinstance(node, exp.Column) else node
     )

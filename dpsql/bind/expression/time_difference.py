@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from dpsql.bind.expression.expression import ExpressionBinder
 
 _DAYS_OF_A_MONTH: Final = 30
-"""As many as DuckDB takes a month for where lengths of time are compared."""
+"""DuckDB compares lengths of time as if a month had so many days."""
 
 _FULL: Final = {"day": None, "hour": 24, "minute": 60, "second": 60}
-"""How many of these the next longer unit has."""
+"""Units, and how many of each are in the next longer one; None of the longest."""
 
 _PARTS: Final = {"year", "month", "epoch", *_FULL}
 
@@ -65,19 +65,19 @@ class _Between:
 def time_difference(
     name: str, node: exp.Expr, call: exp.Expr, binder: ExpressionBinder
 ) -> Expression | None:
-    """What the function `name` tells of a length of time; None if `node` isn't one."""
-    found = _between(node, binder) if name in _PARTS else None
-    if found is None:
+    """The function `name` of the length of time `node`; None if it isn't one, or has no rule."""
+    difference = _between(node, binder) if name in _PARTS else None
+    if difference is None:
         return None
-    if found.by_calendar:
-        return _of_calendar(name, found, binder)
+    if difference.by_calendar:
+        return _of_calendar(name, difference, binder)
     if name == "epoch":
         million = Literal(1_000_000, Double())
-        microseconds = _units("microsecond", found, call, binder)
+        microseconds = _units("microsecond", difference, call, binder)
         return combined(ArithmeticOperator.DIVIDE, microseconds, million, call)
     if name not in _FULL:
         return None
-    units, of_next = _units(name, found, call, binder), _FULL[name]
+    units, of_next = _units(name, difference, call, binder), _FULL[name]
     if of_next is None:
         return units
     return bind_call(registered("%", call), (units, Literal(of_next, BIGINT)), call)
@@ -86,17 +86,25 @@ def time_difference(
 def microseconds(
     left: exp.Expr, right: exp.Expr, binder: ExpressionBinder
 ) -> tuple[Expression, Expression] | None:
-    """Two lengths of time that are compared, one of them constant; None if they aren't that."""
+    """Two lengths of time in microseconds, for a comparison of one with a constant one.
+
+    None if they aren't a difference of moments and a constant.
+    """
     for node, other in ((left, right), (right, left)):
         constant = length(other)
-        found = None if constant is None else _between(node, binder)
-        if constant is None or constant.count is not None or found is None or found.by_calendar:
+        difference = None if constant is None else _between(node, binder)
+        if (
+            constant is None
+            or constant.count is not None
+            or difference is None
+            or difference.by_calendar
+        ):
             continue
         of = constant.duration
         meant = (of.months * _DAYS_OF_A_MONTH + of.days) * DAY + of.microseconds
         known = Literal(min(max(meant, -_LONGEST), _LONGEST), BIGINT)
-        asked = _units("microsecond", found, node, binder)
-        return (asked, known) if node is left else (known, asked)
+        measured = _units("microsecond", difference, node, binder)
+        return (measured, known) if node is left else (known, measured)
     return None
 
 
@@ -116,7 +124,7 @@ def _between(node: exp.Expr, binder: ExpressionBinder) -> _Between | None:
 
 
 def _units(unit: str, difference: _Between, call: exp.Expr, binder: ExpressionBinder) -> Expression:
-    """How many of them are full."""
+    """How many full `unit`s the `difference` has."""
     values = (
         Literal(unit, Varchar()),
         binder.bind(difference.earlier),

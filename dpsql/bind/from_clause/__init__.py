@@ -4,11 +4,11 @@
 | ----------------------- | ------------------------------------------------------------ |
 | from_clause             | FROM: tables, derived tables, CTEs, joins                    |
 | relation_name           | what FROM names: listed rows, a CTE, a table or a view       |
-| period_filter           | which rows of a table a refreshed budget is of               |
-| lateral                 | LATERAL: what a subquery in FROM has for each row before it  |
+| period_filter           | the rows of a table that are of a refreshed budget's period  |
+| lateral                 | LATERAL: the rows of a subquery for each row before it       |
 | join                    | kinds of joins: NATURAL, SEMI, ANTI                          |
 | table                   | the schema's tables and views by name                        |
-| common_table_expression | queries that go by a name: WITH's, and views'                |
+| common_table_expression | named queries, of WITH and of views                          |
 | view                    | the owner's views, bound where they are named                |
 | values_clause           | FROM: VALUES, generate_series, range and unnest of constants |
 | pivot                   | PIVOT, as aggregates of the rows with each value             |

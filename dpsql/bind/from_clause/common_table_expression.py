@@ -1,4 +1,4 @@
-"""Queries that go by a name, WITH's and views': bound where they are named."""
+"""Named queries, of WITH and of views: they are bound where a statement names them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from dpsql.errors import SyntaxFault
 
 
 def bound_once(query: exp.Expr, context: Context) -> tuple[str, BoundQuery, Context]:
-    """`query` under a name that no text can have, in the context where it has that name.
+    """A new name for `query`, its rows, and the context in which the name means these rows.
 
-    What is rewritten by its columns is bound before: bound again with all that is in it, a nest of
-    twenty such queries would be bound a million times.
+    A rewriting that needs the columns of `query` binds it first. Were the rewritten text to bind
+    `query` again, a nest of twenty such queries would be bound a million times.
     """
     selected, name = bind_query(query, context.subquery_context(None)), f" {len(context.ctes)}"
     return name, selected, context.with_cte(name, Cte(None, context, (), selected))
 
 
 def named_query(cte: Cte, node: exp.Expr, context: Context) -> BoundQuery:
-    """The query that `cte` names; a release is made once, however often it is named."""
+    """The rows that `cte` names at `node`; a release is one release, however often it is named."""
     if cte.query is not None and (
         cte.bound is None or visibility(cte.bound.plan) is Visibility.PRIVATE
     ):

@@ -29,29 +29,18 @@ from dpsql.bind.subquery.scalar_join import with_one_row
 from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Span, SyntaxFault
-from dpsql.plan.expression import (
-    Compare,
-    Comparison,
-    Expression,
-    conjunction,
-    conjuncts,
-)
-from dpsql.plan.operator import (
-    Filter,
-    Join,
-    OuterKind,
-    Output,
-    Plan,
-    Project,
-    Values,
-)
+from dpsql.plan.expression import Compare, Comparison, Expression, conjunction, conjuncts
+from dpsql.plan.operator import Filter, Join, OuterKind, Output, Plan, Project, Values
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns
 
 
 @dataclass(slots=True)
 class FromClause:
-    """The FROM clause of one SELECT while it is bound: sources, conditions, names."""
+    """The FROM clause of one SELECT: its sources, their places, and their join conditions `on`.
+
+    `commas`: whether some source is joined by a comma, without a condition.
+    """
 
     context: Context
     scope: Scope
@@ -73,7 +62,7 @@ class FromClause:
             self._join(join)
 
     def where(self, own: tuple[Expression, ...]) -> Plan:
-        """The joined rows that satisfy `own`; join conditions among them become the join's own."""
+        """The joined rows that satisfy WHERE's conditions `own`, some of which join sources."""
         if any(is_false(p) for p in own):
             return Values(tuple(c for s in self.sources for c in output_columns(s)), ())
         self._check_around(0)
@@ -88,7 +77,7 @@ class FromClause:
         return Filter(plan, conjunction(rest)) if rest else plan
 
     def _check_around(self, conditions: int) -> None:
-        """Refuse a condition of this join that names columns of the query around."""
+        """Refuse a join condition, from index `conditions` on, on columns of the outer query."""
         readable = {c for source in self.sources for c in output_columns(source)}
         if columns(*self.on[conditions:]) - readable:
             raise correlated_join_error()
@@ -107,7 +96,7 @@ class FromClause:
             self._join(join)
 
     def _source(self, node: exp.Expr, *, whole: bool) -> None:
-        """Add what `node` names; joins in parentheses as one source, if it has to be `whole`."""
+        """Add the source `node`; `whole`: joins in parentheses become one source."""
         if isinstance(node, exp.Subquery):
             if is_parenthesized(node):
                 self._grouped(node, whole=whole)
@@ -121,34 +110,34 @@ class FromClause:
             require_args(node, "this")
             self._joined(node.this, whole=whole)
             return
-        found = bind_source(node, f"subquery_{len(self.sources)}", self.context)
-        self._add(node, found.name, found.rows, found.around)
+        source = bind_source(node, f"subquery_{len(self.sources)}", self.context)
+        self._add(node, source.name, source.rows, source.schema)
 
     def _derived(self, node: exp.Subquery) -> None:
         require_args(node, "this", "alias", "joins", "with_")
         selected = bind_query(node.this, self.context)
-        # A SELECT's own column ids are new: only its names have to be looked after.
+        # A SELECT's column ids are new, so that only its names may be there twice.
         self._add(node, f"subquery_{len(self.sources)}", selected)
 
     def _lateral(self, node: exp.Lateral) -> None:
-        """Rows that a subquery has for each row of what is joined so far."""
-        found = bind_lateral(node, self.context.subquery_context(self.scope))
+        """Add the rows that a subquery has for each row of the sources so far."""
+        lateral = bind_lateral(node, self.context.subquery_context(self.scope))
         name = f"subquery_{len(self.sources)}"
-        if not found.has_one_row:
-            self._add(node, name, found.rows)
-            self.on += found.rows.correlated
+        if not lateral.has_one_row:
+            self._add(node, name, lateral.rows)
+            self.on += lateral.rows.correlated
             return
         self._check_around(0)
-        # (a, b, LATERAL c) where c asks of a: a's rows multiply those of b alike.
-        place = self._without_private_partner(found.subquery_columns, len(self.sources))
-        if place is None:
+        # (a, b, LATERAL c) where c reads a: a's rows multiply those of b alike.
+        index = self._only_source_read(lateral.subquery_columns, len(self.sources))
+        if index is None:
             self.sources = [self._inner(len(self.sources), tuple(self.on))]
-            place, self.spans, self.on = 0, [span(node)], []
-        self.sources[place] = with_one_row(node, self.sources[place], found.rows, self.context)
-        self._name(node, name, found.rows.names, found.values)
+            index, self.spans, self.on = 0, [span(node)], []
+        self.sources[index] = with_one_row(node, self.sources[index], lateral.rows, self.context)
+        self._name(node, name, lateral.rows.names, lateral.values)
 
     def _grouped(self, node: exp.Subquery, *, whole: bool) -> None:
-        """(a JOIN b ON …): joined among themselves, each called by its own name, or all by one."""
+        """Add (a JOIN b ON …), whose sources keep their names unless one alias names them all."""
         require_args(node, "this", "joins", "alias")
         inner = FromClause(self.context, Scope(parent=self.scope.parent))
         inner._joined(node.this)
@@ -167,21 +156,26 @@ class FromClause:
         self.on += inner.on
 
     def _named_whole(self, at: Span | None) -> BoundQuery:
-        """All that is joined, as one relation: a name for it hides those of its parts."""
-        found = self.scope.expand((), at)
+        """The joined sources as one relation, whose alias hides the names of its sources."""
+        resolved = self.scope.expand((), at)
         fresh = self.context.names.column
-        outputs = tuple(Output(fresh(o.name, o.expression.type), o.expression) for o in found)
-        return BoundQuery(Project(self.where(()), outputs), tuple(o.name for o in found))
+        outputs = tuple(
+            Output(fresh(column.name, column.expression.type), column.expression)
+            for column in resolved
+        )
+        return BoundQuery(
+            Project(self.where(()), outputs), tuple(column.name for column in resolved)
+        )
 
     def _add(
         self,
         node: exp.Expr,
         name: str,
         selected: BoundQuery,
-        around: tuple[str, str] | None = None,
+        schema: tuple[str, str] | None = None,
     ) -> None:
-        """Join a source, by its alias."""
-        self._name(node, name, selected.names, selected.columns[: len(selected.names)], around)
+        """Add a source of the rows `selected`, by its alias, or else by `name`."""
+        self._name(node, name, selected.names, selected.columns[: len(selected.names)], schema)
         self.sources.append(selected.plan)
         self.spans.append(span(node))
 
@@ -191,27 +185,27 @@ class FromClause:
         name: str,
         names: tuple[str, ...],
         values: Sequence[Expression],
-        around: tuple[str, str] | None = None,
+        schema: tuple[str, str] | None = None,
     ) -> None:
         """Put a source in scope under its alias, its columns under theirs.
 
-        `around` are the catalogue and schema of a table, which its alias hides.
+        `schema` are the catalog and schema of a table, which its alias hides.
         """
         alias = node.args.get("alias")
         if alias is not None:
             require_args(alias, "this", "columns")
-            given = [column.name for column in alias.args.get("columns") or []]
-            if len(given) > len(names):
+            aliases = [column.name for column in alias.args.get("columns") or []]
+            if len(aliases) > len(names):
                 raise SyntaxFault(
-                    f"{alias.name} has {len(names)} columns, and {len(given)} are named",
+                    f"{alias.name} has {len(names)} columns, and {len(aliases)} are named",
                     at=span(node),
                 )
-            name, names = alias.name or name, (*given, *names[len(given) :])
-            around = around if not alias.name else None
+            name, names = alias.name or name, (*aliases, *names[len(aliases) :])
+            schema = schema if not alias.name else None
         names = distinct_names(names)
         folded = (shown.casefold() for shown in names)
         by_name = dict(zip(folded, values, strict=True))
-        self.scope.add(Relation(name, by_name, names, around), span(node))
+        self.scope.add(Relation(name, by_name, names, schema), span(node))
 
     def _join(self, node: exp.Join) -> None:
         require_args(node, "this", "on", "using", "kind", "side", "method")
@@ -241,48 +235,49 @@ class FromClause:
             self.commas = True
 
     def _semi_or_anti_join(self, node: exp.Join, kind: str, earlier: int, conditions: int) -> None:
-        """Keep the rows that have a partner, or those that have none; the partner isn't joined."""
+        """Keep the rows of the `earlier` first sources that have a partner, or that have none."""
         on = tuple(self.on[conditions:])
         (relation,) = self.sources[earlier:]
         before = tuple(self.on[:conditions])
         # (a, b) SEMI JOIN c ON b.x = c.x: a's rows multiply those of b that stay.
-        place = self._without_private_partner(on, earlier)
-        source = self._inner(earlier, before) if place is None else self.sources[place]
-        kept = 1 if place is None else earlier
-        del self.sources[kept:], self.spans[kept:]
-        self.sources[place or 0] = semi_join(node, kind, source, relation, on, self.context.names)
-        self.on = [] if place is None else list(before)
+        index = self._only_source_read(on, earlier)
+        source = self._inner(earlier, before) if index is None else self.sources[index]
+        count = 1 if index is None else earlier
+        del self.sources[count:], self.spans[count:]
+        self.sources[index or 0] = semi_join(node, kind, source, relation, on, self.context.names)
+        self.on = [] if index is None else list(before)
 
     def _outer(self, node: exp.Join, side: str, earlier: int, conditions: int) -> None:
         """Replace the sources that the condition reads, or all up to here, by an outer join."""
         on, (right,) = tuple(self.on[conditions:]), self.sources[earlier:]
-        alone = self._without_private_partner(on, earlier)
-        if side == "LEFT" and alone is not None:
+        before = tuple(self.on[:conditions])
+        index = self._only_source_read(on, earlier)
+        if side == "LEFT" and index is not None:
             # (a, b) LEFT JOIN c ON b.x = c.x: a's rows multiply both sides alike.
-            place, left, kept = alone, self.sources[alone], tuple(self.on[:conditions])
+            left, waiting = self.sources[index], before
         else:
             if self.commas and side != "LEFT":
                 what = f"{side} JOIN after a comma"
                 raise unsupported(node, what, "write CROSS JOIN instead of ,")
-            place, kept, left = 0, (), self._inner(earlier, tuple(self.on[:conditions]))
+            index, waiting, left = 0, (), self._inner(earlier, before)
             del self.sources[1:earlier], self.spans[1:earlier]
         if side == "RIGHT":
             left, right = right, left
         kind = OuterKind.FULL if side == "FULL" else OuterKind.LEFT
-        names = self.scope.qualified
-        joined = outer_join(node, kind, left, right, on, self.context.names, names)
-        self.sources[place], self.spans[place] = joined, span(node)
+        qualified = self.scope.qualified
+        joined = outer_join(node, kind, left, right, on, self.context.names, qualified)
+        self.sources[index], self.spans[index] = joined, span(node)
         del self.sources[-1], self.spans[-1]
-        self.on = list(kept)
+        self.on = list(waiting)
 
-    def _without_private_partner(self, on: tuple[Expression, ...], count: int) -> int | None:
-        """The place of the only one of the first `count` sources that `on` reads."""
+    def _only_source_read(self, on: tuple[Expression, ...], count: int) -> int | None:
+        """The index of the only one of the first `count` sources that `on` reads; else None."""
         read = columns(*on)
-        found = [n for n, s in enumerate(self.sources[:count]) if read & set(output_columns(s))]
-        return found[0] if len(found) == 1 else None
+        indices = [n for n, s in enumerate(self.sources[:count]) if read & set(output_columns(s))]
+        return indices[0] if len(indices) == 1 else None
 
     def _inner(self, count: int, on: tuple[Expression, ...]) -> Plan:
-        """The first `count` sources, joined as far as they have been."""
+        """The first `count` sources as an inner join on `on`."""
         if count == 1:
             return Filter(self.sources[0], conjunction(on)) if on else self.sources[0]
         joined = Join(tuple(self.sources[:count]), on)
@@ -290,7 +285,7 @@ class FromClause:
         return joined
 
     def _using(self, name: exp.Expr, before: list[Relation], side: str) -> None:
-        """Equate a column of both sides; its bare name means that of the side that stays whole."""
+        """Equate the column `name` of both sides; unqualified, it means the preserved side's."""
         at = span(name)
         left = Scope(before, dict(self.scope.merged)).resolve(name.name, (), at)
         right = Scope(self.scope.relations[len(before) :]).resolve(name.name, (), at)

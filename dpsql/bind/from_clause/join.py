@@ -1,4 +1,4 @@
-"""Which joins there are: how they are spelled, NATURAL ones, those that only ask for a partner."""
+"""Kinds of joins: how they are spelled, NATURAL joins, and SEMI and ANTI joins."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def join_words(node: exp.Join) -> tuple[str, str, str]:
 
 def shared_names(known: Scope, added: Sequence[Relation], node: exp.Join) -> list[exp.Expr]:
     """The columns of a NATURAL join: those that both sides have."""
-    found = [name for r in added for name, _ in r.named if known.knows(name, ())]
-    if not found:
+    shared = [name for r in added for name, _ in r.named if known.knows(name, ())]
+    if not shared:
         raise SyntaxFault(
             "a NATURAL JOIN of tables that share no column",
             at=span(node),
             hint="name the columns: a JOIN b ON a.key = b.key",
         )
-    return [exp.to_identifier(name) for name in found]
+    return [exp.to_identifier(name) for name in shared]
 
 
 def semi_join(
@@ -56,7 +56,7 @@ def semi_join(
     on: tuple[Expression, ...],
     names: Names,
 ) -> Plan:
-    """`source` SEMI or ANTI JOIN `relation`: what EXISTS or NOT EXISTS keeps of it."""
+    """`source` SEMI or ANTI JOIN `relation`: its rows that satisfy EXISTS or NOT EXISTS."""
     require_subquery_unit(node, source, relation, matched(on))
     column = names.column("exists", Boolean())
     wanted: Expression = column if kind == "SEMI" else Not(column)
@@ -64,7 +64,7 @@ def semi_join(
 
 
 def is_parenthesized(node: exp.Subquery) -> bool:
-    """Tables are in parentheses, not a query."""
+    """Whether `node` is tables in parentheses, not a query."""
     inner = node.this
     while isinstance(inner, exp.Subquery) and not (inner.args.get("joins") or inner.alias):
         inner = inner.this
@@ -72,7 +72,7 @@ def is_parenthesized(node: exp.Subquery) -> bool:
 
 
 def correlated_join_error() -> Refused:
-    """The refusal of a join condition that is correlated."""
+    """The refusal of a join condition on columns of the outer query."""
     return Refused("a join condition names columns of the query around", note="subqueries")
 
 
@@ -87,7 +87,7 @@ def no_aggregate_in_join(node: exp.Expr) -> Expression | None:
 
 
 def source_words(node: exp.Expr) -> str:
-    """What a source of FROM is, in SQL's words."""
+    """What the source `node` of FROM is called in messages."""
     match node:
         case exp.Subquery():
             return "a subquery in FROM"

@@ -1,10 +1,10 @@
-"""LATERAL: the rows that a subquery in FROM has for each row that stands before it.
+"""LATERAL: the rows that a subquery in FROM has for each row of the sources before it.
 
     SELECT p.sex, t.n FROM patients p,
     LATERAL (SELECT count(*) AS n FROM visits v WHERE v.patient_id = p.patient_id) t
 
-is a join by what the subquery asks of the row. An aggregate without GROUP BY has one row for each,
-whether or not there are rows to aggregate: the same as a scalar subquery.
+is a join on the subquery's conditions. An aggregate without GROUP BY has one row for each row
+before it, whether or not there are rows to aggregate, as a scalar subquery has.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from dpsql.plan.expression import Expression
 
 @dataclass(frozen=True, slots=True)
 class Lateral:
-    """The subquery's rows, and what stands for each of their columns beside the rows that ask.
+    """The subquery's rows, and `values`, which stand for their columns above the join.
 
-    `has_one_row`: there is one for each of these, or NULLs in the place of columns.
+    `has_one_row`: each row before the subquery is joined to one row of it, or to NULLs.
     """
 
     rows: BoundQuery
@@ -36,7 +36,7 @@ class Lateral:
 
     @property
     def subquery_columns(self) -> tuple[Expression, ...]:
-        """What it reads of the rows that ask."""
+        """The expressions through which the subquery reads columns of the sources before it."""
         return (
             *self.rows.correlated,
             *(output.expression for output in self.rows.subquery_columns),
@@ -44,12 +44,12 @@ class Lateral:
 
 
 def bind_lateral(node: exp.Lateral, context: Context) -> Lateral:
-    """The subquery, in the context of the sources before it."""
+    """The subquery of `node`, in the context of the sources before it."""
     require_args(node, "this", "alias", "joins")
     query = node.this
     if not isinstance(query, exp.Subquery):
         raise unsupported(node, "LATERAL before a function", hint="LATERAL (SELECT …) AS t")
-    query = ranked(query) or query
+    query = ranked(query, context.parameters) or query
     limited = query.this.args.get("limit") or query.this.args.get("offset")
     if limited is not None and not has_one_row(query):
         raise unsupported(
@@ -57,25 +57,25 @@ def bind_lateral(node: exp.Lateral, context: Context) -> Lateral:
             "LIMIT in LATERAL",
             hint="number the rows of each: row_number() OVER (PARTITION BY key ORDER BY x) <= 2",
         )
-    found = bind_query(without_limit(query.this), context)
-    named = found.columns[: len(found.names)]
-    if not found.correlated:
-        return Lateral(found, named, has_one_row=False)
+    rows = bind_query(without_limit(query.this), context)
+    named = rows.columns[: len(rows.names)]
+    if not rows.correlated:
+        return Lateral(rows, named, has_one_row=False)
     if not has_one_row(query):
-        if found.subquery_columns:
+        if rows.subquery_columns:
             raise unsupported(
                 node,
                 "LATERAL of groups that are asked for by an inequality",
                 hint="ask for them by equalities, or leave GROUP BY out",
             )
-        return Lateral(found, named, has_one_row=False)
-    context.values.append(grouping_of(found.plan) or found.plan)
-    values = tuple(one_value(query, found, column) for column in named)
-    return Lateral(found, values, has_one_row=True)
+        return Lateral(rows, named, has_one_row=False)
+    context.values.append(grouping_of(rows.plan) or rows.plan)
+    values = tuple(one_value(query, rows, column) for column in named)
+    return Lateral(rows, values, has_one_row=True)
 
 
 def side_of_lateral(node: exp.Join, side: str) -> str:
-    """The side of a join with LATERAL that keeps rows: none where each row has one anyway."""
+    """The preserved side of a join with LATERAL: none where each row has exactly one partner."""
     if side in ("", "LEFT") and not has_one_row(node.this.this):
         return side
     on = node.args.get("on")

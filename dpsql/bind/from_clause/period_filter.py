@@ -1,4 +1,4 @@
-"""Refresh windows: of a private table, the rows of the period alone whose budget is charged."""
+"""Refreshed budgets: a private table's rows are those of the period whose budget is charged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpsql.schema.sql_type import Date
 
 
 def of_period(scan: Scan, period: Period | None) -> Plan:
-    """The rows of `scan` from `period`; all of a public table's, and where there are no periods.
+    """The rows of `scan` whose time is in `period`; all rows if None, or if the table has no time.
 
     A row whose time is NULL is in no period, and never read.
     """

@@ -4,7 +4,7 @@
 
     SELECT doctor_id, sum(cost) FILTER (WHERE ward = 'ER') AS "ER", … GROUP BY doctor_id
 
-Values that are read from the rows would show themselves as columns: they have to be named, or
+Values that were read from the rows would appear as column names: they have to be named, or
 declared. PIVOT visits ON ward has a column for each ward that the schema lists.
 """
 
@@ -35,7 +35,7 @@ _NAMED = "name the values: PIVOT t ON kind IN ('a', 'b') USING sum(x) GROUP BY k
 
 
 def without_pivots(node: exp.Select, context: Context) -> tuple[exp.Select, Context]:
-    """`node` with each PIVOT of its FROM as a subquery, and the context that these are read in."""
+    """`node` with each PIVOT of its FROM as a subquery, and the context to bind it in."""
     joins = [join.this for join in node.args.get("joins") or []]
     clause = node.args.get("from_")
     if not any(s.args.get("pivots") for s in [*joins, *([clause.this] if clause else [])]):
@@ -49,6 +49,7 @@ def without_pivots(node: exp.Select, context: Context) -> tuple[exp.Select, Cont
 
 
 def _grouped(source: exp.Expr, context: Context) -> tuple[exp.Subquery, Context]:
+    """The PIVOT of `source` as a subquery with GROUP BY, and the context to bind it in."""
     pivot, *others = source.args["pivots"]
     if others or pivot.args.get("unpivot") or not pivot.args.get("fields"):
         raise unsupported(source, "UNPIVOT" if not others else "PIVOT of a PIVOT", _NAMED)
@@ -88,13 +89,13 @@ def _grouped(source: exp.Expr, context: Context) -> tuple[exp.Subquery, Context]
     if keys:
         select = select.group_by(*(key.copy() for key in keys))
     alias = pivot.args.get("alias")
-    found = exp.Subquery(this=select, alias=alias and alias.copy())
-    found.set("joins", joins)
-    return found, context
+    subquery = exp.Subquery(this=select, alias=alias and alias.copy())
+    subquery.set("joins", joins)
+    return subquery, context
 
 
 def _values(field: exp.Expr, source: exp.Expr, context: Context) -> list[tuple[exp.Expr, str]]:
-    """For each value that the field names, the condition that a row has it, and its name."""
+    """For each value of PIVOT's `field`, the condition that a row has it, and its column's name."""
     if isinstance(field, exp.Column):
         return [
             (exp.EQ(this=field.copy(), expression=exp.convert(value)), _shown(value))
@@ -102,18 +103,18 @@ def _values(field: exp.Expr, source: exp.Expr, context: Context) -> list[tuple[e
         ]
     if not isinstance(field, exp.In) or not field.expressions:
         raise unsupported(field, "PIVOT of values that aren't named", _NAMED)
-    found: list[tuple[exp.Expr, str]] = []
+    conditions: list[tuple[exp.Expr, str]] = []
     for entry in field.expressions:
         value = entry.this if isinstance(entry, exp.PivotAlias) else entry
         if not isinstance(value, exp.Literal):
             raise unsupported(entry, "PIVOT of a value that isn't a constant", _NAMED)
         name = entry.args["alias"].name if isinstance(entry, exp.PivotAlias) else value.name
-        found.append((exp.EQ(this=field.this.copy(), expression=value.copy()), name))
-    return found
+        conditions.append((exp.EQ(this=field.this.copy(), expression=value.copy()), name))
+    return conditions
 
 
 def _declared(field: exp.Column, source: exp.Expr, context: Context) -> list[Listed]:
-    """The values that the column may have, in order; Refused if the schema lists none."""
+    """The values that the column `field` may have, in order; Refused if the schema lists none."""
     selected = bind_query(exp.select(field.copy()).from_(source.copy()), context)
     values = domain(selected.columns[0], column_domains(selected.plan)).values
     listed = [v for v in values or () if isinstance(v, str | int)]
@@ -127,7 +128,7 @@ def _shown(value: Listed) -> str:
 
 
 def _keys(pivot: exp.Pivot, source: exp.Expr, context: Context) -> list[exp.Expr]:
-    """What is grouped by: the columns that GROUP BY names, else all that nothing else reads."""
+    """The group keys: those of GROUP BY, or else the columns that nothing else in PIVOT reads."""
     group = pivot.args.get("group")
     if group is not None:
         require_args(group, "expressions")

@@ -1,4 +1,4 @@
-"""What FROM names without a query: listed rows, a CTE, a table of the schema, or a view."""
+"""The sources of FROM that aren't subqueries: listed rows, CTEs, tables of the schema, views."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from dpsql.schema.qualified_name import bare, schema_of
 
 
 class NamedSource(NamedTuple):
-    """Rows under the name that they have without an alias.
+    """Rows, and the name that they have without an alias.
 
-    `around` are the catalogue and schema of a table, None of anything else.
+    `schema` are the catalog and schema of a table or view, casefolded; None of other rows.
     """
 
     name: str
     rows: BoundQuery
-    around: tuple[str, str] | None = None
+    schema: tuple[str, str] | None = None
 
 
 def bind_source(node: exp.Expr, unnamed: str, context: Context) -> NamedSource:
-    """What `node` names; `unnamed` is what VALUES go by."""
+    """The source that `node` names; `unnamed` is the name of VALUES without an alias."""
     constant = constant_rows(node, context)
     if constant is not None:
         return NamedSource(unnamed if isinstance(node, exp.Values) else constant.names[0], constant)
@@ -39,7 +39,11 @@ def bind_source(node: exp.Expr, unnamed: str, context: Context) -> NamedSource:
     cte = context.ctes.get(node.name.casefold())
     if cte is not None and not node.db:
         return NamedSource(node.name, named_query(cte, node, context))
-    found = find_relation(context, node)
-    rows = scanned(found, context) if isinstance(found, Table) else viewed(found, node, context)
-    space = schema_of(found.name).casefold()
-    return NamedSource(bare(found.name), rows, (context.schema.dataset.casefold(), space))
+    relation = find_relation(context, node)
+    rows = (
+        scanned(relation, context)
+        if isinstance(relation, Table)
+        else viewed(relation, node, context)
+    )
+    space = schema_of(relation.name).casefold()
+    return NamedSource(bare(relation.name), rows, (context.schema.dataset.casefold(), space))

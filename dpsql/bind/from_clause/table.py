@@ -20,9 +20,9 @@ from dpsql.schema.sql_type import BIGINT
 
 
 def find_relation(context: Context, node: exp.Table) -> Table | View:
-    """The declared table or view that `node` names; what isn't declared doesn't exist.
+    """The declared table or view that `node` names, or a saved release.
 
-    Nor does what isn't visible, but for the text of a view.
+    Raises UnknownTable for other names, and, outside of a view's text, for hidden tables.
     """
     # FROM '' names no table, but names it.
     parts = [*(part for part in (node.catalog, node.db) if part), node.name]
@@ -30,33 +30,33 @@ def find_relation(context: Context, node: exp.Table) -> Table | View:
 
 
 def find_named(context: Context, parts: Sequence[str], at: Span | None) -> Table | View:
-    """The same by the parts of a name: table, schema.table or catalog.schema.table."""
+    """`find_relation` by the parts of a name: table, schema.table or catalog.schema.table."""
     schema = context.schema
     known: Mapping[str, Table | View] = {**schema.tables, **schema.views}
     if not context.view_stack:
-        known = {name: found for name, found in known.items() if found.visible}
-    found = resolve_name(known, parts, schema.dataset)
-    if len(found) == 1:
-        return known[found[0]]
-    name, kept = ".".join(parts) or "''", () if context.view_stack else context.releases.names()
-    if found:
+        known = {name: names for name, names in known.items() if names.visible}
+    names = resolve_name(known, parts, schema.dataset)
+    if len(names) == 1:
+        return known[names[0]]
+    name, releases = ".".join(parts) or "''", () if context.view_stack else context.releases.names()
+    if names:
         raise UnknownTable(
-            f"{name} is in several schemas", at=at, hint=f"write {' or '.join(found)}"
+            f"{name} is in several schemas", at=at, hint=f"write {' or '.join(names)}"
         )
-    # A view's text is its owner's, and never of what an analyst keeps.
-    for each in resolve_name(kept, parts, schema.dataset):
-        if (table := context.releases.find(each)) is not None:
+    # A view's text is the owner's, and never reads a release that an analyst saved.
+    for release in resolve_name(releases, parts, schema.dataset):
+        if (table := context.releases.find(release)) is not None:
             return table
-    (near,) = get_close_matches(name, [*known, *kept], n=1) or [""]
-    hint = f"did you mean {near}?" if near else f"tables: {', '.join([*known, *kept])}"
+    (near,) = get_close_matches(name, [*known, *releases], n=1) or [""]
+    hint = f"did you mean {near}?" if near else f"tables: {', '.join([*known, *releases])}"
     raise UnknownTable(f"there is no table {name[:80]}", at=at, hint=hint, fix=near)
 
 
 def scanned(table: Table, context: Context) -> BoundQuery:
-    """All columns of `table`, under ids of their own; of the rows that the budget is of.
+    """The columns of `table` under new ids, in the rows of the period that the budget is for.
 
-    Within a view's text, under the limits of the innermost view that states some; what isn't
-    visible goes by the name of the view that the statement names.
+    In a view's text the contribution limits are those of the innermost view that states some, and a
+    hidden table is shown by the name of the view that the statement names.
     """
     names = context.names
     stated = [view.limits for view in context.view_stack if view.limits is not None]
@@ -64,9 +64,9 @@ def scanned(table: Table, context: Context) -> BoundQuery:
         table = replace(table, limits=stated[-1])
     if not table.visible and context.view_stack:
         table = replace(table, hidden_behind=context.view_stack[0].name)
-    found = tuple(names.column(c.name, c.type) for c in table.columns.values())
+    columns = tuple(names.column(c.name, c.type) for c in table.columns.values())
     unit = None
     if not isinstance(table.ownership, Public):
         unit = names.column(f"unit of {table.name}", BIGINT)
-    rows = of_period(Scan(table, found, unit), context.schema.period)
+    rows = of_period(Scan(table, columns, unit), context.schema.period)
     return BoundQuery(rows, tuple(column.name for column in output_columns(rows)))

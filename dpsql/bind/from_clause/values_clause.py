@@ -1,7 +1,7 @@
 """Tables that the statement itself lists: VALUES, generate_series, range and unnest of constants.
 
-They are nobody's secret, and public like a table of the schema that is: joined to private rows they
-list group keys, and as the left side of an outer join every one of their rows has its key.
+They are nobody's secret, and public as a public table of the schema is: joined to private rows they
+list group keys, and as the left side of an outer join each of their rows has its group.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_ROWS = 10_000
 
 
 def one_row(context: Context) -> Plan:
-    """What SELECT 1 is of: a count of nothing is one row."""
+    """The one row that SELECT without FROM reads: the count of no rows."""
     return row_count(Values((), ()), context)
 
 
@@ -41,7 +41,7 @@ def row_count(rows: Plan, context: Context) -> Plan:
 
 
 def constant_rows(node: exp.Expr, context: Context) -> BoundQuery | None:
-    """The rows that `node` lists; None if it isn't such a table."""
+    """The rows that `node` lists; None if it isn't a table of constants."""
     match node:
         case exp.Values():
             require_args(node, "expressions", "alias")
@@ -61,18 +61,18 @@ def constant_rows(node: exp.Expr, context: Context) -> BoundQuery | None:
 
 
 def unnested(node: exp.Select) -> exp.Select:
-    """SELECT unnest(series) without FROM, as SELECT column FROM unnest(series)."""
+    """`node`, if it is SELECT unnest(series) without FROM, as SELECT column FROM unnest(series)."""
     if node.args.get("from_") is not None:
         return node
-    found = [call for item in node.expressions for call in item.find_all(exp.Explode)]
-    if len(found) != 1 or not isinstance(found[0].this, exp.GenerateSeries | exp.Array):
+    calls = [call for item in node.expressions for call in item.find_all(exp.Explode)]
+    if len(calls) != 1 or not isinstance(calls[0].this, exp.GenerateSeries | exp.Array):
         return node
     rows = exp.to_identifier("unnested")
     select = node.copy()
-    for place, item in enumerate(node.expressions):
+    for index, item in enumerate(node.expressions):
         if not isinstance(item, exp.Alias) and item.find(exp.Explode):
             shown = item.sql(dialect="duckdb", normalize_functions="lower", comments=False)
-            select.expressions[place].replace(exp.alias_(item.copy(), shown, quoted=True))
+            select.expressions[index].replace(exp.alias_(item.copy(), shown, quoted=True))
     (call,) = (c for item in select.expressions for c in item.find_all(exp.Explode))
     alias = exp.TableAlias(this=rows, columns=[rows.copy()])
     table = exp.Unnest(expressions=[call.this], alias=alias)
@@ -86,21 +86,21 @@ def _values(node: exp.Values, context: Context) -> BoundQuery:
     _check_number(len(rows), node)
     if len({len(row) for row in rows}) != 1:
         raise SyntaxFault("the rows of VALUES have different numbers of columns", at=span(node))
-    found = [_unified([row[place] for row in rows], context) for place in range(len(rows[0]))]
+    columns = [_unified([row[index] for row in rows], context) for index in range(len(rows[0]))]
     alias = node.args.get("alias")
-    given = [] if alias is None else [column.name for column in alias.args.get("columns") or []]
-    names = tuple(dict(enumerate(given)).get(n, f"col{n}") for n in range(len(found)))
-    kinds = (kind for _, kind in found)
+    aliases = [] if alias is None else [column.name for column in alias.args.get("columns") or []]
+    names = tuple(dict(enumerate(aliases)).get(n, f"col{n}") for n in range(len(columns)))
+    kinds = (kind for _, kind in columns)
     outputs = tuple(map(context.names.column, names, kinds))
     return BoundQuery(
-        Values(outputs, tuple(zip(*(values for values, _ in found), strict=True))), names
+        Values(outputs, tuple(zip(*(values for values, _ in columns), strict=True))), names
     )
 
 
 def _column(
     node: exp.Expr, name: str, values: list[Scalar], kind: SqlType, context: Context
 ) -> BoundQuery:
-    """One column, which is called as the table is if nothing else names it."""
+    """One column of `values`, which is named as its table is, or else `name`."""
     _check_number(len(values), node)
     alias = node.args.get("alias")
     if alias is not None and alias.name:
@@ -114,7 +114,7 @@ def _name(series: exp.GenerateSeries) -> str:
 
 
 def _unified(nodes: list[exp.Expr], context: Context) -> tuple[list[Scalar], SqlType]:
-    """Constants of one type."""
+    """The constants `nodes`, converted to their common type, and this type."""
     bound = _binder(context).unified(nodes)
     values = [_constant(e, node).value for e, node in zip(bound, nodes, strict=True)]
     return values, bound[0].type
@@ -167,17 +167,17 @@ def _numbers(
         return []  # of NULL, no row
     if by == 0:
         raise SyntaxFault("a series with a step of 0 has no end", at=span(node))
-    found = range(first, last + (0 if not inclusive else 1 if by > 0 else -1), by)
+    numbers = range(first, last + (0 if not inclusive else 1 if by > 0 else -1), by)
     # len() knows no number beyond a machine word.
-    _check_number(MAX_ROWS + 1 if found[MAX_ROWS:] else len(found), node)
-    return list(found)
+    _check_number(MAX_ROWS + 1 if numbers[MAX_ROWS:] else len(numbers), node)
+    return list(numbers)
 
 
 def _step(step: exp.Expr, binder: ExpressionBinder, node: exp.Expr) -> Duration:
     """A constant length of time, all of it forwards or all of it back."""
-    found = length(step)
-    duration = None if found is None or found.count is not None else found.duration
-    if found is None:
+    interval = length(step)
+    duration = None if interval is None or interval.count is not None else interval.duration
+    if interval is None:
         text = _constant(binder.bind(step), node).value
         duration = Duration.read(text) if isinstance(text, str) else None
     parts = (0,) if duration is None else duration.parts
@@ -216,13 +216,13 @@ def _moments(
 
 
 def _after(moment: dt.datetime, by: Duration) -> dt.datetime | None:
-    """None beyond the years that there are."""
+    """The moment `by` after `moment`; None beyond the years that there are."""
     months = moment.year * 12 + moment.month - 1 + by.months
     year, month = divmod(months, 12)
     try:
         day = min(moment.day, calendar.monthrange(year, month + 1)[1])
-        there = moment.replace(year=year, month=month + 1, day=day)
-        return there + dt.timedelta(days=by.days, microseconds=by.microseconds)
+        same_time = moment.replace(year=year, month=month + 1, day=day)
+        return same_time + dt.timedelta(days=by.days, microseconds=by.microseconds)
     except (ValueError, OverflowError):
         return None
 

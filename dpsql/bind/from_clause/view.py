@@ -1,9 +1,9 @@
 """Views: queries of the schema's owner, bound where a statement names them.
 
 A view is a query like a named one of WITH, but its text is the owner's: it sees every table, and
-nothing of the statement. What is declared of its columns is what sensitivities follow from; it is
-never believed, as bounds of tables aren't: what is summed is clamped to it, and keys are joined to
-it, in the statement's own release.
+nothing of the statement. Sensitivities follow from the declared bounds and values of its columns.
+These are never believed, as those of tables aren't: in the statement's own release, values are
+clamped to the bounds, and keys are joined to the listed values.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def viewed(view: View, node: exp.Table, context: Context) -> BoundQuery:
         context.views[view.name] = known
     bound = named_query(known, node, context)
     assert isinstance(bound.plan, Project)
-    # What is in a view that reads hidden tables isn't shown; views in it neither.
+    # EXPLAIN doesn't show the plan of a view that reads hidden tables, nor of views in it.
     scans = (p for p in operators(bound.plan) if isinstance(p, Scan))
     hides = not context.view_stack and any(scan.table.hidden_behind for scan in scans)
     outputs = tuple(
@@ -64,13 +64,13 @@ def viewed(view: View, node: exp.Table, context: Context) -> BoundQuery:
 
 
 def views_read_clock(context: Context) -> bool:
-    """Whether a view that the statement names asks for the current day or minute."""
+    """Whether a view that the statement names reads the current day or minute."""
     queries = (named.query for named in context.views.values())
     return any(isinstance(query, exp.Query) and reads_clock(query) for query in queries)
 
 
 def _placed(query: exp.Query, node: exp.Expr) -> exp.Query:
-    """`query`, every part of which stands where the statement names the view."""
+    """`query` with the place of `node`, where the statement names the view, for all its parts."""
     at = span(node)
     for part in query.walk():
         if "start" in part.meta:
@@ -86,27 +86,27 @@ def _domain(view: View, name: str, kind: SqlType) -> Domain | None:
 
 
 def _column(view: View, name: str, kind: SqlType) -> Column | None:
-    """What is declared of a view's column, in the form of its type; None if nothing is."""
+    """The view's column `name` as declared, with values of its type `kind`; None if it isn't."""
     folded = {declared.casefold(): declared for declared in view.columns}
     if name.casefold() not in folded:
         return None
     written = folded[name.casefold()]
-    form, place = view.columns[written], ("views", view.name, "columns", written)
+    form, path = view.columns[written], ("views", view.name, "columns", written)
     if form.bounds is not None and form.values is not None:
-        raise view.document.error(place, "has bounds and values", "remove one of them")
+        raise view.document.error(path, "has bounds and values", "remove one of them")
     if form.bounds is None and form.values is None and form.nullable:
         return None
     bounds = values = None
     if form.bounds is not None:
-        bounds = read_bounds(view.document, (*place, "bounds"), kind, form.bounds)
+        bounds = read_bounds(view.document, (*path, "bounds"), kind, form.bounds)
     if form.values is not None:
-        values = read_values(view.document, (*place, "values"), kind, form.values)
+        values = read_values(view.document, (*path, "values"), kind, form.values)
     return Column(name, kind, bounds, values, form.nullable)
 
 
 def _described(view: View, schema: Schema) -> View:
-    """`view` with the table that it seems to be."""
-    place = ("views", view.name)
+    """`view` with the table that analysts see it as."""
+    path = ("views", view.name)
     try:
         context = Context(schema, Names()).view_context(view)
         bound = bind_query(parse_query(view.query), context)
@@ -115,7 +115,7 @@ def _described(view: View, schema: Schema) -> View:
     except Error as error:
         at = "" if error.position is None else f" at character {error.position}"
         fix = error.hint or "correct the query"
-        raise view.document.error((*place, "query"), f"{error.message}{at}", fix) from None
+        raise view.document.error((*path, "query"), f"{error.message}{at}", fix) from None
     _check_columns(view, bound)
     scans = private_scans(bound.plan)
     own = scans[0].table.ownership if scans else Public()
@@ -131,25 +131,25 @@ def _described(view: View, schema: Schema) -> View:
 
 
 def _check_columns(view: View, bound: BoundQuery) -> None:
-    """Each column has a name that a statement can say, and what is declared is of one of them."""
-    place, document = ("views", view.name), view.document
+    """Refuse columns of the query without plain, different names, and declarations of others."""
+    path, document = ("views", view.name), view.document
     seen: set[str] = set()
     for name in bound.names:
         if not is_plain(name):
             fix = "name it with AS: letters, digits and _"
-            raise document.error((*place, "query"), f"column {name:.80} has no plain name", fix)
+            raise document.error((*path, "query"), f"column {name:.80} has no plain name", fix)
         if name.casefold() in seen:
             fix = "name one of them otherwise, with AS"
-            raise document.error((*place, "query"), f"two columns are called {name}", fix)
+            raise document.error((*path, "query"), f"two columns are called {name}", fix)
         seen.add(name.casefold())
     for name in view.columns:
         if name.casefold() not in seen:
-            at, fix = (*place, "columns", name), "correct the name, or remove it"
+            at, fix = (*path, "columns", name), "correct the name, or remove it"
             raise document.unknown_key_error(at, "the query has no such column", bound.names, fix)
 
 
 def _seen(view: View, name: str, kind: SqlType, derived: Domain) -> Column:
-    """A column as analysts see it: with the domain that is declared, or else derived."""
+    """A view's column as analysts see it: with its declared domain, or else the `derived` one."""
     comments = {c.casefold(): form.comment for c, form in view.columns.items()}
     comment = comments.get(name.casefold(), "")
     declared = _column(view, name, kind)
@@ -163,7 +163,7 @@ def _seen(view: View, name: str, kind: SqlType, derived: Domain) -> Column:
 
 
 def _between(kind: SqlType, low: Fraction, high: Fraction) -> tuple[Value, Value] | None:
-    """An interval of coordinates as values of a type, no tighter than it is."""
+    """The bounds `low` and `high`, coordinates of a domain, as values of type `kind`, widened."""
     ends = math.floor(low), math.ceil(high)
     try:
         match kind:

@@ -25,24 +25,24 @@ from dpsql.schema.sql_type import Date, SqlType, Timestamp, Varchar
 
 def function_call(node: exp.Expr) -> Named | None:
     """The scalar function that `node` calls, and its arguments; None if it is no call."""
-    found = match_node(node)
+    call = match_node(node)
     if isinstance(node, exp.Collate | exp.Array | exp.Struct):
         raise unlisted(node)
-    if found is None and isinstance(node, exp.Func):
+    if call is None and isinstance(node, exp.Func):
         raise unknown_function(node)
-    return found
+    return call
 
 
 def registered(name: str, node: exp.Expr) -> Function:
-    """The entry of the function that SQL calls `name`."""
-    found = find(name)
-    if found is None:
+    """The registry's entry of the function `name`; UnknownFunction if there is none."""
+    function = find(name)
+    if function is None:
         raise unknown_function(node)
-    return found
+    return function
 
 
 def bind_call(function: Function, values: tuple[Expression, ...], node: exp.Expr) -> Expression:
-    """The typed call, refused if its types or constants aren't those of the entry.
+    """The typed call, refused if the function's entry doesn't allow its types or constants.
 
     A call of constants is a constant.
     """
@@ -58,14 +58,14 @@ def bind_call(function: Function, values: tuple[Expression, ...], node: exp.Expr
     values = tuple(
         convert(v, kind, node) for v, kind in zip(values, signature.arguments, strict=True)
     )
-    for place, value in enumerate(values):
-        if place in function.constants and not isinstance(value, Literal):
+    for index, value in enumerate(values):
+        if index in function.constants and not isinstance(value, Literal):
             raise _unfit(
-                function, f"argument {place + 1} of {function.name} isn't a constant", node
+                function, f"argument {index + 1} of {function.name} isn't a constant", node
             )
     if not function.accepts(values):
         raise _unfit(function, f"a constant of {function.name} is out of its limits", node)
-    if function.probed and not _taken(function, values):
+    if function.probed and not _engine_accepts(function, values):
         raise _unfit(function, f"DuckDB can't read the constants of {function.name}", node)
     if all(isinstance(value, Literal) for value in values):
         return folded(function, values, signature.result, node)
@@ -75,18 +75,18 @@ def bind_call(function: Function, values: tuple[Expression, ...], node: exp.Expr
 def folded(
     function: Function, values: tuple[Expression, ...], kind: SqlType, node: exp.Expr
 ) -> Literal:
-    """The value of a call of constants, NULL where its total form is."""
+    """The value of a call of constants; DataError where it raises, or isn't finite."""
     operands = tuple(Operand((v.value,), v.type) for v in values if isinstance(v, Literal))
     template = function.template(len(operands))
-    found = evaluated(template, operands, kind, 1)
-    if found is None or (found[0] is None and _is_fault(function, template, operands)):
+    results = evaluated(template, operands, kind, 1)
+    if results is None or (results[0] is None and _is_fault(function, template, operands)):
         shown = describe(Call(function.name, values, kind))
         raise DataError(f"{shown[:80]} has no value", at=span(node))
-    return Literal(found[0], kind)
+    return Literal(results[0], kind)
 
 
 def _is_fault(function: Function, template: Template, operands: tuple[Operand, ...]) -> bool:
-    """NULL, NaN or what raised: of constants that is a mistake, not somebody's data."""
+    """Whether NULL stands for NaN or an error: of constants that is a mistake in the statement."""
     if any(operand.values == (None,) for operand in operands):
         return False
     return function.total is Totalization.FINITE or raises(template, operands)
@@ -111,8 +111,8 @@ _SAMPLES: dict[type, Scalar] = {
 }
 
 
-def _taken(function: Function, values: tuple[Expression, ...]) -> bool:
-    """The engine takes the constants among `values`, tried on an empty text or on some moment."""
+def _engine_accepts(function: Function, values: tuple[Expression, ...]) -> bool:
+    """Whether the engine accepts the constants of `values`, with samples for the other values."""
     operands = tuple(
         Operand((v.value,) if isinstance(v, Literal) else (_SAMPLES[type(v.type)],), v.type)
         for v in values

@@ -12,9 +12,9 @@ from dpsql.bind.syntax.allowlist import require_args
 
 @dataclass(frozen=True, slots=True)
 class FunctionNode:
-    """A node that is a call of `name`: its parts in the order of the function's arguments.
+    """A class of nodes that are calls of `name`: `parts` are in the order of its arguments.
 
-    `ignored_args` are parts that say how DuckDB differs from other dialects, and change nothing
+    `ignored_args` are parts by which sqlglot marks differences of dialects: they change nothing
     here.
     """
 
@@ -143,7 +143,7 @@ FUNCTION_NODES: dict[type[exp.Expr], FunctionNode] = {
 
 
 def match_node(node: exp.Expr) -> Named | None:
-    """The function that `node` calls, and its arguments; None if its class is none of these."""
+    """The function that `node` calls, and its arguments; None if its class is no function's."""
     if type(node) in IRREGULAR:
         return IRREGULAR[type(node)](node)
     if type(node) in FUNCTION_NODES:

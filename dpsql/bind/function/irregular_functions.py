@@ -23,7 +23,7 @@ _PARTS_OF = ("date_part", "datepart")
 
 
 def anonymous_call(node: exp.Anonymous) -> Named:
-    """A call that the parser made nothing of, or not enough."""
+    """The function and arguments of a call for which the parser has no class of nodes."""
     require_args(node, "this", "expressions")
     name = node.name.lower()
     match name, node.expressions:
@@ -40,7 +40,10 @@ def anonymous_call(node: exp.Anonymous) -> Named:
 
 
 def with_unit_argument(node: exp.Expr, parameters: Parameters) -> exp.Expr:
-    """extract(? FROM moment) with the unit that was given: the text says which function it is."""
+    """extract(? FROM moment) with the parameter's value as its unit, which decides the function.
+
+    Other nodes are returned as they are.
+    """
     unit = node.this if isinstance(node, exp.Extract) else None
     if isinstance(node, exp.Anonymous) and node.name.lower() in _PARTS_OF and node.expressions:
         unit = node.expressions[0]
@@ -54,30 +57,30 @@ def with_unit_argument(node: exp.Expr, parameters: Parameters) -> exp.Expr:
 
 
 def is_negated(node: exp.Expr) -> bool:
-    """NOT LIKE and its like, with ESCAPE or without."""
+    """Whether `node` is NOT LIKE or NOT ILIKE, with ESCAPE or without."""
     return bool((node.this if isinstance(node, exp.Escape) else node).args.get("negate"))
 
 
 def unnegated(node: exp.Expr) -> exp.Expr:
-    """The same without NOT."""
+    """`node`, for which `is_negated` holds, without its NOT."""
     plain = node.copy()
     (plain.this if isinstance(plain, exp.Escape) else plain).set("negate", None)
     return plain
 
 
 def args_of(node: exp.Expr, names: tuple[str, ...]) -> list[exp.Expr]:
-    """Those parts of `node` that are there; a unit without quotes is a text."""
-    found: list[exp.Expr] = []
+    """The parts of `node` called `names`, as far as it has them; a unit becomes a text."""
+    arguments: list[exp.Expr] = []
     for name in names:
         value = node.args.get(name)
         values = value if isinstance(value, list) else [value]
         is_unit = name == "unit"
-        found += [_text(each, is_unit=is_unit) for each in values if isinstance(each, exp.Expr)]
-    return found
+        arguments += [_text(each, is_unit=is_unit) for each in values if isinstance(each, exp.Expr)]
+    return arguments
 
 
 def _text(node: exp.Expr, *, is_unit: bool) -> exp.Expr:
-    """Units are told by DuckDB's names for them, whichever of them was written."""
+    """`node`, where a unit is the text of one name for it, quoted or not."""
     quoted = is_unit and isinstance(node, exp.Literal) and node.is_string
     if not isinstance(node, exp.Var) and not quoted:
         return node
@@ -116,11 +119,11 @@ def _logarithm(node: exp.Expr) -> Named:
 def _subscript(node: exp.Expr) -> Named:
     """text[2] is its second character; text[2:4] the three from there."""
     require_args(node, "this", "expressions", "offset")
-    places = node.expressions[0] if len(node.expressions) == 1 else None
-    first, last = places, places
-    if isinstance(places, exp.Slice):
-        require_args(places, "this", "expression")
-        first, last = places.this, places.expression
+    subscript = node.expressions[0] if len(node.expressions) == 1 else None
+    first, last = subscript, subscript
+    if isinstance(subscript, exp.Slice):
+        require_args(subscript, "this", "expression")
+        first, last = subscript.this, subscript.expression
     ends = [int(e.name) if isinstance(e, exp.Literal) and e.is_int else None for e in (first, last)]
     start, stop = ends
     if start is None or stop is None:
@@ -174,16 +177,16 @@ _POSTGRES = {
 
 
 def _format(node: exp.Expr) -> str:
-    """PostgreSQL's pattern of a moment as strptime's: BI tools send it to either."""
-    found = re.sub("|".join(_POSTGRES), lambda token: _POSTGRES[token[0]], node.name)
-    if re.search(r"(?<!%)[A-Za-z]", found.replace("T%H", "%H")):
+    """PostgreSQL's pattern of a moment as a pattern of strptime(); BI tools send either."""
+    pattern = re.sub("|".join(_POSTGRES), lambda token: _POSTGRES[token[0]], node.name)
+    if re.search(r"(?<!%)[A-Za-z]", pattern.replace("T%H", "%H")):
         raise Refused(
             "to_timestamp() doesn't know this pattern",
             at=span(node),
             hint="write to_timestamp(text, 'YYYY-MM-DD HH24:MI:SS.US')",
             note="functions_time",
         )
-    return found
+    return pattern
 
 
 def _concat(node: exp.Expr) -> Named:
@@ -229,7 +232,7 @@ def _ignoring_case(node: exp.Expr) -> Named:
 
 
 def _at_path(node: exp.Expr) -> Named:
-    """`text ->> '$.a'`, and the function that says the same; `text ->> 'a'` is `'$.a'`."""
+    """`text ->> '$.a'`, and the function of the same meaning; the path 'a' is '$.a'."""
     require_args(node, *_PAIR, "only_json_types", "scalar_only")
     path, written = node.expression, "$"
     steps = path.expressions[1:] if isinstance(path, exp.JSONPath) else [path]
@@ -237,8 +240,8 @@ def _at_path(node: exp.Expr) -> Named:
         match step:
             case exp.JSONPathKey(this=str() as key):
                 written += f'."{key}"'
-            case exp.JSONPathSubscript(this=int() as place) if place >= 0:
-                written += f"[{place}]"
+            case exp.JSONPathSubscript(this=int() as index) if index >= 0:
+                written += f"[{index}]"
             case _:
                 raise unsupported(node, "this path", hint="write a constant: text ->> '$.a[0]'")
     return "json_extract_string", [node.this, exp.Literal.string(written)]

@@ -1,4 +1,4 @@
-"""Bins: PostgreSQL's width_bucket, and how histograms are asked for as groups of bins.
+"""Bins: PostgreSQL's width_bucket(), and histograms written as groups of bins.
 
 Maps of counts, which DuckDB's histogram() gives, have no type here.
 """
@@ -20,7 +20,7 @@ from dpsql.plan.numeric_types import is_number
 MAX_BUCKETS = 10_000
 
 MAX_BINS = 20
-"""More would make no hint that anybody reads."""
+"""The bins of a hint at most: nobody would read a longer one."""
 
 
 def width_bucket(node: exp.WidthBucket, bound: Callable[[exp.Expr], Expression]) -> exp.Case:
@@ -52,9 +52,9 @@ def width_bucket(node: exp.WidthBucket, bound: Callable[[exp.Expr], Expression])
 
 
 def bins_instead(node: exp.Expr) -> str | None:
-    """What to write for DuckDB's histogram(); None of other calls.
+    """The hint for a call of DuckDB's histogram(); None for other calls.
 
-    Bins are told by their upper ends, which are in them, as histogram() has them.
+    A bin is named by its upper end, which is in it, as in histogram().
     """
     if not isinstance(node, exp.Anonymous) or node.name.lower() != "histogram":
         return None
@@ -83,10 +83,10 @@ def _number(node: exp.Expr | None) -> Fraction | None:
 
 
 def _value(node: exp.Expr | None, bound: Callable[[exp.Expr], Expression]) -> Fraction | None:
-    found = None if node is None else bound(node)
-    if not isinstance(found, Literal) or not is_number(found.type):
+    value = None if node is None else bound(node)
+    if not isinstance(value, Literal) or not is_number(value.type):
         return None
-    return Fraction(found.value) if isinstance(found.value, int | Fraction) else None
+    return Fraction(value.value) if isinstance(value.value, int | Fraction) else None
 
 
 def _no_bins(node: exp.Expr) -> Refused:

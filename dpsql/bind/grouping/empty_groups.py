@@ -1,8 +1,9 @@
-"""Which releases leave out the groups that may be empty: those that something else reads.
+"""Which releases leave out groups that may be empty: those that another operator reads.
 
-A release of listed keys shows each of them, with the error that its numbers have: that there are no
-rows is said by a number near 0. What reads it takes groups for rows: an average over groups, a
-join, a rank, DISTINCT. There a group is a row only if its noisy count tells that it has some.
+A release of listed keys has a group for each of them; a group without rows shows numbers near 0.
+That is right for the reader of an answer, but an operator above the release takes groups for rows:
+an average over groups, a join, a rank, DISTINCT. There a group is a row only if its noisy count
+shows that it has rows.
 
     SELECT avg(n) FROM (SELECT doctor_id, count(*) AS n FROM visits GROUP BY doctor_id) t
 """
@@ -29,12 +30,14 @@ from dpsql.plan.traversal import operators, replace_sources
 
 
 def with_groups_that_have_rows(plan: Plan, values: Container[Plan]) -> Plan:
-    """`plan`, whose answer has all listed groups where it is itself a release.
+    """`plan`, where releases below other operators leave out groups that may be empty.
 
-    `values` are read for a group at a time by scalar subqueries, for which 0 is as good as none.
+    A release whose groups are rows of the answer itself has all listed groups. So have the releases
+    in `values`: scalar subqueries read one group of them at a time, and 0 serves as well as NULL.
     """
 
     def shown(part: Plan) -> Plan:
+        """`part`, whose rows are the answer's."""
         match part:
             case Project() | Filter() | Sort() | Limit() | Union():
                 return replace_sources(shown, part)
@@ -50,7 +53,7 @@ def with_groups_that_have_rows(plan: Plan, values: Container[Plan]) -> Plan:
                 return replace_sources(read, part)
 
     def listed(part: Plan) -> Plan:
-        """DISTINCT keys are all that there are where nothing is asked of private rows."""
+        """`part`, whose distinct rows are the answer's: without a condition they are all keys."""
         match part:
             case Project() | Sort() | Union():
                 return replace_sources(listed, part)
@@ -62,6 +65,7 @@ def with_groups_that_have_rows(plan: Plan, values: Container[Plan]) -> Plan:
                 return read(part)
 
     def read(part: Plan) -> Plan:
+        """`part`, whose rows another operator reads."""
         below = replace_sources(read, part)
         return below if part in values else _group_keys(below)
 
@@ -69,12 +73,13 @@ def with_groups_that_have_rows(plan: Plan, values: Container[Plan]) -> Plan:
 
 
 def _value(plan: Plan) -> Plan:
-    """What a scalar subquery reads, below the LIMIT of one that has a row anyway."""
+    """The grouping that a scalar subquery's `plan` reads, below a LIMIT 1 on its one group."""
     below = plan.source if isinstance(plan, Limit) else plan
     return grouping_of(below) or below
 
 
 def _group_keys(plan: Plan) -> Plan:
+    """`plan`, if it is a release of listed keys, without the groups that may be empty."""
     if not isinstance(plan, Release) or plan.key_source is not None or not plan.keys:
         return plan
     return replace(plan, hides_empty_groups=True)

@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.analysis.lineage.unit_identity import determines_unit
 from dpsql.bind.aggregate import text_extremes
-from dpsql.bind.aggregate.aggregates import Absent, Aggregates
+from dpsql.bind.aggregate.aggregates import Aggregates, GroupingCall
 from dpsql.bind.aggregate.public_aggregate import check_private
 from dpsql.bind.context import Context
 from dpsql.bind.expression.expression import ExpressionBinder
@@ -22,20 +22,9 @@ from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.window.window import Windows
 from dpsql.errors import GroupingFault, Refused, Span
 from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, OutputKind
-from dpsql.plan.expression import (
-    Column,
-    Expression,
-    Literal,
-)
+from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.expression_text import describe
-from dpsql.plan.operator import (
-    Aggregate,
-    Output,
-    Plan,
-    Project,
-    Union,
-    Values,
-)
+from dpsql.plan.operator import Aggregate, Output, Plan, Project, Union, Values
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.total_form import aggregate_form
 from dpsql.plan.traversal import columns
@@ -43,7 +32,10 @@ from dpsql.plan.traversal import columns
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The keys in order, with their places; `sets` are the keys of each set, None without sets."""
+    """The keys in order, each with its name and its place in the text.
+
+    `sets` has the indices of the keys of each grouping set; it is None for a plain GROUP BY.
+    """
 
     keys: tuple[Expression, ...]
     names: tuple[str, ...]
@@ -61,18 +53,18 @@ class Grouping:
     ) -> Grouping:
         """The GROUP BY clause of a SELECT; no keys at all without one."""
         group = node.args.get("group")
-        held = {w.column for w in windows.outputs} | aggregates.columns
-        found: Keys = {}
+        computed = {w.column for w in windows.outputs} | aggregates.columns
+        keys: Keys = {}
         sets: list[tuple[int, ...]] | None = None
         if group is not None:
             require_args(group, "expressions", "all")
-            reader = KeyReader(items, binder, held, found)
+            reader = KeyReader(items, binder, computed, keys)
             if group.args.get("all"):
-                found |= {i.expression: i.at for i in items if not columns(i.expression) & held}
+                keys |= {i.expression: i.at for i in items if not columns(i.expression) & computed}
             written = [k for k in group.expressions if not isinstance(k, SETS)]
-            plain = tuple(place for k in written for place in reader.indices_of(k))
+            plain = tuple(index for k in written for index in reader.indices_of(k))
             sets = reader.sets([k for k in group.expressions if isinstance(k, SETS)], plain)
-        listed = [(key, at) for key, at in found.items()]
+        listed = [(key, at) for key, at in keys.items()]
         return cls(
             tuple(key for key, _ in listed),
             tuple(_key_name(key, items) for key, _ in listed),
@@ -81,7 +73,7 @@ class Grouping:
         )
 
     def with_key(self, key: Expression) -> Grouping:
-        """One more key."""
+        """The grouping by one more key, if `key` isn't one yet."""
         if key in self.keys:
             return self
         return replace(
@@ -94,7 +86,10 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """A grouped relation: what stands for each key, and all columns it hands on."""
+    """A grouped relation and its columns.
+
+    `substitution` maps each key, aggregate and GROUPING() to what stands for it above the grouping.
+    """
 
     plan: Plan
     substitution: dict[Expression, Expression]
@@ -106,11 +101,11 @@ def grouped(
 ) -> Grouped:
     """`source` grouped: a release if it is private and the keys don't determine the unit."""
     aggregates = tuple(bound_aggregates.outputs)
-    for absent in bound_aggregates.absent:
-        _check_keys(absent, grouping)
+    for grouping_call in bound_aggregates.grouping_calls:
+        _check_keys(grouping_call, grouping)
     below = frozenset(output_columns(source))
     for key, at in zip(grouping.keys, grouping.spans, strict=True):
-        # What a subquery of the SELECT list gives stands beside the groups, not beside the rows.
+        # A subquery of the SELECT list is joined to the groups, not to the rows below them.
         if not columns(key) <= below:
             raise Refused(
                 "a group key has a subquery of the SELECT list",
@@ -128,11 +123,12 @@ def grouped(
         if visibility(source) is Visibility.PRIVATE:
             used, aggregates = with_dependent(source, used, aggregates)
         plan: Plan = _frontier(source, used, aggregates, bound_aggregates, context)
-        lifted |= {absent.column: absent.value(grouping.keys) for absent in bound_aggregates.absent}
+        lifted |= {g.column: g.value(grouping.keys) for g in bound_aggregates.grouping_calls}
     else:
         plan = _sets(source, tuple(keys), grouping.sets, bound_aggregates, context)
-        results = (*(a.column for a in aggregates), *(a.column for a in bound_aggregates.absent))
-        known = (*(k.expression for k in keys), *results)
+        calls: list[AggregateOutput | GroupingCall] = [*aggregates]
+        calls += bound_aggregates.grouping_calls
+        known = (*(k.expression for k in keys), *(call.column for call in calls))
         lifted = dict(zip(known, output_columns(plan), strict=True))
     return Grouped(plan, lifted, frozenset(output_columns(plan)))
 
@@ -144,9 +140,12 @@ def _frontier(
     aggregates_bound: Aggregates,
     context: Context,
 ) -> Plan:
-    """The lowest aggregate whose keys don't determine the unit is a release."""
+    """`source` grouped by `keys`: a release where its rows are private and keys don't tell units.
+
+    Public and released rows are aggregated as they are, and so are the rows of each unit.
+    """
     if not keys and not aggregates:
-        # One row without columns, whoever is there: nothing need be asked, or paid.
+        # One row without columns, whatever the data: nothing is read, and nothing paid.
         source = Values((), ())
     if visibility(source) is not Visibility.PRIVATE:
         _check_noisy(aggregates)
@@ -166,7 +165,7 @@ def _frontier(
 def _per_unit(
     source: Plan, keys: tuple[Output, ...], aggregates: tuple[AggregateOutput, ...]
 ) -> Aggregate:
-    """Aggregates of one unit's rows: functions of the bag of them, whatever order they lie in."""
+    """Aggregates of one unit's rows; Refused if they depend on the rows' order."""
     _check_noisy(aggregates)
     for output in aggregates:
         arguments = output.call.arguments
@@ -181,6 +180,10 @@ def _per_unit(
     return Aggregate(source, keys, aggregates)
 
 
+_GroupedSet = tuple[Plan, dict[int, Column], tuple[AggregateOutput, ...]]
+"""The grouped rows of one set, the column of each key by its index, and the aggregates."""
+
+
 def _sets(
     source: Plan,
     keys: tuple[Output, ...],
@@ -188,35 +191,33 @@ def _sets(
     aggregates: Aggregates,
     context: Context,
 ) -> Plan:
-    """One grouping for each set, its missing keys NULL, all of them paid from one budget.
+    """The union of one grouping for each set, where keys that the set leaves out are NULL.
 
-    A set that is named twice is released once, and its rows come twice.
+    A set that is named twice is released once, and its rows appear twice.
     """
-    made: dict[tuple[int, ...], tuple[Plan, dict[int, Column], tuple[AggregateOutput, ...]]] = {}
+    grouped_sets: dict[tuple[int, ...], _GroupedSet] = {}
     arms: list[Plan] = []
-    for places in sets:
-        if places not in made:
-            made[places] = _set(source, places, keys, aggregates, context)
-        rows, chosen, results = made[places]
+    for indices in sets:
+        if indices not in grouped_sets:
+            grouped_sets[indices] = _set(source, indices, keys, aggregates, context)
+        rows, chosen, results = grouped_sets[indices]
         outputs = [
             Output(
-                context.names.column(key.column.name, key.column.type),
-                chosen.get(place, Literal(None, key.column.type)),
+                context.names.like(key.column),
+                chosen.get(index, Literal(None, key.column.type)),
             )
-            for place, key in enumerate(keys)
+            for index, key in enumerate(keys)
         ]
+        outputs += [Output(context.names.like(a.column), a.column) for a in results]
+        set_keys = [keys[p].expression for p in indices]
         outputs += [
-            Output(context.names.column(a.column.name, a.column.type), a.column) for a in results
-        ]
-        kept = [keys[p].expression for p in places]
-        outputs += [
-            Output(context.names.column(a.column.name, a.column.type), a.value(kept))
-            for a in aggregates.absent
+            Output(context.names.like(a.column), a.value(set_keys))
+            for a in aggregates.grouping_calls
         ]
         arms.append(Project(rows, tuple(outputs)))
     if len(arms) == 1:
         return arms[0]
-    united = tuple(context.names.column(c.name, c.type) for c in output_columns(arms[0]))
+    united = tuple(context.names.like(c) for c in output_columns(arms[0]))
     return Union(tuple(arms), united, None)
 
 
@@ -226,17 +227,14 @@ def _set(
     keys: tuple[Output, ...],
     aggregates: Aggregates,
     context: Context,
-) -> tuple[Plan, dict[int, Column], tuple[AggregateOutput, ...]]:
-    """`source` grouped by the keys at `indices`: its columns for them, and its aggregates."""
+) -> _GroupedSet:
+    """`source` grouped by the keys at `indices`."""
     own = {
-        p: replace(keys[p], column=context.names.column(keys[p].column.name, keys[p].column.type))
+        p: replace(keys[p], column=context.names.like(keys[p].column))
         for p in indices
         if not isinstance(keys[p].expression, Literal)
     }
-    results = tuple(
-        replace(a, column=context.names.column(a.column.name, a.column.type))
-        for a in aggregates.outputs
-    )
+    results = tuple(replace(a, column=context.names.like(a.column)) for a in aggregates.outputs)
     rows = _frontier(source, tuple(own.values()), results, aggregates, context)
     if visibility(rows) is Visibility.PRIVATE:
         raise Refused(
@@ -245,21 +243,21 @@ def _set(
             hint="group by them plainly in a subquery first",
             note="grouping_sets",
         )
-    return rows, {place: output.column for place, output in own.items()}, results
+    return rows, {index: output.column for index, output in own.items()}, results
 
 
-def _check_keys(absent: Absent, grouping: Grouping) -> None:
-    for key in absent.keys:
+def _check_keys(call: GroupingCall, grouping: Grouping) -> None:
+    for key in call.keys:
         if key not in grouping.keys:
             raise GroupingFault(
                 f"GROUPING({describe(key)}): it isn't grouped by",
-                at=absent.at,
+                at=call.at,
                 hint="name keys of GROUP BY",
             )
 
 
 def _check_noisy(aggregates: tuple[AggregateOutput, ...]) -> None:
-    """Only what is released here has noise to tell of."""
+    """Refuse functions of an aggregate's noise where the aggregate isn't released, so has none."""
     for output in aggregates:
         if output.call.output_kind is not OutputKind.VALUE:
             raise Refused(
@@ -271,7 +269,7 @@ def _check_noisy(aggregates: tuple[AggregateOutput, ...]) -> None:
 
 
 _DISTINCT = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM, AggregateFunction.AVG})
-"""What may be of distinct values: a unit adds or takes away so many of them."""
+"""Aggregates of distinct values that can be released: one unit adds or removes so many values."""
 
 
 def _check_distinct(output: AggregateOutput) -> None:

@@ -21,28 +21,31 @@ MAX_SETS = 64
 SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 Keys = dict[Expression, Span | None]
-"""Each key once, in order, and where it stands."""
+"""Each key once, in order, and its place in the text."""
 
 
 @dataclass(slots=True)
 class KeyReader:
-    """Reads the keys of a GROUP BY clause into `keys`, each once."""
+    """Reads the keys of a GROUP BY clause into `keys`, each once.
+
+    `items` are the SELECT list, `computed` the columns of aggregates and window functions.
+    """
 
     items: list[Item]
     binder: ExpressionBinder
-    parenthesized: set[Column]
+    computed: set[Column]
     keys: Keys
 
     def index_of(self, node: exp.Expr) -> int:
-        """The place of one key among all of the clause's."""
+        """The index of the key `node` among all keys of the clause."""
         key = self._key(node)
-        if columns(key) & self.parenthesized:
+        if columns(key) & self.computed:
             raise GroupingFault("an aggregate can't be grouped by", at=span(node))
         self.keys.setdefault(key, span(node))
         return list(self.keys).index(key)
 
     def indices_of(self, node: exp.Expr) -> tuple[int, ...]:
-        """Those of the keys of a row, (a, b); () has none."""
+        """The indices of the keys of `node`, a row (a, b) or one key; () has none."""
         if isinstance(node, exp.Tuple):
             return tuple(self.index_of(part) for part in node.expressions)
         if isinstance(node, exp.Paren):
@@ -50,16 +53,19 @@ class KeyReader:
         return (self.index_of(node),)
 
     def sets(self, clauses: list[exp.Expr], plain: tuple[int, ...]) -> list[tuple[int, ...]] | None:
-        """Every grouping set, each with the plain keys; None where there are only plain ones."""
+        """Every grouping set as indices of keys; None without `clauses`, which hold the sets.
+
+        Each set has the `plain` keys too, which stand outside of ROLLUP, CUBE and GROUPING SETS.
+        """
         if not clauses:
             return None
-        found = [plain]
+        sets = [plain]
         for clause in clauses:
-            found = [(*before, *more) for before in found for more in self._expanded(clause)]
-            if len(found) > MAX_SETS:
+            sets = [(*before, *more) for before in sets for more in self._expanded(clause)]
+            if len(sets) > MAX_SETS:
                 raise TooComplex(f"more than {MAX_SETS} grouping sets", at=span(clause))
         # (a, b) and (b, a) are one set.
-        return [tuple(sorted(set(places))) for places in found]
+        return [tuple(sorted(set(indices))) for indices in sets]
 
     def _expanded(self, clause: exp.Expr) -> list[tuple[int, ...]]:
         """The sets of one clause: prefixes of a ROLLUP, subsets of a CUBE, or as listed."""
@@ -75,7 +81,7 @@ class KeyReader:
                 chosen = [list(c) for n in sizes for c in combinations(parts, n)]
             case _:
                 return parts
-        return [tuple(place for part in group for place in part) for group in chosen]
+        return [tuple(index for part in group for index in part) for group in chosen]
 
     def _key(self, node: exp.Expr) -> Expression:
         """An ordinal, a column in scope, or an alias of the SELECT list, in this order."""
@@ -91,7 +97,7 @@ class KeyReader:
 
 
 def keys_by_index(node: exp.Select) -> exp.Select:
-    """`node`, whose keys that repeat an item with a subquery name it by its place instead.
+    """`node` with ordinals for keys that repeat an item of the SELECT list with a subquery.
 
     Bound twice, a subquery would be two columns.
     """
@@ -111,9 +117,9 @@ def keys_by_index(node: exp.Select) -> exp.Select:
 
 
 def subquery_keys(node: exp.Select) -> frozenset[int]:
-    """The places of those items of the SELECT list that are keys and hold a subquery.
+    """The indices of those items of the SELECT list that are keys and hold a subquery.
 
-    A key is of the rows, so that its subquery is asked for each of them, and not for each group.
+    A key is computed of rows, so that its subquery is evaluated for each row, not for each group.
     """
     group = node.args.get("group")
     if group is None:
@@ -122,9 +128,9 @@ def subquery_keys(node: exp.Select) -> frozenset[int]:
     ordinals = {int(key.name) for key in keys if isinstance(key, exp.Literal) and key.is_int}
     names = {key.name.casefold() for key in keys if isinstance(key, exp.Column) and not key.table}
     return frozenset(
-        place
-        for place, item in enumerate(node.expressions)
-        if (group.args.get("all") or place + 1 in ordinals or item.alias.casefold() in names)
+        index
+        for index, item in enumerate(node.expressions)
+        if (group.args.get("all") or index + 1 in ordinals or item.alias.casefold() in names)
         and item.find(exp.Query) is not None
         and not has_aggregate(item)
     )

@@ -1,4 +1,4 @@
-"""HAVING without what is true of every group that has a row."""
+"""HAVING without the conditions that every group with a row satisfies."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from dpsql.plan.expression import (
 def without_tautologies(
     condition: Expression, grouping: Grouping, aggregates: Aggregates, shown: frozenset[Column]
 ) -> Expression | None:
-    """HAVING without what is true of every group that has a row, and of no count that is `shown`.
+    """`condition` without conjuncts such as `count(*) > 0`; None if no conjunct is left.
 
-    `count(*) > 0`, as BI tools add it, would cost a count and drop groups at random. Where the
-    statement shows the count, its reader would meet groups of 0 and below.
+    Every group with a row satisfies it. As BI tools add it, it would cost a count and drop groups
+    at random. It stays where the count is among the columns that are `shown`: otherwise the answer
+    would show groups of 0 and below.
     """
     if all(isinstance(key, Literal) for key in grouping.keys):
         return condition
@@ -34,8 +35,8 @@ def without_tautologies(
         and not a.call.arguments
         and a.call.filter is None
     )
-    kept = tuple(p for p in conjuncts(condition) if not _is_tautology(p, counts))
-    return conjunction(kept) if kept else None
+    conditions = tuple(p for p in conjuncts(condition) if not _is_tautology(p, counts))
+    return conjunction(conditions) if conditions else None
 
 
 def _is_tautology(condition: Expression, counts: frozenset[Column]) -> bool:

@@ -1,4 +1,4 @@
-"""Group keys of private rows that a join says equal a public column: they are listed with it.
+"""Group keys of private rows that a join equates with a public column: that column replaces them.
 
     SELECT v.doctor_id, d.specialty, count(*) FROM visits v JOIN doctors d USING (doctor_id) …
 
@@ -21,27 +21,30 @@ from dpsql.schema.sql_type import Double
 def with_public_keys(
     source: Plan, keys: tuple[Output, ...], more: frozenset[Column] = frozenset()
 ) -> tuple[Output, ...]:
-    """`keys`, of which those that equal a column beside another key, or `more`, are that column."""
+    """`keys` with private columns replaced by the public columns that a join equates with them.
+
+    A key is replaced if another key, or one of the columns `more`, is of the same public table.
+    """
     join = source
     while isinstance(join, Filter | MarkJoin | Window):
         join = join.source
     if not isinstance(join, Join):
         return keys
     equal = _public(join)
-    found = list(keys)
-    for place, key in enumerate(keys):
-        others = columns(*(k.expression for n, k in enumerate(keys) if n != place)) | more
-        for column, twin, beside in equal:
-            if key.expression == column and others & beside:
-                found[place] = replace(key, expression=twin)
+    public_keys = list(keys)
+    for index, key in enumerate(keys):
+        others = columns(*(k.expression for n, k in enumerate(keys) if n != index)) | more
+        for column, twin, siblings in equal:
+            if key.expression == column and others & siblings:
+                public_keys[index] = replace(key, expression=twin)
                 break
-    return tuple(found)
+    return tuple(public_keys)
 
 
 def _public(join: Join) -> list[tuple[Column, Column, frozenset[Column]]]:
-    """Columns of private rows, the public column that each equals, and what is beside that."""
+    """Private columns, the public column that each equals, and all columns of the public table."""
     public = [s for s in join.sources if visibility(s) is Visibility.PUBLIC]
-    found: list[tuple[Column, Column, frozenset[Column]]] = []
+    equal_columns: list[tuple[Column, Column, frozenset[Column]]] = []
     for left, right in matched(join.on):
         for column, twin in ((left, right), (right, left)):
             if not (isinstance(column, Column) and isinstance(twin, Column)):
@@ -49,9 +52,9 @@ def _public(join: Join) -> list[tuple[Column, Column, frozenset[Column]]]:
             # Equal doubles may be two zeros.
             if column.type != twin.type or isinstance(twin.type, Double):
                 continue
-            found += [
+            equal_columns += [
                 (column, twin, frozenset(output_columns(s)))
                 for s in public
                 if twin in output_columns(s) and column not in output_columns(s)
             ]
-    return found
+    return equal_columns

@@ -1,4 +1,4 @@
-"""Joins of private rows: the proof, by the schema's keys, that rows which meet share their unit."""
+"""Joins of private rows: proofs, from the schema's keys, that joined rows belong to one unit."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ Pair = tuple[Expression, Expression]
 def check_same_unit(
     join: Join, spans: Mapping[Plan, Span | None], qualified: Callable[[Column], str]
 ) -> None:
-    """Refuse a join of private sources unless keys prove that rows that meet share a unit.
+    """Refuse a join of private sources unless keys prove that joined rows share a unit.
 
     The emitted SQL equates the units in any case; without the proof that would change what the
     query means: orders joined on a date would silently lose all pairs of different customers.
+
+    `spans` are the sources' places in the text; `qualified` writes a column with its table's name.
     """
     private = [s for s in join.sources if visibility(s) is Visibility.PRIVATE]
     if len(private) < 2:
@@ -60,7 +62,8 @@ def outer_join(
     """An outer join in which each row, with or without a partner, belongs to one unit or nobody.
 
     A public row that is kept for lack of a private partner tells that there is none: where rows are
-    released, `kept_row` sees to it that nothing depends on it.
+    released, `unmatched_public_rows` sees to it that nothing depends on that row. Raises Refused if
+    the kind of the join, or a missing proof of equal units, leaves rows without an owner.
     """
     sides = (visibility(left), visibility(right))
     if kind is OuterKind.LEFT and sides == (Visibility.PUBLIC, Visibility.PRIVATE):
@@ -89,7 +92,11 @@ def outer_join(
 
 
 def require_subquery_unit(node: exp.Expr, source: Plan, relation: Plan, equal: list[Pair]) -> None:
-    """Refuse to ask private rows anything that isn't about the asking row's own unit."""
+    """Refuse a subquery of private rows that isn't proved to be about the outer row's own unit.
+
+    `source` are the outer rows, `relation` the subquery's, and `equal` the expressions of both that
+    the subquery's conditions equate.
+    """
     if visibility(relation) is not Visibility.PRIVATE:
         return
     single = identifies_unit(relation, (side for pair in equal for side in pair))
@@ -118,13 +125,14 @@ def require_subquery_unit(node: exp.Expr, source: Plan, relation: Plan, equal: l
 
 
 def require_total_keys(source: Plan, keys: Iterable[Output]) -> None:
-    """Refuse keys that name a unit in some rows, and none where an outer join left them NULL.
+    """Refuse keys that identify a unit in some rows, and are NULL in others by an outer join.
 
-    As a release no unit's group would appear; as groups of units, that of NULL is of several.
+    Released, no unit's group would pass the threshold; grouped by unit, the group of NULL would
+    hold rows of several units.
     """
-    found = {key.expression: key for key in keys}
-    if identifies_unit(source, found):
-        named = next((k for e, k in found.items() if identifies_unit(source, [e])), None)
+    by_expression = {key.expression: key for key in keys}
+    if identifies_unit(source, by_expression):
+        named = next((k for e, k in by_expression.items() if identifies_unit(source, [e])), None)
         shown = "its columns" if named is None else describe(named.expression)
         raise Refused(
             "groups by a key of the unit that is NULL where an outer join has no partner",
@@ -135,7 +143,7 @@ def require_total_keys(source: Plan, keys: Iterable[Output]) -> None:
 
 
 def is_same_unit(sources: Sequence[Plan], relation: Plan, equal: list[Pair]) -> bool:
-    """Whether `equal` proves that the rows of `sources` ask about rows of their own unit."""
+    """Whether `equal` proves that rows of `sources` meet only rows of their unit in `relation`."""
     agreed = _Equal(equal)
     named = (pairs for source in sources for pairs in _shared(source, relation))
     proved = any(not list(agreed.missing(pairs)) for pairs in named)
@@ -145,7 +153,7 @@ def is_same_unit(sources: Sequence[Plan], relation: Plan, equal: list[Pair]) -> 
 
 
 def _extreme_instead(node: exp.Expr) -> str:
-    """X > ANY (…) is x > the least of them, which can be released."""
+    """The hint for x > ANY (…), which is x > the minimum of its values; empty for other nodes."""
     rows = node.args.get("expression")
     if not isinstance(rows, exp.Any | exp.All) or isinstance(node, exp.EQ | exp.NEQ):
         return ""
@@ -172,50 +180,51 @@ def _shown_kind(source: Plan) -> str:
 
 
 def _share_unit(equal: _Equal, left: Plan, right: Plan) -> bool:
-    """What names one thing on both sides, which has one unit, agrees in all its columns."""
+    """Whether `equal` equates all columns of some unit identifier that both sides have."""
     return any(not list(equal.missing(pairs)) for pairs in _shared(left, right))
 
 
 def _shared(left: Plan, right: Plan) -> list[list[tuple[Column, Column]]]:
-    """The columns of both that name the same things, beside each other, in a fixed order."""
+    """For each unit identifier of both sides, the pairs of its columns; in a fixed order."""
     ours, theirs = unit_identifiers(left), unit_identifiers(right)
-    found = [
+    shared = [
         list(zip(a.columns, b.columns, strict=True))
         for a in ours
         for b in theirs
         if a.identity == b.identity
     ]
-    return sorted(found, key=lambda pairs: [(a.id, b.id) for a, b in pairs])
+    return sorted(shared, key=lambda pairs: [(a.id, b.id) for a, b in pairs])
 
 
 class _Equal:
-    """Which columns are equal where all of some equalities hold.
+    """Which columns are equal where all of some equalities hold, by union-find.
 
-    Equality goes on from column to column of one type, or of integers. '7' and '07' are both the
+    Equality is transitive among columns of one type, or of integers. '7' and '07' are both the
     number 7, and two texts.
     """
 
     def __init__(self, pairs: Iterable[Pair]) -> None:
-        self._like: dict[Column, Column] = {}
+        self._parents: dict[Column, Column] = {}
         for a, b in pairs:
-            if isinstance(a, Column) and isinstance(b, Column) and _alike(a, b):
-                self._like[self._first(a)] = self._first(b)
+            if isinstance(a, Column) and isinstance(b, Column) and _is_transitive(a, b):
+                self._parents[self._root(a)] = self._root(b)
 
     def missing(self, pairs: Iterable[tuple[Column, Column]]) -> Iterator[tuple[Column, Column]]:
-        """Those of `pairs` that needn't be equal."""
-        return (pair for pair in pairs if self._first(pair[0]) != self._first(pair[1]))
+        """Those of `pairs` whose columns needn't be equal."""
+        return (pair for pair in pairs if self._root(pair[0]) != self._root(pair[1]))
 
-    def _first(self, column: Column) -> Column:
-        first = column
-        while (like := self._like.get(first, first)) != first:
-            first = like
+    def _root(self, column: Column) -> Column:
+        root = column
+        while (parent := self._parents.get(root, root)) != root:
+            root = parent
         # The next search is one step: a chain of n joins would take n² of them.
-        if first != column:
-            self._like[column] = first
-        return first
+        if root != column:
+            self._parents[column] = root
+        return root
 
 
-def _alike(a: Column, b: Column) -> bool:
+def _is_transitive(a: Column, b: Column) -> bool:
+    """Whether equality of `a` and `b` is one of values as they are, without a lossy conversion."""
     return a.type == b.type or (isinstance(a.type, Integer) and isinstance(b.type, Integer))
 
 
@@ -226,11 +235,12 @@ def _unproved(
     at: Span | None,
     qualified: Callable[[Column], str],
 ) -> Refused:
+    """The refusal to join `source` to the `connected` ones, with the fewest equalities to add."""
     mine = private_scans(source)[0].table.display_name
     absent = [list(equal.missing(pairs)) for other in connected for pairs in _shared(other, source)]
     if absent:
-        least = min(absent, key=len)
-        added = " AND ".join(f"{qualified(a)} = {qualified(b)}" for a, b in least)
+        equalities = min(absent, key=len)
+        added = " AND ".join(f"{qualified(a)} = {qualified(b)}" for a, b in equalities)
         return Refused(
             f"{mine} is joined on columns that don't determine the privacy unit",
             at=at,

@@ -1,10 +1,10 @@
-"""Joins that ask public rows only whether they have a private partner: EXISTS, and NOT EXISTS.
+"""Joins that only test public rows for a private partner, rewritten as EXISTS and NOT EXISTS.
 
     SELECT d.name FROM doctors d LEFT JOIN visits v ON v.doctor_id = d.doctor_id
     WHERE v.doctor_id IS NULL
 
-keeps the doctors without visits, and so does ANTI JOIN. Nothing else of visits is read, and what a
-subquery asks of rows of others is answered by how many there are.
+keeps the doctors without visits, and so does ANTI JOIN. Nothing else of visits is read, so that a
+noisy count of each doctor's visits answers it, as `subquery.private_existence` does for EXISTS.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sqlglot import exp
 from dpsql.bind.context import Context
 from dpsql.bind.from_clause.join import SEMI_ANTI
 from dpsql.bind.from_clause.table import find_relation
+from dpsql.bind.syntax.conjuncts import conjuncts
 from dpsql.errors import UnknownTable
 from dpsql.schema.model import Public, Table
 
@@ -26,20 +27,20 @@ _PLAIN_TABLE = ("this", "alias", "db", "catalog")
 
 
 def without_partner_joins(node: exp.Select, context: Context) -> exp.Select:
-    """`node`, whose public tables ask by EXISTS where they were joined for that alone."""
+    """`node` with EXISTS in WHERE for each join that only tests public rows for a partner."""
     joins = node.args.get("joins") or []
     first = node.args.get("from_")
     if first is None or not any(join.kind in SEMI_ANTI or join.side == "LEFT" for join in joins):
         return node
     before: list[_Source] = []
-    for place, source in enumerate([first.this, *(join.this for join in joins)]):
-        found = _declared(source, context)
-        if found is None:
+    for index, source in enumerate([first.this, *(join.this for join in joins)]):
+        table = _declared(source, context)
+        if table is None:
             return node
-        if not found.is_public:
-            asked = _tests_absence(node, place - 1, before, found) if before else None
-            return node if asked is None else without_partner_joins(asked, context)
-        before.append(found)
+        if not table.is_public:
+            rewritten = _with_existence(node, index - 1, before, table) if before else None
+            return node if rewritten is None else without_partner_joins(rewritten, context)
+        before.append(table)
     return node
 
 
@@ -55,7 +56,7 @@ class _Source:
         return isinstance(self.table.ownership, Public)
 
     def has(self, column: exp.Column) -> bool:
-        """Whether `column` may be one of the table's: one without a table's name, too."""
+        """Whether `column`, which may stand without its table, can be one of this table."""
         if column.table:
             return column.table.casefold() == self.name.casefold()
         return self.knows(column.name)
@@ -65,7 +66,7 @@ class _Source:
 
 
 def _declared(node: exp.Expr, context: Context) -> _Source | None:
-    """The table that `node` names, if it is one of the schema and named plainly."""
+    """The table of the schema that `node` names without further clauses; None for anything else."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         return None
     if any(value for name, value in node.args.items() if name not in _PLAIN_TABLE):
@@ -75,19 +76,22 @@ def _declared(node: exp.Expr, context: Context) -> _Source | None:
     if is_renamed or (not node.db and node.name.casefold() in context.ctes):
         return None
     try:
-        found = find_relation(context, node)
+        relation = find_relation(context, node)
     except UnknownTable:
         return None
-    return _Source(node.alias_or_name, found) if isinstance(found, Table) else None
+    return _Source(node.alias_or_name, relation) if isinstance(relation, Table) else None
 
 
-def _tests_absence(
+def _with_existence(
     node: exp.Select, index: int, before: list[_Source], joined: _Source
 ) -> exp.Select | None:
-    """`node` without its join at `index`, if all that it asks is whether there is a partner."""
+    """`node` with its join at `index` as EXISTS or NOT EXISTS; None if the join does more.
+
+    `joined` is the private table of that join, `before` are the public ones on its left.
+    """
     join, *later = node.args["joins"][index:]
     condition = _condition(join, before, joined)
-    # RIGHT JOIN after it keeps rows that were left out, which WHERE would leave out of its own.
+    # RIGHT JOIN after SEMI JOIN keeps rows of its own side, which EXISTS in WHERE would drop.
     is_last = not any(other.side in ("RIGHT", "FULL") for other in later)
     if condition is None or (join.kind in SEMI_ANTI and not is_last):
         return None
@@ -102,13 +106,13 @@ def _tests_absence(
     if join.side != "LEFT" or test is None or _reads_more(node, join, test, joined):
         return None
     where = changed.args["where"]
-    others = [part for part in _parts(where.this) if part != test]
+    others = [part for part in conjuncts(where.this) if part != test]
     where.set("this", exp.and_(*others, exp.not_(exists)))
     return changed
 
 
 def _condition(join: exp.Join, before: list[_Source], joined: _Source) -> exp.Expr | None:
-    """When two rows are partners; None if that can't be told from the names that are written."""
+    """The join's condition, with USING written out; None if it isn't of that form."""
     if any(value for name, value in join.args.items() if name not in _PLAIN_JOIN):
         return None
     parts: list[exp.Expr] = [] if join.args.get("on") is None else [join.args["on"].copy()]
@@ -124,49 +128,40 @@ def _condition(join: exp.Join, before: list[_Source], joined: _Source) -> exp.Ex
 def _absence(
     node: exp.Select, condition: exp.Expr, before: list[_Source], joined: _Source
 ) -> exp.Expr | None:
-    """The part of WHERE that says that a column is NULL which no partner has NULL."""
+    """The conjunct `c IS NULL` of WHERE whose column `c` no partner has NULL; None without one."""
     where = node.args.get("where")
-    for test in () if where is None else _parts(where.this):
+    for test in () if where is None else conjuncts(where.this):
         if not isinstance(test, exp.Is) or not isinstance(test.expression, exp.Null):
             continue
         column = test.this
         if not isinstance(column, exp.Column) or not joined.has(column):
             continue
-        # By USING a name alone is the public row's.
+        # A name of USING without a table is the public row's column.
         if column.table or not any(source.knows(column.name) for source in before):
-            names = {name.casefold() for name in (*_compared(condition, joined), *_filled(joined))}
+            not_null = (*_compared(condition, joined), *_declared_not_null(joined))
+            names = {name.casefold() for name in not_null}
             if column.name.casefold() in names:
                 return test
     return None
 
 
 def _compared(condition: exp.Expr, joined: _Source) -> Iterator[str]:
-    """Columns of `joined` whose comparison with something is true of each pair of partners."""
-    for part in _parts(condition):
+    """The columns of `joined` that `condition` compares: no partner has them NULL."""
+    for part in conjuncts(condition):
         if isinstance(part, _COMPARISONS):
             for side in (part.this, part.expression):
                 if isinstance(side, exp.Column) and joined.has(side):
                     yield side.name
 
 
-def _filled(joined: _Source) -> Iterator[str]:
-    """Columns that are declared to have a value in each row."""
+def _declared_not_null(joined: _Source) -> Iterator[str]:
+    """The columns that are declared to have a value in each row."""
     yield from joined.table.key or ()
     yield from (name for name, column in joined.table.columns.items() if not column.nullable)
 
 
-def _parts(condition: exp.Expr) -> Iterator[exp.Expr]:
-    """The conditions that hold together, themselves and no copies of them."""
-    whole = condition.unnest()
-    if isinstance(whole, exp.And):
-        yield from _parts(whole.left)
-        yield from _parts(whole.right)
-    else:
-        yield whole
-
-
 def _reads_more(node: exp.Select, join: exp.Join, test: exp.Expr, joined: _Source) -> bool:
-    """Whether anything beside the join and `test` may read a column of `joined`."""
+    """Whether a part of `node` other than `join` and `test` may read a column of `joined`."""
     known = {id(c) for part in (join, test) for c in part.find_all(exp.Column)}
     if any(isinstance(star.parent, exp.Select) for star in node.find_all(exp.Star)):
         return True

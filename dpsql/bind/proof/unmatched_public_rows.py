@@ -1,11 +1,11 @@
-"""Outer joins that keep public rows: an inner join, whose group keys the kept rows list.
+"""Releases over outer joins that keep public rows: of an inner join, with the public rows' keys.
 
     SELECT specialty, count(visit_id) FROM doctors LEFT JOIN visits USING (doctor_id) GROUP BY 1
 
-A kept row, a doctor without visits, belongs to nobody, and one visit makes it go away. Nothing of
-it may reach the answer but its keys, which public rows tell as well, and what `kept_count` asks of
-private rows; where the rest of the statement gives such a row no other part, leaving all of them
-out changes nothing else.
+An unmatched row, a doctor without visits, belongs to nobody, and one visit makes it go away. So it
+may reach the answer only by its group keys, which public rows tell as well, and by counts and sums
+that `unmatched_row_count` computes from private rows. Where the statement reads such rows in no
+other way, the release leaves all of them out, and lists the keys of the public rows.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ Qualified = Callable[[Column], str]
 
 @dataclass(frozen=True, slots=True)
 class _UnmatchedRows:
-    """The rows without a partner: each is among the rows of the public `plan`.
+    """The public rows without a private partner: each is one of the rows of the public `plan`.
 
-    `constants` are the columns whose value they share, `independent` those that
-    say the same of a row with partners; `is_all`: every row of `plan` is one of them, or has a
-    partner. `at` is the outer join that keeps them.
+    `constants` are the columns whose value all unmatched rows share; `independent` are those whose
+    value doesn't depend on having a partner. `is_all`: each row of `plan` is unmatched or has a
+    partner. `at` is the outer join that keeps the rows.
     """
 
     plan: Plan
@@ -79,32 +79,32 @@ def release_without_unmatched(
     qualified: Qualified,
     names: Names,
 ) -> Plan:
-    """Private rows grouped, without the public rows that an outer join keeps, but with their keys.
+    """`source`, of private rows, grouped: without unmatched public rows, but with their keys.
 
-    Raises Refused where those rows would have any other part in the answer.
+    Raises Refused where unmatched rows would reach the answer in any other way.
     """
-    kept = _unmatched_rows(source)
+    unmatched = _unmatched_rows(source)
     has_unmatched = any(map(_has_unmatched, operators(source)))
     rows = bottom_up(_without_unmatched, source) if has_unmatched else source
-    if kept is None:
+    if unmatched is None:
         return Release(rows, keys, aggregates)
-    alone = UnmatchedRows(kept.plan, kept.constants)
-    added = [output for output in aggregates if not alone.add_nothing(output.call)]
+    unmatched_rows = UnmatchedRows(unmatched.plan, unmatched.constants)
+    added = [output for output in aggregates if not unmatched_rows.add_nothing(output.call)]
     for output in added:
-        if not kept.is_all or not alone.can_add(output.call):
-            raise _counted(output.call, kept, source, qualified)
+        if not unmatched.is_all or not unmatched_rows.can_add(output.call):
+            raise _counted(output.call, unmatched, source, qualified)
     for key in keys:
-        if not columns(key.expression) <= kept.listed:
+        if not columns(key.expression) <= unmatched.listed:
             raise Refused(
                 f"grouping by {describe(key.expression)} shows which public rows have no private "
                 "partner",
-                at=key.at or kept.at,
+                at=key.at or unmatched.at,
                 hint="group by columns of the public table, or use an inner join",
                 note="outer_join",
             )
-    listed = Aggregate(kept.plan, keys, ()) if keys else None
+    listed = Aggregate(unmatched.plan, keys, ()) if keys else None
     release = Release(rows, keys, aggregates, listed)
-    return with_unmatched(release, alone, added, names) if added else release
+    return with_unmatched(release, unmatched_rows, added, names) if added else release
 
 
 def _has_unmatched(plan: Plan) -> bool:
@@ -112,7 +112,7 @@ def _has_unmatched(plan: Plan) -> bool:
 
 
 def _without_unmatched(plan: Plan) -> Plan:
-    """The inner join of the same rows; what it is joined to beside it stands in one join."""
+    """The inner join in the place of such an outer join `plan`; joins of joins become one."""
     if isinstance(plan, OuterJoin) and plan.kind is OuterKind.PUBLIC:
         plan = Join((plan.left, plan.right), plan.on)
     if not isinstance(plan, Join):
@@ -123,15 +123,15 @@ def _without_unmatched(plan: Plan) -> Plan:
 
 
 def _unmatched_rows(plan: Plan) -> _UnmatchedRows | None:
-    """The rows of `plan` that belong to nobody; None if there are none."""
+    """The unmatched public rows in `plan`; None if there are none."""
     match plan:
         case Scan() | Release() | Values() | PublicStatement():
             return None
         case Filter(source=source, predicate=predicate):
             return _filtered(_unmatched_rows(source), conjuncts(predicate))
         case Project(source=source, outputs=outputs):
-            kept = _unmatched_rows(source)
-            return None if kept is None else _projected(kept, outputs)
+            unmatched = _unmatched_rows(source)
+            return None if unmatched is None else _projected(unmatched, outputs)
         case Join():
             return _joined(plan)
         case OuterJoin():
@@ -167,35 +167,36 @@ def _filtered(
                 hint="write EXISTS or NOT EXISTS (SELECT 1 FROM … WHERE …), or use an inner join",
                 note="outer_join",
             )
-    # What reads released values is left out here: more keys are listed then.
+    # A predicate on released values isn't applied to the listed rows: more keys are listed then.
     own = tuple(p for p in predicates if columns(p) <= unmatched.listed)
     listed = Filter(unmatched.plan, conjunction(own)) if own else unmatched.plan
     return replace(unmatched, plan=listed, is_all=unmatched.is_all and own == tuple(predicates))
 
 
 def _projected(unmatched: _UnmatchedRows, outputs: tuple[Output, ...]) -> _UnmatchedRows:
-    found = {o.column: constant(o.expression, unmatched.constants) for o in outputs}
+    values = {o.column: constant(o.expression, unmatched.constants) for o in outputs}
     listed = tuple(o for o in outputs if columns(o.expression) <= unmatched.listed)
-    plain = frozenset(o.column for o in outputs if columns(o.expression) <= unmatched.independent)
-    fixed = {c: value for c, value in found.items() if value is not None}
+    fixed = {c: value for c, value in values.items() if value is not None}
+    known = unmatched.independent
+    independent = frozenset(o.column for o in outputs if columns(o.expression) <= known)
     plan = Project(unmatched.plan, listed)
-    return _UnmatchedRows(plan, fixed, plain, unmatched.at, unmatched.is_all)
+    return _UnmatchedRows(plan, fixed, independent, unmatched.at, unmatched.is_all)
 
 
 def _joined(join: Join) -> _UnmatchedRows | None:
-    found = [(source, _unmatched_rows(source)) for source in join.sources]
-    keeping = [kept for _, kept in found if kept is not None]
-    if not keeping or all(kept.rejects(join.on) for kept in keeping):
+    unmatched_of = [(source, _unmatched_rows(source)) for source in join.sources]
+    sides = [unmatched for _, unmatched in unmatched_of if unmatched is not None]
+    if not sides or all(unmatched.rejects(join.on) for unmatched in sides):
         return None
-    (kept, *more) = keeping
-    others = [source for source, known in found if known is None]
+    (unmatched, *more) = sides
+    others = [source for source, known in unmatched_of if known is None]
     if more or any(visibility(s) is Visibility.PRIVATE for s in others):
-        return _none(kept)
-    plain = kept.independent.union(*map(output_columns, others))
+        return _none(unmatched)
+    independent = unmatched.independent.union(*map(output_columns, others))
     public = tuple(s for s in others if visibility(s) is Visibility.PUBLIC)
-    rows = Join((kept.plan, *public), ()) if public else kept.plan
-    is_all = kept.is_all and len(public) == len(others)
-    return _filtered(replace(kept, plan=rows, independent=plain, is_all=is_all), join.on)
+    rows = Join((unmatched.plan, *public), ()) if public else unmatched.plan
+    is_all = unmatched.is_all and len(public) == len(others)
+    return _filtered(replace(unmatched, plan=rows, independent=independent, is_all=is_all), join.on)
 
 
 def _outer(join: OuterJoin) -> _UnmatchedRows | None:
@@ -207,9 +208,9 @@ def _outer(join: OuterJoin) -> _UnmatchedRows | None:
             if theirs is not None:
                 # Public rows kept on the right may be partners: what they hold isn't known.
                 missing = {c: v for c, v in missing.items() if theirs.constants.get(c) == v}
-            plain = frozenset(output_columns(join.left))
+            independent = frozenset(output_columns(join.left))
             is_all = ours is None and theirs is None
-            return _UnmatchedRows(join.left, missing, plain, join.at, is_all)
+            return _UnmatchedRows(join.left, missing, independent, join.at, is_all)
         case OuterKind.FULL:
             return _none(ours, theirs)
         case OuterKind.LEFT:
@@ -221,7 +222,7 @@ def _outer(join: OuterJoin) -> _UnmatchedRows | None:
 
 
 def _joined_with_public(unmatched: _UnmatchedRows, join: OuterJoin) -> _UnmatchedRows:
-    """Kept rows of the left side, with a partner of the right one if they have any."""
+    """Unmatched rows of the left side of `join`, whose right side has none."""
     right, whose = frozenset(output_columns(join.right)), visibility(join.right)
     if unmatched.rejects(join.on):
         nulls = {c: Literal(None, c.type) for c in right}
@@ -229,39 +230,40 @@ def _joined_with_public(unmatched: _UnmatchedRows, join: OuterJoin) -> _Unmatche
     if whose is Visibility.PRIVATE:
         _none(unmatched)
     read = columns(*join.on) - right
-    plain = unmatched.independent
-    plain = plain | right if read <= plain else plain
+    independent = unmatched.independent
+    independent = independent | right if read <= independent else independent
     if whose is Visibility.PUBLIC and read <= unmatched.listed:
         listed = OuterJoin(OuterKind.LEFT, unmatched.plan, join.right, join.on, None)
-        return replace(unmatched, plan=listed, independent=plain)
-    return replace(unmatched, independent=plain, is_all=False)
+        return replace(unmatched, plan=listed, independent=independent)
+    return replace(unmatched, independent=independent, is_all=False)
 
 
 def _marked(mark: MarkJoin) -> _UnmatchedRows | None:
-    kept, asked = _unmatched_rows(mark.source), _unmatched_rows(mark.relation)
-    if asked is not None and not asked.rejects(mark.on):
-        _none(asked)
-    if kept is None:
+    unmatched, unmatched_in_relation = _unmatched_rows(mark.source), _unmatched_rows(mark.relation)
+    if unmatched_in_relation is not None and not unmatched_in_relation.rejects(mark.on):
+        _none(unmatched_in_relation)
+    if unmatched is None:
         return None
-    if kept.rejects(mark.on):
-        return replace(kept, constants={**kept.constants, mark.column: Literal(False, Boolean())})
+    if unmatched.rejects(mark.on):
+        false = Literal(False, Boolean())
+        return replace(unmatched, constants={**unmatched.constants, mark.column: false})
     read = columns(*mark.on) - frozenset(output_columns(mark.relation))
     whose = visibility(mark.relation)
-    if whose is Visibility.PRIVATE or not read <= kept.independent:
-        return kept
-    known = replace(kept, independent=kept.independent | {mark.column})
-    if whose is Visibility.PUBLIC and read <= kept.listed:
-        return replace(known, plan=replace(mark, source=kept.plan))
+    if whose is Visibility.PRIVATE or not read <= unmatched.independent:
+        return unmatched
+    known = replace(unmatched, independent=unmatched.independent | {mark.column})
+    if whose is Visibility.PUBLIC and read <= unmatched.listed:
+        return replace(known, plan=replace(mark, source=unmatched.plan))
     return known
 
 
-def _none(*found: _UnmatchedRows | None) -> _UnmatchedRows | None:
-    """No kept rows; refuse what has no rule for them, if there are any."""
-    for kept in found:
-        if kept is not None:
+def _none(*sources: _UnmatchedRows | None) -> _UnmatchedRows | None:
+    """None, if none of `sources` is unmatched rows; Refused otherwise: no rule is for them here."""
+    for unmatched in sources:
+        if unmatched is not None:
             raise Refused(
                 "public rows that an outer join keeps can be grouped by their own columns only",
-                at=kept.at,
+                at=unmatched.at,
                 hint="use an inner join: all keys of a public table appear in the result anyway",
                 note="outer_join",
             )
@@ -271,7 +273,7 @@ def _none(*found: _UnmatchedRows | None) -> _UnmatchedRows | None:
 def _counted(
     call: AggregateCall, unmatched: _UnmatchedRows, source: Plan, qualified: Qualified
 ) -> Refused:
-    """Such an aggregate, and one that only has rows with a partner."""
+    """The refusal of an aggregate over unmatched rows, with one over matched rows as its hint."""
 
     def named_fully(part: Expression) -> Expression:
         return replace(part, name=qualified(part)) if isinstance(part, Column) else part

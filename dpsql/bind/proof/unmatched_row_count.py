@@ -1,16 +1,16 @@
-"""Counts and sums that take in the public rows that an outer join keeps.
+"""Counts and sums that include the public rows that an outer join keeps.
 
     SELECT specialty, count(*) FROM doctors d LEFT JOIN visits v USING (doctor_id) GROUP BY 1
 
-counts visits, and one row more for each doctor without any. One unit meets so many doctors, so how
-many of them are met is a count like any other, of the same release:
+counts visits, and one row more for each doctor without any. One unit has visits to a limited number
+of doctors, so the number of doctors with visits is one more noisy count of the same release:
 
     SELECT specialty, count(v.visit_id) + there.n - count(DISTINCT d.doctor_id)
     FROM doctors d JOIN visits v USING (doctor_id)
     JOIN (SELECT specialty, count(*) AS n FROM doctors GROUP BY 1) AS there USING (specialty) …
 
-A sum takes in what the columns of those doctors hold: of each whose count of visits, a release of
-its own, isn't above 0 by more than its noise.
+A sum includes the values of the doctors without visits. These are the doctors whose noisy count of
+visits, a release of its own, isn't above 0 by more than its noise.
 """
 
 from __future__ import annotations
@@ -68,19 +68,22 @@ _ADDED = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM, AggregateFun
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedRows:
-    """The rows of the public `plan` that have no private partner, beside what is `fixed` there."""
+    """The rows of the public `plan` that have no private partner.
+
+    `fixed` are the columns that have one value in all of them, such as NULL for private columns.
+    """
 
     plan: Plan
     fixed: Fixed
 
     @property
     def key(self) -> Column | None:
-        """The one column by which the rows of `plan` are told apart."""
-        found = unique_key(self.plan, declared) or _key_of_join(self.plan)
-        return next(iter(found)) if found is not None and len(found) == 1 else None
+        """The column that is a key of `plan` by itself; None if there is none."""
+        key = unique_key(self.plan, declared) or _key_of_join(self.plan)
+        return next(iter(key)) if key is not None and len(key) == 1 else None
 
     def known(self, expression: Expression) -> Expression:
-        """What `expression` is in a kept row, by public columns where they tell."""
+        """`expression` with its fixed columns replaced by their values in unmatched rows."""
 
         def value(part: Expression) -> Expression:
             return self.fixed.get(part, part) if isinstance(part, Column) else part
@@ -88,14 +91,14 @@ class UnmatchedRows:
         return rewrite_expression(value, expression)
 
     def chosen(self, conditions: Iterable[Expression]) -> Expression | None:
-        """Which of them satisfy all `conditions`; None if each of them does."""
-        asked = tuple(map(self.known, conditions))
-        known = [constant(condition, {}) for condition in asked]
-        unsure = [a for a, k in zip(asked, known, strict=True) if k is None or not k.value]
+        """The condition by which an unmatched row satisfies all `conditions`; None if each does."""
+        restated = tuple(map(self.known, conditions))
+        constants = [constant(condition, {}) for condition in restated]
+        unsure = [a for a, k in zip(restated, constants, strict=True) if k is None or not k.value]
         return conjunction(tuple(unsure)) if unsure else None
 
     def add_nothing(self, call: AggregateCall) -> bool:
-        """Whether they leave the aggregate as it is; a sum does with one more 0, too."""
+        """Whether unmatched rows leave the value of `call` as it is, as NULLs or zeros in a sum."""
         if call.filter is not None and never_true(call.filter, self.fixed):
             return True
         values = [constant(argument, self.fixed) for argument in call.arguments]
@@ -106,7 +109,7 @@ class UnmatchedRows:
         return bool(absent) and (absent[0] or (call.function is AggregateFunction.SUM and zero[0]))
 
     def can_add(self, call: AggregateCall) -> bool:
-        """Whether `call` of all rows is that of joined ones, and of kept ones something told."""
+        """Whether `call` over all rows follows from `call` over matched and over public rows."""
         read = [*call.arguments, *([] if call.filter is None else [call.filter])]
         public = frozenset(output_columns(self.plan))
         return (
@@ -121,7 +124,7 @@ class UnmatchedRows:
 def with_unmatched(
     release: Release, unmatched: UnmatchedRows, added: Collection[AggregateOutput], names: Names
 ) -> Project:
-    """The rows of `release`, whose aggregates in `added` are those of kept rows, too."""
+    """The rows of `release`, where the aggregates in `added` include unmatched rows."""
     parts = _SplitCalls(release, unmatched, names)
     outputs = [Output(k.column, parts.fresh[k.column], k.at) for k in release.keys]
     for output in release.aggregates:
@@ -132,7 +135,11 @@ def with_unmatched(
 
 @dataclass(slots=True)
 class _SplitCalls:
-    """What is asked of joined rows, of all public ones, and of those that have no partner."""
+    """The aggregates of `release` as aggregates over three sets of rows.
+
+    `noisy` are over joined rows, `public` over all public rows, `alone` over unmatched public rows.
+    `fresh` are new columns for the keys.
+    """
 
     release: Release
     unmatched: UnmatchedRows
@@ -143,14 +150,14 @@ class _SplitCalls:
     fresh: dict[Column, Column] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.fresh = {k.column: self._like(k.column) for k in self.release.keys}
+        self.fresh = {k.column: self.names.like(k.column) for k in self.release.keys}
 
     def joined(self, call: AggregateCall) -> Column:
         """`call` of the joined rows."""
         return self._call_column(self.noisy, call)
 
     def all_rows(self, call: AggregateCall) -> Expression:
-        """`call` of the joined rows and the kept ones."""
+        """`call` of the joined rows and the unmatched ones."""
         if call.function is AggregateFunction.COUNT:
             return self._count(call)
         if call.function is AggregateFunction.SUM:
@@ -163,16 +170,16 @@ class _SplitCalls:
         return Cast(Arithmetic(ArithmeticOperator.DIVIDE, *parts, Double()), call.type)
 
     def plan(self) -> Plan:
-        """All of that, group by group."""
+        """The groups with all three kinds of aggregates."""
         keys = tuple(replace(k, column=self.fresh[k.column]) for k in self.release.keys)
         listed = Aggregate(self.unmatched.plan, keys, ()) if keys else None
         rows: Plan = Release(self.release.source, keys, tuple(self.noisy), listed)
-        for source, asked in ((self.unmatched.plan, self.public), (self._unmet(), self.alone)):
-            if asked:
-                own = tuple(replace(k, column=self._like(k.column)) for k in keys)
+        for source, aggregates in ((self.unmatched.plan, self.public), (self._unmet(), self.alone)):
+            if aggregates:
+                own = tuple(replace(k, column=self.names.like(k.column)) for k in keys)
                 pairs = zip(keys, own, strict=True)
                 on = tuple(_same(mine.column, other.column) for mine, other in pairs)
-                groups = Aggregate(source, own, tuple(asked))
+                groups = Aggregate(source, own, tuple(aggregates))
                 always: Expression = Literal(True, Boolean())
                 rows = OuterJoin(OuterKind.LEFT, rows, groups, on or (always,), None)
         return rows
@@ -180,11 +187,11 @@ class _SplitCalls:
     def _count(self, call: AggregateCall) -> Expression:
         present = tuple(Not(IsNull(argument)) for argument in call.arguments)
         conditions = (*present, *(() if call.filter is None else (call.filter,)))
-        condition = self.unmatched.chosen(conditions)
-        rows = replace(call, arguments=(), filter=condition)
+        counted = self.unmatched.chosen(conditions)
+        rows = replace(call, arguments=(), filter=counted)
         met = self._call_column(self.noisy, replace(rows, arguments=(self._key,), distinct=True))
-        kept = _added(ArithmeticOperator.SUBTRACT, self._call_column(self.public, rows), met)
-        return _added(ArithmeticOperator.ADD, self.joined(call), kept)
+        unmet = _added(ArithmeticOperator.SUBTRACT, self._call_column(self.public, rows), met)
+        return _added(ArithmeticOperator.ADD, self.joined(call), unmet)
 
     def _sum(self, call: AggregateCall) -> Expression:
         known = tuple(map(self.unmatched.known, call.arguments))
@@ -196,8 +203,8 @@ class _SplitCalls:
         return Case(branches, both, call.type)
 
     def _unmet(self) -> Plan:
-        """The public rows that have no partner, as far as noise tells."""
-        public, own = self.unmatched.plan, self._like(self._key)
+        """The public rows whose noisy count of partners isn't above 0 by more than its noise."""
+        public, own = self.unmatched.plan, self.names.like(self._key)
         key = (Output(own, self._key),)
         call = AggregateCall(
             AggregateFunction.COUNT, (), False, None, Double(), output_kind=OutputKind.LOW
@@ -205,9 +212,9 @@ class _SplitCalls:
         low = self.names.column("count", call.type)
         listed = Aggregate(public, key, ())
         counted = Release(self.release.source, key, (AggregateOutput(low, call),), listed)
-        beside = OuterJoin(OuterKind.LEFT, public, counted, (_same(self._key, own),), None)
-        none = Compare(Comparison.LESS_EQUAL, low, Literal(Fraction(0), Double()))
-        return Filter(beside, Or((IsNull(low), none)))
+        with_counts = OuterJoin(OuterKind.LEFT, public, counted, (_same(self._key, own),), None)
+        not_positive = Compare(Comparison.LESS_EQUAL, low, Literal(Fraction(0), Double()))
+        return Filter(with_counts, Or((IsNull(low), not_positive)))
 
     @property
     def _key(self) -> Column:
@@ -222,12 +229,9 @@ class _SplitCalls:
             of.append(AggregateOutput(known, call))
         return known
 
-    def _like(self, column: Column) -> Column:
-        return self.names.column(column.name, column.type)
-
 
 def _key_of_join(plan: Plan) -> frozenset[Column] | None:
-    """The key of a source whose rows meet at most one of all the others."""
+    """The key of a join: of the one source whose rows have one partner at most in all others."""
     on: tuple[Expression, ...] = ()
     while isinstance(plan, Filter):
         on = (*on, *conjuncts(plan.predicate))

@@ -20,7 +20,7 @@ _IS_DISTINCT_ON = "distinct_on"
 
 
 def without_distinct_on(node: exp.Select, context: Context) -> tuple[exp.Select, Context]:
-    """`node`, whose DISTINCT ON is a condition on rows' numbers, and the context to read it in."""
+    """`node` with QUALIFY row_number() = 1 for its DISTINCT ON, and the context to bind it in."""
     distinct = node.args.get("distinct")
     if distinct is None or distinct.args.get("on") is None:
         return node, context
@@ -29,7 +29,7 @@ def without_distinct_on(node: exp.Select, context: Context) -> tuple[exp.Select,
     keys = on.expressions if isinstance(on, exp.Tuple) else [on.unnest()]
     clause = node.args.get("order")
     terms = [] if clause is None else clause.expressions
-    # QUALIFY comes first; and the place of a column of * is told by what it stands for.
+    # QUALIFY is applied before DISTINCT ON; and an ordinal's column is known once * is expanded.
     items = node.expressions
     of_star = any(written_number(part) for part in (*keys, *(term.this for term in terms)))
     of_star = of_star and any(item.is_star for item in items)
@@ -41,14 +41,14 @@ def without_distinct_on(node: exp.Select, context: Context) -> tuple[exp.Select,
 
 
 def had_distinct_on(node: exp.Expr) -> bool:
-    """DISTINCT ON was written in `node`."""
+    """Whether DISTINCT ON stood in `node` before `without_distinct_on`."""
     return bool(node.meta.get(_IS_DISTINCT_ON))
 
 
 def _of_subquery(
     node: exp.Select, keys: list[exp.Expr], terms: list[exp.Expr], context: Context
 ) -> tuple[exp.Select, Context]:
-    """DISTINCT ON of the rows of a subquery, which has what is ordered by as columns, too."""
+    """DISTINCT ON over `node` as a subquery, with keys and terms of ORDER BY as further columns."""
     inner = node.copy()
     for clause in ("distinct", "order", "limit", "offset", "with_"):
         inner.set(clause, None)
@@ -81,7 +81,7 @@ def _of_subquery(
 
 
 def _first(node: exp.Select, keys: list[exp.Expr], order: list[exp.Expr]) -> exp.Select:
-    """`node` with the first row of each key alone; changes it."""
+    """Change `node` to have only the first row of each key, and return it."""
     number = exp.Window(
         this=exp.Anonymous(this="row_number"),
         partition_by=keys,
@@ -102,6 +102,6 @@ def _ordered(term: exp.Expr, by: exp.Expr) -> exp.Expr:
 
 
 def _resolved(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
-    """An item of the SELECT list by its place, or what is written."""
+    """A copy of the item that `node` names by its ordinal, or else of `node` itself."""
     ordinal = written_number(node) or 0
     return (items[ordinal - 1].unalias() if 0 < ordinal <= len(items) else node).copy()

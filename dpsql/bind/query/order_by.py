@@ -41,15 +41,15 @@ def order_by_name(node: exp.Expr, selected: BoundQuery) -> BoundQuery:
 
 
 def sorted_rows(plan: Plan, keys: tuple[SortKey, ...], clause: exp.Expr) -> Plan:
-    """`plan` in order; of two private rows, which is first depends on there being the other."""
+    """`plan` in the order of `keys`; Refused if private: a row's rank depends on other units."""
     if visibility(plan) is Visibility.PRIVATE:
         raise _private_order(clause)
-    told = distinguishing_keys(keys)
-    return Sort(plan, told) if told else plan
+    distinguishing = distinguishing_keys(keys)
+    return Sort(plan, distinguishing) if distinguishing else plan
 
 
 def row_limit(node: exp.Expr, selected: BoundQuery, parameters: Parameters) -> BoundQuery:
-    """LIMIT and OFFSET; LIMIT 0 is empty whatever it is of, and reads nothing."""
+    """`selected` with LIMIT and OFFSET of `node`; LIMIT 0 reads nothing, private rows or not."""
     count, offset = limit_of(node, parameters)
     if count == 0:
         return BoundQuery(Values(selected.columns, ()), selected.names)
@@ -61,7 +61,7 @@ def row_limit(node: exp.Expr, selected: BoundQuery, parameters: Parameters) -> B
 
 
 def limit_of(node: exp.Expr, parameters: Parameters) -> tuple[int | None, int]:
-    """The constants of LIMIT and OFFSET; no count for LIMIT ALL and LIMIT NULL."""
+    """The constants of LIMIT, None without one, and OFFSET; LIMIT ALL and NULL are None, too."""
     limit, offset = node.args.get("limit"), node.args.get("offset")
     count = None if limit is None else _rows(limit, parameters)
     if offset is None:
@@ -100,16 +100,16 @@ def _check_options(limit: exp.Expr) -> None:
 
 
 def _constant(clause: exp.Expr, count: exp.Expr, parameters: Parameters) -> int | None:
-    """A whole number, or none at all for NULL; it may be a parameter, or `(SELECT 10)`."""
+    """The whole number that `count` is, as text, parameter or `(SELECT 10)`; None for NULL."""
     count = _selected(count)
-    found = ExpressionBinder(Scope(), lambda _: None, parameters).bind(count)
+    bound = ExpressionBinder(Scope(), lambda _: None, parameters).bind(count)
     name = "OFFSET" if isinstance(clause, exp.Offset) else "LIMIT"
-    if isinstance(found, Literal):
-        if found.value is None:
+    if isinstance(bound, Literal):
+        if bound.value is None:
             return None
-        if isinstance(found.type, Integer) and isinstance(found.value, int) and found.value >= 0:
-            if holds(BIGINT, found.value):
-                return found.value
+        if isinstance(bound.type, Integer) and isinstance(bound.value, int) and bound.value >= 0:
+            if holds(BIGINT, bound.value):
+                return bound.value
             raise DataError(
                 f"{name} takes no number of 2^63 or more", at=span(clause), hint="leave it out"
             )
@@ -119,7 +119,7 @@ def _constant(clause: exp.Expr, count: exp.Expr, parameters: Parameters) -> int 
 
 
 def _selected(count: exp.Expr) -> exp.Expr:
-    """The one expression that is selected of no table; `count` as it is if it's anything else."""
+    """The item of a query such as `(SELECT 10)`; `count` itself if it is anything else."""
     query = count.unnest()
     if not isinstance(query, exp.Select) or len(query.expressions) != 1:
         return count
@@ -129,6 +129,7 @@ def _selected(count: exp.Expr) -> exp.Expr:
 
 
 def _named(node: exp.Expr, selected: BoundQuery) -> Column:
+    """The column of a set operation that the ORDER BY term `node` names, by number or name."""
     ordinal = written_number(node)
     if ordinal is not None:
         if 1 <= ordinal <= len(selected.columns):

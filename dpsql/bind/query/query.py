@@ -114,7 +114,7 @@ def _unified(
 
 
 def _combined(node: exp.SetOperation, arms: tuple[Plan, Plan], context: Context) -> Plan:
-    """Rows that keep their unit, or released ones: private arms that lose it are released first."""
+    """The set operation of `arms`; private arms whose rows would lose their unit are released."""
     all_rows = not node.args.get("distinct")
     private = [visibility(arm) is Visibility.PRIVATE for arm in arms]
     if any(private) and not _keep_unit(arms, all_rows=all_rows and isinstance(node, exp.Union)):
@@ -139,9 +139,9 @@ def _combined(node: exp.SetOperation, arms: tuple[Plan, Plan], context: Context)
 
 
 def _keep_unit(arms: tuple[Plan, Plan], *, all_rows: bool) -> bool:
-    """Rows of one kind of unit on both sides; equal ones of one unit, if equality matters.
+    """Whether both sides' rows belong to units of one kind, and equal rows to one unit.
 
-    `rows_before_filter`: those of UNION ALL, which compares none.
+    `all_rows`: the operation is UNION ALL, which doesn't compare rows.
     """
     if any(visibility(arm) is not Visibility.PRIVATE for arm in arms):
         return False
@@ -155,7 +155,7 @@ def _keep_unit(arms: tuple[Plan, Plan], *, all_rows: bool) -> bool:
 
 
 def _keys_of(arm: Plan, context: Context) -> Plan:
-    """Private rows' distinct values as a release; they lost their unit."""
+    """The distinct rows of `arm` as a release if it is private, else `arm`."""
     if visibility(arm) is not Visibility.PRIVATE:
         return arm
     return release_without_unmatched(
@@ -168,7 +168,7 @@ def _distinct(plan: Plan, context: Context) -> Plan:
 
 
 def distinct_rows(plan: Plan, context: Context) -> Plan:
-    """DISTINCT: of private rows within their unit if columns tell it, else a release of keys."""
+    """The distinct rows of `plan`: a release of keys if it is private and no column tells units."""
     if visibility(plan) is Visibility.PRIVATE and not determines_unit(plan, _columns(plan)):
         require_total_keys(plan, _fresh(plan, context))
         return _keys_of(plan, context)
@@ -176,14 +176,13 @@ def distinct_rows(plan: Plan, context: Context) -> Plan:
 
 
 def _fresh(plan: Plan, context: Context) -> tuple[Output, ...]:
-    asked = {o.column: o.at for o in plan.outputs} if isinstance(plan, Project) else {}
-    return tuple(
-        Output(context.names.column(c.name, c.type), c, asked.get(c)) for c in _columns(plan)
-    )
+    """The columns of `plan` under new ids, with the places of the expressions that they are of."""
+    spans = {o.column: o.at for o in plan.outputs} if isinstance(plan, Project) else {}
+    return tuple(Output(context.names.like(c), c, spans.get(c)) for c in _columns(plan))
 
 
 def _outputs(plan: Plan, context: Context) -> tuple[Column, ...]:
-    return tuple(context.names.column(c.name, c.type) for c in _columns(plan))
+    return tuple(context.names.like(c) for c in _columns(plan))
 
 
 def _columns(plan: Plan) -> tuple[Column, ...]:

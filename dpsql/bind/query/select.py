@@ -38,19 +38,8 @@ from dpsql.plan.sort_key import SortKey
 from dpsql.plan.traversal import columns, expressions, rewrite_top_down
 
 _CLAUSES = (
-    "expressions",
-    "distinct",
-    "from_",
-    "joins",
-    "where",
-    "group",
-    "having",
-    "windows",
-    "qualify",
-    "order",
-    "limit",
-    "offset",
-    "with_",
+    *("expressions", "distinct", "from_", "joins", "where", "group", "having", "windows"),
+    *("qualify", "order", "limit", "offset", "with_"),
 )
 
 
@@ -68,7 +57,7 @@ def bind_select(node: exp.Select, context: Context) -> BoundQuery:
 
 @dataclass(slots=True)
 class UpperClauses:
-    """What stands above FROM and WHERE, over one relation's columns."""
+    """The clauses above FROM and WHERE over the columns of `plan`; `condition` is HAVING."""
 
     plan: Plan
     items: list[Item]
@@ -96,8 +85,8 @@ class _Select:
     def bind(self) -> BoundQuery:
         items = self._aliases.items
         keys = subquery_keys(self._node)
-        for place, listed in enumerate(self._node.expressions):
-            binder = self._plain if place in keys else self._full
+        for index, listed in enumerate(self._node.expressions):
+            binder = self._plain if index in keys else self._full
             items += bind_items(listed, binder, self._from)
         predicate = self._where()
         order = order_keys(self._node, self._sorted_by, [item.expression for item in items])
@@ -106,12 +95,12 @@ class _Select:
         if grouping is not None:
             self._aliases.grouped = columns(*grouping.keys)
         having = self._condition("having")
-        # Subqueries of the SELECT list are known by now: they stand beside what WHERE reads.
-        source, asked = self._correlated(predicate)
+        # Subqueries of the SELECT list are known by now: they are joined to the rows, as WHERE's.
+        source, correlated = self._correlated(predicate)
         above = UpperClauses(source, items, order, having, qualify)
         if grouping is not None:
-            above, asked = self._group(above, grouping, asked)
-        return self._build(above, asked)
+            above, correlated = self._group(above, grouping, correlated)
+        return self._build(above, correlated)
 
     def _binder(
         self, subqueries: Subqueries, special: Callable[[exp.Expr], Expression | None]
@@ -119,21 +108,21 @@ class _Select:
         """Binds expressions that hold subqueries and what else is `special` in their clause."""
 
         def bound(node: exp.Expr) -> Expression | None:
-            found = subqueries.bind(node, binder)
-            return found if found is not None else special(node)
+            value = subqueries.bind(node, binder)
+            return value if value is not None else special(node)
 
         binder = ExpressionBinder(self._from.scope, bound, self._context.parameters)
         return binder
 
     def _above(self, node: exp.Expr) -> Expression | None:
         """An alias, an aggregate or a window function."""
-        found = self._aliases.resolve(node)
-        if found is None:
-            found = self._windows.bind(node, self._full)
-        return found if found is not None else self._aggregates.bind(node)
+        expression = self._aliases.resolve(node)
+        if expression is None:
+            expression = self._windows.bind(node, self._full)
+        return expression if expression is not None else self._aggregates.bind(node)
 
     def _where(self) -> Expression | None:
-        """The condition on rows: an alias there stands for what is computed of one row."""
+        """The condition of WHERE; an alias in it stands for what is computed of one row."""
         node = self._node.args.get("where")
         if node is None:
             return None
@@ -153,14 +142,14 @@ class _Select:
         return None if node is None else self._full.condition(node.this)
 
     def _correlated(self, predicate: Expression | None) -> tuple[Plan, list[Expression]]:
-        """The rows that satisfy WHERE, and those of its conditions that the query around asks."""
+        """The rows that satisfy WHERE, and its conditions on columns of the outer query."""
         parts = () if predicate is None else conjuncts(predicate)
         outer = self._from.scope.correlated
-        asked = [p for p in parts if columns(p) & outer]
+        correlated = [p for p in parts if columns(p) & outer]
         own = tuple(p for p in parts if not columns(p) & outer)
         later = tuple(p for p in own if columns(p) & self._below.columns)
         source = self._from.where(tuple(p for p in own if p not in later))
-        return self._below.attach(source, later), asked
+        return self._below.attach(source, later), correlated
 
     def _grouping(self, items: list[Item]) -> Grouping | None:
         if not self._is_grouped():
@@ -168,32 +157,32 @@ class _Select:
         return Grouping.of(self._node, items, self._plain, self._aggregates, self._windows)
 
     def _group(
-        self, above: UpperClauses, grouping: Grouping, subquery: list[Expression]
+        self, above: UpperClauses, grouping: Grouping, correlated: list[Expression]
     ) -> tuple[UpperClauses, list[Expression]]:
-        """Everything above the grouping reads its keys and aggregates only."""
+        """`above` and `correlated` over the grouped rows: they read keys and aggregates only."""
         self._check_own([*grouping.keys, *expressions(tuple(self._aggregates.outputs))])
         names, outer = self._context.names, self._from.scope.correlated
-        found = by_key(above.plan, grouping, subquery, outer, self._node, names)
-        grouping, self._subquery_columns = found.grouping, found.subquery_columns
+        keyed = by_key(above.plan, grouping, correlated, outer, self._node, names)
+        grouping, self._subquery_columns = keyed.grouping, keyed.subquery_columns
         condition = above.condition and without_tautologies(
-            above.condition, grouping, self._aggregates, columns(*self._read_columns(above))
+            above.condition, grouping, self._aggregates, columns(*self._above_having(above))
         )
-        # What only a tautology or typeof() read isn't asked for.
-        self._aggregates.drop_unused(columns(condition, *self._read_columns(above)))
-        result = grouped(found.rows, grouping, self._aggregates, self._context)
-        check_grouped(result.plan, found, self._node)
-        held = result.columns | self._upper.columns | {w.column for w in self._windows.outputs}
+        # An aggregate that only a tautology or typeof() reads isn't computed.
+        self._aggregates.drop_unused(columns(condition, *self._above_having(above)))
+        result = grouped(keyed.rows, grouping, self._aggregates, self._context)
+        check_grouped(result.plan, keyed, self._node)
+        readable = result.columns | self._upper.columns | {w.column for w in self._windows.outputs}
 
         def lift(expression: Expression, at: Span | None) -> Expression:
             lifted = rewrite_top_down(result.substitution.get, expression)
-            stray = columns(lifted) - held
+            stray = columns(lifted) - readable
             if stray:
                 raise _stray(min(column.name for column in stray), at)
             return lifted
 
         self._windows.change(lambda e: lift(e, None))
         condition = condition and lift(condition, self._span("having"))
-        check_empty(condition, subquery, self._aggregates.outputs, self._node)
+        check_empty(condition, correlated, self._aggregates.outputs, self._node)
         lifted = UpperClauses(
             plan=self._upper.attach(result.plan),
             items=[replace(i, expression=lift(i.expression, i.at)) for i in above.items],
@@ -203,12 +192,10 @@ class _Select:
             condition=condition,
             qualify=above.qualify and lift(above.qualify, self._span("qualify")),
         )
-        return lifted, [
-            rewrite_top_down(result.substitution.get, condition) for condition in found.conditions
-        ]
+        return lifted, [rewrite_top_down(result.substitution.get, c) for c in keyed.conditions]
 
-    def _read_columns(self, above: UpperClauses) -> list[Expression | None]:
-        """What stands above the grouping, but for HAVING."""
+    def _above_having(self, above: UpperClauses) -> list[Expression | None]:
+        """The expressions above the grouping, but for HAVING."""
         listed = [*(i.expression for i in above.items), *(k.expression for k in above.order)]
         return [*listed, above.qualify, *expressions(tuple(self._windows.outputs))]
 
@@ -217,33 +204,33 @@ class _Select:
         return None if node is None else span(node)
 
     def _check_own(self, read: list[Expression]) -> None:
-        """Refuse to group or aggregate columns of the query around this one."""
+        """Refuse to group or aggregate columns of the outer query."""
         if columns(*read) & self._from.scope.correlated:
             raise _only_in_where(span(self._node))
 
     def _sorted_by(self, node: exp.Expr) -> Expression:
-        """An ordinal, an alias of the SELECT list, or any expression."""
+        """The ORDER BY term `node`: an ordinal, an alias of the SELECT list, or any expression."""
         if isinstance(node, exp.Literal) and not node.is_string:
             return ordinal_item(node, self._aliases.items).expression
         item = named_item(node, self._aliases.items)
         return item.expression if item is not None else self._full.bind(node)
 
-    def _build(self, above: UpperClauses, subquery: list[Expression]) -> BoundQuery:
+    def _build(self, above: UpperClauses, correlated: list[Expression]) -> BoundQuery:
         """HAVING, windows, QUALIFY, ORDER BY, LIMIT and the SELECT list, in this order."""
         plan = filtered(above.plan, () if above.condition is None else (above.condition,))
         if self._windows.outputs:
             self._check_own([*expressions(tuple(self._windows.outputs))])
             if self._subquery_columns:
                 raise by_more_than_equalities("a window function", self._node)
-            self._windows.ask_for_each(subquery, frozenset(self._from.scope.correlated), self._node)
+            self._windows.partition_by(correlated, self._from.scope.correlated, self._node)
             check_windows(plan, self._windows, self._node)
             plan = Window(plan, tuple(self._windows.outputs))
         if above.qualify is not None:
             plan = Filter(plan, above.qualify)
         if self._node.args.get("distinct") is not None:
-            return self._distinct(plan, above, subquery)
+            return self._distinct(plan, above, correlated)
         count, _ = limit_of(self._node, self._context.parameters)
-        # As the statement's answer private rows are refused for what they are.
+        # Private rows as the statement's answer are refused for that, not for their order.
         if count != 0 and not (self._context.outermost and visibility(plan) is Visibility.PRIVATE):
             # In a subquery the order only says which rows of a DISTINCT ON are first.
             chosen = had_distinct_on(self._node) and visibility(plan) is Visibility.PRIVATE
@@ -251,10 +238,10 @@ class _Select:
                 self._check_own([key.expression for key in above.order])
                 plan = sorted_rows(plan, tuple(above.order), self._node.args["order"])
             plan = self._limited(BoundQuery(plan, ())).plan
-        selected = self._projected(plan, above.items, subquery)
+        selected = self._projected(plan, above.items, correlated)
         return self._limited(selected) if count == 0 else selected
 
-    def _projected(self, plan: Plan, items: list[Item], subquery: list[Expression]) -> BoundQuery:
+    def _projected(self, plan: Plan, items: list[Item], correlated: list[Expression]) -> BoundQuery:
         names = self._context.names
         outputs = [
             Output(names.column(i.name, i.expression.type), i.expression, i.at) for i in items
@@ -263,23 +250,23 @@ class _Select:
         for item in items:
             if columns(item.expression) - inner:
                 raise _only_in_where(item.at)
-        handed = {
-            c: Output(names.column(c.name, c.type), c) for p in subquery for c in columns(p) & inner
-        }
-        meaning: dict[Expression, Expression] = {c: o.column for c, o in handed.items()}
+        read_outputs = {c: Output(names.like(c), c) for p in correlated for c in columns(p) & inner}
+        meaning: dict[Expression, Expression] = {c: o.column for c, o in read_outputs.items()}
         return BoundQuery(
-            Project(plan, (*outputs, *handed.values())),
+            Project(plan, (*outputs, *read_outputs.values())),
             tuple(item.name for item in items),
-            tuple(rewrite_top_down(meaning.get, p) for p in subquery),
+            tuple(rewrite_top_down(meaning.get, p) for p in correlated),
             self._subquery_columns,
         )
 
-    def _distinct(self, plan: Plan, above: UpperClauses, subquery: list[Expression]) -> BoundQuery:
+    def _distinct(
+        self, plan: Plan, above: UpperClauses, correlated: list[Expression]
+    ) -> BoundQuery:
         require_args(self._node.args["distinct"])
         if self._subquery_columns:
             raise by_more_than_equalities("DISTINCT", self._node)
-        check_equalities(subquery, self._from.scope.correlated, self._node)
-        shown = self._projected(plan, above.items, subquery)
+        check_equalities(correlated, self._from.scope.correlated, self._node)
+        shown = self._projected(plan, above.items, correlated)
         computed = [item.expression for item in above.items]
         return self._limited(distinct(shown, computed, above.order, self._node, self._context))
 

@@ -1,4 +1,4 @@
-"""Aliases of the SELECT list, where a name that isn't a column's can mean one."""
+"""Aliases of the SELECT list, which other clauses can name where no column has the name."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dpsql.plan.traversal import columns
 
 @dataclass(slots=True)
 class Aliases:
-    """The columns of a SELECT list, each known once it is bound: those after it can name it."""
+    """The items of a SELECT list that are bound so far: the items after them can name them."""
 
     scope: Scope
     items: list[Item] = field(default_factory=list)
     grouped: frozenset[Column] | None = None
-    """The columns that keys are made of: HAVING means other columns' names as aliases."""
+    """The columns of group keys, None before grouping: HAVING can name only these, not others."""
 
     def resolve(self, node: exp.Expr) -> Expression | None:
         """What the alias `node` stands for; None where it isn't one, or names a column."""
@@ -37,18 +37,18 @@ class Aliases:
         return item.expression
 
     def of_rows(self, above: frozenset[Column]) -> Special:
-        """What is special in WHERE: aliases, though not of the columns of `above`, its result."""
+        """Binds aliases in WHERE; refuses those that read `above`, columns computed after WHERE."""
 
         def special(node: exp.Expr) -> Expression | None:
-            found = self.resolve(node)
-            if found is None:
+            expression = self.resolve(node)
+            if expression is None:
                 return no_aggregate(node)
-            if columns(found) & above:
+            if columns(expression) & above:
                 raise GroupingFault(
                     f"{node.name} is computed after WHERE has chosen rows",
                     at=span(node),
                     hint="put a condition on an aggregate into HAVING, on a window into QUALIFY",
                 )
-            return found
+            return expression
 
         return special

@@ -1,7 +1,7 @@
-"""SELECT DISTINCT: of a subquery, the rows that differ among those that one row around asks for.
+"""SELECT DISTINCT; in a correlated subquery, the distinct rows among those that an outer row meets.
 
-Rows that are asked for by equalities share the values that are equal, so that what is distinct
-among them is so with these values beside it.
+The rows that an outer row meets by equalities share the equated values. So the distinct rows with
+these values as further columns are the distinct rows for each outer row.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from dpsql.plan.traversal import rewrite_top_down
 
 
 def check_equalities(
-    subquery: Iterable[Expression], outer: AbstractSet[Column], node: exp.Select
+    correlated: Iterable[Expression], outer: AbstractSet[Column], node: exp.Select
 ) -> None:
-    """Refuse DISTINCT of rows that are asked for by anything but columns that are equal."""
-    if not all(isinstance(inner_side(condition, outer), Column) for condition in subquery):
+    """Refuse DISTINCT in a subquery that is correlated by more than equalities of its columns."""
+    if not all(isinstance(inner_side(condition, outer), Column) for condition in correlated):
         raise by_more_than_equalities("DISTINCT", node)
 
 
@@ -39,22 +39,25 @@ def distinct(
     node: exp.Select,
     context: Context,
 ) -> BoundQuery:
-    """The distinct rows of `shown`, whose columns are `computed`, in the `order` of some."""
+    """The distinct rows of `shown` in `order`, whose keys are among the selected expressions.
+
+    `computed` are these expressions, for the columns that `shown` begins with.
+    """
     rows = distinct_rows(shown.plan, context)
-    found = output_columns(rows)
-    meaning: dict[Expression, Expression] = dict(zip(shown.columns, found, strict=True))
-    asked = tuple(rewrite_top_down(meaning.get, condition) for condition in shown.correlated)
-    # What is asked by stands behind what is selected.
-    place = dict(zip(computed, found, strict=False))
+    distinct_columns = output_columns(rows)
+    meaning: dict[Expression, Expression] = dict(zip(shown.columns, distinct_columns, strict=True))
+    correlated = tuple(rewrite_top_down(meaning.get, condition) for condition in shown.correlated)
+    # The columns that correlated conditions read come after the selected ones.
+    by_expression = dict(zip(computed, distinct_columns, strict=False))
     keys: list[SortKey] = []
     for key in order:
-        if key.expression not in place:
+        if key.expression not in by_expression:
             raise GroupingFault(
                 "SELECT DISTINCT is ordered by selected columns only",
                 at=span(node.args["order"]),
                 hint="add the expression to the SELECT list",
             )
-        keys.append(replace(key, expression=place[key.expression]))
+        keys.append(replace(key, expression=by_expression[key.expression]))
     if keys:
         rows = sorted_rows(rows, tuple(keys), node.args["order"])
-    return BoundQuery(rows, shown.names, asked)
+    return BoundQuery(rows, shown.names, correlated)

@@ -45,19 +45,19 @@ def _expanded(
 ) -> list[Item]:
     """`*` without the columns of EXCLUDE, some computed by REPLACE, some named by RENAME."""
     require_args(star, "except_", "replace", "rename")
-    found = source.scope.expand(table, span(star), star.args.get("except_") or [])
+    columns = source.scope.expand(table, span(star), star.args.get("except_") or [])
     replaced = {a.alias.casefold(): a for a in star.args.get("replace") or []}
     renamed = {_folded(a.this): a for a in star.args.get("rename") or []}
-    there = {one.name.casefold() for one in found}
+    names = {column.name.casefold() for column in columns}
     for name, node in (replaced | renamed).items():
-        if name not in there:
+        if name not in names:
             what = f"there is no column {name} among those of *"
-            raise UnknownColumn(what, at=span(node), **near_columns(name, there))
+            raise UnknownColumn(what, at=span(node), **near_columns(name, names))
     items: list[Item] = []
-    for one in found:
-        folded = one.name.casefold()
-        shown = renamed[folded].alias if folded in renamed else one.name
-        meant = binder.bind(replaced[folded].this) if folded in replaced else one.expression
+    for column in columns:
+        folded = column.name.casefold()
+        shown = renamed[folded].alias if folded in renamed else column.name
+        meant = binder.bind(replaced[folded].this) if folded in replaced else column.expression
         items.append(Item(shown, meant, span(star)))
     return items
 
@@ -67,7 +67,7 @@ def _folded(node: exp.Expr) -> str:
 
 
 def ordinal_item(node: exp.Literal, items: list[Item]) -> Item:
-    """The item that a number in GROUP BY or ORDER BY means."""
+    """The item that a number in GROUP BY or ORDER BY means; SyntaxFault if there is none."""
     number = int(node.this) if node.this.isdigit() else 0
     if not 1 <= number <= len(items):
         raise SyntaxFault(f"there is no column {node.this} in the SELECT list", at=span(node))
@@ -75,7 +75,7 @@ def ordinal_item(node: exp.Literal, items: list[Item]) -> Item:
 
 
 def named_item(node: exp.Expr, items: list[Item]) -> Item | None:
-    """The item whose alias `node` is; of several, the last."""
+    """The item whose alias `node` is, the last of several; None if there is none."""
     if not isinstance(node, exp.Column) or node.table:
         return None
     named = [i for i in items if i.name.casefold() == node.name.casefold()]

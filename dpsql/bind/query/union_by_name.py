@@ -1,4 +1,4 @@
-"""UNION BY NAME: columns meet those of their name, and are NULL where a side has none."""
+"""UNION BY NAME: columns are matched by name, and are NULL where a side has none."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ def by_name(
 
 
 def _named(side: BoundQuery, node: exp.Expr) -> dict[str, Column]:
-    found: dict[str, Column] = {}
+    """The columns of `side` by casefolded name; DuplicateColumn if two share one."""
+    columns: dict[str, Column] = {}
     for name, column in zip(side.names, side.columns, strict=True):
-        if name.casefold() in found:
+        if name.casefold() in columns:
             raise DuplicateColumn(
                 f"one side of BY NAME has two columns {name}",
                 at=span(node),
                 hint=f"name one of them differently: {name} AS other",
             )
-        found[name.casefold()] = column
-    return found
+        columns[name.casefold()] = column
+    return columns

@@ -3,6 +3,6 @@
 | module           | what it does                                                    |
 | ---------------- | --------------------------------------------------------------- |
 | create_synopsis  | CREATE SYNOPSIS: the counts of all combinations of keys         |
-| public_statement | statements that name public tables alone, told from their words |
+| public_statement | statements that name public tables alone, by their words        |
 | suggest_bounds   | SUGGEST BOUNDS: bounds to declare, as a release                 |
 """

@@ -22,7 +22,7 @@ from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double
 
 COUNT_COLUMN = "count"
-"""The column of a synopsis beside its keys: the rows that are estimated in a cell."""
+"""The column of a synopsis after its keys: the estimated number of rows in a cell."""
 
 _OTHER_CLAUSES = ("distinct", "having", "windows", "qualify", "order", "limit", "offset")
 
@@ -30,7 +30,7 @@ _OTHER_CLAUSES = ("distinct", "having", "windows", "qualify", "order", "limit", 
 def bind_synopsis(
     sql: str, schema: Schema, parameters: Parameters, releases: SavedReleaseNames
 ) -> Statement:
-    """The plan of `SELECT k1, k2 FROM … [WHERE …] [GROUP BY …]`, with a count beside the keys.
+    """The plan of `SELECT k1, k2 FROM … [WHERE …] [GROUP BY …]`, with a count after the keys.
 
     The count is a DOUBLE: an estimate of a fraction of a row in each of many cells adds up.
     """
@@ -55,19 +55,20 @@ def bind_synopsis(
 
 
 def query_span(sql: str) -> Span:
-    """Where a query stands behind blanks."""
+    """The place of the query in `sql`, after blanks."""
     return Span(len(sql) - len(sql.lstrip()), len(sql))
 
 
 def _counted(plan: Plan) -> Project:
+    """`plan`, of keys and their count, with a DOUBLE for the count; Refused if it is another."""
     if not isinstance(plan, Project) or not isinstance(plan.source, Release):
         raise _shape()
     release = plan.source
     keys = [key.column for key in release.keys]
     if len(release.aggregates) != 1 or [o.expression for o in plan.outputs[:-1]] != keys:
         raise _shape()
-    (made,) = release.aggregates
-    estimated = replace(made, column=replace(made.column, type=Double()))
+    (aggregate,) = release.aggregates
+    estimated = replace(aggregate, column=replace(aggregate.column, type=Double()))
     last = plan.outputs[-1]
     count = Output(replace(last.column, type=Double()), estimated.column)
     return Project(replace(release, aggregates=(estimated,)), (*plan.outputs[:-1], count))

@@ -1,8 +1,8 @@
-"""Statements that name public tables and constants only, told from their words.
+"""Statements that name public tables and constants only, as their words tell.
 
-What follows from it is convenience alone: a statement that passes is run where there is nothing but
-copies of the tables that are found here. So a name that is missed is a table that isn't there, and
-nothing has to be parsed.
+No privacy rests on this: such a statement is run where there is nothing but copies of the public
+tables that are listed here. So a name that is missed is a table that isn't there, and nothing has
+to be parsed.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _CONSTANTS: Final = {TokenType.STRING, TokenType.HEREDOC_STRING, TokenType.NUMBE
 def public_tables(sql: str, schema: Schema) -> tuple[Table, ...] | None:
     """The public tables whose names are among the words of `sql`.
 
-    None where it isn't a query, or a word is the name of another table that analysts see, or of
-    what tells of the engine. Hidden tables are nobody's, and no word is one of theirs.
+    None if `sql` isn't a query, or if a word is the name of a visible table that isn't public, or
+    of a table or function that tells of the engine. Names of hidden tables are words like others.
     """
     words = tokens(sql)
     if not words or words[0].text.upper() not in _BEGINNINGS:
@@ -34,14 +34,14 @@ def public_tables(sql: str, schema: Schema) -> tuple[Table, ...] | None:
     named = {w.text.casefold() for w in words if w.token_type not in _CONSTANTS}
     if any(map(is_introspection, named)) or _calls(words) & introspection_functions():
         return None
-    found: list[Table] = []
+    tables: list[Table] = []
     for name, table in schema.visible_tables.items():
         if bare(name).casefold() not in named:
             continue
         if not isinstance(table.ownership, Public) or _is_noisy(name, schema):
             return None
-        found.append(table)
-    return tuple(found)
+        tables.append(table)
+    return tuple(tables)
 
 
 def _calls(words: Sequence[Token]) -> set[str]:

@@ -1,8 +1,9 @@
 """SUGGEST BOUNDS column FROM table: bounds and limits to declare, as a release that is paid for.
 
-Of each unit's lowest and highest value, and of its number of rows, the power of two beyond it, as
-an integer; of these the quantiles over all units that leave out one unit in twenty. The grid goes
-from 2^-40 to 2^80 whatever the data are. What comes out is noisy, and public from then on.
+Each unit's lowest and highest value and its number of rows are rounded outwards to powers of two,
+and coded as integers. The suggestions are quantiles of these codes over all units, which leave out
+one unit in twenty. The grid goes from 2^-40 to 2^80 whatever the data are. The suggestions are
+noisy, and public from then on.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def is_suggestion(words: list[Token]) -> bool:
 
 def suggestion(words: list[Token], context: Context) -> BoundQuery:
     """The plan of SUGGEST BOUNDS: one row with noisy bounds of a column and rows of a unit."""
-    table, column = _requested_columns(words, context)
+    table, column = _requested_column(words, context)
     codes = _bound(_CODES.format(column=_quoted(column), table=_quoted(table)), context)
     grid = bottom_up(_unbounded, codes.plan)
     units = _per_unit(replace(codes, plan=grid), context)
@@ -70,8 +71,8 @@ def suggestion(words: list[Token], context: Context) -> BoundQuery:
     return _bound(_SHOWN.format(name=name), named)
 
 
-def _requested_columns(words: list[Token], context: Context) -> tuple[str, str]:
-    """The table, or view, and its column, by their own names."""
+def _requested_column(words: list[Token], context: Context) -> tuple[str, str]:
+    """The declared names of the table or view, and of its column, that the statement names."""
     texts = [word.text for word in words if word.text != ";"]
     if len(texts) != 5 or texts[3].casefold() != "from":
         raise SyntaxFault(
@@ -79,14 +80,14 @@ def _requested_columns(words: list[Token], context: Context) -> tuple[str, str]:
             at=Span(words[0].start, words[-1].end + 1),
             hint="write SUGGEST BOUNDS column FROM table",
         )
-    place = Span(words[2].start, words[2].end + 1)
+    at = Span(words[2].start, words[2].end + 1)
     table = find_named(context, (texts[4],), Span(words[4].start, words[4].end + 1)).name
-    asked = replace(context, names=Names())
-    rows = _bound(f"SELECT * FROM {_quoted(table)}", asked)  # noqa: S608 - a declared name
+    own_ids = replace(context, names=Names())
+    rows = _bound(f"SELECT * FROM {_quoted(table)}", own_ids)  # noqa: S608 - a declared name
     if visibility(rows.plan) is not Visibility.PRIVATE:
         raise Refused(
             f"{table} is public: its bounds are no secret",
-            at=place,
+            at=at,
             hint=f"SELECT min({texts[2]}), max({texts[2]}) FROM {table}",  # noqa: S608
             note="suggest_bounds",
         )
@@ -95,47 +96,47 @@ def _requested_columns(words: list[Token], context: Context) -> tuple[str, str]:
             if not isinstance(column.type, Integer | Decimal | Double):
                 raise Refused(
                     f"{name} is no number",
-                    at=place,
+                    at=at,
                     hint="days and moments have bounds that its owner knows",
                     note="suggest_bounds",
                 )
             if _is_randomized(rows.plan, column):
                 raise Refused(
                     f"{name} holds randomised answers: its bounds are those of what was asked",
-                    at=place,
+                    at=at,
                     hint=f"ask for sum({name}), or count(*) FILTER (WHERE {name} = …)",
                     note="suggest_bounds",
                 )
             return table, name
     raise UnknownColumn(
         f"there is no column {texts[2]} in {table}",
-        at=place,
+        at=at,
         hint=f"columns: {', '.join(rows.names)}",
     )
 
 
 def _is_randomized(plan: Plan, column: Column) -> bool:
-    """Whether `column` is, or is computed of, what was randomised before it came."""
+    """Whether `column` is computed from a column that was randomized before it reached dpsql."""
     parts = list(operators(plan))
-    made = {o.column: o.expression for p in parts if isinstance(p, Project) for o in p.outputs}
-    said = {
+    computed = {o.column: o.expression for p in parts if isinstance(p, Project) for o in p.outputs}
+    randomized = {
         read
         for part in parts
         if isinstance(part, Scan)
         for read in part.columns
         if part.table.columns[read.name].response is not None
     }
-    asked, seen = {column}, set[Column]()
-    while asked:
-        each = asked.pop()
+    pending, seen = {column}, set[Column]()
+    while pending:
+        each = pending.pop()
         seen.add(each)
-        if each in made:
-            asked |= columns(made[each]) - seen
-    return not said.isdisjoint(seen)
+        if each in computed:
+            pending |= columns(computed[each]) - seen
+    return not randomized.isdisjoint(seen)
 
 
 def _per_unit(codes: BoundQuery, context: Context) -> BoundQuery:
-    """Each unit's lowest and highest code, and its rows; a row unit's are those of its row."""
+    """Each unit's lowest and highest code, and its number of rows; a row unit is one row."""
     (code,) = codes.columns
     names = context.names
 
@@ -155,14 +156,14 @@ def _per_unit(codes: BoundQuery, context: Context) -> BoundQuery:
 
 
 def _unbounded(plan: Plan) -> Plan:
-    """The schema's bounds and limits are what is in question."""
+    """`plan` without declared bounds and limits: they are what the suggestions are for."""
     if isinstance(plan, Project):
         return replace(plan, outputs=tuple(replace(o, declared=None) for o in plan.outputs))
     if not isinstance(plan, Scan):
         return plan
     limits = Limits(groups=MAX_ROWS, rows_per_group=MAX_ROWS, rows=MAX_ROWS)
     loose = {
-        # What may be said is how it was randomised, and isn't in question.
+        # The values of a randomized column are its mechanism's, and no suggestion changes them.
         name: replace(
             column, bounds=None, values=None if column.response is None else column.values
         )

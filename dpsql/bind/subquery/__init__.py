@@ -4,11 +4,11 @@
 | --------------------- | ------------------------------------------------------------------- |
 | subquery              | EXISTS, IN and scalar subqueries                                    |
 | quantified_comparison | IN, ANY and ALL of a subquery, in three values                      |
-| subquery_kind         | what a subquery is asked for: its truth or a value, one row or any  |
-| private_existence     | whether private rows are there, asked by rows of nobody, by a count |
-| single_row            | the only row of a scalar subquery                                   |
-| correlated_limit      | ORDER BY and LIMIT of a subquery's rows for each row around it      |
-| scalar_join           | one row of a subquery joined to each row around it                  |
-| equality              | equalities by which rows around ask for rows of a subquery          |
-| correlation           | what is asked of an aggregated subquery's groups                    |
+| subquery_kind         | what a statement reads of a subquery: truth or value, one row or any |
+| private_existence     | EXISTS and IN over private rows of other units, by noisy counts     |
+| single_row            | whether a scalar subquery has one row, and its value over no rows   |
+| correlated_limit      | ORDER BY and LIMIT of a subquery's rows for each outer row          |
+| scalar_join           | one row of a subquery joined to each outer row                      |
+| equality              | equalities that correlate a subquery with its outer query           |
+| correlation           | correlated conditions of an aggregated subquery                     |
 """

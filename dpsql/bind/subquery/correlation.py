@@ -1,12 +1,12 @@
-"""What the query around asks of an aggregated subquery's groups: each equality is one more key.
+"""Correlated conditions of an aggregated subquery: each equality is one more group key.
 
-Other comparisons are asked of one unit's rows only. They are joined to the distinct values that
-the asking rows compare with, and aggregated for each of them:
+Other comparisons are allowed among the rows of one unit only. The subquery's rows are joined to the
+distinct values that the outer rows compare with, and aggregated for each of these values:
 
     (SELECT count(*) FROM visits w WHERE w.patient_id = v.patient_id AND w.cost < v.cost)
 
 is, for each patient and cost that v has, the number of the patient's visits that cost less. Until
-the rows that ask are known, an empty relation stands for these values.
+the outer rows are known, an empty relation stands for the values: `scalar_join` replaces it.
 """
 
 from __future__ import annotations
@@ -33,10 +33,9 @@ from dpsql.plan.traversal import columns, rewrite_top_down
 
 @dataclass(frozen=True, slots=True)
 class CorrelatedQuery:
-    """Rows to group by what is asked of them: `conditions` are about the keys.
+    """An aggregated subquery's rows, its grouping, and its correlated `conditions` over the keys.
 
-    `subquery_columns` are the columns of the query around whose values are joined to the rows, if
-    any are.
+    `subquery_columns` are the outer query's columns whose values are joined to the rows, if any.
     """
 
     rows: Plan
@@ -48,52 +47,55 @@ class CorrelatedQuery:
 def by_key(
     rows: Plan,
     grouping: Grouping,
-    subquery: list[Expression],
+    correlated: list[Expression],
     outer: set[Column],
     node: exp.Expr,
     names: Names,
 ) -> CorrelatedQuery:
-    """What the query around asks of groups: one more key for each equality, or value asked of."""
-    inner = [inner_side(condition, outer) for condition in subquery]
+    """The subquery with a key for each equality, and for each outer value in other comparisons.
+
+    `correlated` are its conditions on `outer`, columns of the outer query.
+    """
+    inner = [inner_side(condition, outer) for condition in correlated]
     keys = [key for key in inner if key is not None]
-    rest = [c for c, key in zip(subquery, inner, strict=True) if key is None]
-    if subquery and grouping.sets is not None:
+    rest = [c for c, key in zip(correlated, inner, strict=True) if key is None]
+    if correlated and grouping.sets is not None:
         raise _by_equality(node)
     for key in keys:
         grouping = grouping.with_key(key)
     if not rest:
-        return CorrelatedQuery(rows, grouping, subquery)
+        return CorrelatedQuery(rows, grouping, correlated)
     if not keys or visibility(rows) is not Visibility.PRIVATE:
         raise _by_equality(node)
-    read = sorted(columns(*subquery) & outer, key=lambda column: column.id)
-    asking = tuple(Output(names.column(c.name, c.type), c) for c in read)
-    there: dict[Expression, Expression] = {o.expression: o.column for o in asking}
-    values = Values(tuple(o.column for o in asking), ())
-    joined = Join((values, rows), tuple(rewrite_top_down(there.get, c) for c in subquery))
-    conditions = [c for c in subquery if c not in rest]
+    read = sorted(columns(*correlated) & outer, key=lambda column: column.id)
+    outer_values = tuple(Output(names.like(c), c) for c in read)
+    value_columns: dict[Expression, Expression] = {o.expression: o.column for o in outer_values}
+    values = Values(tuple(o.column for o in outer_values), ())
+    joined = Join((values, rows), tuple(rewrite_top_down(value_columns.get, c) for c in correlated))
+    conditions = [c for c in correlated if c not in rest]
     for column in [c for c in read if c in columns(*rest)]:
-        value = there[column]
+        value = value_columns[column]
         grouping = grouping.with_key(value)
         never_of_null = all(_is_null_of_null(c) for c in rest if column in columns(c))
         same = Comparison.EQUAL if never_of_null else Comparison.NOT_DISTINCT
         conditions.append(Compare(same, value, column))
-    return CorrelatedQuery(joined, grouping, conditions, asking)
+    return CorrelatedQuery(joined, grouping, conditions, outer_values)
 
 
 def check_grouped(plan: Plan, subquery: CorrelatedQuery, node: exp.Expr) -> None:
-    """Refuse to ask groups of several units by anything but equalities."""
+    """Refuse correlated conditions other than equalities on groups of several units' rows."""
     if subquery.subquery_columns and visibility(plan) is not Visibility.PRIVATE:
         raise _by_equality(node)
 
 
 def check_empty(
     condition: Expression | None,
-    subquery: list[Expression],
+    correlated: list[Expression],
     aggregates: Iterable[AggregateOutput],
     node: exp.Expr,
 ) -> None:
-    """Refuse HAVING that may hold of no rows in a `subquery`: what has none has no group."""
-    if condition is None or not subquery or has_groups(node):
+    """Refuse HAVING that holds of no rows in a correlated subquery, where no rows have no group."""
+    if condition is None or not correlated or has_groups(node):
         return
     if not never_true(condition, {a.column: of_no_rows(a) for a in aggregates}):
         raise Refused(
@@ -114,7 +116,7 @@ def _by_equality(node: exp.Expr) -> Refused:
 
 
 def _is_null_of_null(condition: Expression) -> bool:
-    """A comparison that is never true of a NULL."""
+    """Whether `condition` is a comparison of columns that is never true of a NULL."""
     if isinstance(condition, And):
         return all(map(_is_null_of_null, condition.operands))
     return (

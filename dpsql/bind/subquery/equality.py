@@ -1,4 +1,4 @@
-"""Equalities by which a row of the query around asks for rows of a subquery."""
+"""Equalities that correlate a subquery with its outer query."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from dpsql.plan.traversal import columns
 
 
 def inner_side(condition: Expression, outer: AbstractSet[Column]) -> Expression | None:
-    """The side of an equality that is the subquery's own, if the other is the outer query's."""
+    """The subquery's side of an equality with `outer` columns; None for other conditions."""
     if not isinstance(condition, Compare) or condition.op is not Comparison.EQUAL:
         return None
-    for inner, asking in (
+    for inner, other in (
         (condition.left, condition.right),
         (condition.right, condition.left),
     ):
-        if not columns(inner) & outer and columns(asking) <= outer:
+        if not columns(inner) & outer and columns(other) <= outer:
             return inner
     return None
 
 
 def by_more_than_equalities(what: str, node: exp.Expr) -> Refused:
-    """The refusal of `what`, which is computed of the rows that are asked for.
+    """The refusal of `what` in a subquery that is correlated by more than equalities.
 
-    Rows that are asked for by equalities share the values that are equal, which tell whom they are
-    for. By an inequality each row around asks for others of the same rows.
+    Rows that an outer row meets by equalities share the equated values, which tell for which outer
+    rows they are. By an inequality, outer rows meet sets of rows that overlap.
     """
     return Refused(
         f"{what} in a subquery that is correlated by more than equalities of columns",

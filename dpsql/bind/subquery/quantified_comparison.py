@@ -23,21 +23,25 @@ from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, SyntaxFault
 from dpsql.plan.comparison import OPPOSITE
 from dpsql.plan.expression import (
+    Case,
     Compare,
     Comparison,
     Expression,
     IsNull,
+    Literal,
     Not,
     Or,
+    When,
     conjunction,
 )
+from dpsql.schema.sql_type import Boolean
 
 _UNKNOWN_OF_NULL = frozenset(OPPOSITE) - {Comparison.DISTINCT, Comparison.NOT_DISTINCT}
 
 
 @dataclass(frozen=True, slots=True)
 class Quantifier:
-    """Whether some row of `query` is as `op` says of `operands`, or, `negated`, none is."""
+    """Whether `operands op row` is true of some row of `query`, or, if `negated`, of none."""
 
     operands: tuple[exp.Expr, ...]
     op: Comparison
@@ -70,17 +74,20 @@ class Quantifier:
         return cls(_operands(node, op), op, quantified.this, negated=is_all)
 
     def holds(self, pairs: Sequence[tuple[Expression, Expression]]) -> Expression:
-        """Whether a row is as asked: UNKNOWN where a NULL decides."""
+        """Whether one row satisfies the comparison, UNKNOWN where a NULL decides.
+
+        `pairs` are the operands, each with the row's column.
+        """
         parts = tuple(Compare(self.op, a, b) for a, b in pairs)
         return disjunction(parts) if self._differs else conjunction(parts)
 
     def may_hold(self, pairs: Sequence[tuple[Expression, Expression]]) -> Expression:
-        """Whether it is as asked, or that is unknown."""
+        """Whether one row satisfies the comparison, or that is unknown."""
         parts = tuple(Or((Compare(self.op, a, b), IsNull(a), IsNull(b))) for a, b in pairs)
         return disjunction(parts) if self._differs else conjunction(parts)
 
     def unknown(self, pairs: Sequence[tuple[Expression, Expression]]) -> Expression:
-        """What of a row that isn't as asked tells that this is unknown."""
+        """Whether the comparison is UNKNOWN of a row that doesn't satisfy it."""
         if len(pairs) > 1:
             return self.may_hold(pairs)
         ((a, b),) = pairs
@@ -88,7 +95,7 @@ class Quantifier:
 
     @property
     def _differs(self) -> bool:
-        """Rows are unequal where one of their parts is."""
+        """Whether rows are compared for being unequal: they are if one of their parts is."""
         return self.op is Comparison.UNEQUAL
 
 
@@ -130,8 +137,14 @@ def _columns(number: int) -> str:
     return "one column" if number == 1 else f"{number} columns"
 
 
-def neither(counts: Expression) -> Expression:
-    """NOT, of each alternative by itself: rows are chosen by one after the other."""
-    if isinstance(counts, Or):
-        return conjunction(tuple(Not(operand) for operand in counts.operands))
-    return Not(counts)
+def three_valued(true: Expression, unknown: Expression) -> Case:
+    """TRUE where `true` holds, else NULL where `unknown` holds, else FALSE."""
+    yes, no, null = (Literal(value, Boolean()) for value in (True, False, None))
+    return Case((When(true, yes), When(unknown, null)), no, Boolean())
+
+
+def neither(condition: Expression) -> Expression:
+    """NOT `condition`; of a disjunction, a conjunction, whose parts are filters of their own."""
+    if isinstance(condition, Or):
+        return conjunction(tuple(Not(operand) for operand in condition.operands))
+    return Not(condition)

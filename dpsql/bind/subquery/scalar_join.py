@@ -1,4 +1,4 @@
-"""One row beside each row that asks: a scalar subquery's, or that of an aggregate in LATERAL."""
+"""The join of each outer row with one row: of a scalar subquery, or of an aggregate in LATERAL."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from dpsql.plan.traversal import bottom_up, columns, renamed_columns
 
 
 def with_one_row(node: exp.Expr, source: Plan, inner: BoundQuery, context: Context) -> OuterJoin:
-    """The rows of `source`, each beside the one row of `inner` that answers it, or NULLs."""
+    """The outer rows `source`, each joined to the one row of `inner` for it, or to NULLs."""
     check_there(node, source, inner, inner.correlated)
     require_subquery_unit(node, source, inner.plan, matched(inner.correlated))
     answers = replace(inner, plan=answering(inner, source, context, node))
-    asked = listed(answers, source, equated(inner.correlated))
-    return OuterJoin(OuterKind.LEFT, source, asked, inner.correlated, unit(source))
+    relation = listed(answers, source, equated(inner.correlated))
+    return OuterJoin(OuterKind.LEFT, source, relation, inner.correlated, unit(source))
 
 
 def one_value(query: exp.Expr, inner: BoundQuery, value: Column) -> Expression:
-    """`value` of that row: where there is no row there is no group, but a count of nothing is 0."""
+    """`value` of the joined row; where no group is joined, its value over no rows, as count 0."""
     is_filtered = has_groups(query) or query.unnest().args.get("having") is not None
     empty = None if is_filtered or not inner.correlated else value_of_no_rows(inner.plan, value)
     if empty is None or empty.value is None:
@@ -46,7 +46,7 @@ def one_value(query: exp.Expr, inner: BoundQuery, value: Column) -> Expression:
     inside = frozenset(output_columns(inner.plan))
     equal = equated(inner.correlated)
     keys = [side for pair in equal for side in pair if columns(side) & inside]
-    if not keys:  # it is asked for by what the row that asks has alone: 0 = g.n
+    if not keys:  # the conditions read outer columns alone: 0 = g.n
         return Case((When(conjunction(inner.correlated), value),), empty, value.type)
     return Case((When(IsNull(keys[0]), empty),), value, value.type)
 
@@ -54,9 +54,9 @@ def one_value(query: exp.Expr, inner: BoundQuery, value: Column) -> Expression:
 def check_there(
     node: exp.Expr, source: Plan, inner: BoundQuery, conditions: tuple[Expression, ...]
 ) -> None:
-    """Refuse to ask about columns that the asking rows, which may be groups, don't have."""
-    asked = columns(*conditions, *(output.expression for output in inner.subquery_columns))
-    if asked - {*output_columns(source), *output_columns(inner.plan)}:
+    """Refuse `conditions` on columns that the outer rows, which may be groups, don't have."""
+    read = columns(*conditions, *(output.expression for output in inner.subquery_columns))
+    if read - {*output_columns(source), *output_columns(inner.plan)}:
         raise Refused(
             "a subquery beside groups names a column of their rows",
             at=span(node),
@@ -66,25 +66,25 @@ def check_there(
 
 
 def answering(inner: BoundQuery, source: Plan, context: Context, node: exp.Expr) -> Plan:
-    """The subquery's rows, for the values that the rows of `source` ask about."""
+    """The subquery's rows, with the values of the outer rows `source` for `subquery_columns`."""
     if not inner.subquery_columns:
         return inner.plan
     fresh: dict[Column, Column] = {}
 
     def renamed(column: Column) -> Column:
         if column not in fresh:
-            fresh[column] = context.names.column(column.name, column.type)
+            fresh[column] = context.names.like(column)
         return fresh[column]
 
-    # The rows that ask stand beside what answers them: their columns are told apart by new ids.
+    # The outer rows are joined to these rows, too: new ids tell the copies' columns apart.
     copied = renamed_columns(renamed, source)
     context.cte_size.add(copied, node)
     keys = tuple(
         Output(o.column, fresh.get(_column(o), _column(o))) for o in inner.subquery_columns
     )
     values = Aggregate(copied, keys, ())
-    unasked = Values(tuple(o.column for o in inner.subquery_columns), ())
-    return bottom_up(lambda plan: values if plan == unasked else plan, inner.plan)
+    placeholder = Values(tuple(o.column for o in inner.subquery_columns), ())
+    return bottom_up(lambda plan: values if plan == placeholder else plan, inner.plan)
 
 
 def _column(output: Output) -> Column:

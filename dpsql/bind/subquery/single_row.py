@@ -1,4 +1,4 @@
-"""The only row of a scalar subquery: whether there is one at most, and what it is of no rows."""
+"""Scalar subqueries: whether they have one row at most, and which value they have over no rows."""
 
 from __future__ import annotations
 
@@ -20,59 +20,59 @@ from dpsql.plan.traversal import bottom_up, columns, rewrite_top_down
 
 
 def single(inner: BoundQuery, equal: list[Pair]) -> bool:
-    """At most one row fits: every key of the subquery's groups is fixed by a condition."""
+    """Whether an outer row meets one row of `inner` at most, as `equal` fixes all of its keys."""
     fixed = {side for pair in equal for side in pair if isinstance(side, Column)}
     if visibility(inner.plan) is Visibility.PRIVATE:
         grouped = grouping_of(inner.plan)
         inside = frozenset(output_columns(inner.plan))
-        asked = {side for c in inner.correlated for side in columns(c) & inside}
-        return grouped is not None and bool(asked) and len(grouped.keys) == len(asked)
+        correlated = {side for c in inner.correlated for side in columns(c) & inside}
+        return grouped is not None and bool(correlated) and len(grouped.keys) == len(correlated)
     key = unique_key(inner.plan, declared)
     return key is not None and key <= fixed
 
 
 def has_one_group(plan: Plan) -> bool:
-    """Groups by what conditions below leave one value of: at most one row, whatever HAVING keeps.
+    """Whether `plan` groups by keys of one possible value, and so has one row at most.
 
-    Those of private rows are another matter: each unit has one of its own.
+    Groups of private rows don't count: each unit has one of its own.
     """
     while isinstance(plan, Project | Filter | Sort):
         plan = plan.source
     if not isinstance(plan, Aggregate | Release) or visibility(plan) is Visibility.PRIVATE:
         return False
     known = column_domains(plan.source)
-    found = [domain(key.expression, known) for key in plan.keys]
-    return all(not each.nullable and len(each.values or ()) == 1 for each in found)
+    domains = [domain(key.expression, known) for key in plan.keys]
+    return all(not each.nullable and len(each.values or ()) == 1 for each in domains)
 
 
 def grouping_of(plan: Plan) -> Aggregate | Release | None:
-    """What groups the rows of `plan`, below what is computed of groups; None if nothing does."""
+    """The operator that groups the rows of `plan`, below projections; None if there is none."""
     while isinstance(plan, Project):
         plan = plan.source
     return plan if isinstance(plan, Aggregate | Release) else None
 
 
 def listed(inner: BoundQuery, source: Plan, equal: list[Pair]) -> Plan:
-    """The subquery's release, asked for exactly the keys that the asking public rows have."""
+    """The rows of `inner`, whose release lists exactly the keys that public outer rows have."""
     grouped = grouping_of(inner.plan)
     if not isinstance(grouped, Release) or len(grouped.keys) != len(equal) or not equal:
         return inner.plan
     inside = set(inner.columns)
-    asked = tuple(
+    keys = tuple(
         Output(key.column, outer)
         for key, outer in zip(
             grouped.keys, (b if a in inside else a for a, b in equal), strict=True
         )
     )
-    listed = public_key_source(source, asked)
-    if listed is None or listed.includes_null:
+    key_source = public_key_source(source, keys)
+    if key_source is None or key_source.includes_null:
         return inner.plan
-    known = replace(grouped, key_source=listed.plan)
-    return bottom_up(lambda plan: known if plan == grouped else plan, inner.plan)
+    with_key_source = replace(grouped, key_source=key_source.plan)
+    return bottom_up(lambda plan: with_key_source if plan == grouped else plan, inner.plan)
 
 
 def value_of_no_rows(plan: Plan, value: Expression) -> Literal | None:
-    """What an aggregated subquery is of no rows, if that is known: 1 + count(*) is 1."""
+    """What `value` of an aggregated `plan` is over no rows, if that is known: 1 + count(*) is 1."""
     while isinstance(plan, Project):
         meaning: dict[Expression, Expression] = {o.column: o.expression for o in plan.outputs}
         value, plan = rewrite_top_down(meaning.get, value), plan.source
@@ -82,6 +82,6 @@ def value_of_no_rows(plan: Plan, value: Expression) -> Literal | None:
 
 
 def of_no_rows(aggregate: AggregateOutput) -> Literal:
-    """What it is of no rows at all."""
+    """The value of `aggregate` over no rows."""
     is_count = aggregate.call.function is AggregateFunction.COUNT
     return Literal(0 if is_count else None, aggregate.column.type)

@@ -1,7 +1,6 @@
-"""What a subquery is asked for, read off the statement: its truth or a value, one row or any.
+"""What a statement reads of a subquery: its truth or a value, one row or any.
 
-An answer that may be NULL costs a second question, so that it is asked for only where NULL and
-FALSE make a difference.
+To tell NULL from FALSE takes a second query, which is made only where the difference matters.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def has_groups(query: exp.Expr) -> bool:
 
 
 def without_limit(query: exp.Expr) -> exp.Expr:
-    """`query`, of which any row is enough: without LIMIT 1 or more, and without an order."""
+    """`query` without LIMIT 1 or more, and without its order, where any of its rows is enough."""
     select = query.unnest()
     limit = select.args.get("limit")
     if not isinstance(select, exp.Select) or limit is None or select.args.get("offset") is not None:
@@ -67,7 +66,7 @@ def without_limit(query: exp.Expr) -> exp.Expr:
 
 
 def without_distinct(query: exp.Expr) -> exp.Expr:
-    """`query`, whose rows are compared one by one: DISTINCT leaves out what is there anyway."""
+    """`query` without DISTINCT, where it makes no difference how often a row is there."""
     select = query.unnest()
     distinct = select.args.get("distinct")
     if not isinstance(select, exp.Select) or distinct is None or distinct.args.get("on"):
@@ -81,7 +80,7 @@ def without_distinct(query: exp.Expr) -> exp.Expr:
 
 
 def check_unlimited(query: exp.Expr) -> None:
-    """Refuse LIMIT and OFFSET of a query that is asked anew for each row of the query around it."""
+    """Refuse LIMIT and OFFSET of the correlated `query`, which is evaluated for each outer row."""
     clause = query.unnest().args.get("limit") or query.unnest().args.get("offset")
     if clause is not None:
         raise unsupported(

@@ -26,5 +26,5 @@ def unsupported(node: exp.Expr, what: str, hint: str) -> Refused:
 
 
 def unlisted(node: exp.Expr) -> Refused:
-    """The refusal of a node that no rule is for."""
+    """The refusal of a node of a class that has no rule."""
     return unsupported(node, *node_words(node))

@@ -17,11 +17,11 @@ from dpsql.plan.operator import Plan
 from dpsql.plan.traversal import operands, operators, sources
 
 MAX_PARTS = 20_000
-"""Of one expression, each counted as often as it is written."""
+"""An expression's parts at most, each counted as often as it would be written out."""
 
 
 MAX_REPEATED = 5_000
-"""Operators of CTEs, each counted as often as its CTE is named."""
+"""The operators of a statement's CTEs at most, each counted as often as its CTE is named."""
 
 
 @dataclass(slots=True)
@@ -31,8 +31,8 @@ class RepeatedSize:
     count: int = 0
 
     def add(self, plan: Plan, node: exp.Expr) -> None:
-        """Count `plan` once more."""
-        # What is below it was counted before: there is an end to the walk.
+        """Count the operators of a CTE's `plan`, which `node` names once more."""
+        # CTEs below `plan` were counted when it was bound, so that the walk has an end.
         self.count += sum(1 for _ in operators(plan))
         if self.count > MAX_REPEATED:
             raise TooComplex(
@@ -43,7 +43,7 @@ class RepeatedSize:
 
 
 MAX_NESTED = 200
-"""Operators of a plan above each other: each hands on the columns of all below."""
+"""The operators above each other at most: each passes on the columns of all below."""
 
 
 def check_nesting(plan: Plan) -> None:
@@ -63,7 +63,7 @@ class Sizes:
     """The sizes of expressions, each measured once."""
 
     def __init__(self) -> None:
-        # An object is told by its identity for as long as it is kept.
+        # By id(), which no other object has while the expression is held.
         self._measured: dict[int, tuple[Expression, int]] = {}
 
     def checked(self, expression: Expression, node: exp.Expr) -> Expression:
@@ -77,8 +77,8 @@ class Sizes:
         return expression
 
     def _of(self, expression: Expression) -> int:
-        found = self._measured.get(id(expression))
-        if found is None:
+        measured = self._measured.get(id(expression))
+        if measured is None:
             size = 1 + sum(map(self._of, operands(expression)))
-            found = self._measured[id(expression)] = (expression, size)
-        return found[1]
+            measured = self._measured[id(expression)] = (expression, size)
+        return measured[1]

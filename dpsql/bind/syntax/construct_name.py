@@ -31,7 +31,7 @@ _NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Unnest: ("unnest() here", "name it in FROM: FROM unnest([1, 2]) AS t(x)"),
     exp.Values: ("VALUES here", "name it in FROM: FROM (VALUES (1), (2)) AS t(x)"),
 }
-"""Nodes of the parser's; others are shown as they are written."""
+"""Names and hints for nodes of the parser; other nodes are shown as they are written."""
 
 _PARTS: dict[str, tuple[str, str]] = {
     "count": ("a second argument of min or max", "write max(x), or quantile_cont(x, 0.9)"),
@@ -49,7 +49,7 @@ _PARTS: dict[str, tuple[str, str]] = {
     "totals": ("WITH TOTALS", "write GROUP BY ROLLUP (key)"),
     "unnest": ("IN of unnest()", "write x IN (1, 2, 3)"),
 }
-"""Parts of nodes, by the parser's names."""
+"""Names and hints for parts of nodes, by the parser's names of these parts."""
 
 _CASTS = {
     "TIME": "strftime(moment, '%H:%M:%S'), or extract(hour FROM moment)",
@@ -66,7 +66,7 @@ _FUNCTIONS = {
     "std": "stddev({0}) of a sample, or stddev_pop({0})",
     "varp": "var_pop({0})",
 }
-"""What to write instead of functions, by their arguments."""
+"""What to write instead of functions, over their arguments."""
 
 _LONGEST = 60
 
@@ -104,8 +104,8 @@ def function_instead(node: exp.Expr) -> str:
     name = node.name if isinstance(node, exp.Anonymous) else ""
     if isinstance(node, exp.Func) and not name:
         name = node.sql_name()
-    given = node.expressions or [node.args.get(part) for part in ("this", "expression")]
-    # What is distinct in a list is a group each.
-    parts = [p for a in given for p in (a.expressions if isinstance(a, exp.Distinct) else [a])]
+    arguments = node.expressions or [node.args.get(part) for part in ("this", "expression")]
+    # array_agg(DISTINCT x) is a group for each x, as array_agg(x) is.
+    parts = [p for a in arguments for p in (a.expressions if isinstance(a, exp.Distinct) else [a])]
     shown = [a.sql(dialect="duckdb", comments=False) for a in parts if isinstance(a, exp.Expr)]
     return _FUNCTIONS.get(name.lower(), "").format(*shown, "x", "y")

@@ -1,4 +1,4 @@
-"""A refused statement with what its refusal says to write instead."""
+"""A refused statement, corrected as its error says."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dpsql.errors import Error
 
 
 def corrected(sql: str, error: Error) -> str | None:
-    """`sql` with the error's fix in the place that it is for; None if there is none."""
+    """`sql` with the error's fix at the error's place; None if the error has no fix."""
     if not error.fix or error.at is None:
         return None
-    # The place of `sum(x)` begins with its name, and ends with its last name: x.
+    # An error's place ends with the last name in it: that of `sum(x)` with x, before the bracket.
     end, depth = error.at.end, 0
     for token in tokens(sql):
         if token.start >= error.at.start and (token.start < end or depth > 0):

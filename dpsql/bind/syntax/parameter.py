@@ -1,4 +1,4 @@
-"""Parameters of a statement: constants that are given beside its text, never put into it."""
+"""Parameters of a statement: constants that are passed with its text, never put into it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Parameters = Mapping[str, Literal]
 LONGEST = 64 * 1024
 
 _LARGEST = 10**38
-"""SQL has no integer from here on: as a DOUBLE it would be another one."""
+"""SQL has no type for integers from here on: as a DOUBLE they would be other numbers."""
 
 
 def value_of(node: exp.Expr, parameters: Parameters) -> Literal:
-    """The constant that was given for `$1` or `:name`."""
+    """The constant that was passed for `node`, `$1` or `:name`; BadParameter if none was."""
     name = node.name
     if name not in parameters:
         raise BadParameter(
@@ -39,7 +39,7 @@ def value_of(node: exp.Expr, parameters: Parameters) -> Literal:
 
 
 def literals(parameters: Sequence[object] | Mapping[str, object]) -> dict[str, Literal]:
-    """Python values as typed constants: by place, or by name."""
+    """Python values as typed constants: of a sequence by number from "1" on, else by name."""
     if isinstance(parameters, Mapping):
         return {str(name): literal(value, str(name)) for name, value in parameters.items()}
     if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence):
@@ -48,7 +48,10 @@ def literals(parameters: Sequence[object] | Mapping[str, object]) -> dict[str, L
 
 
 def literal(value: object, name: str) -> Literal:
-    """One Python value as a typed constant: what a class adds to such a value is none of it."""
+    """One Python value as a typed constant; of a subclass's value, the part that SQL has.
+
+    `name` is the parameter's, for messages. Raises BadParameter for values without a constant.
+    """
     match value:
         case None:
             return Literal(None, Null())
@@ -82,12 +85,12 @@ def _in_utc(value: dt.datetime, name: str) -> dt.datetime:
 
 
 def _moment(value: dt.datetime, name: str) -> dt.datetime:
-    """Without the second half of an hour that comes twice, which SQL has no word for."""
+    """`value` without its `fold`, which tells a repeated hour apart: SQL has nothing for it."""
     try:
         day = (value.year, value.month, value.day)
         return dt.datetime(*day, value.hour, value.minute, value.second, value.microsecond)  # noqa: DTZ001
     except (TypeError, ValueError):
-        # As pandas' NaT, which says that it is a moment.
+        # pandas' NaT is an instance of datetime.
         raise BadParameter(f"parameter {name} is no moment") from None
 
 

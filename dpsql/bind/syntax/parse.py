@@ -23,7 +23,7 @@ CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.
 
 
 def tokens(sql: str) -> list[Token]:
-    """The tokens of `sql`; raises if there are too many, or nested too deep."""
+    """The tokens of `sql`; raises TooComplex if they are too many, or nested too deep."""
     if len(sql) > MAX_CHARACTERS:
         raise TooComplex(
             f"the statement has {len(sql):,} characters, and {MAX_CHARACTERS:,} are allowed",
@@ -32,16 +32,16 @@ def tokens(sql: str) -> list[Token]:
     if not is_text(sql):
         raise SyntaxFault("the statement holds a NUL or half a surrogate pair")
     try:
-        found = DuckDB().tokenize(sql)
+        words = DuckDB().tokenize(sql)
     except TokenError as error:
         raise SyntaxFault("the text can't be read: a quote or comment isn't closed") from error
-    if len(found) > MAX_TOKENS:
+    if len(words) > MAX_TOKENS:
         raise TooComplex(
-            f"the statement has {len(found):,} words, and {MAX_TOKENS:,} are allowed",
+            f"the statement has {len(words):,} words, and {MAX_TOKENS:,} are allowed",
             hint="send a shorter statement",
         )
     depth = 0
-    for token in found:
+    for token in words:
         if token.token_type is TokenType.NUMBER and len(token.text) > MAX_DIGITS:
             raise TooComplex(
                 f"a number has more than {MAX_DIGITS:,} digits",
@@ -55,20 +55,21 @@ def tokens(sql: str) -> list[Token]:
                 at=Span(token.start, token.end + 1),
                 hint="move inner parts into a WITH clause",
             )
-    return found
+    return words
 
 
 def parse_query(sql: str, clock: Clock = utc, words: list[Token] | None = None) -> exp.Query:
-    """The one query that `sql` is; its `?` are numbered, and places are those of numbered text.
+    """The one query that `sql` is, parsed; its `?` are numbered, and places are in that text.
 
-    What it calls now is what `clock` tells. `words` are its `tokens`, where they are known.
+    now() and its like are constants that `clock` tells. `words` are the `tokens` of `sql`, if the
+    caller has them. Raises SyntaxFault, TooComplex, or Refused for what isn't a query.
     """
     known = tokens(sql) if words is None else words
     text = numbered(sql, known)
     try:
         dialect = DuckDB()
-        found = dialect.parser().parse(known if text == sql else dialect.tokenize(text), text)
-        trees = [tree for tree in found if tree is not None]
+        parsed = dialect.parser().parse(known if text == sql else dialect.tokenize(text), text)
+        trees = [tree for tree in parsed if tree is not None]
     except ParseError as error:
         raise _syntax_fault(text, error) from None
     except (SqlglotError, ValueError, AttributeError, TypeError, IndexError, KeyError) as error:
@@ -110,14 +111,12 @@ def _check_depth(tree: exp.Expr) -> None:
 
 def span(node: exp.Expr) -> Span | None:
     """Where `node` stands in the text, as far as its names and constants tell."""
-    places = [
-        (found.meta["start"], found.meta["end"] + 1)
-        for found in node.walk()
-        if "start" in found.meta
+    spans = [
+        (part.meta["start"], part.meta["end"] + 1) for part in node.walk() if "start" in part.meta
     ]
-    if not places:
+    if not spans:
         return None
-    return Span(min(start for start, _ in places), max(end for _, end in places))
+    return Span(min(start for start, _ in spans), max(end for _, end in spans))
 
 
 def written_number(node: object) -> int | None:
@@ -139,5 +138,5 @@ def _syntax_fault(sql: str, error: ParseError) -> SyntaxFault:
 
 
 def _first_word(sql: str) -> str:
-    found = DuckDB().tokenize(sql)
-    return found[0].text.upper()[:30] if found else "nothing"
+    words = DuckDB().tokenize(sql)
+    return words[0].text.upper()[:30] if words else "nothing"

@@ -1,4 +1,4 @@
-"""PIVOT as a statement of its own, which is a SELECT of all columns that it has."""
+"""PIVOT as a statement of its own: SELECT * from the same PIVOT in FROM."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _PARTS: Final = {"this", "expressions", "using", "group"}
 
 
 def as_select(tree: exp.Expr) -> exp.Expr:
-    """`SELECT * FROM t PIVOT (sum(x) FOR kind IN ('a', 'b'))` of that as a statement.
+    """A PIVOT statement as `SELECT * FROM t PIVOT (sum(x) FOR kind IN ('a', 'b'))`.
 
-    Any other statement is as it was.
+    Any other statement is returned as it is.
     """
     if not isinstance(tree, exp.Pivot) or tree.args.get("unpivot"):
         return tree

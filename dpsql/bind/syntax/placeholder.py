@@ -10,7 +10,7 @@ from dpsql.errors import Span
 
 
 def is_text(value: str) -> bool:
-    """Neither NUL nor half a surrogate pair: what every engine and protocol can carry."""
+    """Whether every engine and protocol can carry `value`: no NUL, nor half a surrogate pair."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -19,7 +19,7 @@ def is_text(value: str) -> bool:
 
 
 def numbered(sql: str, tokens: Sequence[Token]) -> str:
-    """`sql` with each `?` as `$1`, `$2` …, each in as many characters more."""
+    """`sql` with `$1`, `$2` … for its `?`, in their order; `tokens` are those of `sql`."""
     parts: list[str] = []
     last = 0
     for number, token in enumerate(_marks(tokens), start=1):
@@ -29,7 +29,7 @@ def numbered(sql: str, tokens: Sequence[Token]) -> str:
 
 
 def as_written(at: Span, tokens: Sequence[Token]) -> Span:
-    """A place in the numbered text as a place in the text as it was written."""
+    """The place `at` of the numbered text in the text as it was written, whose are `tokens`."""
     return Span(_before(at.start, tokens), _before(at.end, tokens))
 
 

@@ -61,6 +61,7 @@ def _excluded(spec: exp.WindowSpec) -> FrameExclusion | None:
 def _end(
     node: exp.Window, kind: FrameKind, end: object, order: tuple[SortKey, ...], *, following: bool
 ) -> FrameEnd:
+    """One end of a frame: None if it is unbounded, 0 at the current row, negative before it."""
     if isinstance(end, str):
         return None if end.upper() == "UNBOUNDED" else 0
     if kind is FrameKind.RANGE and isinstance(end, exp.Expr):
@@ -74,7 +75,7 @@ def _end(
 
 
 def _distance(node: exp.Window, end: exp.Expr, order: tuple[SortKey, ...]) -> Literal:
-    """How far the key of ORDER BY may be from the current row's."""
+    """The distance `end` of a RANGE from the current row's key, of the type that keys differ by."""
     if len(order) != 1:
         raise Refused(
             "a RANGE with a distance needs one ORDER BY key",
@@ -84,9 +85,9 @@ def _distance(node: exp.Window, end: exp.Expr, order: tuple[SortKey, ...]) -> Li
         )
     kind = order[0].expression.type
     if isinstance(kind, Date | Timestamp):
-        found = length(end)
-        if found is not None and found.count is None and _reaches(found.duration):
-            return Literal(str(found.duration), Interval())
+        interval = length(end)
+        if interval is not None and interval.count is None and _reaches(interval.duration):
+            return Literal(str(interval.duration), Interval())
     elif isinstance(end, exp.Literal) and not end.is_string and isinstance(kind, Integer):
         if end.this.isdigit() and int(end.this) < 2**63:
             return Literal(int(end.this), Integer(128))
@@ -100,7 +101,7 @@ def _distance(node: exp.Window, end: exp.Expr, order: tuple[SortKey, ...]) -> Li
 
 
 def _reaches(distance: Duration) -> bool:
-    """It isn't backwards, nor so long that no moment lies there: DuckDB has 290,000 years."""
+    """Whether `distance` isn't negative, nor longer than the 290,000 years that DuckDB has."""
     months, days, microseconds = distance.parts
     return min(distance.parts) >= 0 and 31 * months + days + microseconds // DAY < 36_500_000
 
@@ -122,7 +123,7 @@ def _distance_of(kind: SqlType) -> str:
 
 
 def _side(end: int | RangeOffset) -> int:
-    """-1 before the current row, 0 at it, 1 after it."""
+    """Where a frame's end lies: -1 before the current row, 0 at it, 1 after it."""
     if isinstance(end, RangeOffset):
         return 1 if end.following else -1
     return (end > 0) - (end < 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -38,12 +39,12 @@ _TOTALS = {"sum", "avg"}
 _AGGREGATES = _TOTALS | {"count", "min", "max"}
 _QUANTILES = {function.value for function in QUANTILES}
 _OF_ROWS = _VALUES - {"min", "max"}
-"""Values of single rows: one that is NULL can be passed over."""
+"""Functions that give one row's value: by IGNORE NULLS they skip rows where it is NULL."""
 
 
 @dataclass(slots=True)
 class Windows:
-    """The window functions of one SELECT, each with the column that will hold it."""
+    """The window functions of one SELECT, each with the column that will hold its value."""
 
     names: Names
     named: NamedWindows
@@ -51,7 +52,7 @@ class Windows:
 
     @staticmethod
     def of(node: exp.Select, names: Names) -> Windows:
-        """None yet of those that `node` will turn out to have."""
+        """No window functions yet: `bind` adds them. The WINDOW clause of `node` is read."""
         return Windows(names, NamedWindows.of(node))
 
     def bind(self, node: exp.Expr, binder: ExpressionBinder) -> Column | None:
@@ -82,7 +83,7 @@ class Windows:
             values = tuple(summable(value, node) for value in values)
         kind = _type(name, values)
         if condition is not None:
-            # What a row that doesn't satisfy it has, such an aggregate passes over.
+            # Aggregates skip the NULL of a row that doesn't satisfy the condition.
             counted = values or (Literal(1, BIGINT),)
             values = tuple(of_those(condition, value) for value in counted)
         if kind is None:
@@ -91,7 +92,7 @@ class Windows:
         return self._bound(node, called, binder)
 
     def _bound(self, node: exp.Window, called: Called, binder: ExpressionBinder) -> Column:
-        """The column of what is `called` over the rows that `node` says."""
+        """The column of the function `called` over the window that `node` describes."""
         order = tuple(order_keys(node, binder.bind))
         window = WindowCall(
             called.name,
@@ -116,17 +117,18 @@ class Windows:
         self.outputs.append(WindowOutput(column, window))
         return column
 
-    def ask_for_each(
-        self, subquery: Iterable[Expression], around: frozenset[Column], node: exp.Select
+    def partition_by(
+        self, correlated: Iterable[Expression], outer: AbstractSet[Column], node: exp.Select
     ) -> None:
-        """Have each window hold those rows alone that one row of the query `around` asks for.
+        """Restrict each window to the rows of a subquery that one row of the outer query meets.
 
-        Rows that are asked for by equalities share the values that are equal. By an inequality
-        another row around would ask for others of the same rows.
+        `correlated` are the conditions on `outer` columns. Rows that an outer row meets by
+        equalities share the equated values, so that these partition the rows. By an inequality,
+        two outer rows would meet sets of rows that overlap. Raises Refused then.
         """
-        found = [inner_side(condition, around) for condition in subquery if self.outputs]
-        keys = [key for key in found if key is not None]
-        if len(keys) < len(found):
+        sides = [inner_side(condition, outer) for condition in correlated if self.outputs]
+        keys = [key for key in sides if key is not None]
+        if len(keys) < len(sides):
             raise by_more_than_equalities("a window function", node)
 
         def partition(call: WindowCall) -> WindowCall:
@@ -140,7 +142,7 @@ class Windows:
 
 
 def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
-    """Refuse windows of private rows that reach beyond one unit's, or depend on how rows lie."""
+    """Refuse windows over private rows of several units, or whose values depend on row order."""
     if visibility(plan) is not Visibility.PRIVATE:
         return
     for output in windows.outputs:
@@ -173,12 +175,12 @@ def check_windows(plan: Plan, windows: Windows, node: exp.Select) -> None:
 
 
 def _check_frame(call: WindowCall, node: exp.Select) -> None:
-    """Refuse frames of private rows that depend on how ties lie, or whose keys may overflow."""
+    """Refuse frames over private rows that depend on the order of ties, or may overflow a key."""
     if call.frame is None:
         return
     rows = call.frame.kind is FrameKind.ROWS
     if call.frame.excluded not in {None, FrameExclusion.CURRENT_ROW if rows else None}:
-        # What ties in ORDER BY ties no more where the rows' own values break ties.
+        # Over private rows the rows' own values break ties in ORDER BY, so that none are left.
         raise Refused(
             "EXCLUDE of what ties, over private rows",
             at=span(node),
@@ -232,10 +234,10 @@ def _sql_name(call: exp.Expr) -> str:
 
 
 def _arguments(call: exp.Expr) -> tuple[list[exp.Expr], bool]:
-    """What `call` is called with, and whether only distinct values count."""
+    """The arguments of `call`, and whether DISTINCT stands before them."""
     if isinstance(call, exp.Anonymous):
         return list(call.expressions), False
-    found: list[exp.Expr] = []
+    arguments: list[exp.Expr] = []
     for name, value in call.args.items():
         if name in ("big_int", "ignore_nulls") or value is None or isinstance(value, bool):
             continue
@@ -244,11 +246,12 @@ def _arguments(call: exp.Expr) -> tuple[list[exp.Expr], bool]:
         if isinstance(value, exp.Distinct):
             require_args(value, "expressions")
             return list(value.expressions), True
-        found += value if isinstance(value, list) else [value]
-    return found, False
+        arguments += value if isinstance(value, list) else [value]
+    return arguments, False
 
 
 def _type(name: str, values: tuple[Expression, ...]) -> SqlType | None:
+    """The type of the function `name` over arguments `values`; None if it doesn't take them."""
     if name in _RANKING:
         return BIGINT if not values else None
     if name in _FRACTIONS:
@@ -267,6 +270,7 @@ def _type(name: str, values: tuple[Expression, ...]) -> SqlType | None:
 
 
 def _whole(value: Expression) -> bool:
+    """Whether `value` is a whole number above 0, as a constant."""
     return (
         isinstance(value, Literal)
         and isinstance(value.type, Integer)

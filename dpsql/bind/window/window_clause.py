@@ -15,26 +15,29 @@ _CLAUSES = {"partition_by": "PARTITION BY", "order": "ORDER BY", "spec": "frame"
 
 @dataclass(slots=True)
 class NamedWindows:
-    """The WINDOW clause of one SELECT; names are without case, and mean windows before them."""
+    """The WINDOW clause of one SELECT: its windows by lowercase name.
+
+    A window of the clause may itself name only windows that stand before it.
+    """
 
     known: dict[str, exp.Window] = field(default_factory=dict)
 
     @staticmethod
     def of(node: exp.Select) -> NamedWindows:
-        """The windows that `node` names."""
-        found = NamedWindows()
+        """The windows that the WINDOW clause of `node` names."""
+        windows = NamedWindows()
         for named in node.args.get("windows") or []:
             require_args(named, "this", "alias", *_CLAUSES)
             name = named.name.lower()
-            if name in found.known:
+            if name in windows.known:
                 raise SyntaxFault(
                     f"window {name} is there twice", at=span(named), hint="rename one of them"
                 )
-            found.known[name] = found.written_out(named)
-        return found
+            windows.known[name] = windows.written_out(named)
+        return windows
 
     def written_out(self, node: exp.Window) -> exp.Window:
-        """`node` with all clauses of the window that it names, and its own besides."""
+        """`node` with its own clauses and those of the window that it names."""
         alias = node.args.get("alias")
         if alias is None:
             return node
@@ -48,8 +51,8 @@ class NamedWindows:
         full = node.copy()
         full.set("alias", None)
         for clause, written in _CLAUSES.items():
-            taken = window.args.get(clause)
-            if taken is None:
+            shared = window.args.get(clause)
+            if shared is None:
                 continue
             if node.args.get(clause):
                 raise SyntaxFault(
@@ -57,6 +60,6 @@ class NamedWindows:
                     at=span(node),
                     hint="write OVER (…) in full",
                 )
-            copied = [t.copy() for t in taken] if isinstance(taken, list) else taken.copy()
+            copied = [t.copy() for t in shared] if isinstance(shared, list) else shared.copy()
             full.set(clause, copied)
         return full

@@ -1,4 +1,4 @@
-"""What a window function is called with; quantiles, variances and their roots over windows."""
+"""The call of a window function; quantiles, variances and standard deviations over windows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SUMMARIES = (
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What is computed over a window's rows."""
+    """The function that is computed over a window's rows, with its bound arguments."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -43,12 +43,12 @@ class Called:
 
 
 def of_those(condition: Expression, value: Expression) -> Case:
-    """`value` of the rows that satisfy `condition`, NULL of the others."""
+    """`value` in the rows that satisfy `condition`, NULL in the others."""
     return Case((When(condition, value),), Literal(None, value.type), value.type)
 
 
 def summary(call: exp.Expr, binder: ExpressionBinder, condition: Expression | None) -> Called:
-    """A quantile, a variance or its root of the values for which `condition` holds."""
+    """A quantile, variance or standard deviation of the rows that satisfy `condition`."""
     written = parse(call)
     if written is None or written.distinct or written.function not in QUANTILES | SPREADS:
         raise unlisted(call)
@@ -58,8 +58,8 @@ def summary(call: exp.Expr, binder: ExpressionBinder, condition: Expression | No
         raise TypeFault(f"{written.function.value}({value.type}) has no rule", at=at)
     arguments = [value if condition is None else of_those(condition, value)]
     if written.fraction is not None:
-        place = fraction_of(written.fraction, binder, at, descending=written.descending)
+        fraction = fraction_of(written.fraction, binder, at, descending=written.descending)
         if written.descending and written.function is AggregateFunction.QUANTILE_DISC:
-            place -= 1  # DuckDB counts from above what is below 0
-        arguments.append(Literal(place, Double()))
+            fraction -= 1  # DuckDB counts a negative fraction from the greatest value down
+        arguments.append(Literal(fraction, Double()))
     return Called(written.function.value, tuple(arguments), kind)

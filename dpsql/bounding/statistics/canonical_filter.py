@@ -1,4 +1,4 @@
-"""A filter in one form, however it is written, so that equal statistics are found equal."""
+"""Canonical filters: one form of a filter, however it is written, so that equal ones match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""dp_clipped(sum(x)): which rows have a value that bounds cut off."""
+"""The condition by which dp_clipped(sum(x)) counts a row: bounds cut its value off."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from dpsql.schema.sql_type import Integer
 
 
 def clipped(call: AggregateCall, domains: Environment) -> Expression:
-    """The condition of the rows whose value isn't counted as it is, in `domains`."""
+    """The condition of the rows where an argument of `call` is outside its bounds in `domains`.
+
+    Raises Refused if there is no argument, or one has no bounds.
+    """
     if not call.arguments:
         raise Refused(
             f"{call.output_kind.value}() of rows, which nothing clamps",

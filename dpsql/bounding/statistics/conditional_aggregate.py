@@ -3,7 +3,8 @@
 sum(CASE WHEN p THEN x ELSE 0 END)  →  sum(x) FILTER (WHERE p)
 count(CASE WHEN p THEN 1 END)       →  count(*) FILTER (WHERE p)
 
-Pivots are written so. As filters they are seen to exclude each other, and a row counts in one.
+Pivots are written so. Filters can be proved to exclude each other, so that a row counts in one of
+them only.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _SKIP_NULL = SPREADS | {AggregateFunction.COUNT, AggregateFunction.SUM, Aggregat
 
 
 def with_filter(call: AggregateCall) -> AggregateCall:
-    """`call` with the condition of its argument as a filter, as it is if it has none."""
+    """`call` with the condition of its argument as a filter; `call` itself if it has none."""
     match call.arguments:
         case (Case(branches=(branch,), otherwise=Literal(value=value)),):
             nothing = value is None and call.function in _SKIP_NULL
@@ -32,7 +33,7 @@ def with_filter(call: AggregateCall) -> AggregateCall:
 
 
 def _arguments(call: AggregateCall, result: Expression) -> tuple[Expression, ...]:
-    """A constant is counted as rows are."""
+    """The arguments of the filtered call: to count a constant is to count rows."""
     counted = call.function is AggregateFunction.COUNT and not call.distinct
     if counted and isinstance(result, Literal) and result.value is not None:
         return ()

@@ -1,4 +1,4 @@
-"""An argument as clamped integer steps: how fine, between which bounds, around which centre."""
+"""Discretization: an argument as clamped integer steps, with their size, bounds and centre."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ from dpsql.plan.traversal import columns
 from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp
 
 MAX_MAGNITUDE = 2**52
-"""Row terms stay below this, so that sums of 2^50 rows scaled by 2^20 fit 128 bits."""
+"""Terms of rows stay below this, so that sums of 2^50 rows scaled by 2^20 fit 128 bits."""
 
 MAX_SQUARED = 2**26
 """Values whose squares and products are summed stay below this."""
 
 _MAX_DOUBLE = 2**1023
-"""No whole number of steps up to here rounds to infinity."""
+"""Values up to here, rounded to whole steps, aren't infinite."""
 
 _MAX_SUMMED = 2**900
-"""Sums of 2^50 such doubles, with noise a million times as large, are no infinity either."""
+"""Sums of 2^50 doubles up to here, with noise a million times as large, aren't infinite."""
 
 _MAX_SQUARED_DOUBLE = 2**450
-"""Nor are those of their squares."""
+"""Sums of squares of 2^50 doubles up to here aren't infinite."""
 
 _DOUBLE_STEPS = 2**30
-"""Half a DOUBLE's range is worth about so many steps: rounding is far below any noise."""
+"""Half the range of a DOUBLE has about so many steps: rounding is far below any noise."""
 
 _SQUARED_DOUBLE_STEPS = 2**24
+"""Half the range of a DOUBLE whose squares are summed has about so many steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Integers from `low` to `high`, each worth `step`."""
+    """The integers from `low` to `high`, in steps of `step`."""
 
     low: int
     high: int
@@ -45,11 +46,11 @@ class Grid:
 
     @property
     def middle(self) -> int:
-        """The centre that leaves the smallest magnitude."""
+        """The centre at which the largest distance to a value is smallest."""
         return (self.low + self.high) // 2
 
     def centered(self, argument: Expression, center: int) -> Discretized:
-        """`argument` within this range, as a difference from `center`."""
+        """`argument` within this range, less `center`."""
         # A constant changes nothing, but noise needs something to hide: one step.
         high = self.high if (self.low, self.high) != (center, center) else self.high + 1
         return Discretized(argument, self.step, self.low, high, center)
@@ -63,18 +64,18 @@ def grid_of(
     squared: bool,
     ordered: bool = False,
 ) -> Grid:
-    """The integers that stand for the values of `argument`; Refused where it has no bounds.
+    """The grid of the values of `argument`; Refused where it has no bounds, or can't be summed.
 
-    `squared` ones are coarser where they have to be: squares and products of them are summed.
-    `ordered` ones are only compared, so days and moments will do too.
+    A `squared` grid, for sums of squares and products, is coarser where it has to be. An `ordered`
+    one is for values that are only compared, so dates and timestamps have one too.
     """
     bounds = domain(argument, domains).bounds
     ends = None if bounds is None else bounds.ends
     if ends is None:
         raise missing_bounds_error(argument, domains, at)
     low, high = ends
-    most = _MAX_DOUBLE if ordered else _MAX_SQUARED_DOUBLE if squared else _MAX_SUMMED
-    if isinstance(argument.type, Double) and max(abs(low), abs(high)) > most:
+    limit = _MAX_DOUBLE if ordered else _MAX_SQUARED_DOUBLE if squared else _MAX_SUMMED
+    if isinstance(argument.type, Double) and max(abs(low), abs(high)) > limit:
         raise Refused(
             f"within the bounds of {describe(argument)} its sums may pass what DOUBLE holds",
             at=at,
@@ -88,7 +89,7 @@ def grid_of(
 
 
 def missing_bounds_error(argument: Expression, domains: Environment, at: Span | None) -> Refused:
-    """The refusal of a sum over what has no bounds."""
+    """The refusal of a sum over an argument without bounds."""
     loose = sorted(
         column.name
         for column in columns(argument)
@@ -114,7 +115,7 @@ def _narrowed(argument: Expression) -> str:
 def _step(
     argument: Expression, low: Fraction, high: Fraction, at: Span | None, *, squared: bool
 ) -> Fraction:
-    """What one integer is worth: exact for integers and decimals that fit, a power of two else."""
+    """The size of one step: exact for integers and decimals that fit, else a power of two."""
     magnitude, radius = max(abs(low), abs(high)), (high - low) / 2
     match argument.type:
         case Integer():
@@ -133,6 +134,7 @@ def _step(
 
 
 def _power_of_two(number: Fraction) -> Fraction:
+    """The least power of two that is at least `number`."""
     exponent = number.numerator.bit_length() - number.denominator.bit_length()
     power = Fraction(2) ** exponent
     while power < number:

@@ -14,9 +14,9 @@ from dpsql.schema.sql_type import Integer
 def max_values(
     call: AggregateCall, units: frozenset[Expression], domains: Environment
 ) -> int | None:
-    """How many values of the argument of `call` a unit may have, None if they aren't listed.
+    """The largest number of values of `call`'s argument of one unit; None if they aren't listed.
 
-    Of the columns `units`, which name it, it has one.
+    A column in `units`, which identify the unit, has one value.
     """
     (argument,) = call.arguments
     if argument in units:
@@ -26,7 +26,7 @@ def max_values(
 
 
 def distinct_sum(call: AggregateCall, value: Discretized, limit: int | None) -> DistinctSum:
-    """The term of `value`; Refused where two values may be within one step of each other."""
+    """The term of the sum of distinct `value`; Refused where a step may merge two values."""
     if value.decimal is None and not (isinstance(value.argument.type, Integer) and value.step == 1):
         name, text = call.function.value, describe(value.argument)
         rounded = f"{name}(DISTINCT CAST({text} AS DECIMAL(18, 2)))"

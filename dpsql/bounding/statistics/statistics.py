@@ -1,4 +1,4 @@
-"""Aggregates become integer statistics, shared where they can be, and formulas over them.
+"""Aggregates become integer statistics, shared where they can be, and estimators over them.
 
 sum(l_quantity), avg(l_quantity), count(*)   with l_quantity in [1, 50], never NULL
 
@@ -72,9 +72,9 @@ _COUNT_FIRST = frozenset({AggregateFunction.COUNT, AggregateFunction.AVG}) | SPR
 class StatisticsBuilder:
     """Collects the statistics of one release; equal ones are one, and share one draw of noise.
 
-    `units` are the columns that name the privacy unit; `nonnegative` counts are 0 at least.
-    A unit counts for `per_unit` rows in a group at most: where that is 1, rows and units are one.
-    `rows` is how many rows there are in all, where that is public.
+    `units` are the columns that identify the privacy unit; `nonnegative` counts are 0 at least. A
+    unit counts for `per_unit` rows in a group at most: where that is 1, rows and units are one.
+    `rows` is the number of all rows, where it is public.
     """
 
     domains: Environment
@@ -88,7 +88,7 @@ class StatisticsBuilder:
     answer_key: AnswerKey | None = None
 
     def estimators(self, outputs: tuple[AggregateOutput, ...]) -> tuple[EstimatedColumn, ...]:
-        """The formula of each aggregate."""
+        """The estimator of each aggregate; raises Refused for calls that have none."""
         calls = [with_filter(output.call) for output in outputs]
         # A double's sum is as coarse as its squares', so that both are one statistic.
         self.squared_arguments |= {
@@ -107,7 +107,7 @@ class StatisticsBuilder:
         )
 
     def presence(self, *, of_rows: bool = False) -> int:
-        """The place of the number of units in each group, or `of_rows` where these are counted."""
+        """The index of the count of units per group; or, if `of_rows` and counted, of its rows."""
         of_rows = of_rows and self._find(RowCount(), None) is not None
         return self._index_of(RowCount() if of_rows or self.per_unit == 1 else UnitCount(), None)
 
@@ -116,37 +116,37 @@ class StatisticsBuilder:
             case OutputKind.VALUE | OutputKind.LOW | OutputKind.HIGH | OutputKind.STDDEV:
                 return EstimatedColumn(column, self._estimator(call), call.output_kind)
             case OutputKind.CLIPPED:
-                place = self._index_of(RowCount(), clipped(call, self._where(call.filter)))
+                index = self._index_of(RowCount(), clipped(call, self._where(call.filter)))
             case OutputKind.OVER:
-                place = self._index_of(UnitsOverLimit(), None)
+                index = self._index_of(UnitsOverLimit(), None)
             case missing:
                 assert_never(missing)
-        return EstimatedColumn(column, LinearEstimator(((place, 1),), Fraction(1), call.type))
+        return EstimatedColumn(column, LinearEstimator(((index, 1),), Fraction(1), call.type))
 
     def _estimator(self, call: AggregateCall) -> Estimator:
-        said = response_estimator(
+        estimator = response_estimator(
             call, self.responses, self.answer_key, self._naive_estimate, self._largest, self._ends
         )
-        return said or self._naive_estimate(call)
+        return estimator or self._naive_estimate(call)
 
     def _naive_estimate(self, call: AggregateCall) -> Estimator:
-        """Randomised answers are taken as they are."""
+        """The estimator that takes randomised answers for true ones."""
         return self._all_rows_estimate(call) or self._row_estimate(call)
 
     def _largest(self, call: AggregateCall) -> tuple[Fraction, int]:
-        """The magnitude of what is summed of a row, and the rows that a unit has in a group."""
+        """The largest magnitude of a row's summand, and the rows that a unit has in a group."""
         if call.function is AggregateFunction.COUNT:
             return Fraction(1), self.per_unit
-        found = self._grid(call.arguments[0], call)
-        return max(abs(found.low), abs(found.high)) * found.step, self.per_unit
+        grid = self._grid(call.arguments[0], call)
+        return max(abs(grid.low), abs(grid.high)) * grid.step, self.per_unit
 
     def _ends(self, argument: Expression) -> tuple[Fraction, Fraction] | None:
-        """What values of `argument` are clamped to, if it has bounds."""
+        """The ends to which values of `argument` are clamped, if it has bounds."""
         bounds = domain(argument, self.domains).bounds
         return None if bounds is None else bounds.ends
 
     def _all_rows_estimate(self, call: AggregateCall) -> Estimator | None:
-        """The formula of all rows, where their number is public."""
+        """The estimator over all rows, where their number is public."""
         dropped = any(domain(argument, self.domains).nullable for argument in call.arguments)
         if self.rows is None or dropped or canonical_filter(call.filter, self.domains) is not None:
             return None
@@ -161,8 +161,8 @@ class StatisticsBuilder:
     def _row_estimate(self, call: AggregateCall) -> Estimator:
         match call.function:
             case AggregateFunction.COUNT:
-                least = 0 if self.nonnegative else None
-                return LinearEstimator(((self._counted(call), 1),), Fraction(1), call.type, least)
+                minimum = 0 if self.nonnegative else None
+                return LinearEstimator(((self._counted(call), 1),), Fraction(1), call.type, minimum)
             case AggregateFunction.SUM:
                 return self._sum(call)
             case AggregateFunction.AVG:
@@ -211,7 +211,7 @@ class StatisticsBuilder:
         return self._index_of(self._counter(call), call.filter)
 
     def _counter(self, call: AggregateCall) -> Term:
-        """A column that is never NULL is counted as rows are, and shares their noise."""
+        """The term that `call` counts; a column that is never NULL is counted as rows are."""
         known = self._where(call.filter)
         if call.distinct:
             return DistinctValues(call.arguments[0], max_values(call, self.units, known))
@@ -220,27 +220,27 @@ class StatisticsBuilder:
         return NonNullCount(call.arguments[0])
 
     def _sum(self, call: AggregateCall) -> Estimator:
-        found = self._grid(call.arguments[0], call)
+        grid = self._grid(call.arguments[0], call)
         counted = self._find(self._counter(call), call.filter)
-        centre = 0 if counted is None else found.middle
-        total = self._total(call, found.centered(call.arguments[0], centre))
+        centre = 0 if counted is None else grid.middle
+        total = self._total(call, grid.centered(call.arguments[0], centre))
         terms = ((total, 1),) if counted is None else ((total, 1), (counted, centre))
-        return LinearEstimator(terms, found.step, call.type)
+        return LinearEstimator(terms, grid.step, call.type)
 
     def _total(self, call: AggregateCall, value: Discretized) -> int:
-        """The place of the sum of `value`, over rows or over its distinct values."""
+        """The index of the sum of `value`, over rows or over its distinct values."""
         if not call.distinct:
             return self._index_of(Sum(value), call.filter)
-        most = max_values(call, self.units, self._where(call.filter))
-        return self._index_of(distinct_sum(call, value, most), call.filter)
+        limit = max_values(call, self.units, self._where(call.filter))
+        return self._index_of(distinct_sum(call, value, limit), call.filter)
 
     def _mean(self, call: AggregateCall) -> Estimator:
         (argument,) = call.arguments
-        found = self._grid(argument, call)
+        grid = self._grid(argument, call)
         count = self._count(call)
-        total = self._total(call, found.centered(argument, found.middle))
-        low, high = found.low * found.step, found.high * found.step
-        return Mean(total, count, found.middle, found.step, low, high)
+        total = self._total(call, grid.centered(argument, grid.middle))
+        low, high = grid.low * grid.step, grid.high * grid.step
+        return Mean(total, count, grid.middle, grid.step, low, high)
 
     def _spread(self, call: AggregateCall, function: AggregateFunction) -> Estimator:
         value = self._discretized(call.arguments[0], call)
@@ -270,7 +270,7 @@ class StatisticsBuilder:
         return MomentIndices(total, square, value.center, value.radius, value.step)
 
     def _where_both(self, call: AggregateCall) -> Expression | None:
-        """The rows that have both values: a sum over others would tell of one without the other."""
+        """The filter of rows that have both values, which all moments of the pair share."""
         parts = [Not(IsNull(argument)) for argument in call.arguments]
         return conjunction((*([] if call.filter is None else [call.filter]), *parts))
 
@@ -283,7 +283,7 @@ class StatisticsBuilder:
         return grid_of(argument, domains, call.at, squared=argument in self.squared_arguments)
 
     def _where(self, only: Expression | None) -> Environment:
-        """What is known of the rows that are counted; only accuracy rests on it."""
+        """The domains in the rows where the filter `only` holds; only accuracy rests on them."""
         return self.domains if only is None else narrow(only, self.domains)
 
     def _find(self, term: Term, only: Expression | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Print what attacks achieved, or write it as a page."""
+"""Print the success rates of attacks, or write them as a page."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dpsql.session.compile.loss_conversion import parse_epsilon
 
 
 def run_attacks(epsilon: float, trials: int, people: int, html: Path | None) -> None:
-    """Run them all; a success rate that the loss doesn't allow ends in an error."""
+    """Run all attacks; a success rate above what the loss allows ends in an error."""
     with reporting_errors():
-        found = attack(parse_epsilon(epsilon), trials=trials, people=people)
+        report = attack(parse_epsilon(epsilon), trials=trials, people=people)
     if html is not None:
-        html.write_text(page(found), encoding="utf-8")
+        html.write_text(page(report), encoding="utf-8")
         click.echo(sanitize(str(html)))
     else:
-        click.echo(_text(found))
-    broken = [outcome.name for outcome in found.outcomes if outcome.is_broken]
+        click.echo(_text(report))
+    broken = [outcome.name for outcome in report.outcomes if outcome.is_broken]
     for name in broken:
         echo_err(f"error: {name} is right more often than the loss allows")
     if broken:

@@ -7,7 +7,7 @@ from dpsql.report.terminal.sanitize import sanitize
 
 
 def databases(worst: Witness) -> list[str]:
-    """Each row of each unit of both."""
+    """A line for each row of each unit, of one database and then of the other."""
     lines: list[str] = []
     for name, database in (("one", worst.one), ("the other", worst.other)):
         rows = [

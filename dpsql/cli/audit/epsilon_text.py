@@ -1,4 +1,4 @@
-"""Print what an audit of the loss found."""
+"""Print a lower bound of the loss of a query."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _MEANING = {
 def epsilon(
     path: Path, sql: str, budget: float | None, draws: int, alpha: float, form: OutputFormat
 ) -> None:
-    """Audit one statement; a loss above what is charged ends in an error."""
+    """Audit one statement; a lower bound above the charged loss ends in an error."""
     with reporting_errors(sql):
         spent: Fraction | None = None if budget is None else parse_epsilon(budget)
-        found = audit_epsilon(sql, load_schema(path), epsilon=spent, draws=draws, alpha=alpha)
-    show(form, _text(found), _document(found))
-    if any(bound.is_broken for _, bound, _ in found.bounds):
+        audit = audit_epsilon(sql, load_schema(path), epsilon=spent, draws=draws, alpha=alpha)
+    show(form, _text(audit), _document(audit))
+    if any(bound.is_broken for _, bound, _ in audit.bounds):
         echo_err("error: more was shown than is charged")
         echo_err("hint: repeat it with a smaller --alpha and, if it stays, report it")
         raise click.exceptions.Exit(ExitCode.FAILED)

@@ -1,4 +1,4 @@
-"""What attacks achieved as one HTML page that needs nothing else."""
+"""The success rates of attacks as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dpsql.report.html.template import render
 
 _WIDTH: Final = 720
 _ROW, _LABELS = 64, 150
-"""The height of both bars of an attack, and how far right they begin."""
+"""Pixels: the height of an attack's two bars, and the x at which bars begin."""
 
 _HEIGHT: Final = 220
-"""Of the curves of reconstruction."""
+"""The height in pixels of the curves of reconstruction."""
 
 
 def page(report: AttackReport) -> str:
@@ -57,11 +57,11 @@ def page(report: AttackReport) -> str:
 
 def _line(report: Sequence[Reconstruction], rights: Sequence[int]) -> str:
     last = max(r.queries for r in report)
-    places = (
+    points = (
         f"{_WIDTH * r.queries / last:.1f} {_HEIGHT * (1 - right / r.people):.1f}"
         for r, right in zip(report, rights, strict=True)
     )
-    return "M" + " L".join(places)
+    return "M" + " L".join(points)
 
 
 def _percent(part: float) -> str:

@@ -1,4 +1,4 @@
-"""What an audit found, as people or as programs read it."""
+"""The report of an audit, as text for people or as JSON for programs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OutputFormat = Literal["text", "json"]
 
 
 def show(form: OutputFormat, text: str, document: Mapping[str, object]) -> None:
-    """Print one of the two."""
+    """Print `text`, or `document` as JSON, by `form`."""
     match form:
         case "text":
             click.echo(text)

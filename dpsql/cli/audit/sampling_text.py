@@ -1,4 +1,4 @@
-"""Print what sensitivity sampling says of two groups of people, and what it doesn't."""
+"""Print the sampled sensitivity of two groups of people, and what it doesn't cover."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ from dpsql.cli.exit_codes import reporting_errors
 
 
 def sampled(gamma: float, seed: int, one: tuple[float, float], other: tuple[float, float]) -> None:
-    """Draw pairs from the mixture of two normal laws, and tell what their changes cover."""
+    """Draw pairs from a mixture of two normal laws, and print how many pairs a change covers.
+
+    `one` and `other` are mean and standard deviation of the laws.
+    """
     law = Mixture(NormalDist(*one), NormalDist(*other))
     with reporting_errors():
-        found = sample(gamma, lambda random: abs(law.draw(random) - law.draw(random)), seed)
+        sampling = sample(gamma, lambda random: abs(law.draw(random) - law.draw(random)), seed)
     click.echo(f"{WARNING}\n")
-    click.echo(f"pairs drawn: {found.plan.pairs}; the {found.plan.rank}th smallest change counts")
-    click.echo(f"sampled sensitivity: {found.sensitivity:.2f}, mean change {found.mean:.2f}")
-    click.echo(f"  it covers {law.covered(found.sensitivity):.1%}".replace("%", " %") + " of pairs")
+    click.echo(
+        f"pairs drawn: {sampling.plan.pairs}; the {sampling.plan.rank}th smallest change counts"
+    )
+    click.echo(f"sampled sensitivity: {sampling.sensitivity:.2f}, mean change {sampling.mean:.2f}")
+    click.echo(
+        f"  it covers {law.covered(sampling.sensitivity):.1%}".replace("%", " %") + " of pairs"
+    )
     for steps, text in enumerate(("expected change", "plus 1 deviation", "plus 2 deviations")):
         level = law.expected_change + steps * law.stdev
         click.echo(f"{text}: {level:.2f}, covers {100 * law.covered(level):.1f} % of pairs")

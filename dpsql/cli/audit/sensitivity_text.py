@@ -1,4 +1,4 @@
-"""Print what an enumeration of neighbouring databases found."""
+"""Print the report of an enumeration of neighbouring databases."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _HEADINGS = ("what changes", "derived", "observed", "tightness")
 def sensitivity(
     path: Path, queries: Sequence[str], neighbors: str | None, size: Size, form: OutputFormat
 ) -> None:
-    """Audit every query; a bound that was passed ends in an error."""
+    """Audit every query; an observed change above the derived bound ends in an error."""
     relation = None if neighbors is None else Neighbors(neighbors)
     broken = False
     for sql in queries:
         with reporting_errors(sql):
-            found = audit_sensitivity(sql, load_schema(path), relation, size)
-        broken = broken or bool(found.violations)
-        show(form, _text(found), _document(found))
-        for violation in found.violations:
+            audit = audit_sensitivity(sql, load_schema(path), relation, size)
+        broken = broken or bool(audit.violations)
+        show(form, _text(audit), _document(audit))
+        for violation in audit.violations:
             echo_err(f"error: a bound is passed: {violation}")
     if broken:
         echo_err("hint: please report this as a security problem, with schema and statement")

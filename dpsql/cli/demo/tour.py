@@ -1,4 +1,4 @@
-"""The demo's run: schema, an attack, its failure, a proof, a refusal, a repetition, the budget."""
+"""The demo: schema, an attack, its failure, a proof, a refusal, a repetition, the budget."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _ALLOWED: Final = "SELECT count(*) FROM staff"
 
 
 def run() -> None:
-    """Run it all in a temporary folder, with a ledger of its own."""
+    """Run the demo in a temporary folder, with a ledger of its own."""
     with TemporaryDirectory(prefix="dpsql-demo-") as name, _quiet():
         schema = _prepare(Path(name))
         with _exact(schema) as exact, closing(Connection(Session(schema))) as private:
@@ -63,7 +63,7 @@ def run() -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Its ledger goes with its folder, so nobody needs to hear of it."""
+    """Silence the ledger's log: the demo's ledger is removed with its folder."""
     log = logging.getLogger("dpsql.ledger")
     log.disabled = True
     try:
@@ -83,7 +83,7 @@ def _prepare(folder: Path) -> Schema:
     path = folder / "schema.yaml"
     path.write_text(text, encoding="utf-8")
     _show(text)
-    # Another run's ledger is another ledger: its anchor must not lie in the user's own folder.
+    # Each run has a new ledger, so that its anchor must not lie in the user's own folder.
     schema = replace(load_schema(path), anchor=folder / "ledger.anchor")
     _say("`dpsql check schema.yaml` looks at the source, too, and verifies the keys:")
     with open_engine(engine_source(schema)) as engine:

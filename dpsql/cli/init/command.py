@@ -1,4 +1,4 @@
-"""Find out what a source is, and write a schema file for it."""
+"""Make a draft of a source, by its kind, and write a schema file from it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ STDOUT = Path("-")
 
 
 def init(source: Path | str, output: Path, sample: int | None) -> None:
-    """Write the skeleton to `output`; a file that is there is never overwritten.
+    """Write the schema file to `output`; a file that exists is never overwritten.
 
-    A source that is a text is a connection string, whose password isn't written.
+    A `source` that is a text is a connection string; its password isn't written.
 
-    `sample` rows of each CSV file are read for the types of its columns, None for none.
+    `sample` rows of each CSV file are read for the types of its columns; None reads none.
     """
     with reporting_errors():
         text = skeleton(_draft(source, output, sample))
@@ -48,8 +48,8 @@ def init(source: Path | str, output: Path, sample: int | None) -> None:
 def _draft(source: Path | str, output: Path, sample: int | None) -> Draft:
     if isinstance(source, str):
         return of_server(source)
-    beside = Path.cwd() if output == STDOUT else output.parent
-    written = os.path.relpath(source, beside)
+    folder = Path.cwd() if output == STDOUT else output.parent
+    written = os.path.relpath(source, folder)
     if source.is_dir():
         return of_folder(source, written, sample)
     match source.suffix.lower():

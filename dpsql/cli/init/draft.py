@@ -1,4 +1,4 @@
-"""What is known of tables before their owner decides: names, types and declared keys."""
+"""A dataset's tables before their owner has decided on privacy: names, types, declared keys."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Final
 
 TEXT: Final = "text"
 SAMPLED: Final = "text of that type"
-"""What is found of a column of a CSV file: nothing, or what its first rows have in common."""
+"""Source types of a CSV file's column: just text, or text whose first rows have one type."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftColumn:
-    """A column; `type` None where dpsql has no rules for `source_type`, the source's own word.
+    """A column; `type` is None where dpsql doesn't support `source_type`, the source's type.
 
-    `bounds` are those that an owner declared elsewhere, as they are to be written.
+    `bounds` are those that an owner has declared elsewhere, as YAML has them. `references` is
+    table.column.
     """
 
     name: str
@@ -28,9 +29,9 @@ class DraftColumn:
 
 @dataclass(frozen=True, slots=True)
 class DraftTable:
-    """A table; `unit` is what is declared elsewhere of its owner, None where it is to be decided.
+    """A table; `unit` is the privacy unit that is declared elsewhere, None if it is to be decided.
 
-    `max_rows` is how many rows a unit has at most, where that is declared.
+    `max_rows` is how many rows a unit has at most, None where that isn't declared.
     """
 
     name: str
@@ -43,10 +44,11 @@ class DraftTable:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A dataset to be; `units` are kinds that are declared elsewhere, with table and key.
+    """A dataset's draft.
 
-    `origin` says what it was made from, in a comment; `sample` how many rows of each CSV file, if
-    any were read. `on_server`: nothing tells the version of its data but its owner.
+    `units` are kinds of units that are declared elsewhere, each with its table and key. `origin`
+    names what the draft was made from, for a comment. `sample` is how many rows of each
+    CSV file were read, None for none. `on_server`: only the owner can state the data's version.
     """
 
     dataset: str

@@ -1,6 +1,6 @@
 """A draft from a DuckDB file, or from a folder of Parquet and CSV files.
 
-No row is read, unless the owner has types of CSV columns read off some.
+No row is read, unless the owner asks for types of CSV columns, which come from a sample of rows.
 """
 
 from __future__ import annotations
@@ -39,43 +39,43 @@ def of_database(path: Path, source: str) -> Draft:
 def of_folder(path: Path, source: str, sample: int | None) -> Draft:
     """A draft of TABLE.parquet and TABLE.csv, and of SCHEMA/TABLE.parquet and the like.
 
-    Of a CSV file only its line of names is read, and the first `sample` rows, if that is a number.
+    Only the header of a CSV file is read, and its first `sample` rows unless that is None.
     """
     files = sorted(_files(path))
     for one, other in itertools.pairwise(files):
         if one.with_suffix("") == other.with_suffix(""):
             raise SourceFault(f"both {one.name} and {other.name} exist", hint="remove one of them")
-    asked = tuple(SourceTable(_table_name(file, path), str(file)) for file in files)
-    found = read_catalog(DuckDBSource(None, asked))
+    tables = tuple(SourceTable(_table_name(file, path), str(file)) for file in files)
+    columns = read_catalog(DuckDBSource(None, tables))
     return _draft(
         path,
         source,
         tuple(
-            _delimited(table, found[table.name], sample)
+            _delimited(table, columns[table.name], sample)
             if table.is_delimited
-            else draft_table(table.name, found[table.name], Declared())
-            for table in asked
+            else draft_table(table.name, columns[table.name], Declared())
+            for table in tables
         ),
         sample,
     )
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    for found in folder.iterdir():
-        # A folder such as year=2024 is a partition and no schema.
-        inside = found.iterdir() if found.is_dir() and is_plain(found.name) else [found]
+    for entry in folder.iterdir():
+        # A folder such as year=2024 is a partition, not a schema.
+        inside = entry.iterdir() if entry.is_dir() and is_plain(entry.name) else [entry]
         yield from (file for file in inside if file.suffix in _FORMS and file.is_file())
 
 
 def _table_name(file: Path, folder: Path) -> str:
     parts = file.relative_to(folder).with_suffix("").parts
-    # a.b.parquet is no table of a schema a.
+    # a.b.parquet is not the table b of a schema a.
     dotted = any("." in part for part in parts)
     return ".".join(parts) if not dotted else str(file.relative_to(folder))
 
 
 def dataset_name(path: Path) -> str:
-    """A name for a dataset from that of its source; another may be better."""
+    """A name for a dataset, from its source's file name; the owner may change it."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("._-")[:64] or "dataset"
 
 
@@ -97,7 +97,7 @@ def _draft(
 
 
 def _delimited(table: SourceTable, columns: Columns, sample: int | None) -> DraftTable:
-    """A CSV file, whose columns are text, or of the types that their first rows have."""
+    """The table of a CSV file, whose columns are text, or have the types of its first rows."""
     assert table.file is not None
     types = {} if sample is None else sampled_types(table.file, sample)
     return DraftTable(

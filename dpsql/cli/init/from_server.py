@@ -33,10 +33,12 @@ def of_server(url: str) -> Draft:
 def without_password(url: str) -> str:
     """The connection string as it may stand in a file that others read."""
     parts = urlsplit(url)
-    login, at, place = parts.netloc.rpartition("@")
-    said = parse_qsl(parts.query, keep_blank_values=True)
-    query = urlencode([(k, v) for k, v in said if k not in {"password", "sslpassword"}], safe="/")
-    kept = parts._replace(netloc=f"{login.partition(':')[0]}{at}{place}", query=query)
-    # What has no place keeps its slashes: postgresql:///database.
-    text = urlunsplit(kept)
+    login, at, host = parts.netloc.rpartition("@")
+    settings = parse_qsl(parts.query, keep_blank_values=True)
+    query = urlencode(
+        [(k, v) for k, v in settings if k not in {"password", "sslpassword"}], safe="/"
+    )
+    public = parts._replace(netloc=f"{login.partition(':')[0]}{at}{host}", query=query)
+    # A connection string without a host keeps its slashes: postgresql:///database.
+    text = urlunsplit(public)
     return text if text.startswith(f"{parts.scheme}://") else text.replace(":", "://", 1)

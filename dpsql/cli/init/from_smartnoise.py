@@ -1,6 +1,6 @@
-"""A draft from a metadata file of SmartNoise: what its owner declared there is declared here.
+"""A draft from a metadata file of SmartNoise, with what its owner has declared there.
 
-Its form: engine → schema → table → columns, with the table's options among the columns
+The file nests engine → schema → table → columns, with the table's options among the columns
 (docs.smartnoise.org/sql/metadata.html).
 """
 
@@ -26,20 +26,20 @@ _DEEP = 3
 
 
 def of_metadata(path: Path) -> Draft:
-    """A draft of the tables that the file names; where their rows are isn't in it."""
+    """A draft of the tables that the file names; the file doesn't say where their rows are."""
     tables: list[DraftTable] = []
     kinds: dict[str, str] = {}
     for name, written in _tables(path):
         columns = tuple(_columns(written))
         owner = next((column for column, of in _described(written) if of.get("private_id")), None)
         unit = _unit(name, owner, kinds, by_row=written.get("row_privacy") is True)
-        most = next((written[k] for k in ("max_ids", "max_contrib") if k in written), None)
+        max_rows = next((written[k] for k in ("max_ids", "max_contrib") if k in written), None)
         tables.append(
             DraftTable(
                 name,
                 columns,
                 unit=unit,
-                max_rows=most if isinstance(most, int) and owner is not None else None,
+                max_rows=max_rows if isinstance(max_rows, int) and owner is not None else None,
             )
         )
     return Draft(
@@ -52,7 +52,11 @@ def of_metadata(path: Path) -> Draft:
 
 
 def _unit(name: str, owner: str | None, kinds: dict[str, str], *, by_row: bool) -> str | None:
-    """The first table of an identity stands for it; the others reference that one."""
+    """The unit of a table as YAML; None if it isn't declared.
+
+    The first table with the identifier `owner` lists the units; later ones reference that table.
+    `kinds` has that first table by identifier, and is updated.
+    """
     if by_row:
         return "row"
     if owner is None:
@@ -68,13 +72,13 @@ def _tables(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
         raise SourceFault(f"{path} is not YAML that can be read", hint="correct the file") from None
-    found = list(_nested(data, _DEEP, ""))
-    if not found:
+    tables = list(_nested(data, _DEEP, ""))
+    if not tables:
         raise SourceFault(
             f"{path} has no tables of SmartNoise's metadata",
             hint="name a file with engine, schema, table and columns, one below the other",
         )
-    yield from found
+    yield from tables
 
 
 def _nested(data: object, deep: int, name: str) -> Iterator[tuple[str, Mapping[str, object]]]:
@@ -95,12 +99,12 @@ def _described(written: Mapping[str, object]) -> Iterator[tuple[str, Mapping[str
 
 def _columns(written: Mapping[str, object]) -> Iterator[DraftColumn]:
     for name, of in _described(written):
-        found = str(of.get("type", ""))
+        written_type = str(of.get("type", ""))
         low, high = of.get("lower"), of.get("upper")
         yield DraftColumn(
             name,
-            _TYPES.get(found),
-            found,
+            _TYPES.get(written_type),
+            written_type,
             bounds=None if low is None or high is None else (str(low), str(high)),
             nullable=of.get("nullable") is not False,
         )

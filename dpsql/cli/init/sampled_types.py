@@ -1,7 +1,7 @@
-"""Types of a CSV file's columns, read off its first rows: for its owner, who decides about them.
+"""Types of a CSV file's columns, inferred from its first rows, which its owner has to confirm.
 
-A type depends on rows here, which is why a source is never read so: one 'n/a' among the ages makes
-them text. What is written into a draft is the owner's to correct, and from then on declared.
+Such a type depends on rows: one 'n/a' among the ages makes them text. So queries never infer types;
+a draft has them for the owner to correct, and from then on they are declared.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ _VALUE: Final = exp.column("v")
 
 
 def sampled_types(file: str, rows: int) -> Mapping[str, str]:
-    """By column the narrowest type that all values of the first `rows` rows have.
+    """The narrowest type, by column, that all values of the first `rows` rows have.
 
-    Columns whose values are of several types, or that have none, are text, and left out: as all are
-    of a file that can't be read, of which `dpsql check` says so.
+    Columns without a value, or with values of several types, are text, and left out. All columns
+    are left out if the file can't be read, which `dpsql check` reports.
     """
     names = header(file)
     conditions = [(name, kind) for name in names for kind in _CONDITIONS]
-    found = _sample_row(file, rows, [_holds(name, kind) for name, kind in conditions])
+    row = _sample_row(file, rows, [_holds(name, kind) for name, kind in conditions])
     types: dict[str, str] = {}
-    for (name, kind), holds in zip(conditions, found or (), strict=found is not None):
+    for (name, kind), holds in zip(conditions, row or (), strict=row is not None):
         if holds:
             types.setdefault(name, kind)
     return types
 
 
 def _sample_row(file: str, rows: int, items: list[exp.Expr]) -> tuple[object, ...] | None:
-    """What `items` are of the first rows; None if they can't be read."""
+    """The values of the aggregates `items` over the first rows; None if these can't be read."""
     with duckdb.connect(":memory:") as connection:
         configure(connection)
         with suppress(duckdb.Error):
@@ -79,11 +79,11 @@ _CONDITIONS: Final[Mapping[str, exp.Expr]] = {
     "date": exp.and_(_matches(_DAY), _converts("DATE")),
     "timestamp": exp.and_(_matches(f"{_DAY}[ T].*"), _converts("TIMESTAMP")),
 }
-"""What each value of a column of that type is, the narrowest type first."""
+"""The condition that each value `v` of a column of that type fulfills, the narrowest first."""
 
 
 def _holds(name: str, kind: str) -> exp.Expr:
-    """All values of a column that are there are so, and there is one."""
+    """The aggregate that tells whether all values of a column are of type `kind`; NULL if none."""
     column = exp.column(name, quoted=True)
 
     def of_column(node: exp.Expr) -> exp.Expr:

@@ -1,4 +1,4 @@
-"""A draft as YAML, with what is to be decided in its comments."""
+"""A draft as YAML, with comments on what its owner has to decide."""
 
 from __future__ import annotations
 
@@ -83,12 +83,12 @@ def _units(draft: Draft) -> Iterator[str]:
         for kind, table, key in draft.units:
             yield f"  {_name(kind)}: {{table: {_name(table)}, key: {_name(key)}}}"
         return
-    listed = [table for table in draft.tables if _lists_entities(table)]
+    listings = [table for table in draft.tables if _lists_entities(table)]
     yield "# units:  # decide: whose presence is hidden"
-    for found in listed:
-        assert found.key is not None
-        yield f"#   {_kind(found)}: {{table: {_name(found.name)}, key: {_name(found.key[0])}}}"
-    if not listed:
+    for units in listings:
+        assert units.key is not None
+        yield f"#   {_kind(units)}: {{table: {_name(units.name)}, key: {_name(units.key[0])}}}"
+    if not listings:
         yield "#   person: {table: TABLE, key: COLUMN}"
 
 
@@ -110,8 +110,8 @@ def _table(table: DraftTable, draft: Draft) -> Iterator[str]:
     else:
         yield from _choices(table, draft, names)
     if table.max_rows is not None:
-        most = table.max_rows
-        yield f"    limits: {{groups: {most}, rows_per_group: {most}, rows: {most}}}"
+        rows = table.max_rows
+        yield f"    limits: {{groups: {rows}, rows_per_group: {rows}, rows: {rows}}}"
     elif table.unit is None:
         yield "    # limits: {groups: 8, rows_per_group: 8, rows: 64}  # what one unit may add"
     yield "    columns:"
@@ -121,7 +121,7 @@ def _table(table: DraftTable, draft: Draft) -> Iterator[str]:
 
 
 def _choices(table: DraftTable, draft: Draft, offered: Mapping[str, str]) -> Iterator[str]:
-    """The ways to say whose rows these are, most likely first."""
+    """Commented lines that declare whose rows a table has, the most likely ones first."""
     yield "    # decide: whose rows are these?"
     names = {other.name for other in draft.tables}
     leading = [c for c in table.columns if c.references and c.name in offered]
@@ -143,8 +143,8 @@ def _column(column: DraftColumn, name: str | None, *, identifies: bool) -> str:
         return f"# {_one_line(column.name)}: not a plain name; rename it to offer it"
     if column.type is None:
         why = reading(column.source_type).why
-        found = f"{_one_line(column.source_type):.60}, which is not read: {why}"
-        return f"# {_name(column.name)}: {found}"
+        unread = f"{_one_line(column.source_type):.60}, which is not read: {why}"
+        return f"# {_name(column.name)}: {unread}"
     parts = [f"type: {_quoted(column.type) if ',' in column.type else column.type}"]
     if name != column.name:
         parts.append(f"source_name: {_quoted(column.name)}")
@@ -179,12 +179,12 @@ def _lists_entities(table: DraftTable) -> bool:
 
 
 def _kind(table: DraftTable) -> str:
-    """A name for the entities that a table lists: its own, without its schema."""
+    """A name for the units that a table lists: the table's name, without its schema."""
     return _name(bare(table.name))
 
 
 def _name(text: str) -> str:
-    """A text as YAML reads it back: in quotes where it would be something else."""
+    """A text in YAML, in quotes where YAML would read something else than this text."""
     return text if yaml.safe_load(text) == text and ": " not in text else _quoted(text)
 
 

@@ -1,7 +1,7 @@
-"""`dpsql mcp`: the server that assistants ask.
+"""`dpsql mcp`: the server that assistants connect to.
 
 | module     | what it does                                         |
 | ---------- | ---------------------------------------------------- |
-| command    | its options; runs it until its client leaves         |
-| short_log  | what it logs, without what was raised                |
+| command    | the command and its options; runs the server         |
+| short_log  | the server's log, without tracebacks                 |
 """

@@ -1,4 +1,4 @@
-"""Runs the server that assistants ask, over stdin and stdout or HTTP."""
+"""Runs the server that assistants connect to, over stdin and stdout or HTTP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.cli.options import analyst_name, schema_file
-from dpsql.engine.duckdb.failure_cause import causes_untold
+from dpsql.engine.duckdb.failure_cause import causes_hidden
 
 
 @click.command()
@@ -47,7 +47,7 @@ from dpsql.engine.duckdb.failure_cause import causes_untold
     metavar="PORT",
     help="Listen on 127.0.0.1, streamable HTTP; 0 for any port.  [default: stdin and stdout]",
 )
-def mcp(schema: Path, **given: Any) -> None:
+def mcp(schema: Path, **arguments: Any) -> None:
     """Serve assistants: speak the Model Context Protocol.
 
     Tools list tables, explain a statement's privacy, run it and tell the
@@ -61,11 +61,11 @@ def mcp(schema: Path, **given: Any) -> None:
     except ModuleNotFoundError as missing:
         raise click.UsageError(f"this needs {missing.name}: pip install 'dpsql[mcp]'") from None
     log_without_tracebacks()
-    # The client collects what is written here, and shows it to whom it likes.
+    # The client collects stderr, and may show it to anybody.
     warnings.simplefilter("ignore")
-    with causes_untold(), reporting_errors():
+    with causes_hidden(), reporting_errors():
         try:
-            serve(Options(schema, **given), echo_err)
+            serve(Options(schema, **arguments), echo_err)
         except WrongOptions as wrong:
             for fault in wrong.faults:
                 echo_err(f"error: {fault}")

@@ -1,4 +1,4 @@
-"""What a server of an analyst's own client logs: a line for each fault, and never a traceback."""
+"""The log of a server that an analyst's client starts: a line for each fault, no tracebacks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dpsql.cli.log import VisibleFormatter
 
 
 class ShortFormatter(VisibleFormatter):
-    """Who reads the log isn't only who may see the data."""
+    """Formats records without exceptions: readers of the log may not be allowed to see the data."""
 
     def formatException(self, ei: object) -> str:  # noqa: ARG002, N802 - logging names it so
-        """Nothing of what was raised."""
+        """Nothing: the exception is left out."""
         return ""
 
 
@@ -21,5 +21,5 @@ def log_without_tracebacks() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(ShortFormatter("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
-    # It warns of statements that it can't parse by quoting them.
+    # sqlglot warns of statements that it can't parse, and quotes them.
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)

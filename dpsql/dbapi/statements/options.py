@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
-from fractions import Fraction
 from typing import Final
 
 from dpsql.dbapi.statements.assignment import READ_ONLY, Assignment, Setting
-from dpsql.dbapi.statements.settings import apply
+from dpsql.dbapi.statements.settings import updated
 from dpsql.errors import BadParameter, Error, Refused, Span, SyntaxFault
-from dpsql.session.session import Session
+from dpsql.schema.model import Schema
+from dpsql.session.options import QueryOptions
 from dpsql.sqltext.tokens import Kind, Word, words
 
 OPTIONS: Final = tuple(setting.value for setting in Setting if setting not in READ_ONLY)
@@ -34,19 +34,19 @@ def split_options(sql: str) -> tuple[str, tuple[Assignment, ...]]:
     """`sql` up to its OPTIONS, and what they set; all of it, and nothing, where it has none."""
     if not _MAYBE.search(sql):
         return sql, ()
-    found = [word for word in words(sql) if word.text != ";"]
-    _not_as_elsewhere(found)
-    for place in range(len(found) - 2):
-        if not _are_options(found[place : place + 4], found[place - 1] if place else None):
+    tokens = [word for word in words(sql) if word.text != ";"]
+    _not_as_elsewhere(tokens)
+    for index in range(len(tokens) - 2):
+        if not _are_options(tokens[index : index + 4], tokens[index - 1] if index else None):
             continue
-        end = next((n for n in range(place, len(found)) if found[n].text == ")"), None)
-        if end != len(found) - 1:
+        end = next((n for n in range(index, len(tokens)) if tokens[n].text == ")"), None)
+        if end != len(tokens) - 1:
             raise SyntaxFault(
                 "OPTIONS stand at the end of the whole statement, once",
-                at=found[place].span,
+                at=tokens[index].span,
                 hint=f"write {_EXAMPLE}",
             )
-        return sql[: found[place].start], tuple(_changes(found[place + 2 : end]))
+        return sql[: tokens[index].start], tuple(_changes(tokens[index + 2 : end]))
     return sql, ()
 
 
@@ -88,25 +88,22 @@ def assignments(
 
 
 @contextmanager
-def with_options(
-    session: Session, options: Sequence[Assignment], usual: Fraction
-) -> Iterator[None]:
-    """Meanwhile `session` has `options` set; `usual` is its ε if nothing is said.
+def statement_options(
+    options: QueryOptions, own: Sequence[Assignment], schema: Schema
+) -> Iterator[QueryOptions]:
+    """`options` with those of a statement's `own`; errors that are raised meanwhile hint at these.
 
     An ε of the statement's own is spent whatever error was set before.
     """
-    before = session.epsilon, session.settings
     try:
-        if any(option.setting is Setting.EPSILON for option in options):
-            session.settings = replace(session.settings, max_error=None)
-        for option in options:
-            apply(session, option, usual)
-        yield
+        if any(assignment.setting is Setting.EPSILON for assignment in own):
+            options = replace(options, price=replace(options.price, max_error=None))
+        for assignment in own:
+            options = updated(options, assignment, schema)
+        yield options
     except Error as error:
-        error.hint = _hint(error.hint, options)
+        error.hint = _hint(error.hint, own)
         raise
-    finally:
-        session.epsilon, session.settings = before
 
 
 def _are_options(words: Sequence[Word], before: Word | None) -> bool:
@@ -120,8 +117,8 @@ def _are_options(words: Sequence[Word], before: Word | None) -> bool:
 
 def _changes(inside: Sequence[Word]) -> Iterator[Assignment]:
     for name, value in assignments(inside, OPTIONS, _EXAMPLE):
-        asked = None if value.folded == "default" else value.value
-        yield Assignment(Setting(name.folded), asked, value.span)
+        text = None if value.folded == "default" else value.value
+        yield Assignment(Setting(name.folded), text, value.span)
 
 
 def _is_value(word: Word) -> bool:
@@ -135,14 +132,14 @@ def _goes_on(rest: Sequence[Word], at: int, length: int) -> bool:
 
 def _not_as_elsewhere(words: Sequence[Word]) -> None:
     """BigQuery's and GoogleSQL's clause: there ε is a clause's, here it is a statement's."""
-    for place, word in enumerate(words):
-        if word.folded != "differential_privacy" or words[place - 1].folded != "with":
+    for index, word in enumerate(words):
+        if word.folded != "differential_privacy" or words[index - 1].folded != "with":
             continue
-        values = zip(words[place:], words[place + 2 :], strict=False)
+        values = zip(words[index:], words[index + 2 :], strict=False)
         epsilon = next((value.text for name, value in values if name.folded == "epsilon"), "0.1")
         raise Refused(
             "every query is private, with the units, limits and delta of the schema",
-            at=Span(words[place - 1].start, word.end),
+            at=Span(words[index - 1].start, word.end),
             hint=f"leave WITH DIFFERENTIAL_PRIVACY OPTIONS (…) out, and end the statement with "
             f"OPTIONS (epsilon = {epsilon})",
             note="options",

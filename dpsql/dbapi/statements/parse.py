@@ -37,6 +37,7 @@ from dpsql.dbapi.statements.options import assignments, split_options
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 from dpsql.report.explain_text import OutputFormat
 from dpsql.session.compile.loss_conversion import parse_epsilon
+from dpsql.session.compile.request import SynopsisRequest
 from dpsql.session.saved.create import SaveRequest
 from dpsql.sqltext.tokens import Word, words
 
@@ -87,60 +88,60 @@ Statement = Query | ExplainPrivacy | Describe | Show | Assignment | CreateReleas
 
 def read_statement(sql: str) -> Statement:
     """What `sql` asks for, and whom."""
-    found = list(islice(words(sql), _MAX_WORDS))
-    match [word.folded for word in found]:
+    first_words = list(islice(words(sql), _MAX_WORDS))
+    match [word.folded for word in first_words]:
         case ["explain", "privacy", "(", "sql" | "format", *_]:
             return _explain(sql)
         case ["explain", "privacy", *_]:
-            return ExplainPrivacy(_blanked(sql, found[1].end))
+            return ExplainPrivacy(_blanked(sql, first_words[1].end))
         case ["explain", *_]:
             raise Refused(
                 "EXPLAIN alone would show how private rows are spread",
-                at=found[0].span,
+                at=first_words[0].span,
                 hint="write EXPLAIN PRIVACY SELECT …",
             )
         case ["show", "dpsql", ".", _, *rest]:
-            _nothing_else(found[4:], rest)
-            return Show(_setting(found[3]))
+            _nothing_else(first_words[4:], rest)
+            return Show(_setting(first_words[3]))
         case ["set", "dpsql", ".", _, "=" | "to", _, *rest]:
-            _nothing_else(found[6:], rest)
-            return _set(_setting(found[3]), found[3], found[5])
+            _nothing_else(first_words[6:], rest)
+            return _set(_setting(first_words[3]), first_words[3], first_words[5])
         case ["create", "release", _, "as", *_]:
-            return _create_release(sql, found[2], found[3], replace=False)
+            return _create_release(sql, first_words[2], first_words[3], replace=False)
         case ["create", "or", "replace", "release", _, "as", *_]:
-            return _create_release(sql, found[4], found[5], replace=True)
+            return _create_release(sql, first_words[4], first_words[5], replace=True)
         case ["create", "synopsis", _, "on", *_]:
-            return _synopsis(sql, found[2], found[3], replace=False)
+            return _synopsis(sql, first_words[2], first_words[3], replace=False)
         case ["create", "or", "replace", "synopsis", _, "on", *_]:
-            return _synopsis(sql, found[4], found[5], replace=True)
+            return _synopsis(sql, first_words[4], first_words[5], replace=True)
         case ["create", "synopsis", *_] | ["create", "or", "replace", "synopsis", *_]:
-            raise _not_so(found)
+            raise _not_so(first_words)
         case ["drop", "release" | "synopsis", "if", "exists", _, *rest]:
-            _nothing_else(found[5:], rest)
-            return DropRelease(found[4].value, if_exists=True)
+            _nothing_else(first_words[5:], rest)
+            return DropRelease(first_words[4].value, if_exists=True)
         case ["drop", "release" | "synopsis", _, *rest]:
-            _nothing_else(found[3:], rest)
-            return DropRelease(found[2].value, if_exists=False)
+            _nothing_else(first_words[3:], rest)
+            return DropRelease(first_words[2].value, if_exists=False)
         case ["create", "release", *_] | ["create", "or", "replace", "release", *_]:
             raise SyntaxFault(
                 "CREATE RELEASE isn't written so",
-                at=Span(found[0].start, found[-1].end),
+                at=Span(first_words[0].start, first_words[-1].end),
                 hint="write CREATE RELEASE name AS SELECT …",
             )
         case ["drop", "release" | "synopsis", *_]:
             raise SyntaxFault(
                 "DROP RELEASE isn't written so",
-                at=Span(found[0].start, found[-1].end),
+                at=Span(first_words[0].start, first_words[-1].end),
                 hint="write DROP RELEASE name",
             )
         case ["set" | "show", "dpsql", *_]:
             raise SyntaxFault(
-                f"{found[0].text.upper()} isn't written so",
-                at=Span(found[0].start, found[-1].end),
+                f"{first_words[0].text.upper()} isn't written so",
+                at=Span(first_words[0].start, first_words[-1].end),
                 hint="write SHOW dpsql.budget, or SET dpsql.epsilon = 0.1",
             )
         case _:
-            return read_describe(found) or Query(*split_options(sql))
+            return read_describe(first_words) or Query(*split_options(sql))
 
 
 def explained(statement: ExplainPrivacy) -> Query | CreateRelease:
@@ -184,7 +185,7 @@ def _explain(sql: str) -> ExplainPrivacy:
 
 
 def _create_release(sql: str, name: Word, before: Word, *, replace: bool) -> CreateRelease:
-    wanted = SaveRequest(name.value, "release", sql.strip(), replace)
+    wanted = SaveRequest(name.value, sql.strip(), replace)
     query, options = split_options(_blanked(sql, before.end))
     return CreateRelease(wanted, query, options)
 
@@ -197,25 +198,21 @@ _OF_SYNOPSES = ("epsilon", "rounds", "groups", "rows_per_group", "rows", "max_co
 
 def _synopsis(sql: str, name: Word, before: Word, *, replace: bool) -> CreateRelease:
     """… ON query WITH (epsilon = 0.5, rounds = 4): the last WITH of all, and it is closed last."""
-    found = [word for word in words(sql, before.end) if word.text != ";"]
-    start = max((n for n, word in enumerate(found) if word.folded == "with"), default=None)
-    inside = [] if start is None else found[start + 1 :]
+    rest = [word for word in words(sql, before.end) if word.text != ";"]
+    start = max((n for n, word in enumerate(rest) if word.folded == "with"), default=None)
+    inside = [] if start is None else rest[start + 1 :]
     if start is None or [w.text for w in (*inside[:1], *inside[-1:])] != ["(", ")"]:
-        raise _not_so(found)
+        raise _not_so(rest)
     own = {w.folded: v for w, v in assignments(inside[1:-1], _OF_SYNOPSES, _SYNOPSIS)}
     epsilon, rounds = own.pop("epsilon", None), own.pop("rounds", None)
     if epsilon is None:
         raise _not_so(inside)
-    wanted = SaveRequest(
-        name.value,
-        "synopsis",
-        sql.strip(),
-        replace,
-        parse_epsilon(epsilon.value),
-        DEFAULT_ROUNDS if rounds is None else _rounds(rounds),
+    content = SynopsisRequest(
+        DEFAULT_ROUNDS if rounds is None else _rounds(rounds), parse_epsilon(epsilon.value)
     )
+    wanted = SaveRequest(name.value, sql.strip(), replace, content)
     options = tuple(_set(Setting(name), value, value) for name, value in own.items())
-    return CreateRelease(wanted, _blanked(sql[: found[start].start], before.end), options)
+    return CreateRelease(wanted, _blanked(sql[: rest[start].start], before.end), options)
 
 
 def _rounds(value: Word) -> int:

@@ -1,4 +1,4 @@
-"""The settings that SET changes and SHOW tells, beside epsilon."""
+"""The settings that SET changes and SHOW tells: what an analyst chooses for statements to come."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.dbapi.statements.assignment import Assignment, Setting
 from dpsql.errors import BadParameter
+from dpsql.schema.model import Schema
 from dpsql.session.compile.loss_conversion import parse_epsilon, query_loss
-from dpsql.session.session import Session
+from dpsql.session.options import QueryOptions
 
 _TRUTH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 _MAX_LIMIT = 2**31
@@ -18,66 +18,102 @@ _MAX_DIGITS = 10
 _NOT_SET = {Setting.MAX_ERROR: "none", Setting.MAX_COST: "none"}
 
 
-def apply(session: Session, assignment: Assignment, usual: Fraction) -> None:
-    """Apply `assignment` to `session`, whose ε is `usual` by default; BadParameter says where."""
+def updated(options: QueryOptions, assignment: Assignment, schema: Schema) -> QueryOptions:
+    """`options` with one of them as assigned; BadParameter, with its place, for what it can't be.
+
+    An ε is checked against the limits of `schema`.
+    """
     try:
-        if assignment.setting is Setting.EPSILON:
-            epsilon = usual if assignment.value is None else parse_epsilon(assignment.value)
-            query_loss(session.schema, epsilon)
-            session.epsilon = epsilon
-        else:
-            session.settings = updated(session.settings, assignment)
+        return _updated(options, assignment, schema)
     except BadParameter as error:
         error.at = error.at or assignment.at
         raise
 
 
-def updated(settings: Settings, assignment: Assignment) -> Settings:
-    """`settings` with one of them as asked for; BadParameter for anything it can't be."""
+def format_setting(options: QueryOptions, setting: Setting) -> str:
+    """A setting as SHOW tells it."""
+    value = _value(options, setting)
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, Fraction):
+        return f"{float(value):g}"
+    return _NOT_SET.get(setting, "as declared") if value is None else str(value)
+
+
+def _updated(options: QueryOptions, assignment: Assignment, schema: Schema) -> QueryOptions:
+    limits, release, answer = options.limits, options.release, options.answer
     match assignment.setting:
+        case Setting.EPSILON:
+            return replace(options, epsilon=_epsilon(assignment, schema))
         case Setting.GROUPS:
-            return replace(settings, groups=_number(assignment))
+            return replace(options, limits=replace(limits, groups=_number(assignment)))
         case Setting.ROWS_PER_GROUP:
-            return replace(settings, rows_per_group=_number(assignment))
+            return replace(options, limits=replace(limits, rows_per_group=_number(assignment)))
         case Setting.ROWS:
-            return replace(settings, rows=_number(assignment))
+            return replace(options, limits=replace(limits, rows=_number(assignment)))
         case Setting.MIN_UNITS:
-            return replace(settings, min_units=_number(assignment))
+            return replace(options, release=replace(release, min_units=_number(assignment)))
         case Setting.NONNEGATIVE:
-            return replace(settings, nonnegative=_truth(assignment))
+            return replace(options, release=replace(release, nonnegative=_truth(assignment)))
         case Setting.REUSE:
-            return replace(settings, reuse=_truth(assignment))
+            return replace(options, answer=replace(answer, reuse=_truth(assignment)))
         case Setting.CONSISTENT:
-            return replace(settings, consistent=_truth(assignment))
+            return replace(options, answer=replace(answer, consistent=_truth(assignment)))
         case Setting.MAX_ERROR:
-            return replace(settings, max_error=_amount(assignment))
+            return replace(options, price=replace(options.price, max_error=_amount(assignment)))
         case Setting.MAX_COST:
-            return replace(settings, max_cost=_amount(assignment))
-        case Setting.BUDGET | Setting.QUERIES | Setting.RELEASES | Setting.EPSILON as other:
+            return replace(options, price=replace(options.price, max_cost=_amount(assignment)))
+        case Setting.BUDGET | Setting.QUERIES | Setting.RELEASES as other:
             raise ValueError(f"{other.value} is set elsewhere")
         case missing:
             assert_never(missing)
 
 
-def format_setting(settings: Settings, setting: Setting) -> str:
-    """A setting as SHOW tells it."""
-    found = getattr(settings, setting.value)
-    if isinstance(found, bool):
-        return "on" if found else "off"
-    if isinstance(found, Fraction):
-        return f"{float(found):g}"
-    return _NOT_SET.get(setting, "as declared") if found is None else str(found)
+def _value(options: QueryOptions, setting: Setting) -> int | Fraction | None:
+    match setting:
+        case Setting.EPSILON:
+            return options.epsilon
+        case Setting.GROUPS:
+            return options.limits.groups
+        case Setting.ROWS_PER_GROUP:
+            return options.limits.rows_per_group
+        case Setting.ROWS:
+            return options.limits.rows
+        case Setting.MIN_UNITS:
+            return options.release.min_units
+        case Setting.NONNEGATIVE:
+            return options.release.nonnegative
+        case Setting.REUSE:
+            return options.answer.reuse
+        case Setting.CONSISTENT:
+            return options.answer.consistent
+        case Setting.MAX_ERROR:
+            return options.price.max_error
+        case Setting.MAX_COST:
+            return options.price.max_cost
+        case Setting.BUDGET | Setting.QUERIES | Setting.RELEASES as other:
+            raise ValueError(f"{other.value} is told elsewhere")
+        case missing:
+            assert_never(missing)
+
+
+def _epsilon(assignment: Assignment, schema: Schema) -> Fraction | None:
+    if assignment.value is None:
+        return None
+    epsilon = parse_epsilon(assignment.value)
+    query_loss(schema, epsilon)
+    return epsilon
 
 
 def _number(assignment: Assignment) -> int | None:
-    asked = assignment.value
-    if asked is None:
+    text = assignment.value
+    if text is None:
         return None
-    digits = asked.isascii() and asked.isdigit() and len(asked) <= _MAX_DIGITS
-    if not digits or not 1 <= int(asked) < _MAX_LIMIT:
+    digits = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+    if not digits or not 1 <= int(text) < _MAX_LIMIT:
         name = f"dpsql.{assignment.setting.value}"
         raise BadParameter(f"{name} is a whole number from 1 on", hint=f"SET {name} = 4")
-    return int(asked)
+    return int(text)
 
 
 def _amount(assignment: Assignment) -> Fraction | None:
@@ -85,19 +121,19 @@ def _amount(assignment: Assignment) -> Fraction | None:
         return None
     name = f"dpsql.{assignment.setting.value}"
     try:
-        found = parse_epsilon(assignment.value)
+        amount = parse_epsilon(assignment.value)
     except BadParameter:
-        found = Fraction(0)
-    if not found > 0:
+        amount = Fraction(0)
+    if not amount > 0:
         raise BadParameter(f"{name} is a number above 0", hint=f"SET {name} = 0.5")
-    return found
+    return amount
 
 
 def _truth(assignment: Assignment) -> bool:
     if assignment.value is None:
-        return bool(getattr(AS_DECLARED, assignment.setting.value))
-    asked = assignment.value.casefold()
-    if asked not in _TRUTH:
+        return False
+    text = assignment.value.casefold()
+    if text not in _TRUTH:
         name = f"dpsql.{assignment.setting.value}"
         raise BadParameter(f"{name} is on or off", hint=f"SET {name} = on")
-    return _TRUTH[asked]
+    return _TRUTH[text]

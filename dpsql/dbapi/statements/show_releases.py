@@ -19,18 +19,18 @@ def saved_releases(session: Session) -> Result:
     """
     rows = [
         (
-            found.table.name,
-            found.metadata.kind,
-            found.info.analyst,
-            len(found.metadata.columns),
-            found.metadata.rows if session.saved.is_paid(found) else None,
-            found.info.at.replace(tzinfo=None),
-            found.metadata.version if found.metadata.states_version else None,
-            "current" if found.metadata.version == session.version else "earlier",
-            float(epsilon_of(session.schema, session.saved.cost(found))),
-            found.metadata.statement,
+            saved.table.name,
+            saved.metadata.kind,
+            saved.info.analyst,
+            len(saved.metadata.columns),
+            saved.metadata.rows if session.saved.is_paid(saved) else None,
+            saved.info.at.replace(tzinfo=None),
+            saved.metadata.version if saved.metadata.states_version else None,
+            "current" if saved.metadata.version == session.version else "earlier",
+            float(epsilon_of(session.schema, session.saved.cost(saved))),
+            saved.metadata.statement,
         )
-        for found in session.saved.visible()
+        for saved in session.saved.visible()
     ]
     names = (
         *("name", "kind", "owner", "columns", "rows"),

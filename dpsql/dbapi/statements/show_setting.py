@@ -10,11 +10,14 @@ from dpsql.dbapi.statements.show_queries import own_queries
 from dpsql.dbapi.statements.show_releases import saved_releases
 from dpsql.report.budget import Budget, budget_table
 from dpsql.report.result.result import Result, text_result
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 
 
-def show_setting(setting: Setting, session: Session, budget: Callable[[], Budget]) -> Result:
-    """What `setting` is in `session`; the `budget` is read only where it is asked for."""
+def show_setting(
+    setting: Setting, session: Session, options: QueryOptions, budget: Callable[[], Budget]
+) -> Result:
+    """What `setting` is in `options`; the `budget` is read only where it is asked for."""
     match setting:
         case Setting.BUDGET:
             return budget_table(budget())
@@ -22,8 +25,5 @@ def show_setting(setting: Setting, session: Session, budget: Callable[[], Budget
             return own_queries(session.schema, session.analyst)
         case Setting.RELEASES:
             return saved_releases(session)
-        case Setting.EPSILON:
-            value = f"{float(session.epsilon):g}"
         case _:
-            value = format_setting(session.settings, setting)
-    return text_result([f"dpsql.{setting.value}"], [[value]])
+            return text_result([f"dpsql.{setting.value}"], [[format_setting(options, setting)]])

@@ -46,17 +46,17 @@ def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
         arguments[0] = _in_form(form, call.arguments[0])
     if call.fraction is not None:
         # DuckDB counts from above what is below 0.
-        place = call.fraction - 1 if call.from_above else call.fraction
-        arguments.append(emit_literal(place, Double()))
+        fraction = call.fraction - 1 if call.from_above else call.fraction
+        arguments.append(emit_literal(fraction, Double()))
     if call.distinct:
         arguments[0] = exp.Distinct(expressions=[arguments[0]])
     if call.order:
         terms = [sort_key(key) for key in call.order]
         arguments[-1] = exp.Order(this=arguments[-1], expressions=terms)
-    found = _filtered(exp.Anonymous(this=call.function.value, expressions=arguments), call)
+    aggregate = _filtered(exp.Anonymous(this=call.function.value, expressions=arguments), call)
     if call.function is AggregateFunction.COUNT and call.type != BIGINT:
-        return try_cast(found, call.type)  # count_if is a HUGEINT
-    return found
+        return try_cast(aggregate, call.type)  # count_if is a HUGEINT
+    return aggregate
 
 
 def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
@@ -171,7 +171,7 @@ def _sum_of_unit(call: AggregateCall, argument: Expression) -> exp.Expr:
 
 
 def _of_listed(values: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
-    """The sum of a list of distinct doubles in steps, and how many of them have any.
+    """The sum of a list of distinct doubles, in steps, and how many of them are no NULL in steps.
 
     Two of them may have the same number of steps: both are added, as DISTINCT is of the values.
     """
@@ -184,7 +184,7 @@ def _of_listed(values: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
 
 
 def _in_form(form: TotalForm | None, argument: Expression) -> exp.Expr:
-    """`argument` as it is handed to an aggregate or window of one unit's rows."""
+    """`argument` as an aggregate or window over one unit's rows takes it."""
     rendered = emit_expression(argument)
     match form, argument.type:
         case None, _:
@@ -197,8 +197,8 @@ def _in_form(form: TotalForm | None, argument: Expression) -> exp.Expr:
             return try_cast(rendered, BIGINT)
         case TotalForm.ROUNDED, Decimal(scale=scale):
             # 0.9 and 0.9 make no DECIMAL(38,38).
-            kept = min(scale, ROUNDED_TO)
-            return try_cast(rendered, Decimal(max(ROUNDED_TO, kept + ROOM), kept))
+            digits = min(scale, ROUNDED_TO)
+            return try_cast(rendered, Decimal(max(ROUNDED_TO, digits + ROOM), digits))
         case TotalForm.ROUNDED, _:
             raise TypeError("only decimals are rounded")
         case TotalForm.AS_MOMENTS, _:
@@ -208,12 +208,12 @@ def _in_form(form: TotalForm | None, argument: Expression) -> exp.Expr:
 
 
 def _is_rounded(argument: Expression) -> bool:
-    """It is summed with fewer digits than its type has, which the sum gets back."""
+    """The argument is rounded before it is summed; the sum is cast back to the type's digits."""
     return isinstance(argument.type, Decimal) and argument.type.scale > ROUNDED_TO
 
 
 def _in_steps(double: exp.Expr) -> exp.Expr:
-    """A double as an integer of steps; NULL where it is none, or none in 64 bits."""
+    """A double as an integer number of steps; NULL for NaN and where 64 bits don't hold it."""
     return try_cast(exp.Mul(this=double, expression=emit_literal(_STEPS, Double())), BIGINT)
 
 

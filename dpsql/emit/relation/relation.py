@@ -83,10 +83,8 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
         case OuterJoin(left=left, right=right):
             return outer_join(plan, emit_plan(left, releases), emit_plan(right, releases))
         case MarkJoin(source=source):
-            asked = _test_columns(plan)
-            return mark_join(
-                asked, emit_plan(source, releases), emit_plan(asked.relation, releases)
-            )
+            test = _without_needless_unit(plan)
+            return mark_join(test, emit_plan(source, releases), emit_plan(test.relation, releases))
         case Union(sources=sources):
             arms = [_arm(source, plan.outputs, plan.unit, releases) for source in sources]
             return union_all(exp.union(*arms, distinct=False, copy=False))
@@ -126,37 +124,38 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
 
 
 def _filtered(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
-    """Rows that pass several filters, of which some may be answers that are asked for below."""
+    """The rows that pass several filters, some of which may test the columns of mark joins."""
     below: Plan = plan
     predicates: list[Expression] = []
     while isinstance(below, Filter):
         predicates += conjuncts(below.predicate)
         below = below.source
-    asked: list[MarkJoin] = []
+    mark_joins: list[MarkJoin] = []
     top = below
     while isinstance(below, MarkJoin):
-        asked.append(_test_columns(below))
+        mark_joins.append(_without_needless_unit(below))
         below = below.source
-    found = emit_plan(below, releases)
-    for each in reversed(asked):
+    rows = emit_plan(below, releases)
+    for each in reversed(mark_joins):
         relation = emit_plan(each.relation, releases)
         for answer, predicate in ((True, each.column), (False, Not(each.column))):
             if predicate in predicates:
                 predicates.remove(predicate)
-                found = mark_join_rows(each, found, relation, answer=answer)
+                rows = mark_join_rows(each, rows, relation, answer=answer)
                 break
         else:
-            found = mark_join(each, found, relation)
+            rows = mark_join(each, rows, relation)
     if not predicates:
-        return found
-    kept = exp.select(*_passed_on(top), copy=False).from_(subquery(found, "t"), copy=False)
-    return kept.where(*map(emit_expression, predicates), copy=False)
+        return rows
+    select = exp.select(*_passed_on(top), copy=False).from_(subquery(rows, "t"), copy=False)
+    return select.where(*map(emit_expression, predicates), copy=False)
 
 
-def _test_columns(plan: MarkJoin) -> MarkJoin:
-    """Whose the rows are that are asked for isn't looked up where a condition tells it.
+def _without_needless_unit(plan: MarkJoin) -> MarkJoin:
+    """`plan`, whose relation comes without its unit where the condition implies the same unit.
 
-    Nor are they read from a sidecar, which has them in the order of their units, not of their keys.
+    The relation isn't read from a sidecar then, which has rows in the order of their units, not of
+    their keys.
     """
     if not is_same_unit(plan):
         return plan
@@ -191,9 +190,9 @@ def _listed(plan: Values) -> exp.Select:
 
 def _sources(join: Join, releases: Mapping[Release, str]) -> list[exp.Select]:
     """The joined sources; a table whose owner is joined beside it comes without its unit."""
-    found = unit_sources(join)
+    owners = unit_sources(join)
     return [
-        without_unit(source) if unit(source) in found else emit_plan(source, releases)
+        without_unit(source) if unit(source) in owners else emit_plan(source, releases)
         for source in join.sources
     ]
 

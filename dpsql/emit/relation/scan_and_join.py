@@ -84,18 +84,18 @@ def scan(plan: Scan) -> exp.Select:
 
 
 def _read(column: Column, table: Table) -> exp.Expr:
-    found = column_ref(schema_name(column.name), table="t")
-    # Arrow has no HUGEINT: kept columns come as what holds them, and are what they were.
-    return found if table.saved_entry is None else try_cast(found, column.type)
+    value = column_ref(schema_name(column.name), table="t")
+    # Arrow has no HUGEINT: a saved release's columns come in another type, and are cast back.
+    return value if table.saved_entry is None else try_cast(value, column.type)
 
 
 def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
     """All sources side by side; private ones agree on the unit, whatever their keys say."""
-    found = unit_sources(join)
+    owners = unit_sources(join)
     own = unit(join)
     items: list[exp.Expr] = [reference(c) for c in output_columns(join)]
     if own is not None:
-        items.append(as_column(reference(_root(own, found)), own))
+        items.append(as_column(reference(_root(own, owners)), own))
     select = exp.select(*(items or [dummy_column()]), copy=False)
     for number, source in enumerate(rows):
         derived = subquery(source, f"t{number}")
@@ -105,11 +105,11 @@ def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
             else select.join(derived, join_type="cross", copy=False)
         )
     conditions = [emit_expression(p) for p in join.on]
-    roots = [u for u in map(unit, join.sources) if u is not None and u not in found]
+    roots = [u for u in map(unit, join.sources) if u is not None and u not in owners]
     conditions += [
         exp.EQ(this=reference(roots[0]), expression=reference(other))
         for other in roots[1:]
-        if not _says(join, roots[0], other)
+        if not _is_equated(join, roots[0], other)
     ]
     return select.where(*conditions, copy=False) if conditions else select
 
@@ -120,7 +120,7 @@ def unit_sources(join: Join) -> dict[Column, Column]:
     lineitem ⋈ orders ON l_orderkey = o_orderkey: the order's customer is the line's, so looking it
     up again on the base table would only join orders twice.
     """
-    found: dict[Column, Column] = {}
+    owners: dict[Column, Column] = {}
     tables = [table for table in map(_scanned, join.sources) if table is not None]
     for source in tables:
         if source.unit is None:
@@ -131,21 +131,22 @@ def unit_sources(join: Join) -> dict[Column, Column]:
         hop = ownership.hops[0]
         for parent in tables:
             if parent.unit is not None and hop_keys(join.on, source, hop, parent):
-                found[source.unit] = parent.unit
+                owners[source.unit] = parent.unit
                 break
-    return found
+    return owners
 
 
-def _says(join: Join, own: Column, other: Column) -> bool:
+def _is_equated(join: Join, own: Column, other: Column) -> bool:
     """The statement itself equates the columns whose values these units are.
 
-    orders ⋈ customer ON o_custkey = c_custkey: said twice, rows would be looked up by two columns.
+    orders ⋈ customer ON o_custkey = c_custkey: with the same condition twice, DuckDB would look
+    rows up by two columns.
     """
-    found = [table for table in map(_scanned, join.sources) if table is not None]
+    scans = [scan for scan in map(_scanned, join.sources) if scan is not None]
     return any(
         a.unit == own and b.unit == other and key_equalities(join.on, a, a_name, b, b_name)
-        for a in found
-        for b in found
+        for a in scans
+        for b in scans
         for a_name, b_name in [(_own_column(a), _own_column(b))]
         if a_name is not None and b_name is not None
     )
@@ -181,8 +182,8 @@ def _root(column: Column, sources: Mapping[Column, Column]) -> Column:
 def without_unit(source: Plan) -> exp.Select:
     """A table without its unit, which the join takes from its owner.
 
-    It is read as it is: a sidecar has its rows in the order of their units, not of their keys. Only
-    there is what stands beside them.
+    The source's own table is read: a sidecar has its rows in the order of their units, not of their
+    keys. Columns that only a sidecar has are read there.
     """
     match source:
         case Scan(columns=columns):
@@ -193,8 +194,8 @@ def without_unit(source: Plan) -> exp.Select:
             base = _table(table, None)
             return exp.select(*(items or [dummy_column()]), copy=False).from_(base, copy=False)
         case Filter(source=below, predicate=predicate):
-            handed = [reference(c) for c in output_columns(below)]
-            select = exp.select(*handed, copy=False).from_(
+            items = [reference(c) for c in output_columns(below)]
+            select = exp.select(*items, copy=False).from_(
                 subquery(without_unit(below), "t"), copy=False
             )
             return select.where(emit_expression(predicate), copy=False)
@@ -235,7 +236,7 @@ def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Sele
 
 
 def mark_join(plan: MarkJoin, source: exp.Select, relation: exp.Select) -> exp.Select:
-    """Each row with the answer to EXISTS; of private rows only those of its own unit are asked."""
+    """Each row with the answer to EXISTS; private rows are searched only among its own unit's."""
     items = [*_of_source(plan), as_column(_exists(plan, relation), plan.column)]
     return exp.select(*items, copy=False).from_(subquery(source, "t0"), copy=False)
 
@@ -245,19 +246,19 @@ def mark_join_rows(
 ) -> exp.Select:
     """The rows of `mark_join` whose answer is `answer`.
 
-    EXISTS is asked where rows are filtered: as a column, it is found for each of `source`'s rows by
-    a table of all of `relation`'s.
+    EXISTS stands in WHERE: as a column, DuckDB computes it for each of `source`'s rows by a table
+    of all of `relation`'s.
     """
-    asked = _exists(plan, relation)
+    test = _exists(plan, relation)
     items = [*_of_source(plan), as_column(exp.Boolean(this=answer), plan.column)]
     rows = exp.select(*items, copy=False).from_(subquery(source, "t0"), copy=False)
-    return rows.where(asked if answer else exp.Not(this=asked), copy=False)
+    return rows.where(test if answer else exp.Not(this=test), copy=False)
 
 
 def _of_source(plan: MarkJoin) -> list[exp.Expr]:
     own = unit(plan.source)
-    found = output_columns(plan.source)
-    return [reference(c) for c in (*found, *(() if own is None else (own,)))]
+    passed = output_columns(plan.source)
+    return [reference(c) for c in (*passed, *(() if own is None else (own,)))]
 
 
 def _exists(plan: MarkJoin, relation: exp.Select) -> exp.Expr:

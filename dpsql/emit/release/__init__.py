@@ -8,8 +8,8 @@
 | centered_sum        | sums of values less a centre, taken from all at once       |
 | histogram_cell      | the cell that a row lies in                                |
 | histogram           | counts of cells: so many rows of each unit in each group   |
-| group_limit         | each unit's kept groups and values, by keyed hash          |
+| group_limit         | each unit's kept groups and values, by rank or keyed hash  |
 | total_row_limit     | each unit's rows in all its groups, scaled down together   |
 | distinct_count      | counts of distinct values                                  |
-| release             | a bounded release: terms, partials, clamps, limits, totals |
+| limited_sums        | each unit's sums in groups: clamped, limited, and summed   |
 """

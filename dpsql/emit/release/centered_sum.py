@@ -16,6 +16,7 @@ from dpsql.emit.release.contributions import emit_term
 from dpsql.emit.sql.function_call import cast
 from dpsql.emit.sql.identifier import column_ref
 from dpsql.emit.sql.literal import integer
+from dpsql.plan.bounded_release.column_names import term_names, total_name, value_count_name
 from dpsql.plan.bounded_release.statistic import Statistic, Sum
 
 
@@ -26,23 +27,25 @@ def uncentered_sums(
 
     Values that no clamp would change needn't be `clamped`.
     """
-    found, centre = _uncentered(statistic)
-    term = emit_term(found, number) if clamped else column_ref(f"r{number}")
-    sums = {f"s{number}": sum_of(term)}
-    if centre:
-        sums[f"m{number}"] = exp.Anonymous(this="count", expressions=[column_ref(f"r{number}")])
+    uncentered, center = _uncentered(statistic)
+    value, _ = term_names(number)
+    term = emit_term(uncentered, number) if clamped else column_ref(value)
+    sums = {total_name(number): sum_of(term)}
+    if center:
+        count = exp.Anonymous(this="count", expressions=[column_ref(value)])
+        sums[value_count_name(number)] = count
     return sums
 
 
 def centered_steps(statistic: Statistic, number: int, *, has_few_rows: bool = False) -> exp.Expr:
     """By the columns of `uncentered_sums`, the statistic's integer; 0 where nothing was summed."""
-    found, centre = _uncentered(statistic)
-    steps = to_steps(found, column_ref(f"s{number}"), has_few_rows=has_few_rows)
-    if not centre:
+    uncentered, center = _uncentered(statistic)
+    steps = to_steps(uncentered, column_ref(total_name(number)), has_few_rows=has_few_rows)
+    if not center:
         return steps
     # Of 128 bits: a centre is of 53, and there may be as many rows.
-    many = exp.Mul(this=cast(column_ref(f"m{number}"), "HUGEINT"), expression=integer(centre))
-    return exp.Sub(this=steps, expression=many)
+    count = cast(column_ref(value_count_name(number)), "HUGEINT")
+    return exp.Sub(this=steps, expression=exp.Mul(this=count, expression=integer(center)))
 
 
 def _uncentered(statistic: Statistic) -> tuple[Statistic, int]:

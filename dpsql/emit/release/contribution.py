@@ -38,7 +38,7 @@ _EXPECTED_ROWS = 1000
 
 
 def raw_values(statistic: Statistic) -> tuple[exp.Expr, ...]:
-    """What a row counts for, NULL where it counts for nothing; none if it needs no column."""
+    """The arguments of a statistic in a row, NULL where the row adds nothing; () if it has none."""
     match statistic.term:
         case UnitCount() | UnitsOverLimit():
             return ()
@@ -61,7 +61,7 @@ def raw_values(statistic: Statistic) -> tuple[exp.Expr, ...]:
 
 
 def discretize(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp.Expr, ...]:
-    """A row's values in what they are clamped in: decimals as they are, else steps."""
+    """A row's values as they are clamped: decimals as they are, all others in steps."""
     match statistic.term:
         case (
             UnitCount()
@@ -149,8 +149,8 @@ def _decimal_steps(value: Discretized, kind: Decimal, column: exp.Expr) -> exp.E
     if steps is not None:
         return steps
     clamped = _clamp_to_bounds(value, column, kind)
-    most = max(abs(value.low), abs(value.high))
-    steps = in_64_bits(clamped, scale, most, BIGINT)
+    largest = max(abs(value.low), abs(value.high))
+    steps = in_64_bits(clamped, scale, largest, BIGINT)
     return in_128_bits(clamped, scale, BIGINT) if steps is None else steps
 
 
@@ -238,8 +238,8 @@ def _filtered(argument: Expression, statistic: Statistic) -> exp.Expr:
 
 def _typed_steps(steps: int, kind: Decimal) -> Fraction:
     """The nearest value that `kind` can hold: none of its values lies beyond its ends."""
-    most = 10**kind.precision - 1
-    return Fraction(min(max(steps, -most), most), 10**kind.scale)
+    largest = 10**kind.precision - 1
+    return Fraction(min(max(steps, -largest), largest), 10**kind.scale)
 
 
 def _exactly(steps: int, kind: Decimal) -> exp.Expr:

@@ -1,8 +1,6 @@
 """The rows that a bounded release counts: unit, groups, and what each statistic measures of a row.
 
-Names: unit u, groups g0 …, values v0 …, the second of a product w0 …; then in steps r0 …, q0 ….
-Keys of domains that are joined late are k0_0 …, by domain and place.
-Arguments of selections are x0 …, and p0 … what their cells are told apart by.
+`plan.bounded_release.column_names` has the names of their columns.
 """
 
 from __future__ import annotations
@@ -11,13 +9,10 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from math import prod
 from typing import Final
 
 from sqlglot import exp
 
-from dpsql.analysis.domains.column_domains import column_domains
-from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.release.contribution import clamp, discretize, raw_values
@@ -27,6 +22,19 @@ from dpsql.emit.sql.function_call import finite, try_cast, unsigned
 from dpsql.emit.sql.identifier import column_ref, reference, subquery, table, with_alias
 from dpsql.emit.sql.literal import emit_literal, integer
 from dpsql.plan.bounded_release.bounded_release import Contributions, KeyDomain
+from dpsql.plan.bounded_release.column_names import (
+    DOMAIN_CELL,
+    UNIT,
+    argument_name,
+    coordinate_name,
+    domain_alias,
+    domain_key_name,
+    domain_table_name,
+    group_name,
+    late_key_name,
+    term_names,
+    value_names,
+)
 from dpsql.plan.bounded_release.statistic import Statistic
 from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
@@ -34,28 +42,8 @@ from dpsql.plan.traversal import bottom_up, operators
 from dpsql.schema.model import RowUnit
 from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Uuid
 
-_SMALL_GROUP_COUNT: Final = 1000
-"""Groups that are joined, or finished, in no time."""
-
 _LARGEST: Final = 10**38 - 1
 """The largest integer of the decimals in which Arrow has those of 128 bits."""
-
-
-def late_key_joins(contributions: Contributions) -> frozenset[int]:
-    """The places of domains that sums are joined to, not rows: there are fewer of them.
-
-    Rows are grouped by the keys themselves, of which each cell has its own. Only where the schema
-    or the statement lists a key's values, so that few rows are in no cell: GROUP BY l_partkey for
-    parts of one brand would sum the lines of all parts first.
-    """
-    below = column_domains(contributions.source)
-    return frozenset(
-        place
-        for place, found in enumerate(contributions.domains)
-        if len(found.keys) == 1 and len(found.cells) <= _SMALL_GROUP_COUNT
-        for values in [domain(contributions.keys[found.keys[0]].expression, below).values]
-        if values is not None
-    )
 
 
 def emit_contributions(
@@ -79,17 +67,17 @@ def emit_contributions(
     if own is None:
         raise ValueError("a release has private rows below it")
     if with_unit:
-        items.append(with_alias(reference(own), "u"))
-    listed = {place for found in contributions.domains for place in found.keys}
-    unlisted = [key for place, key in enumerate(contributions.keys) if place not in listed]
-    for place, found in enumerate(contributions.domains):
-        if place in late:
+        items.append(with_alias(reference(own), UNIT))
+    listed = {index for domain in contributions.domains for index in domain.keys}
+    unlisted = [key for index, key in enumerate(contributions.keys) if index not in listed]
+    for number, domain in enumerate(contributions.domains):
+        if number in late:
             items += [
                 with_alias(emit_expression(contributions.keys[key].expression), name)
-                for key, name in zip(found.keys, _late_names(contributions, place), strict=True)
+                for key, name in zip(domain.keys, _late_names(contributions, number), strict=True)
             ]
         else:
-            items.append(with_alias(column_ref("cell", table=f"d{place}"), f"g{place}"))
+            items.append(with_alias(_cell(number), group_name(number)))
     names = group_names(contributions)[len(contributions.domains) :]
     items += [
         with_alias(_readable(key.expression), name)
@@ -98,33 +86,35 @@ def emit_contributions(
     items += [
         with_alias(column, name)
         for number, s in enumerate(contributions.statistics)
-        for name, column in zip(_names("vw", number), raw_values(s), strict=False)
+        for name, column in zip(value_names(number), raw_values(s), strict=False)
     ]
-    items += [with_alias(argument(s), f"x{n}") for n, s in enumerate(contributions.cell_choices)]
+    items += [
+        with_alias(argument(s), argument_name(n)) for n, s in enumerate(contributions.cell_choices)
+    ]
     read = contributions.source if with_unit else _unnumbered(contributions.source)
     items += map(column_ref, extra)
     source = subquery(emit_plan(read, releases) if rows is None else rows, "t")
     select = exp.select(*(items or [with_alias(integer(1), "nothing")]), copy=False).from_(
         source, copy=False
     )
-    for place, found in enumerate(contributions.domains):
-        if place not in late:
-            listed_keys = [contributions.keys[key].expression for key in found.keys]
+    for number, domain in enumerate(contributions.domains):
+        if number not in late:
+            listed_keys = [contributions.keys[key].expression for key in domain.keys]
             keys = [(emit_expression(key), key.type) for key in listed_keys]
-            select = _join_domain(select, found, place, keys, outer=not inner_key_joins)
+            select = _join_domain(select, domain, number, keys, outer=not inner_key_joins)
     groups = map(column_ref, grouped_names(contributions, late))
-    carried = [*([column_ref("u")] if with_unit else []), *groups]
+    carried = [*([column_ref(UNIT)] if with_unit else []), *groups]
     steps = [
         with_alias(column, name)
         for number, s in enumerate(contributions.statistics)
         for name, column in zip(
-            _names("rq", number),
-            discretize(s, tuple(map(column_ref, _names("vw", number)[: len(raw_values(s))]))),
+            term_names(number),
+            discretize(s, tuple(map(column_ref, value_names(number)[: len(raw_values(s))]))),
             strict=False,
         )
     ]
     steps += [
-        with_alias(coordinate(s, column_ref(f"x{n}")), f"p{n}")
+        with_alias(coordinate(s, column_ref(argument_name(n))), coordinate_name(n))
         for n, s in enumerate(contributions.cell_choices)
     ]
     columns = [*carried, *steps, *map(column_ref, extra)]
@@ -141,19 +131,22 @@ def join_keys(
     if not late:
         return sums
     items = [
-        with_alias(column_ref("cell", table=f"d{place}"), name)
-        if place in late
-        else column_ref(name, table="t")
-        for place, name in enumerate(group_names(contributions))
+        with_alias(_cell(index), name) if index in late else column_ref(name, table="t")
+        for index, name in enumerate(group_names(contributions))
     ]
     select = select_from(sums, [*items, *(column_ref(name, table="t") for name in names)])
-    for place in sorted(late):
-        found = contributions.domains[place]
-        types = [contributions.keys[key].expression.type for key in found.keys]
-        columns = [column_ref(name, table="t") for name in _late_names(contributions, place)]
+    for number in sorted(late):
+        domain = contributions.domains[number]
+        types = [contributions.keys[key].expression.type for key in domain.keys]
+        columns = [column_ref(name, table="t") for name in _late_names(contributions, number)]
         keys = list(zip(columns, types, strict=True))
-        select = _join_domain(select, found, place, keys)
+        select = _join_domain(select, domain, number, keys)
     return select
+
+
+def _cell(domain: int) -> exp.Expr:
+    """The number of the cell that a row, or a sum, was joined to."""
+    return column_ref(DOMAIN_CELL, table=domain_alias(domain))
 
 
 def _unnumbered(plan: Plan) -> Plan:
@@ -210,12 +203,17 @@ def _join_domain(
     nulls = None in chain.from_iterable(domain.cells)
     equal = exp.NullSafeEQ if nulls else exp.EQ
     same = (
-        equal(this=key, expression=_listed(column_ref(f"k{number}", table=f"d{index}"), kind))
+        equal(
+            this=key,
+            expression=_listed(
+                column_ref(domain_key_name(number), table=domain_alias(index)), kind
+            ),
+        )
         for number, (key, kind) in enumerate(keys)
     )
     return select.join(
-        table(f"domain_{index}"),
-        join_alias=f"d{index}",
+        table(domain_table_name(index)),
+        join_alias=domain_alias(index),
         on=exp.and_(*same, copy=False),
         join_type="left" if outer else "",
         copy=False,
@@ -235,42 +233,33 @@ def grouped_names(contributions: Contributions, late: frozenset[int]) -> list[st
     """What rows are grouped by: the group columns, or of `late` domains their keys."""
     return [
         name
-        for place, group in enumerate(group_names(contributions))
-        for name in (_late_names(contributions, place) if place in late else [group])
+        for index, group in enumerate(group_names(contributions))
+        for name in (_late_names(contributions, index) if index in late else [group])
     ]
 
 
-def has_few_groups(contributions: Contributions) -> bool:
-    """So few that what is done for each of them takes no time."""
-    listed = sum(len(found.keys) for found in contributions.domains)
-    return (
-        listed == len(contributions.keys)
-        and prod(len(d.cells) for d in contributions.domains) <= _SMALL_GROUP_COUNT
-    )
-
-
 def _late_names(contributions: Contributions, index: int) -> list[str]:
-    return [f"k{index}_{number}" for number in range(len(contributions.domains[index].keys))]
+    return [late_key_name(index, key) for key in range(len(contributions.domains[index].keys))]
 
 
 def group_names(contributions: Contributions) -> list[str]:
     """The group columns: one for each key domain, then one for each key without one."""
-    listed = {place for found in contributions.domains for place in found.keys}
-    unlisted = [place for place in range(len(contributions.keys)) if place not in listed]
-    return [f"g{n}" for n in range(len(contributions.domains) + len(unlisted))]
+    listed = {index for domain in contributions.domains for index in domain.keys}
+    unlisted = [index for index in range(len(contributions.keys)) if index not in listed]
+    return [group_name(n) for n in range(len(contributions.domains) + len(unlisted))]
 
 
-def term_names(contributions: Contributions) -> list[str]:
+def all_term_names(contributions: Contributions) -> list[str]:
     """The columns of the statistics' terms."""
     numbered = enumerate(contributions.statistics)
     return [
-        name for n, s in numbered for name, _ in zip(_names("rq", n), raw_values(s), strict=False)
+        name for n, s in numbered for name, _ in zip(term_names(n), raw_values(s), strict=False)
     ]
 
 
 def emit_term(statistic: Statistic, number: int) -> exp.Expr:
     """A row's clamped term, by the columns that `emit_contributions` made."""
-    return clamp(statistic, tuple(map(column_ref, _names("rq", number))))
+    return clamp(statistic, tuple(map(column_ref, term_names(number))))
 
 
 def select_from(source: exp.Select, items: Sequence[exp.Expr]) -> exp.Select:
@@ -286,7 +275,3 @@ def grouped(
     """`items` for each of `groups`."""
     select = select_from(source, [*groups, *items])
     return select.group_by(*(g.copy() for g in groups), copy=False) if groups else select
-
-
-def _names(letters: str, number: int) -> list[str]:
-    return [f"{letter}{number}" for letter in letters]

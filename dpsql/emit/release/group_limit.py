@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Final, assert_never
 
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import has_row_units
 from dpsql.emit.release.contributions import select_from
+from dpsql.emit.sql.function_call import cast
 from dpsql.emit.sql.identifier import column_ref
 from dpsql.emit.sql.literal import integer
-from dpsql.plan.bounded_release.bounded_release import ByDomain, ByHash, ByUnit, LimitGroups
+from dpsql.plan.bounded_release.bounded_release import (
+    ByDomain,
+    ByHash,
+    ByRank,
+    ByStoredRank,
+    ByUnit,
+    Contributions,
+    LimitGroups,
+)
+from dpsql.plan.bounded_release.column_names import UNIT, group_name
+
+_HASHES: Final = 2**30
+"""Of so many, about as many make one order of the cells as another; and they fit 32 bits."""
+
+SALT_PARAMETER: Final = 1
+"""The index of the parameter that is the secret key of a statement's hashes."""
 
 
 def limit_groups(
@@ -21,20 +37,40 @@ def limit_groups(
 
     `rank` is dense_rank where a unit has several rows in a group: the same groups are kept.
     """
+    window = group_rank(limited, rank, names)
+    if window is None:
+        return source
+    column, groups = window
+    return select_from(source, [exp.Star()]).qualify(
+        exp.LTE(this=column, expression=integer(groups)), copy=False
+    )
+
+
+def group_rank(
+    limited: LimitGroups, rank: str, names: Sequence[str]
+) -> tuple[exp.Expr, int] | None:
+    """The rank of a row's group, `names`, among its unit's, and how many of them are kept.
+
+    None where there are no more groups.
+    """
+    columns = [column_ref(name) for name in names]
     match limited.limit:
         case ByDomain() | ByUnit():
-            return source
-        case ByHash(groups=groups):
-            columns = [column_ref(name) for name in names]
-            place = choose_groups(limited, rank, [], columns)
-            return select_from(source, [exp.Star()]).qualify(
-                exp.LTE(this=place, expression=integer(groups)), copy=False
-            )
+            return None
+        case ByHash(groups=groups) | ByStoredRank(groups=groups):
+            # Stored ranks have left out all other rows. No file is believed: a unit that has more
+            # groups by them is limited as without it.
+            return rank_by_hash(limited, rank, [], columns), groups
+        case ByRank(groups=groups, ranks=ranks):
+            # No two cells have one rank.
+            number = cast(cell(limited.contributions), "INTEGER")
+            order = rank_of_cell(unit_order(limited, ranks), number, ranks)
+            return _ranked(rank, [], [order], None), groups
         case missing:
             assert_never(missing)
 
 
-def choose_groups(
+def rank_by_hash(
     limited: LimitGroups,
     rank: str,
     partition: Sequence[exp.Expr],
@@ -42,15 +78,20 @@ def choose_groups(
     *,
     of: exp.Expr | None = None,
 ) -> exp.Expr:
-    """The place of a unit's row, among those in the same groups `partition`, by a hash of `items`.
+    """The rank of a unit's row among those in the same groups `partition`, by a hash of `items`.
 
     Every unit makes a choice of its own, so that no item is lost to all of them. `rank` may be the
     sum `of` a column up to a row, too.
     """
-    order = [salted_hash(limited, items), *items]
+    return _ranked(rank, partition, [salted_hash(limited, items), *items], of)
+
+
+def _ranked(
+    rank: str, partition: Sequence[exp.Expr], order: Sequence[exp.Expr], of: exp.Expr | None
+) -> exp.Expr:
     return exp.Window(
         this=exp.Anonymous(this=rank, expressions=[] if of is None else [of.copy()]),
-        partition_by=[column_ref("u"), *(w.copy() for w in partition)],
+        partition_by=[column_ref(UNIT), *(w.copy() for w in partition)],
         order=exp.Order(expressions=[exp.Ordered(this=o.copy(), nulls_first=False) for o in order]),
     )
 
@@ -62,6 +103,31 @@ def salted_hash(limited: LimitGroups, items: Sequence[exp.Expr]) -> exp.Expr:
     hashed.
     """
     rows_are_units = has_row_units(limited.contributions.source)
-    hashed = items if rows_are_units else [column_ref("u"), *items]
-    salted = [*(item.copy() for item in hashed), exp.Parameter(this=exp.Literal.number("1"))]
-    return exp.Anonymous(this="hash", expressions=salted)
+    hashed = items if rows_are_units else [column_ref(UNIT), *items]
+    salt = exp.Parameter(this=exp.Literal.number(str(SALT_PARAMETER)))
+    return exp.Anonymous(this="hash", expressions=[*(item.copy() for item in hashed), salt])
+
+
+def unit_order(limited: LimitGroups, ranks: int) -> exp.Expr:
+    """Which order of `ranks` cells is the unit's, by its hash, of `ranks` - 1 times `ranks`."""
+    bits = exp.BitwiseAnd(this=salted_hash(limited, []), expression=integer(_HASHES - 1))
+    return exp.Mod(this=cast(bits, "INTEGER"), expression=integer(ranks * (ranks - 1)))
+
+
+def rank_of_cell(order: exp.Expr, number: exp.Expr, ranks: int) -> exp.Expr:
+    """The rank of cell x, `number`, in order h: a·x + b, where a goes from 1 to `ranks` - 1."""
+    which = order if isinstance(order, exp.Column) else exp.Paren(this=order)
+    factor = exp.Add(this=integer(1), expression=exp.Mod(this=which, expression=integer(ranks - 1)))
+    shift = exp.IntDiv(this=which.copy(), expression=integer(ranks - 1))
+    product = exp.Mul(this=exp.Paren(this=factor), expression=number)
+    moved = exp.Paren(this=exp.Add(this=product, expression=shift))
+    return exp.Mod(this=moved, expression=integer(ranks))
+
+
+def cell(contributions: Contributions) -> exp.Expr:
+    """A number for each combination of the domains' cells, from 0 on, by a row's group columns."""
+    number: exp.Expr = column_ref(group_name(0))
+    for index, domain in enumerate(contributions.domains[1:], 1):
+        rows = exp.Mul(this=exp.Paren(this=number), expression=integer(len(domain.cells)))
+        number = exp.Add(this=rows, expression=column_ref(group_name(index)))
+    return number

@@ -22,23 +22,21 @@ from sqlglot import exp
 from dpsql.analysis.sensitivity import rows_per_group
 from dpsql.emit.release.contribution import number_of_rows
 from dpsql.emit.release.contributions import group_names, grouped, select_from
-from dpsql.emit.release.group_limit import choose_groups, salted_hash
+from dpsql.emit.release.group_limit import group_rank, rank_by_hash, salted_hash
 from dpsql.emit.release.histogram_cell import cell
 from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.emit.sql.literal import integer
-from dpsql.plan.bounded_release.bounded_release import (
-    ByDomain,
-    ByHash,
-    ByUnit,
-    Limited,
-    LimitGroups,
-    OneRowPerUnit,
-)
+from dpsql.plan.bounded_release.bounded_release import Limited, LimitGroups, OneRowPerUnit
 from dpsql.plan.bounded_release.cell_selection import CellChoice
+from dpsql.plan.bounded_release.column_names import CELL_NUMBER, ROW_COUNT, UNIT, coordinate_name
 
-_ROW_COUNT: Final = "rows of units"
+_UNIT_ROWS: Final = "rows of units"
 _OVER_LIMIT: Final = "beyond limits"
 """Names with a space, so that no table of a schema can have them."""
+
+_CELL_ROWS: Final = "m"
+_RANK: Final = "place"
+_ROWS_UNTIL: Final = "c"
 
 
 def histogram(limited: Limited, rows: exp.Select, number: int) -> exp.Select:
@@ -46,13 +44,14 @@ def histogram(limited: Limited, rows: exp.Select, number: int) -> exp.Select:
     match limited:
         case OneRowPerUnit(source=terms):
             names = group_names(terms)
-            found = _in_cells(rows, names, number, terms.cell_choices[number], [])
-            return _counted(select_from(found, [exp.Star()]), names)
+            in_cells = _in_cells(rows, names, number, terms.cell_choices[number], [])
+            return _counted(select_from(in_cells, [exp.Star()]), names)
         case LimitGroups():
             terms = limited.contributions
             names = group_names(terms)
-            found = _in_cells(rows, names, number, terms.cell_choices[number], [column_ref("u")])
-            return _limited(found, limited, names)
+            units: list[exp.Expr] = [column_ref(UNIT)]
+            in_cells = _in_cells(rows, names, number, terms.cell_choices[number], units)
+            return _limited(in_cells, limited, names)
         case missing:
             assert_never(missing)
 
@@ -60,98 +59,100 @@ def histogram(limited: Limited, rows: exp.Select, number: int) -> exp.Select:
 def _in_cells(
     rows: exp.Select, names: list[str], number: int, choice: CellChoice, units: list[exp.Expr]
 ) -> exp.Select:
-    place = cell(choice, column_ref(f"p{number}"))
-    return select_from(rows, [*units, *map(column_ref, names), with_alias(place, "p")])
+    own_cell = cell(choice, column_ref(coordinate_name(number)))
+    columns = [*units, *map(column_ref, names), with_alias(own_cell, CELL_NUMBER)]
+    return select_from(rows, columns)
 
 
 def _counted(rows: exp.Select, names: list[str]) -> exp.Select:
     groups = [column_ref(name) for name in names]
-    present = rows.where(_is_known(column_ref("p")), copy=False)
-    count = with_alias(number_of_rows(), "n")
-    return grouped(present, [*groups, column_ref("p")], [count])
+    present = rows.where(_is_known(column_ref(CELL_NUMBER)), copy=False)
+    count = with_alias(number_of_rows(), ROW_COUNT)
+    return grouped(present, [*groups, column_ref(CELL_NUMBER)], [count])
 
 
 def _limited(rows: exp.Select, limited: LimitGroups, names: list[str]) -> exp.Select:
     groups = [column_ref(name) for name in names]
     few = _counted(
         exp.select(exp.Star())
-        .from_(exp.table_(_ROW_COUNT, quoted=True, alias="r"), copy=False)
+        .from_(exp.table_(_UNIT_ROWS, quoted=True, alias="r"), copy=False)
         .where(exp.Not(this=exp.Exists(this=_with_over_limit(names))), copy=False),
         names,
     )
-    drawn = with_alias(_chosen(limited, groups), "n")
-    many = select_from(_limited_units(limited, names), [*groups, column_ref("p"), drawn])
-    total = with_alias(exp.Anonymous(this="sum", expressions=[column_ref("n")]), "n")
+    sampled = with_alias(_sampled_rows(limited, groups), ROW_COUNT)
+    many = select_from(_limited_units(limited, names), [*groups, column_ref(CELL_NUMBER), sampled])
+    total = with_alias(exp.Anonymous(this="sum", expressions=[column_ref(ROW_COUNT)]), ROW_COUNT)
     both = exp.union(few, many, distinct=False, copy=False)
-    select = exp.select(*groups, column_ref("p"), total).from_(
+    select = exp.select(*groups, column_ref(CELL_NUMBER), total).from_(
         both.subquery("t", copy=False), copy=False
     )
-    select = select.group_by(*(g.copy() for g in [*groups, column_ref("p")]), copy=False)
-    for name, found in ((_ROW_COUNT, rows), (_OVER_LIMIT, _over_limit(limited, names))):
+    select = select.group_by(*(g.copy() for g in [*groups, column_ref(CELL_NUMBER)]), copy=False)
+    for name, query in ((_UNIT_ROWS, rows), (_OVER_LIMIT, _over_limit(limited, names))):
         alias = exp.to_identifier(name, quoted=True)
-        select = select.with_(alias, as_=found, materialized=True, copy=False)
+        select = select.with_(alias, as_=query, materialized=True, copy=False)
     return select
 
 
 def _over_limit(limited: LimitGroups, names: list[str]) -> exp.Select:
     """Units in groups where they pass a limit. Groups are chosen as they are for sums."""
     groups = [column_ref(name) for name in names]
-    counted = with_alias(exp.Anonymous(this="count", expressions=[column_ref("p")]), "m")
+    counted = exp.Anonymous(this="count", expressions=[column_ref(CELL_NUMBER)])
     units = (
-        exp.select(column_ref("u"), *groups, counted)
-        .from_(exp.table_(_ROW_COUNT, quoted=True), copy=False)
-        .group_by(column_ref("u"), *(g.copy() for g in groups), copy=False)
+        exp.select(column_ref(UNIT), *groups, with_alias(counted, _CELL_ROWS))
+        .from_(exp.table_(_UNIT_ROWS, quoted=True), copy=False)
+        .group_by(column_ref(UNIT), *(g.copy() for g in groups), copy=False)
     )
-    beyond: exp.Expr = exp.GT(this=column_ref("m"), expression=integer(rows_per_group(limited)))
-    match limited.limit:
-        case ByHash(groups=most):
-            place = choose_groups(limited, "row_number", [], groups)
-            units = select_from(units, [exp.Star(), with_alias(place, "place")])
-            beyond = exp.or_(beyond, exp.GT(this=column_ref("place"), expression=integer(most)))
-        case ByDomain() | ByUnit():
-            pass
-        case missing:
-            assert_never(missing)
+    beyond: exp.Expr = exp.GT(
+        this=column_ref(_CELL_ROWS), expression=integer(rows_per_group(limited))
+    )
+    ranked = group_rank(limited, "row_number", names)
+    if ranked is not None:
+        rank, max_groups = ranked
+        units = select_from(units, [exp.Star(), with_alias(rank, _RANK)])
+        beyond = exp.or_(beyond, exp.GT(this=column_ref(_RANK), expression=integer(max_groups)))
     return select_from(units, [exp.Star()]).where(beyond, copy=False)
 
 
 def _limited_units(limited: LimitGroups, names: list[str]) -> exp.Select:
     """The cells of units beyond: rows n, rows up to this one c in an order of its own."""
-    own = [column_ref(name, table="r") for name in ["u", *names, "p"]]
-    most: list[exp.Expr] = [column_ref("m", table="b")]
-    kept: list[exp.Expr] = [_is_known(column_ref("p", table="r"))]
-    if isinstance(limited.limit, ByHash):
-        place = column_ref("place", table="b")
-        kept.append(exp.LTE(this=place, expression=integer(limited.limit.groups)))
-    count = with_alias(number_of_rows(), "n")
+    own = [column_ref(name, table="r") for name in [UNIT, *names, CELL_NUMBER]]
+    all_rows: list[exp.Expr] = [column_ref(_CELL_ROWS, table="b")]
+    conditions: list[exp.Expr] = [_is_known(column_ref(CELL_NUMBER, table="r"))]
+    ranked = group_rank(limited, "row_number", names)
+    if ranked is not None:
+        rank = column_ref(_RANK, table="b")
+        conditions.append(exp.LTE(this=rank, expression=integer(ranked[1])))
+    count = with_alias(number_of_rows(), ROW_COUNT)
     cells = (
-        exp.select(*own, *most, count)
-        .from_(exp.table_(_ROW_COUNT, quoted=True, alias="r"), copy=False)
+        exp.select(*own, *all_rows, count)
+        .from_(exp.table_(_UNIT_ROWS, quoted=True, alias="r"), copy=False)
         .join(exp.table_(_OVER_LIMIT, quoted=True, alias="b"), on=_same(names), copy=False)
-        .where(exp.and_(*kept), copy=False)
-        .group_by(*(c.copy() for c in [*own, *most]), copy=False)
+        .where(exp.and_(*conditions), copy=False)
+        .group_by(*(c.copy() for c in [*own, *all_rows]), copy=False)
     )
-    until = choose_groups(
-        limited, "sum", [column_ref(name) for name in names], [column_ref("p")], of=column_ref("n")
+    groups = [column_ref(name) for name in names]
+    until = rank_by_hash(
+        limited, "sum", groups, [column_ref(CELL_NUMBER)], of=column_ref(ROW_COUNT)
     )
-    return select_from(cells, [exp.Star(), with_alias(until, "c")])
+    return select_from(cells, [exp.Star(), with_alias(until, _ROWS_UNTIL)])
 
 
-def _chosen(limited: LimitGroups, groups: Sequence[exp.Expr]) -> exp.Expr:
+def _sampled_rows(limited: LimitGroups, groups: Sequence[exp.Expr]) -> exp.Expr:
     """How many of a cell's rows are drawn where a unit has m of them in all, of R that may be.
 
     Of its rows in a row every (m / R)th is taken, from a place h < m on that a keyed hash says: in
     all ⌊(m·R + h) / m⌋ - ⌊h / m⌋ = R, each with the same chance.
     """
     rows = integer(rows_per_group(limited))
-    start = exp.Mod(this=salted_hash(limited, groups), expression=column_ref("m"))
+    start = exp.Mod(this=salted_hash(limited, groups), expression=column_ref(_CELL_ROWS))
 
     def taken(until: exp.Expr) -> exp.Expr:
         moved = exp.Add(this=exp.Mul(this=until, expression=rows.copy()), expression=start.copy())
-        return exp.IntDiv(this=exp.Paren(this=moved), expression=column_ref("m"))
+        return exp.IntDiv(this=exp.Paren(this=moved), expression=column_ref(_CELL_ROWS))
 
-    before = exp.Paren(this=exp.Sub(this=column_ref("c"), expression=column_ref("n")))
-    return exp.Sub(this=taken(column_ref("c")), expression=taken(before))
+    until, own = column_ref(_ROWS_UNTIL), column_ref(ROW_COUNT)
+    before = exp.Paren(this=exp.Sub(this=until.copy(), expression=own))
+    return exp.Sub(this=taken(until), expression=taken(before))
 
 
 def _with_over_limit(names: list[str]) -> exp.Select:
@@ -163,7 +164,7 @@ def _same(names: list[str]) -> exp.Expr:
     return exp.and_(
         *(
             exp.NullSafeEQ(this=column_ref(name, table="r"), expression=column_ref(name, table="b"))
-            for name in ["u", *names]
+            for name in [UNIT, *names]
         )
     )
 

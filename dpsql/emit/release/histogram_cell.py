@@ -46,8 +46,9 @@ def cell(choice: CellChoice, column: exp.Expr) -> exp.Expr:
             )
         case ListedCells(argument=listed, values=values):
             case = exp.case()
-            for number, found in enumerate(values):
-                equal = exp.EQ(this=column.copy(), expression=emit_literal(found, listed.type))
+            for number, listed_value in enumerate(values):
+                literal = emit_literal(listed_value, listed.type)
+                equal = exp.EQ(this=column.copy(), expression=literal)
                 case = case.when(equal, integer(number), copy=False)
             return case
         case missing:

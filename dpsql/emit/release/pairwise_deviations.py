@@ -40,7 +40,7 @@ def scaled(pairs: exp.Expr, count: exp.Expr, declared: int) -> exp.Expr:
     part = exp.IntDiv(
         this=exp.Paren(this=exp.Mul(this=rest, expression=times.copy())), expression=others
     )
-    found = exp.Add(this=exp.Mul(this=whole, expression=times), expression=part)
+    quotient = exp.Add(this=exp.Mul(this=whole, expression=times), expression=part)
     several = exp.GT(this=count, expression=integer(1))
-    case = exp.case().when(several, found, copy=False)
+    case = exp.case().when(several, quotient, copy=False)
     return exp.Coalesce(this=try_(case), expressions=[integer(0)])

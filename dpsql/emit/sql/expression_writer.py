@@ -152,8 +152,8 @@ def _case(node: exp.Case, write: Write) -> str:
     args = node_args(node, "ifs", "default")
     parts = ["CASE"]
     for branch in args["ifs"]:
-        found = node_args(branch, "this", "true")
-        parts.append(f"WHEN {write(found['this'])} THEN {write(found['true'])}")
+        when = node_args(branch, "this", "true")
+        parts.append(f"WHEN {write(when['this'])} THEN {write(when['true'])}")
     default = args.get("default")
     if default is not None:
         parts.append(f"ELSE {write(default)}")

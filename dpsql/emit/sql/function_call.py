@@ -39,8 +39,8 @@ def emit_call(call: Call, arguments: list[exp.Expr]) -> exp.Expr:
     rendered = _rendered(
         call.function,
         [
-            _bare(operand, argument) if _typed_argument(call, place) else argument
-            for place, (operand, argument) in enumerate(zip(call.arguments, arguments, strict=True))
+            _bare(operand, argument) if _typed_argument(call, index) else argument
+            for index, (operand, argument) in enumerate(zip(call.arguments, arguments, strict=True))
         ],
     )
     match entry.total:
@@ -74,10 +74,10 @@ def finite(expression: exp.Expr) -> exp.Expr:
     lambda binds its value to a name.
     """
     value = column_ref("v")
-    kept = exp.case().when(
+    checked = exp.case().when(
         exp.Anonymous(this="isfinite", expressions=[value]), value.copy(), copy=False
     )
-    bound = exp.Lambda(this=kept, expressions=[exp.to_identifier("v")], colon=True)
+    bound = exp.Lambda(this=checked, expressions=[exp.to_identifier("v")], colon=True)
     one = exp.Array(expressions=[expression])
     mapped = exp.Anonymous(this="list_transform", expressions=[one, bound])
     return exp.Anonymous(this="list_extract", expressions=[mapped, exp.Literal.number(1)])

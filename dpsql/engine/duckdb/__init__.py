@@ -3,15 +3,15 @@
 | module              | what it does                                                          |
 | ------------------- | --------------------------------------------------------------------- |
 | engine              | the engine on DuckDB: open, lock, run, interrupt                      |
-| statement           | one SELECT on a cursor: sealed rows, or a failure that says nothing   |
-| constant_evaluation | what the engine makes of constants, without any data                  |
+| statement           | one SELECT on a cursor: sealed rows, or a failure without a reason    |
+| constant_evaluation | values of functions of constants, by the engine and without any data  |
 | postprocessing      | DuckDB without a source, for what is computed from released tables    |
-| failure_cause       | why the engine failed, for the log of whoever runs the process        |
+| failure_cause       | why the engine failed, as fixed texts for the owner's log             |
 | lockdown            | the settings that shut the host out and fix the meaning of SQL        |
 | semantics           | the start-up test of what our SQL means on this version of the engine |
 | catalog             | names and types of a source's tables, never anything of their rows    |
 | declared_keys       | keys, references and comments that a DuckDB file declares             |
 | table_view          | each declared table as statements see it: its declared columns, cast  |
 | csv                 | CSV files: everything is text, nothing is sniffed                     |
-| read_check          | can all that is stored be read                                        |
+| read_check          | whether all stored rows can be read                                   |
 """

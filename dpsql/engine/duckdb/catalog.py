@@ -1,7 +1,7 @@
 """Names and types of a source's tables, never anything of their rows.
 
 Only base tables: a view can mix the rows of several units, and no catalogue would say so. Domains,
-keys and nullability are not read: an ENUM's labels or a column's statistics are made of rows.
+keys and nullability are not read: an ENUM's labels or a column's statistics depend on rows.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ WHERE c.database_name = ? AND NOT t.temporary AND NOT contains(c.schema_name, '.
     AND NOT contains(c.table_name, '.')
 ORDER BY c.schema_name <> 'main', c.schema_name, c.table_name, c.column_index
 """
-# "sales.orders", a name with a dot in it, is not orders of the schema sales: it isn't offered.
+# A table whose name has a dot ("sales.orders") is left out: it isn't orders of the schema sales.
 
 
 PATIENCE_SECONDS: Final = 5.0
-"""How long a source is waited for that another process has open for writing."""
+"""How long to wait for a source that another process has open for writing."""
 
 _ROWS_AT_ONCE: Final = 4096
 _LOCKED: Final = "Could not set lock"
@@ -40,9 +40,8 @@ _LOCKED: Final = "Could not set lock"
 def read_catalog(source: DuckDBSource) -> Mapping[str, Columns]:
     """Read the columns of each base table of a DuckDB file, or of each named file.
 
-    Tables of other schemas than main are called schema.table.
-
-    Columns of a CSV file are VARCHAR, since that is all that the file says of them.
+    Tables of other schemas than main are called schema.table. Columns of a CSV file are VARCHAR,
+    since the file has no types. Raises SourceFault, or SourceLocked.
     """
     with duckdb.connect(":memory:") as connection:
         configure(connection)
@@ -51,7 +50,7 @@ def read_catalog(source: DuckDBSource) -> Mapping[str, Columns]:
 
 
 def attach(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> None:
-    """Open the DuckDB file of `source`, if it has one, to be read only."""
+    """Attach the DuckDB file of `source`, if it has one, read-only; SourceFault if that fails."""
     if source.database is None:
         return
     path = exp.Literal.string(source.database).sql("duckdb")
@@ -60,7 +59,7 @@ def attach(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> None:
         try:
             connection.execute(f'ATTACH {path} AS "{DATABASE}" (READ_ONLY, TYPE duckdb)')
         except duckdb.Error as error:
-            # DuckDB has no class of its own for it; it names the file, and nothing of its rows.
+            # DuckDB has no class for this error; its message names the file, and quotes no rows.
             is_locked = isinstance(error, duckdb.IOException) and _LOCKED in str(error)
         else:
             return
@@ -81,20 +80,21 @@ def attach(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> None:
 
 
 def catalog(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> Mapping[str, Columns]:
-    """Do as `read_catalog` on a connection to which the source is attached."""
-    found: dict[str, Columns] = {}
+    """The columns as of `read_catalog`, on a connection to which the source is attached."""
+    columns: dict[str, Columns] = {}
     if source.database is not None:
-        found |= _of_database(connection)
+        columns |= _of_database(connection)
     for table in source.tables:
         if table.file is not None:
-            found[table.name] = _of_file(connection, table)
-    return found
+            columns[table.name] = _of_file(connection, table)
+    return columns
 
 
 def _of_database(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Columns]:
     rows = connection.execute(_BASE_TABLES, [DATABASE])
     listed: dict[str, list[tuple[str, str]]] = {}
-    known: dict[tuple[str, str], tuple[str, str]] = {}  # of a hundred thousand columns few differ
+    # Of a hundred thousand columns few differ: equal ones are one object.
+    known: dict[tuple[str, str], tuple[str, str]] = {}
     while some := rows.fetchmany(_ROWS_AT_ONCE):
         for table, name, kind in some:
             column = name, kind

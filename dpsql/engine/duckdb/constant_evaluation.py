@@ -1,6 +1,6 @@
-"""What the engine makes of constants: a locked database without a single row answers.
+"""Values of functions of constants, computed by a locked database without a single row.
 
-No data is in reach here, so that a function of constants fails is nobody's secret.
+No data is in reach here, so whether a function of constants fails is nobody's secret.
 """
 
 from __future__ import annotations
@@ -21,55 +21,58 @@ _ROW: Final = "row_number"
 
 
 class Argument(NamedTuple):
-    """The values of one argument as text, None for NULL, and the type they are read as."""
+    """The values of one argument as text (None: NULL), and the type that they are cast to."""
 
     texts: Sequence[str | None]
     type: str
 
 
 Template = tuple["str | Template | int", ...]
-"""A call: a function's name, then the places of arguments, or calls.
+"""A call: a function's name, then its operands: indexes of arguments, or calls.
 
-("cast", …, type) is a cast, ("constant", text, type) a constant.
+("cast", operand, type) is a cast, ("constant", text, type) a constant.
 """
 
 
 class EvaluationRaised(ValueError):
-    """The call has no value for some of its arguments."""
+    """The call fails for some of its arguments."""
 
 
 class EvaluationUnavailable(EvaluationRaised):
-    """There is no such call of these types."""
+    """The engine has no such function of these types."""
 
 
 def evaluate(call: Template, arguments: Sequence[Argument], rows: int) -> list[str | None]:
-    """The call's values as text, row by row of the arguments; raises Undefined if one has none."""
+    """The call's value as text for each row of arguments; EvaluationRaised if one row fails.
+
+    Each argument has `rows` texts. Raises EvaluationUnavailable if there is no such function.
+    """
     table: dict[str, pa.Array] = {_ROW: pa.array(range(rows), pa.int64())}
     values: list[exp.Expr] = []
-    for place, argument in enumerate(arguments):
+    for index, argument in enumerate(arguments):
         texts = set(argument.texts)
         if len(texts) == 1:
             # A pattern or a number of digits has to be a constant.
             values.append(_constant(texts.pop(), argument.type))
         else:
-            table[f"a{place}"] = pa.array(argument.texts, pa.string())
-            values.append(_cast(exp.column(f"a{place}"), argument.type))
-    asked = exp.select(_cast(_built(call, values), "VARCHAR")).from_(_TABLE).order_by(_ROW)
+            table[f"a{index}"] = pa.array(argument.texts, pa.string())
+            values.append(_cast(exp.column(f"a{index}"), argument.type))
+    select = exp.select(_cast(_built(call, values), "VARCHAR")).from_(_TABLE).order_by(_ROW)
     cursor = _Databases.current().cursor()
     try:
         cursor.register(_TABLE, pa.table(table))
-        found = cursor.execute(asked.sql(dialect="duckdb", copy=False)).fetchall()
+        evaluated = cursor.execute(select.sql(dialect="duckdb", copy=False)).fetchall()
     except (duckdb.BinderException, duckdb.CatalogException) as error:
         raise EvaluationUnavailable(call[0]) from error
     except duckdb.Error as error:
         raise EvaluationRaised(call[0]) from error
     finally:
         cursor.close()
-    return [text for (text,) in found]
+    return [text for (text,) in evaluated]
 
 
-def ask_of_functions() -> list[tuple[str, str, str, str | None]]:
-    """The engine's functions: name, schema, kind, and how stable their values are."""
+def engine_functions() -> list[tuple[str, str, str, str | None]]:
+    """The engine's functions: name, schema, kind, and stability as DuckDB calls it."""
     cursor = _Databases.current().cursor()
     try:
         return cursor.execute(
@@ -106,19 +109,19 @@ def _cast(value: exp.Expr, kind: str) -> exp.Expr:
 
 
 class _Databases:
-    """One database a process: a forked child must not use its parent's."""
+    """One database for each process, by its id: a forked child must not use its parent's."""
 
     _lock: Final = threading.Lock()
     _opened: Final[dict[int, duckdb.DuckDBPyConnection]] = {}
 
     @classmethod
     def current(cls) -> duckdb.DuckDBPyConnection:
-        """Opened and locked the first time that a process asks."""
+        """The database of this process, opened and locked when it is first used."""
         with cls._lock:
-            found = cls._opened.get(os.getpid())
-            if found is None:
-                found = duckdb.connect(config={"threads": 1, "memory_limit": "256MB"})
-                configure(found)
-                lock(found, ())
-                cls._opened[os.getpid()] = found
-            return found
+            connection = cls._opened.get(os.getpid())
+            if connection is None:
+                connection = duckdb.connect(config={"threads": 1, "memory_limit": "256MB"})
+                configure(connection)
+                lock(connection, ())
+                cls._opened[os.getpid()] = connection
+            return connection

@@ -1,10 +1,10 @@
 """CSV files: everything is text, nothing is sniffed.
 
-What a sniffer finds depends on rows: ages 30 and 40 make BIGINT, one 'n/a' more makes VARCHAR, and
-whether SUM is answered or refused would then tell of one row. So the dialect is fixed (commas,
-double quotes doubled inside, UTF-8, one line of names), an empty field is NULL, and types are
-declared. A byte that isn't UTF-8 is read as ?, as it is in Parquet: one field of one person would
-else fail the start, and with it all statements.
+The types that a sniffer infers depend on rows: ages 30 and 40 make BIGINT, one 'n/a' more makes
+VARCHAR, and whether SUM is answered or refused would then tell of one row. So the dialect is fixed
+(commas, double quotes doubled inside, UTF-8, one line of names), an empty field is NULL, and types
+are declared. A byte that isn't UTF-8 is read as ?, as it is in Parquet: one field of one person
+would else fail the start, and with it all statements.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DIALECT: Final = {
 
 
 def header(file: str) -> tuple[str, ...]:
-    """Read the names in the first line."""
+    """The names of the columns, in the file's first line; SourceFault unless they are distinct."""
     try:
         # Lines that follow are read along with the first.
         with Path(file).open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
@@ -49,9 +49,9 @@ def header(file: str) -> tuple[str, ...]:
 
 
 def read_delimited(file: str, text: str | None = None) -> exp.Table:
-    """Name the rows of a CSV file as a relation whose columns are all text.
+    """The rows of a CSV file, as a relation whose columns are all text.
 
-    `text` is where its lines are, if they aren't there.
+    `text` is the path of a file that has the lines instead, None if `file` itself is read.
     """
     types = [
         exp.PropertyEQ(this=exp.Literal.string(name), expression=exp.Literal.string("VARCHAR"))
@@ -63,9 +63,9 @@ def read_delimited(file: str, text: str | None = None) -> exp.Table:
 
 @contextmanager
 def as_utf_8(file: str) -> Iterator[str]:
-    """A path of the same text in memory, with ? for each byte that isn't UTF-8.
+    """The path of a copy of `file` in memory, with ? for each byte that isn't UTF-8.
 
-    A system without files in memory has no such path: rows aren't written to a disk.
+    Raises SourceFault on a system without files in memory: rows aren't written to a disk.
     """
     if not hasattr(os, "memfd_create"):
         raise malformed(file)
@@ -86,13 +86,13 @@ codecs.register_error(_REPLACING, _question_marks)
 
 
 def reader(function: str, file: str, options: Mapping[str, exp.Expression]) -> exp.Anonymous:
-    """Call a table function that reads one file."""
+    """The call of a table function that reads one file."""
     named = [exp.EQ(this=exp.to_identifier(name), expression=to) for name, to in options.items()]
     return exp.Anonymous(this=function, expressions=[exp.Literal.string(file), *named])
 
 
 def malformed(file: str) -> SourceFault:
-    """Give the one message for a CSV file that can't be read; where it breaks is data."""
+    """The one error for a CSV file that can't be read: which line breaks it would reveal data."""
     return SourceFault(
         f"{file} is not a readable CSV file",
         hint="write UTF-8, commas, one line of distinct names, as many fields in every line",

@@ -1,6 +1,6 @@
-"""What a DuckDB file declares of its tables beyond types: keys, references and comments.
+"""Keys, references and comments that a DuckDB file declares of its tables.
 
-They are the words of whoever made the tables, for the owner to confirm. No row is looked at.
+They are claims of whoever made the tables, for the owner to confirm. No row is read.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ FROM duckdb_columns() WHERE database_name = ? AND comment IS NOT NULL
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """Of one table: its primary key, and by column what it references (table.key) and comments.
+    """One table's primary key (None: it has none), and by column its reference and its comment.
 
-    The comment of the table itself is that of the column named "". Of `not_null` columns a server
-    keeps each row from having none.
+    A reference is written as table.key. The comment of the table itself is under "". No row
+    is NULL in a column of `not_null`, by a constraint of a server.
     """
 
     key: tuple[str, ...] | None = None
@@ -47,19 +47,20 @@ class Declared:
 
 
 def read_declarations(database: str) -> Mapping[str, Declared]:
-    """Read the constraints and comments of the tables of a DuckDB file; some have none."""
+    """Read constraints and comments in a DuckDB file, by table; tables without any are left out."""
     keys: dict[str, tuple[str, ...]] = {}
     references: dict[str, dict[str, str]] = {}
     comments: dict[str, dict[str, str]] = {}
     with duckdb.connect(":memory:") as connection:
         configure(connection)
         attach(connection, DuckDBSource(database))
-        found = connection.execute(_CONSTRAINTS, [DATABASE]).fetchall()
-        for table, kind, columns, other, others in found:
+        constraints = connection.execute(_CONSTRAINTS, [DATABASE]).fetchall()
+        for table, kind, columns, referenced_table, referenced_columns in constraints:
             if kind == "PRIMARY KEY":
                 keys[table] = tuple(columns)
             elif len(columns) == 1:
-                references.setdefault(table, {})[columns[0]] = f"{other}.{others[0]}"
+                reference = f"{referenced_table}.{referenced_columns[0]}"
+                references.setdefault(table, {})[columns[0]] = reference
         for table, column, text in connection.execute(_COMMENTS, [DATABASE] * 2).fetchall():
             comments.setdefault(table, {})[column] = text
     return {

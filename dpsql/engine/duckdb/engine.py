@@ -38,7 +38,7 @@ _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 _MAX_PARSED: Final = 64
 
 _MAX_EAGER_TABLES: Final = 100
-"""Of a database with more tables than these, each is offered when a statement first names it."""
+"""Of a database with more tables, a view is created of each when a statement first names it."""
 
 
 @final
@@ -46,8 +46,8 @@ class DuckDBEngine:
     """An in-memory DuckDB, locked, in which the source's declared tables can be read.
 
     Statements run on cursors of their own, in read-only transactions, so calls from several threads
-    don't see each other. The engine reads one version of the data: once the source's files change
-    it refuses, and is opened anew.
+    don't see each other. The engine reads one version of the data: once the source's files have
+    changed, each statement raises `SourceFault`, and a new engine has to be opened.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class DuckDBEngine:
         self._fingerprint: str | None = None
         self._guard = threading.Lock()
         self._running: dict[int, duckdb.DuckDBPyConnection] = {}
-        # The same question of somebody else, or at another time: parsing takes up to 15 ms.
+        # The same statement is often run again: parsing it takes up to 15 ms.
         self._parsed = lru_cache(maxsize=_MAX_PARSED)(self._parse)
         resources = {"threads": threads, "memory_limit": memory_limit}
         self._connection = duckdb.connect(
@@ -73,7 +73,7 @@ class DuckDBEngine:
         self._declared = frozenset(table.name.casefold() for table in source.tables)
         self._prepared: frozenset[str] = frozenset()
         self._waiting: dict[str, tuple[SourceTable, Mapping[str, str]]] = {}
-        # Whoever reads a CSV file to count its rows might as well answer.
+        # CSV files aren't read to count their rows: that takes as long as a statement.
         self._counted = {table.name: 0 for table in source.tables if table.is_delimited}
         try:
             self._columns = self._create_sidecar_views(sidecar)
@@ -94,10 +94,10 @@ class DuckDBEngine:
     ) -> Raw:
         """Run one SELECT; `tables` exist for this statement only.
 
-        `as_rows`: its columns are integers and its rows are few, so they needn't come by way of
-        Arrow. Of public rows, more than `limit` is `TooComplex`.
+        `as_rows`: its columns are integers and its rows are few, and are fetched without Arrow.
+        Public rows that are more than `limit` raise `TooComplex`.
 
-        Whatever fails is `ExecutionFailed`: what DuckDB says about a failure is made of rows.
+        Any other failure is `ExecutionFailed`, without DuckDB's message, which may quote rows.
         """
         if not self._open:
             raise InterfaceError("the engine is closed")
@@ -114,48 +114,48 @@ class DuckDBEngine:
         return nullcontext(self)
 
     def columns(self, table: str) -> Columns:
-        """Names and types of a table's columns in the source, in order; of CSV, all are VARCHAR."""
+        """Names and types of a table's columns in the source, in order; VARCHAR for all of CSV."""
         return self._columns[table]
 
     def row_count_for_planning(self, table: str) -> int:
-        """How many rows a table has; 0 of a CSV file, which doesn't say.
+        """The number of rows of a table; 0 of a CSV file, which would have to be read.
 
-        Also where reading fails: that is for the statement to say whose rows are asked for.
+        0 also if reading fails: the statement that reads the table will raise that error.
         """
         if table not in self._counted:
             name = exp.to_identifier(table, quoted=True).sql("duckdb")
             with suppress(ExecutionFailed, SourceFault):
-                found = self.execute(f"SELECT count(*) FROM {name}").table  # noqa: S608
-                self._counted[table] = found.column(0)[0].as_py()
+                count = self.execute(f"SELECT count(*) FROM {name}").table  # noqa: S608
+                self._counted[table] = count.column(0)[0].as_py()
         return self._counted.get(table, 0)
 
     @property
     def sidecar_tables(self) -> frozenset[str]:
-        """The tables whose rows stand ready with their unit, in a sidecar."""
+        """The tables whose rows, with their units, are in a sidecar that can be used."""
         return self._prepared
 
     def fingerprint(self) -> str:
-        """Identify the version of the data; a function of private rows, only ever compared."""
+        """Identifies the version of the data; a function of private rows, so only ever compared."""
         if self._fingerprint is None:
-            found = fingerprint(self._source)
+            computed = fingerprint(self._source)
             self._refuse_changed_files()
-            self._fingerprint = found
-            return found
-        # Else answers of the earlier version would be given as if they were of this one.
+            self._fingerprint = computed
+            return computed
+        # Otherwise stored answers of this version would be returned for changed files.
         self._refuse_changed_files()
         return self._fingerprint
 
     def interrupt(self) -> None:
         """Stop the statements that are running now; they end in `ExecutionFailed`.
 
-        DuckDB looks up between vectors, so a single costly function call ends first.
+        DuckDB stops between vectors only, so a single costly function call ends first.
         """
         with self._guard:
             for cursor in self._running.values():
                 cursor.interrupt()
 
     def close(self) -> None:
-        """Let go of the source; the engine runs nothing afterwards."""
+        """Close the source; the engine runs nothing afterwards."""
         self._open = False
         self.interrupt()
         self._connection.close()
@@ -170,9 +170,9 @@ class DuckDBEngine:
         files = [t.file for t in self._source.tables if t.file is not None]
         configure(self._connection, own_statistics=not files)
         attach(self._connection, self._source)
-        found = catalog(self._connection, self._source)
+        source_columns = catalog(self._connection, self._source)
         for table in self._source.tables:
-            columns = dict(found.get(table.name, ()))
+            columns = dict(source_columns.get(table.name, ()))
             self._check_columns(table, columns)
             if table.file is None and len(self._source.tables) > _MAX_EAGER_TABLES:
                 self._waiting[table.name.casefold()] = table, columns
@@ -183,7 +183,7 @@ class DuckDBEngine:
         delimited = {table.file for table in self._source.tables if table.is_delimited}
         lock(self._connection, (file for file in files if file not in delimited))
         self._refuse_changed_files()
-        return found
+        return source_columns
 
     def _check_columns(self, table: SourceTable, source_columns: Mapping[str, str]) -> None:
         declared = [stored_as for _, _, stored_as in table.stored]
@@ -198,7 +198,7 @@ class DuckDBEngine:
             )
 
     def _create_named_views(self, sql: str) -> None:
-        """Offer those tables that wait for a statement to name them; more than these do no harm."""
+        """Create the views of waiting tables that `sql` may name; a view too many does no harm."""
         if not self._waiting:
             return
         with self._guard:

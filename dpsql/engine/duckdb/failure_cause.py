@@ -1,8 +1,8 @@
-"""Why the engine failed, for the log of whoever runs the process: one of a few fixed texts.
+"""Why the engine failed, as one of a few fixed texts for the owner's log.
 
-An exception of the engine quotes rows and SQL, so nothing of it but its class is looked at. Which
-cause it was can depend on rows: it is never a part of an error, and is logged only in processes of
-an owner's. In others a notebook, or whoever collects logs, would show it to analysts.
+The message of an engine's exception quotes rows and SQL, so only the exception's class is used. The
+cause, too, can depend on rows: it is never part of an error that analysts see, and is logged only
+in an owner's process. Elsewhere a notebook, or a collector of logs, would show it to analysts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _INTERRUPTED: Final = "interrupted"
 
 @cache
 def _causes() -> tuple[tuple[type[BaseException], str], ...]:
-    # Commands say whose process it is before they know whether they need an engine.
+    # Imported late: commands call causes_shown before they know whether they need an engine.
     import duckdb  # noqa: PLC0415
 
     return (
@@ -38,13 +38,13 @@ def _causes() -> tuple[tuple[type[BaseException], str], ...]:
 
 
 def cause_of(error: BaseException) -> str:
-    """The cause, by the class of `error` alone."""
+    """The text for the cause of `error`, by its class alone."""
     return next((text for kind, text in _causes() if isinstance(error, kind)), type(error).__name__)
 
 
 @contextmanager
 def causes_shown() -> Iterator[None]:
-    """Causes are logged, since the process is an owner's."""
+    """Within it, causes are logged, since the process is an owner's."""
     before = _LOG.level
     _LOG.setLevel(logging.WARNING)
     try:
@@ -54,8 +54,8 @@ def causes_shown() -> Iterator[None]:
 
 
 @contextmanager
-def causes_untold() -> Iterator[None]:
-    """Causes aren't logged: what the process writes is collected by a program of an analyst's."""
+def causes_hidden() -> Iterator[None]:
+    """Within it, causes aren't logged: an analyst's program collects what the process writes."""
     before = _LOG.level
     _LOG.setLevel(logging.CRITICAL + 1)
     try:
@@ -66,12 +66,12 @@ def causes_untold() -> Iterator[None]:
 
 @contextmanager
 def causes_logged() -> Iterator[None]:
-    """What fails inside is logged by its cause where causes are told, and raised as it is."""
+    """Logs the cause of an exception that is raised inside, if causes are shown, and raises it."""
     try:
         yield
     except Exception as error:
         cause = cause_of(error)
-        # Who interrupts a statement says so; it hasn't failed.
+        # A statement that was interrupted hasn't failed.
         if cause != _INTERRUPTED:
             _LOG.warning("a statement failed in the engine: %s", cause)
         raise

@@ -35,11 +35,11 @@ SHARING: Final = "common_subexpressions"
 EVALUATING: Final = (STATISTICS, SHARING)
 """Optimizers that evaluate outside of TRY, where what raises is an error.
 
-The first calls functions on the least and greatest value of a column: `TRY(epoch_ns(day))` failed
-if one row of a table was 9999-12-31. What we emit leaves no statistics to what may raise
-(`emit.sql.function_call.unknown`), so that it is off only where they are a file's word, which
-nothing enforces: Parquet's leave out NaN and text that isn't UTF-8. The second evaluates what two
-expressions share.
+STATISTICS calls functions on the least and greatest value of a column: `TRY(epoch_ns(day))` failed
+if one row of a table was 9999-12-31. The SQL that dpsql emits hides statistics from functions that
+may raise (`emit.sql.function_call.unknown`), so it is off only where statistics are claims of a
+file, which nothing enforces: Parquet's leave out NaN and text that isn't UTF-8. SHARING evaluates
+once, outside of TRY, an expression that two others share.
 """
 
 SEMANTIC_SETTINGS: Final = {
@@ -66,13 +66,16 @@ SEMANTIC_SETTINGS: Final = {
 
 
 OWN_STATISTICS: Final = {"disabled_optimizers": f"'{SHARING}'"}
-"""What differs where all statistics are of DuckDB's own tables, and so true of their rows."""
+"""The setting that differs where all tables are DuckDB's own, whose statistics are right."""
 
 
 def configure(connection: duckdb.DuckDBPyConnection, *, own_statistics: bool = False) -> None:
-    """Shut out code and spilling, and fix the meaning of SQL, before the source is opened."""
-    # Where Python has no file to run, as in a worker, it would be drawn on standard output. DuckDB
-    # takes this for one connection alone; its cursors have none.
+    """Forbid extensions and spilling, and fix the meaning of SQL, before the source is opened.
+
+    `own_statistics`: all tables of the source are in a DuckDB file.
+    """
+    # Where Python has no file to run, as in a worker, DuckDB would draw the progress bar on
+    # standard output. The setting is for one connection alone; its cursors have no progress bar.
     connection.execute("SET enable_progress_bar = false")
     _set(
         connection,
@@ -81,7 +84,7 @@ def configure(connection: duckdb.DuckDBPyConnection, *, own_statistics: bool = F
 
 
 def lock(connection: duckdb.DuckDBPyConnection, readable: Iterable[str]) -> None:
-    """Nothing outside is reached from here on but the files `readable`, nothing is set any more.
+    """Forbid access to all files but `readable`, and any change of settings, from here on.
 
     The exception is for exact paths: `allowed_directories` would let COPY write beside the source.
     """

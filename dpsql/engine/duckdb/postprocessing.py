@@ -11,6 +11,6 @@ def postprocessing_engine(
 ) -> DuckDBEngine:
     """Open a locked engine in which only the tables registered with a statement exist.
 
-    No private row can reach it, so what it computes of released tables costs nothing.
+    No private row can reach it, so computing with released tables costs no privacy.
     """
     return DuckDBEngine(DuckDBSource(), threads=threads, memory_limit=memory_limit)

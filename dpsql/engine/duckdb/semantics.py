@@ -1,8 +1,8 @@
 """The start-up test of what our SQL means on this version of the engine.
 
 Stability is proved about SQL with a certain meaning, and that meaning has changed between versions
-(in DuckDB 1.5 `x // 0` is NULL, in 2.0 an error unless a setting says otherwise), so every engine
-proves it again when it opens, after the lock and on a cursor: the place where statements run.
+(in DuckDB 1.5 `x // 0` is NULL, in 2.0 an error unless a setting says otherwise). So the meaning is
+tested whenever an engine is opened, after the lock and on a cursor, as statements run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAJOR: Final = "2"
 
 
 class SemanticsCheck(NamedTuple):
-    """`expression` over the inputs below has the value `expected`."""
+    """A claim, `about` in words: `expression` over the inputs below has the value `expected`."""
 
     about: str
     expression: str
@@ -97,7 +97,7 @@ _WIDE_TOTAL: Final = decimal.Decimal(2 * (2**63 - 1))
 
 
 def check_semantics(cursor: duckdb.DuckDBPyConnection) -> None:
-    """Every claim holds on this cursor, or the engine is refused."""
+    """Raises OperationalError unless every claim holds on this cursor, and the version is known."""
     if duckdb.__version__.partition(".")[0] != MAJOR:
         raise _refused(f"only versions {MAJOR}.x are known")
     failed = _first_false_claim(cursor)
@@ -120,9 +120,9 @@ def _first_false_claim(cursor: duckdb.DuckDBPyConnection) -> str | None:
 
 
 def _values(cursor: duckdb.DuckDBPyConnection, claims: tuple[SemanticsCheck, ...]) -> list[object]:
-    asked = ", ".join(f"{claim.expression} AS c{place}" for place, claim in enumerate(claims))
+    items = ", ".join(f"{claim.expression} AS c{index}" for index, claim in enumerate(claims))
     # The text is made of the constants above alone.
-    row = cursor.sql(f"SELECT {asked} FROM {_INPUTS}").to_arrow_table()  # noqa: S608
+    row = cursor.sql(f"SELECT {items} FROM {_INPUTS}").to_arrow_table()  # noqa: S608
     return [column[0].as_py() for column in row.columns]
 
 

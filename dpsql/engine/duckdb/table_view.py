@@ -29,7 +29,7 @@ _PARQUET: Final = {
 
 
 def rows(table: SourceTable, text: str | None = None) -> exp.Table:
-    """Name the rows of a table where they are, or the lines of its CSV file where `text` says."""
+    """The source's table as a relation; `text` may be the path of a file with the CSV lines."""
     if table.file is None:
         space, name = table.location
         return exp.table_(name, db=space, catalog=DATABASE, quoted=True)
@@ -41,12 +41,12 @@ def rows(table: SourceTable, text: str | None = None) -> exp.Table:
 def create_view_sql(
     table: SourceTable, source_columns: Mapping[str, str], text: str | None = None
 ) -> exp.Create:
-    """Make `table` visible, and no more of it than its declared columns.
+    """The statement that creates a view of `table` with its declared columns, and no others.
 
-    `source_columns` are the types of the source. A column of another type goes through TRY_CAST:
-    what does not fit is NULL, row by row, and never an error. A CSV file is read once, into memory:
-    a line that can't be read then fails the start, not the statements that happen to meet it.
-    `text` is where its lines are, if they aren't in the file itself.
+    `source_columns` are the types of the source. A column of another type goes through TRY_CAST: a
+    value that doesn't fit is NULL, and never an error. A CSV file is read once, into a table: a
+    line that can't be read then fails the start, not the statements that happen to read it. `text`
+    is the path of a file that has the CSV lines instead.
     """
     stored = table.file is None
     columns = [
@@ -81,13 +81,13 @@ def _column(name: str, declared: str, source_columns: str, own: str, *, stored: 
 
 
 def words(sql: str) -> frozenset[str]:
-    """All that `sql` may name, in lower case: each table that it reads is among them."""
-    found = (
+    """The words and quoted names in `sql`, folded: each table that it reads is among them."""
+    names = (
         word[1:-1].replace('""', '"') if word[0] == '"' else word for word in _WORD.findall(sql)
     )
-    return frozenset(word.casefold() for word in found)
+    return frozenset(name.casefold() for name in names)
 
 
 def describe(table: SourceTable) -> exp.Select:
-    """Ask for the columns of the source's table and none of its rows."""
+    """A SELECT of all columns of the source's table and none of its rows."""
     return exp.select("*").from_(rows(table)).limit(0)

@@ -1,10 +1,10 @@
-"""Locked DuckDBs that hold copies of what is nobody's secret, and nothing else.
+"""Sandboxes: locked DuckDBs that hold copies of public rows and of catalogues, and nothing else.
 
-What they run is written by analysts: questions of a catalogue, and statements over public tables.
-That is safe for what isn't there: no source, no private row, no file. Each runs in a read-only
-transaction, on a cursor of its own, and its answer is cut off at so many rows and bytes: DuckDB's
-own limit of memory says nothing of what is fetched. A single call may still take any time and
-memory, so an enclosure is in a process of its own, which whoever asks may end.
+They run SQL that analysts wrote: queries of a catalogue, and statements over public tables. That is
+safe because no source, no private row and no file is in reach. Each statement runs in a read-only
+transaction on a cursor of its own, and is refused if its answer has too many rows or bytes, since
+DuckDB's own limit of memory doesn't count fetched rows. A single function call may still take any
+time and memory, so sandboxes are in a process of their own, which can be killed.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _OPEN_AT_ONCE: Final = 4
 _BATCH_ROWS: Final = 1024
 
 _QUERIES: Final = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)
-"""MULTI: a PIVOT whose columns are values of rows, which are asked for first."""
+"""MULTI: a PIVOT whose columns are values of rows, which DuckDB queries first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What is to be loaded: `name` identifies it, and is a hash of all else.
+    """The contents of a sandbox, which `name`, a hash of the other fields, identifies.
 
-    `statements` make tables, views and macros; `tables` are the tables' rows, as Arrow streams.
+    `statements` create tables, views and macros; `tables` are the tables' rows, as Arrow streams.
     """
 
     name: str
@@ -48,8 +48,8 @@ class Contents:
 class SandboxQuery:
     """A statement over the contents called `name`, as its analyst wrote it.
 
-    `casts` are the types that columns are given as, "" for their own; None asks for the columns'
-    names and types alone.
+    `casts` are the types that the columns are cast to, "" for no cast; if it is None, the answer
+    is the columns' names and types instead.
     """
 
     name: str
@@ -59,11 +59,11 @@ class SandboxQuery:
 
 
 class TooLargeAnswer(Exception):
-    """An answer has more rows or bytes than are sent, or takes more memory than there is."""
+    """An answer has more rows or bytes than its limit, or takes more memory than there is."""
 
 
 class NoAnswer(Exception):
-    """A statement has no answer; `reason` is the engine's line about it, "" if it isn't told."""
+    """A statement failed; `reason` is the engine's message in one line, "" if it isn't shown."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -75,7 +75,7 @@ class Stopped(Exception):
 
 
 class Sandboxes:
-    """The contents that a process has loaded, few at once."""
+    """The sandboxes of a process, by the name of their contents; at most four at once."""
 
     def __init__(self) -> None:
         self._open: dict[str, duckdb.DuckDBPyConnection] = {}
@@ -87,7 +87,7 @@ class Sandboxes:
         return name in self._open
 
     def load(self, contents: Contents) -> None:
-        """Load contents; those that were loaded first make room for them."""
+        """Load `contents` into a new sandbox; if four are open, the oldest is closed."""
         if contents.name in self._open:
             return
         while len(self._open) >= _OPEN_AT_ONCE:
@@ -95,7 +95,7 @@ class Sandboxes:
         self._open[contents.name] = _loaded(contents)
 
     def answer(self, name: str, sql: str, rows: int, size: int) -> pa.Table:
-        """At most so many `rows`, and `size` bytes, of one SELECT."""
+        """The rows of one SELECT; TooLargeAnswer if they are more than `rows`, or `size` bytes."""
         with self._cursor(name) as cursor:
             statements = cursor.extract_statements(sql)
             if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
@@ -106,27 +106,29 @@ class Sandboxes:
             return _bounded(reader, rows, size)
 
     def run(self, query: SandboxQuery) -> pa.Table:
-        """The rows of `query`, or its columns' `name` and `type`."""
+        """The rows of `query`, or its columns' `name` and `type`; TooLargeAnswer over its limit."""
         with self._cursor(query.name) as cursor:
             statements = cursor.extract_statements(query.sql)
             if len(statements) != 1 or statements[0].type not in _QUERIES:
                 raise duckdb.ParserException("not a single query")
-            # A relation's rows come as they are read; a cursor's are all made first.
-            found = cursor.sql(statements[0])
+            # A relation streams its rows; a cursor computes all of them first.
+            relation = cursor.sql(statements[0])
             if query.casts is None:
-                return pa.table({"name": found.columns, "type": [str(t) for t in found.types]})
-            if len(query.casts) != len(found.columns):
+                types = [str(kind) for kind in relation.types]
+                return pa.table({"name": relation.columns, "type": types})
+            if len(query.casts) != len(relation.columns):
                 raise duckdb.BinderException("the columns are others by now")
             columns = [
-                f"CAST(#{place} AS {kind})" if kind else f"#{place}"
-                for place, kind in enumerate(query.casts, start=1)
+                f"CAST(#{position} AS {kind})" if kind else f"#{position}"
+                for position, kind in enumerate(query.casts, start=1)
             ]
             if any(query.casts):
-                found = found.project(", ".join(columns))
-            return _bounded(found.to_arrow_reader(_BATCH_ROWS), query.limit.rows, query.limit.bytes)
+                relation = relation.project(", ".join(columns))
+            limit = query.limit
+            return _bounded(relation.to_arrow_reader(_BATCH_ROWS), limit.rows, limit.bytes)
 
     def interrupt(self) -> None:
-        """Stop what runs now."""
+        """Stop the statement that runs now."""
         with self._guard:
             if self._running is not None:
                 self._running.interrupt()
@@ -153,13 +155,13 @@ _SHOWN_ERRORS: Final = (
     duckdb.BinderException,
     duckdb.ParserException,
 )
-"""What DuckDB says of others may name the host's folders."""
+"""Messages of other errors may name the host's folders."""
 
 _MAX_REASON: Final = 200
 
 
 def reason_of(error: duckdb.Error) -> str:
-    """What DuckDB says about a statement over an enclosure, on one line; "" where it isn't told."""
+    """DuckDB's message about a statement in a sandbox, on one line; "" if it isn't shown."""
     if not isinstance(error, _SHOWN_ERRORS):
         return ""
     line = str(error).partition("\n")[0]

@@ -1,8 +1,8 @@
-"""Functions that tell of more than their arguments: of the engine, its settings, files, the host.
+"""Functions that reveal more than their arguments: the engine, its settings, files, the host.
 
-Where analysts' own statements run there is nothing of that to be told; these names are left out of
-them all the same. The list is DuckDB's own, so that a function which a later version brings is one
-of them until it is named here, or says that it is consistent.
+In a sandbox, where analysts' own statements run, there is little to reveal; these functions are
+refused all the same. They are derived from DuckDB's own list of functions, so that a new function
+is one of them until it is named here, or DuckDB calls it consistent.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from dpsql.engine.duckdb.constant_evaluation import ask_of_functions
+from dpsql.engine.duckdb.constant_evaluation import engine_functions
 
 _CHANGING: Final = {
     "random",
@@ -26,7 +26,7 @@ _CHANGING: Final = {
     "get_current_timestamp",
     "transaction_timestamp",
 }
-"""Functions of chance and of the clock."""
+"""Functions of randomness and of the clock, which are allowed."""
 
 _TABLES: Final = {
     "range",
@@ -40,7 +40,7 @@ _TABLES: Final = {
     "histogram",
     "histogram_values",
 }
-"""Table functions whose rows are made of their arguments."""
+"""Table functions whose rows follow from their arguments, which are allowed."""
 
 _NAMING: Final = {
     "current_catalog",
@@ -54,32 +54,33 @@ _NAMING: Final = {
     "user",
     "pg_catalog",
 }
-"""Words that need no parentheses."""
+"""Names that are evaluated without parentheses."""
 
 _CONSTANTS: Final = {"version", "get_block_size"}
-"""Consistent ones, which tell of the engine all the same."""
+"""Functions that DuckDB calls consistent, and which reveal the engine all the same."""
 
 _PREFIXES: Final = ("duckdb_", "pragma_", "pg_", "sqlite_")
 
 
 @cache
 def introspection_functions() -> frozenset[str]:
-    """The names of all functions that tell of more, in lower case."""
+    """The names of all functions that reveal more than their arguments, in lower case."""
     known = _CHANGING | _TABLES
-    found = {
+    listed = {
         name
-        for name, space, kind, stability in ask_of_functions()
+        for name, space, kind, stability in engine_functions()
         if name not in known and not _of_arguments(space, kind, stability)
     }
-    return frozenset(name.casefold() for name in found | _NAMING | _CONSTANTS)
+    return frozenset(name.casefold() for name in listed | _NAMING | _CONSTANTS)
 
 
 def is_introspection(word: str) -> bool:
-    """Whether `word` alone, in lower case, is the engine's name of something of its own."""
+    """Whether `word`, in lower case, is a name of the engine's own, also without parentheses."""
     return word in _NAMING or word.startswith(_PREFIXES)
 
 
 def _of_arguments(space: str, kind: str, stability: str | None) -> bool:
+    """Whether DuckDB's list says that the function's value follows from its arguments."""
     match kind:
         case "scalar" | "aggregate" | "window":
             return stability == "CONSISTENT"

@@ -1,7 +1,7 @@
-"""A process aside, in which statements run that analysts wrote: it can be ended at any time.
+"""A separate process in which analysts' own statements run, and which can be killed at any time.
 
-What it is asked comes from the process that started it, which it trusts; its replies are read as
-Arrow tables, or as text, and nothing else.
+It trusts its requests, which come from the process that started it; that process reads replies as
+Arrow tables or as text, and as nothing else.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from dpsql.engine.sandbox.database import (
 from dpsql.errors import ExecutionCancelled
 
 MEMORY_BYTES: Final = 1024 * 1024 * 1024
-"""Of the process as a whole: what it asks for beyond that isn't there."""
+"""The limit for the process as a whole; allocations beyond it fail."""
 
 _START_SECONDS: Final = 60
-"""For the process to start, and to load what it is sent."""
+"""The time for the process to start, and to load contents."""
 
 _ROWS, _LOADED, _LACKS, _TOO_LARGE, _UNANSWERED = b"R", b"O", b"N", b"L", b"U"
 _LENGTH: Final = struct.Struct("!Q")
@@ -53,7 +53,10 @@ class _Load:
 
 
 class SandboxProcess:
-    """One such process, started when it is first asked; a statement has it to itself."""
+    """One such process, started when it is first used; it runs one statement at a time.
+
+    `seconds` is the time for one statement.
+    """
 
     def __init__(self, seconds: float, limit: ReadLimit) -> None:
         self.limit = limit
@@ -66,7 +69,8 @@ class SandboxProcess:
     def ask(self, contents: Contents, query: SandboxQuery) -> pa.Table:
         """The rows of `query` over `contents`.
 
-        Raises Unanswered, TooLargeAnswer or Stopped, and ExecutionCancelled if it was interrupted.
+        Raises NoAnswer if it fails, TooLargeAnswer, Stopped if it takes too long, and
+        ExecutionCancelled if it was interrupted.
         """
         with self._one:
             self._cancelled = False
@@ -87,14 +91,14 @@ class SandboxProcess:
                 raise TooLargeAnswer
 
     def interrupt(self) -> None:
-        """End the process: the next statement has another."""
+        """Kill the process; the next statement starts another."""
         self._cancelled = True
         process = self._process
         if process is not None:
             process.kill()
 
     def close(self) -> None:
-        """End the process."""
+        """Kill the process and wait for its end."""
         self.interrupt()
         with self._one:
             self._end()
@@ -103,7 +107,7 @@ class SandboxProcess:
         if self._process is None or self._process.poll() is not None:
             self._end()
             self._process = _started()
-            # Importing takes a moment, of which the statement has nothing.
+            # The time to import modules isn't the statement's.
             seconds += _START_SECONDS
         process = self._process
         assert process.stdin is not None
@@ -122,7 +126,7 @@ class SandboxProcess:
             self._end()
             if self._cancelled:
                 raise ExecutionCancelled from None
-            # Memory that isn't there may end a process as it likes.
+            # A process may end in any way when it has no memory left.
             raise TooLargeAnswer from None
 
     def _end(self) -> None:
@@ -152,7 +156,7 @@ def _started() -> subprocess.Popen[bytes]:
 
 
 def _read(pipe: IO[bytes], size: int, deadline: float) -> bytes:
-    """So many bytes; TimeoutError if they aren't there by then."""
+    """Reads `size` bytes; TimeoutError after the `deadline`, EOFError if `pipe` has ended."""
     parts: list[bytes] = []
     with selectors.DefaultSelector() as waiting:
         waiting.register(pipe, selectors.EVENT_READ)
@@ -168,37 +172,37 @@ def _read(pipe: IO[bytes], size: int, deadline: float) -> bytes:
 
 
 def serve() -> None:
-    """Do what is asked on standard input, until that ends."""
+    """Run the requests on standard input, until it ends, and exit."""
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     tasks: SimpleQueue[SandboxQuery | _Load] = SimpleQueue()
     threading.Thread(target=_work, args=(tasks,), daemon=True).start()
-    # A statement that goes on must not keep the process when its parent is gone.
-    asked = sys.stdin.buffer
-    while head := asked.read(_LENGTH.size):
+    # The thread is a daemon: a running statement must not keep the process when its parent is gone.
+    requests = sys.stdin.buffer
+    while head := requests.read(_LENGTH.size):
         (length,) = _LENGTH.unpack(head)
-        tasks.put(pickle.loads(asked.read(length)))  # noqa: S301 - its parent's
+        tasks.put(pickle.loads(requests.read(length)))  # noqa: S301 - its parent's
     os._exit(0)
 
 
 def _work(tasks: SimpleQueue[SandboxQuery | _Load]) -> None:
-    enclosures = Sandboxes()
+    sandboxes = Sandboxes()
     while True:
-        reply = _done(tasks.get(), enclosures)
+        reply = _done(tasks.get(), sandboxes)
         sys.stdout.buffer.write(_LENGTH.pack(len(reply)) + reply)
         sys.stdout.buffer.flush()
 
 
-def _done(task: SandboxQuery | _Load, enclosures: Sandboxes) -> bytes:
+def _done(task: SandboxQuery | _Load, sandboxes: Sandboxes) -> bytes:
     try:
         match task:
             case _Load(contents=contents):
-                enclosures.load(contents)
+                sandboxes.load(contents)
                 return _LOADED
-            case SandboxQuery(name=name) if not enclosures.has(name):
+            case SandboxQuery(name=name) if not sandboxes.has(name):
                 return _LACKS
             case SandboxQuery():
-                return _ROWS + stream(enclosures.run(task))
+                return _ROWS + stream(sandboxes.run(task))
     except (TooLargeAnswer, duckdb.OutOfMemoryException, MemoryError, pa.ArrowMemoryError):
         return _TOO_LARGE
     except duckdb.Error as error:

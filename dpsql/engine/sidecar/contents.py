@@ -1,9 +1,9 @@
-"""What a sidecar says that it was made of: its stamp, and how many rows each of its tables has.
+"""A sidecar's record of what it was made of: its stamp, and the numbers of rows of its tables.
 
-Each row of a table that has a unit stands there once, and each unit once. How many these are is
-counted on the source's own tables, without the statements that fill the file: by those a row that
-came twice would be counted twice. A file that holds other numbers of rows is refused when it is
-made and isn't used when it is opened, nor where the source's tables have other numbers by then.
+The sidecar must hold each row that has a unit once, and each unit once. Their numbers are counted
+on the source's own tables, and not by the statements that fill the file, which would count a
+duplicate row twice, too. A file with other numbers of rows is refused when it is written, and isn't
+used when it is opened; nor is one if the source's tables have other numbers of rows by then.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ SIDECAR: Final = "dpsql prepared"
 """The name under which the file is attached; it has a space so that no schema can say it."""
 
 ROW_SCHEMA: Final = "main"
-"""The schema of its tables that have a table's rows."""
+"""The schema of the sidecar's tables that hold a table's rows."""
 
 UNIT_SCHEMA: Final = "units"
-"""The schema of those that have a row for each of a table's units."""
+"""The schema of the sidecar's tables that hold one row for each of a table's units."""
 
 _SOURCE_TABLE: Final = f'"{SIDECAR}".main."made of"'
 
 
 @dataclass(frozen=True, slots=True)
 class SidecarCounts:
-    """Of `table` the rows in the source, those with a unit, and the units; None if not listed."""
+    """The numbers of `table`: rows in the source, rows with a unit, and units (None: no table)."""
 
     table: str
     source: int
@@ -41,7 +41,7 @@ class SidecarCounts:
 
 
 def counted(connection: duckdb.DuckDBPyConnection, contents: SidecarTable) -> SidecarCounts:
-    """What the file must hold of a table, by the source's rows."""
+    """The numbers of rows that the sidecar must have of a table, counted on the source's rows."""
     units = f"SELECT count(DISTINCT {_quoted(UNIT_COLUMN)}) FROM ({contents.rows})"  # noqa: S608
     return SidecarCounts(
         contents.name,
@@ -52,7 +52,7 @@ def counted(connection: duckdb.DuckDBPyConnection, contents: SidecarTable) -> Si
 
 
 def holds(connection: duckdb.DuckDBPyConnection, counts: SidecarCounts) -> bool:
-    """Whether file and source have so many rows; of whole tables, which no row is read for."""
+    """Whether sidecar and source have these numbers of rows; counting whole tables reads no row."""
     name = _quoted(counts.table)
     wanted = [(name, counts.source), (f'"{SIDECAR}".{ROW_SCHEMA}.{name}', counts.rows)]
     if counts.units is not None:
@@ -63,7 +63,7 @@ def holds(connection: duckdb.DuckDBPyConnection, counts: SidecarCounts) -> bool:
 def write(
     connection: duckdb.DuckDBPyConnection, stamp: str, tables: Sequence[SidecarCounts]
 ) -> None:
-    """Write down that the file has the stamp and so many rows: one without it is none."""
+    """Write the record of stamp and numbers of rows, without which a file is no sidecar."""
     connection.execute(
         f"CREATE TABLE {_SOURCE_TABLE} (stamp VARCHAR, name VARCHAR, source UBIGINT, rows UBIGINT,"
         " units UBIGINT)"
@@ -75,17 +75,17 @@ def write(
 
 
 def read(connection: duckdb.DuckDBPyConnection, stamp: str) -> tuple[SidecarCounts, ...]:
-    """The tables of a file with that stamp and no other numbers of rows than it was made with."""
+    """The numbers of rows in the file's record; none if it has another stamp, or was altered."""
     rows = connection.execute(
         f"SELECT stamp, name, source, rows, units FROM {_SOURCE_TABLE} ORDER BY rowid"  # noqa: S608
     ).fetchall()
     tables = tuple(SidecarCounts(*row) for _, *row in rows)
     sealed = _sealed(stamp, tables)
-    return tables if all(found == sealed for found, *_ in rows) else ()
+    return tables if all(recorded == sealed for recorded, *_ in rows) else ()
 
 
 def _sealed(stamp: str, tables: Sequence[SidecarCounts]) -> str:
-    """The stamp bound to the numbers of rows: of other numbers it would be another."""
+    """A digest of the stamp and the numbers of rows, which shows that none was altered."""
     counts = (encoded((each.table, each.source, each.rows, each.units)) for each in tables)
     return digest_of("sealed stamp", stamp, *counts)
 

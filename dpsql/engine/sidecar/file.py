@@ -1,9 +1,10 @@
-"""A file with what every statement needs again of the source: each row's unit, rows in its order.
+"""The sidecar's file: the rows of a source, each with its unit, in the order of units.
 
-It enforces two things, and no limit: each row stands beside the unit that the source's keys lead
-to, and rows without one are left out. Beside that it counts each unit's rows (`beside`), and has
-their sums (`unit_sums`). It is used only where the `stamp` in it says that it was made of this very
-version of the source under this very schema, and only if nobody else could write it.
+It saves each statement the joins that find units. It enforces two facts, and no limit: each row has
+the unit that the source's keys lead to, and rows without a unit are left out. It also has counts of
+each unit's rows (`row_columns`) and their sums (`unit_sums`). A sidecar is used only if its `stamp`
+says that it was made of this very version of the source under this very schema, and only if nobody
+else could write it.
 """
 
 from __future__ import annotations
@@ -31,43 +32,43 @@ from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
 
 _AT_ONCE: Final = 8_000_000
-"""Rows that are counted and sorted at a time. TPC-H's 60 million lines at once filled a disk with
-60 GB of what was spilled; so many of them take some 6 GB of memory."""
+"""Rows that are counted and sorted at a time. TPC-H's 60 million lines at once spilled 60 GB and
+filled a disk; eight million of them take some 6 GB of memory."""
 
 _MAGIC: Final = b"DUCK"
 
 
 @dataclass(frozen=True, slots=True)
 class Sidecar:
-    """The file, and the stamp that it has to have."""
+    """The path of a sidecar, and the stamp that it must have."""
 
     path: str
     stamp: str
 
 
 def attach_sidecar(connection: duckdb.DuckDBPyConnection, sidecar: Sidecar) -> frozenset[str]:
-    """Name the tables that can be read from `sidecar`: none if it isn't what it has to be."""
+    """Attach `sidecar`; returns the tables that can be read from it, none if it can't be used."""
     if not _is_ours(sidecar.path):
         return frozenset()
     path = exp.Literal.string(sidecar.path).sql("duckdb")
     with suppress(duckdb.Error):
         connection.execute(f'ATTACH {path} AS "{SIDECAR}" (READ_ONLY, TYPE duckdb)')
-        found = contents.read(connection, sidecar.stamp)
-        if found and all(contents.holds(connection, counts) for counts in found):
-            return frozenset(counts.table for counts in found)
+        tables = contents.read(connection, sidecar.stamp)
+        if tables and all(contents.holds(connection, counts) for counts in tables):
+            return frozenset(counts.table for counts in tables)
     with suppress(duckdb.Error):
         connection.execute(f'DETACH "{SIDECAR}"')
     return frozenset()
 
 
 def _is_ours(path: str) -> bool:
-    """A file that its owner alone may read or write, and no log that would change it."""
+    """Whether it is our own file, closed to other users, with no log that would change it."""
     with suppress(OSError):
-        found = os.lstat(path)
+        status = os.lstat(path)
         return (
-            stat.S_ISREG(found.st_mode)
-            and found.st_uid == os.geteuid()
-            and not found.st_mode & 0o077
+            stat.S_ISREG(status.st_mode)
+            and status.st_uid == os.geteuid()
+            and not status.st_mode & 0o077
             and not os.path.lexists(f"{path}.wal")
         )
     return False
@@ -81,39 +82,40 @@ def write_sidecar(
     before: Identity,
     step: Callable[[str], None],
 ) -> None:
-    """Replace the file by one with `tables`; `step` is told what is being done.
+    """Replace the sidecar by one with `tables`; `step` is called with what is being done.
 
-    Whole or not at all, and readable by its owner only, as is what sorting spills meanwhile. `salt`
-    is fresh and secret; it is not kept. Refused unless the source is as it was `before`, when its
-    keys were verified: lines of an order that has come twice since would be there twice.
+    The file is written whole or not at all, and readable by its owner only, as are files that
+    sorting spills meanwhile. `salt` is fresh and secret; it is not stored. Raises SourceFault if it
+    can't be written, or the source isn't as it was `before`, when its keys were verified: the lines
+    of an order that has come twice since would be there twice.
     """
     target = Path(sidecar.path)
     _check_replaceable(target)
     with unfinished(target) as folder:
-        made = folder / "made"
+        new_file = folder / "made"
         finished = False
         with (
-            suppress(duckdb.Error),  # what it says is made of rows
-            _opened(source, made, str(folder)) as connection,
+            suppress(duckdb.Error),  # its message may quote rows
+            _opened(source, new_file, str(folder)) as connection,
         ):
             fill(connection, sidecar.stamp, tables, salt, step)
             finished = True
-        if not finished or Path(f"{made}.wal").exists():
+        if not finished or Path(f"{new_file}.wal").exists():
             raise SourceFault(
                 "the source can't be prepared",
                 hint="try dpsql check on it, and see whether the disk of the ledger is full",
             )
-        made.chmod(0o600)
-        with made.open("rb") as stream:
+        new_file.chmod(0o600)
+        with new_file.open("rb") as stream:
             os.fsync(stream.fileno())
         if identity(source) != before:
             raise SourceFault("the source has changed meanwhile", hint="prepare it again")
         _check_replaceable(target)
-        made.replace(target)
+        new_file.replace(target)
 
 
 def _check_replaceable(target: Path) -> None:
-    """Refuse to overwrite what isn't a sidecar: a name may be somebody's ledger or database."""
+    """Refuse to overwrite a file that is no sidecar: it may be somebody's ledger or database."""
     if not os.path.lexists(target):
         return
     with suppress(OSError, duckdb.Error):
@@ -136,14 +138,14 @@ def fill(
     salt: str,
     step: Callable[[str], None],
 ) -> None:
-    """Make `tables` in the database that is attached as `SIDECAR`.
+    """Create `tables` in the database that is attached as `SIDECAR`.
 
-    Refused where one doesn't come to hold each row with a unit, and each unit, once.
+    Raises SourceFault unless each then holds each row that has a unit, and each unit, once.
     """
     connection.execute(f'CREATE SCHEMA "{SIDECAR}".{UNIT_SCHEMA}')
-    found = []
+    table_counts = []
     for table in tables:
-        made, units = (
+        row_table, unit_table = (
             exp.table_(table.name, db=group, catalog=SIDECAR, quoted=True)
             for group in (ROW_SCHEMA, UNIT_SCHEMA)
         )
@@ -151,7 +153,7 @@ def fill(
         for part in range(parts):
             shown = "" if parts == 1 else f", part {part + 1} of {parts}"
             step(f"counting and sorting the rows of {table.name}{shown}")
-            for statement in statements(table, made, units, salt, part, parts):
+            for statement in statements(table, row_table, unit_table, salt, part, parts):
                 connection.execute(statement)
         counts = contents.counted(connection, table)
         if not contents.holds(connection, counts):
@@ -159,10 +161,10 @@ def fill(
                 f"{table.name} can't be prepared: its rows would not be there once each",
                 hint="run dpsql check on the schema, and prepare it again",
             )
-        found.append(counts)
+        table_counts.append(counts)
     step("writing the file")
-    # Last: a file without it is none.
-    contents.write(connection, stamp, found)
+    # Written last: a file without this record is no sidecar.
+    contents.write(connection, stamp, table_counts)
     connection.execute(f'CHECKPOINT "{SIDECAR}"')
 
 
@@ -178,9 +180,9 @@ def _opened(source: DuckDBSource, file: Path, folder: str) -> Iterator[duckdb.Du
     with duckdb.connect(":memory:") as connection:
         configure(connection)
         attach(connection, source)
-        found = catalog(connection, source)
+        columns = catalog(connection, source)
         for table in source.tables:
-            connection.execute(create_view_sql(table, dict(found[table.name])).sql("duckdb"))
+            connection.execute(create_view_sql(table, dict(columns[table.name])).sql("duckdb"))
         spilled = exp.Literal.string(folder).sql("duckdb")
         connection.execute("RESET GLOBAL max_temp_directory_size")
         connection.execute(f"SET GLOBAL temp_directory = {spilled}")

@@ -1,7 +1,7 @@
-"""What stands beside each row of a sidecar: how many rows its unit has, in all and of its values.
+"""The columns that a sidecar adds to each row: its unit, and counts of that unit's rows.
 
-Each is a function of one unit's bag of rows and of a salt that is drawn for each file: whoever else
-is in the table changes none of it. Of a column c:
+Each is a function of one unit's bag of rows and of a salt that is drawn for each file: other units'
+rows change none of them. For a column c:
 
 | column      | what it holds                                                             |
 | ----------- | ------------------------------------------------------------------------- |
@@ -9,17 +9,17 @@ is in the table changes none of it. Of a column c:
 | place of c  | the place of this value among the unit's, by a keyed hash of unit and value |
 | first of c  | TRUE in one of the unit's rows with this value; which one is nobody's promise |
 
-One more is a function of the whole table, and so it decides no number, but only which of two ways
-the engine takes to the same one:
+One more is a function of the whole table. So it changes no result, but only which of two plans for
+the same result the engine runs:
 
 | column             | what it holds                                                      |
 | ------------------ | ------------------------------------------------------------------ |
 | beyond bounds of c | 1 in all rows if any row's c is NULL or beyond its bounds, else 0   |
 
-Rows stand in the order of their units: those within all declared limits first, and of these those
-of few rows. Who may be over a limit thus stands at the end, and reading them alone skips the rest;
-no statement sees an order, and limits are enforced whatever it is. Of a table that is too long to
-be sorted at once, that holds of each part of its units.
+Rows are in the order of their units: units within all declared limits first, and among these, ones
+with few rows first. So units that may be over a limit are at the end, and reading only them skips
+the rest. No statement depends on the order, and limits are enforced whatever it is. If a table is
+too long to be sorted at once, each part of its units is in this order.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ UNIT_ROW_COUNT: Final = "rows of the unit"
 """The column that holds how many rows a row's unit has in the table."""
 
 COUNT_CAP: Final = 65_535
-"""Numbers are 16 bits wide: this one means so many or more."""
+"""Counts are 16 bits wide: this count means so many or more."""
 
 _BASE: Final = "rows with units"
 _NUMBER: Final = "number of the row"
@@ -49,22 +49,22 @@ _OUT_OF_RANGE: Final = "what is beyond its bounds"
 
 
 def value_count_column(column: str) -> str:
-    """The name of the number of a unit's rows with a value of `column`."""
+    """The name of the column that counts the unit's rows with this row's value of `column`."""
     return f"rows with {column}"
 
 
 def group_rank_column(column: str) -> str:
-    """The name of the place of a value of `column` among its unit's."""
+    """The name of the column with the rank of this row's value of `column` in its unit."""
     return f"place of {column}"
 
 
 def first_row_column(column: str) -> str:
-    """The name of the mark of one row for each of a unit's values of `column`."""
+    """The name of the column that is TRUE in one row for each of a unit's values of `column`."""
     return f"first of {column}"
 
 
 def out_of_range_column(column: str) -> str:
-    """The name of the number that is 0 where all values of `column` lie within its bounds."""
+    """The name of the column that is 0 if all values of `column` lie within its bounds, else 1."""
     return f"beyond bounds of {column}"
 
 
@@ -72,13 +72,13 @@ def out_of_range_column(column: str) -> str:
 class SidecarTable:
     """A table to prepare: `rows` is the SELECT of its rows and their unit.
 
-    `with_unit` is one of how many rows of the table have a unit, each counted once. Beside each
-    stands how many its unit has, in all, and of its value of each of `group_count_columns`. Units
-    with more than `max_rows` rows, or more than `max_rows_per_value` of one value, stand last.
-    `range_checked_columns` are columns, each with the condition that its value lies within its
-    bounds; `unit_sum_columns` are those whose sums are kept for each unit, None if none has a row
-    of its own. `unit_column` is the column that names the unit, in this table or in the one that
-    leads to it; under the name `lent_unit_column`, if there is one, it stands beside the rows, too.
+    `with_unit` is the SELECT that counts the rows that have a unit, each once. Each row gets its
+    unit's number of rows, in all and with its value of each of `group_count_columns`. Units with
+    more than `max_rows` rows, or more than `max_rows_per_value` of one value, are last in order.
+    `range_checked_columns` are columns, each with the SQL condition that its value lies within its
+    bounds; `unit_sum_columns` are summed for each unit, None if the sidecar has no rows of units.
+    `unit_column` is the column that names the unit, in this table or in the one that its keys lead
+    to; the rows get it, too, under the name `lent_unit_column`, unless that is None.
     """
 
     name: str
@@ -94,15 +94,15 @@ class SidecarTable:
 
     @property
     def added(self) -> tuple[str, ...]:
-        """The columns that no table may have of its own."""
+        """The names of all columns that the sidecar adds, which the table must not have itself."""
         kinds = (value_count_column, group_rank_column, first_row_column)
-        beside = (name(c) for c in self.group_count_columns for name in kinds)
+        counts = (name(c) for c in self.group_count_columns for name in kinds)
         sums = unit_sums.names(self.unit_sum_columns or ())
         return (
             UNIT_COLUMN,
             UNIT_ROW_COUNT,
             _NUMBER,
-            *beside,
+            *counts,
             *(out_of_range_column(c) for c, _ in self.range_checked_columns),
             *sums,
         )
@@ -111,19 +111,19 @@ class SidecarTable:
 def statements(
     contents: SidecarTable, target: exp.Table, units: exp.Table, salt: str, part: int, parts: int
 ) -> Iterator[str]:
-    """What adds one part of the units to the table `target` of rows, and to that of `units`.
+    """The statements that add one part of the units to the tables `target`, of rows, and `units`.
 
-    After the last part, nothing else is left behind.
+    `part` of `parts` counts from 0. After the last part, no temporary table is left.
     """
     if part == 0:
-        # Of the whole table: a number that isn't the same in all parts would decide nothing.
+        # Computed for the whole table: the flag must be the same in all parts to decide on a plan.
         yield f"CREATE TEMP TABLE {_sql(_OUT_OF_RANGE)} AS {_out_of_range(contents)}"
     own = f"hash({_sql(UNIT_COLUMN)}) % {parts} = {part}"
     rows = f"SELECT row_number() OVER () AS {_sql(_NUMBER)}, * FROM ({contents.rows}) WHERE {own}"  # noqa: S608
     yield f"CREATE TEMP TABLE {_sql(_BASE)} AS {rows}"
-    for place, column in enumerate(contents.group_count_columns):
+    for number, column in enumerate(contents.group_count_columns):
         counted = _counted(column, salt).sql("duckdb")
-        yield f"CREATE TEMP TABLE {_sql(_counts(place))} AS {counted}"
+        yield f"CREATE TEMP TABLE {_sql(_counts(number))} AS {counted}"
     each = _units(contents).sql("duckdb")
     yield f"CREATE TEMP TABLE {_sql(_UNITS)} AS {each}"
     rows = _joined(contents).sql("duckdb")
@@ -138,20 +138,20 @@ def statements(
 
 
 def _out_of_range(contents: SidecarTable) -> str:
-    """One row: of each bounded column, whether any row is beyond; 0 where there are no rows."""
-    found = [
-        f"CAST(coalesce(max(CASE WHEN {within} THEN 0 ELSE 1 END), 0) AS UTINYINT)"
+    """One row with a flag for each bounded column: 1 if any row is out of its bounds, else 0."""
+    flags = [
+        f"CAST(coalesce(max(CASE WHEN {condition} THEN 0 ELSE 1 END), 0) AS UTINYINT)"
         f" AS {_sql(out_of_range_column(column))}"
-        for column, within in contents.range_checked_columns
+        for column, condition in contents.range_checked_columns
     ]
-    # Without an aggregate there would be one row for each row of the table, and each row of the
-    # sidecar would stand beside all of them: of 50 rows, 2,500 would be made.
-    found.append(f"count(*) AS {_sql(UNIT_ROW_COUNT)}")
-    return f"SELECT {', '.join(found)} FROM ({contents.rows})"  # noqa: S608
+    # Without an aggregate there would be one row for each row of the table, and the join would pair
+    # each row of the sidecar with all of them: of 50 rows, 2,500 would be made.
+    flags.append(f"count(*) AS {_sql(UNIT_ROW_COUNT)}")
+    return f"SELECT {', '.join(flags)} FROM ({contents.rows})"  # noqa: S608
 
 
 def _counted(column: str, salt: str) -> exp.Select:
-    """One row per unit and value: its rows, the first of them, its place among the values."""
+    """One row per unit and value: number of rows, the first row, the value's rank in the unit."""
     unit, value = _column(UNIT_COLUMN), _column(column)
     each = (
         exp.select(unit, value, _as(_call("count", exp.Star()), value_count_column(column)))
@@ -185,31 +185,31 @@ def _joined(contents: SidecarTable) -> exp.Select:
     if contents.lent_unit_column is not None:
         select = select.select(_as(unit, contents.lent_unit_column))
     for number, column in enumerate(contents.group_count_columns):
-        beside = f"c{number}"
+        alias = f"c{number}"
         same = exp.and_(
-            exp.EQ(this=unit.copy(), expression=_column(UNIT_COLUMN, beside)),
-            # A row without a value has the rows of its unit that are without one, too.
-            exp.NullSafeEQ(this=_column(column, "t"), expression=_column(column, beside)),
+            exp.EQ(this=unit.copy(), expression=_column(UNIT_COLUMN, alias)),
+            # NULL is a value like others: its count is of the unit's rows with NULL.
+            exp.NullSafeEQ(this=_column(column, "t"), expression=_column(column, alias)),
         )
         first = exp.EQ(
-            this=_column(_NUMBER, "t"), expression=_column(first_row_column(column), beside)
+            this=_column(_NUMBER, "t"), expression=_column(first_row_column(column), alias)
         )
         names = (value_count_column(column), group_rank_column(column))
-        select = select.join(_table(_counts(number), beside), on=same).select(
-            *(_narrow(name, beside) for name in names),
+        select = select.join(_table(_counts(number), alias), on=same).select(
+            *(_narrow(name, alias) for name in names),
             _as(exp.Paren(this=first), first_row_column(column)),
         )
     return select.order_by(_column(_OVER, "u"), _column(UNIT_ROW_COUNT, "u"), unit.copy())
 
 
 def _units(contents: SidecarTable) -> exp.Select:
-    """One row per unit: its rows, their sums, and whether any limit may be passed."""
+    """One row per unit: its number of rows, their sums, and whether it may be over a limit."""
     rows = _call("count", exp.Star())
     over: exp.Expr = exp.GT(this=rows.copy(), expression=exp.Literal.number(contents.max_rows))
-    for place, column in enumerate(contents.group_count_columns):
-        most = exp.Literal.number(contents.max_rows_per_value)
-        many = exp.select(_column(UNIT_COLUMN)).from_(_table(_counts(place)))
-        many = many.where(exp.GT(this=_column(value_count_column(column)), expression=most))
+    for number, column in enumerate(contents.group_count_columns):
+        limit = exp.Literal.number(contents.max_rows_per_value)
+        many = exp.select(_column(UNIT_COLUMN)).from_(_table(_counts(number)))
+        many = many.where(exp.GT(this=_column(value_count_column(column)), expression=limit))
         over = exp.Or(
             this=over, expression=exp.In(this=_column(UNIT_COLUMN), query=many.subquery())
         )
@@ -230,8 +230,9 @@ def _of_units(contents: SidecarTable) -> exp.Select:
 
 
 def _narrow(name: str, of: str) -> exp.Expr:
-    least = _call("least", _column(name, of), exp.Literal.number(COUNT_CAP))
-    return _as(exp.Cast(this=least, to=exp.DataType.build("USMALLINT", dialect="duckdb")), name)
+    """The count `name` of the relation `of` in 16 bits, capped at COUNT_CAP."""
+    capped = _call("least", _column(name, of), exp.Literal.number(COUNT_CAP))
+    return _as(exp.Cast(this=capped, to=exp.DataType.build("USMALLINT", dialect="duckdb")), name)
 
 
 def _counts(number: int) -> str:

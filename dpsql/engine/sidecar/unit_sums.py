@@ -1,4 +1,4 @@
-"""What a sidecar has of each unit, beside its rows: one row, with their number and their sums.
+"""The sidecar's table of units: one row for each unit, with its number of rows and their sums.
 
 | column           | what it holds                                                            |
 | ---------------- | ------------------------------------------------------------------------ |
@@ -7,8 +7,8 @@
 | values of c      | in how many of them c isn't NULL                                         |
 | sum of c         | the sum of those values within c's bounds, in steps of its last digit     |
 
-Each is a function of one unit's bag of rows. Who reads a sum enforces that it is one: that it lies
-between so many least and so many greatest values.
+Each is a function of one unit's bag of rows. Statements that read a sum also enforce that it can be
+one: that it lies between as many times the column's low and high bound as there are values.
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ from sqlglot import exp
 
 
 def values_of(column: str) -> str:
-    """The name of the number of a unit's values of `column`."""
+    """The name of the column with the number of the unit's values of `column` but NULL."""
     return f"values of {column}"
 
 
 def sum_of(column: str) -> str:
-    """The name of the sum of a unit's values of `column`."""
+    """The name of the column with the sum of the unit's values of `column`, in steps."""
     return f"sum of {column}"
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnSum:
-    """A column: what is summed of it, by its name; and, by `sum_of`, the sum in steps."""
+    """A column with two SQL expressions: `term`, which is summed, and `steps`, the sum in steps.
+
+    `term` reads the column by its name, `steps` the sum by the name `sum_of(column)`.
+    """
 
     column: str
     term: str
@@ -39,16 +42,16 @@ class ColumnSum:
 
 
 def sums(columns: Sequence[ColumnSum]) -> list[str]:
-    """What is asked of a unit's rows."""
+    """The items of a SELECT, grouped by unit, that counts and sums the values of `columns`."""
     items = [(f"count({_quoted(each.column)})", values_of(each.column)) for each in columns]
     items += [(f"sum({each.term})", sum_of(each.column)) for each in columns]
     return [f"{item} AS {_quoted(name)}" for item, name in items]
 
 
 def narrowed(columns: Sequence[ColumnSum]) -> list[str]:
-    """What `sums` found, in the types that it is kept in.
+    """The items of a SELECT that casts the results of `sums` to the types of the sidecar.
 
-    Of a unit of so many rows that no limit lets them all count, it may be NULL.
+    A value that doesn't fit its type is NULL; its unit has more rows than any limit allows.
     """
     items = [(_quoted(values_of(c.column)), "USMALLINT", values_of(c.column)) for c in columns]
     items += [(each.steps, "BIGINT", sum_of(each.column)) for each in columns]
@@ -56,7 +59,7 @@ def narrowed(columns: Sequence[ColumnSum]) -> list[str]:
 
 
 def names(columns: Sequence[ColumnSum]) -> list[str]:
-    """The columns that are kept."""
+    """The names of the sidecar's columns for `columns`."""
     return [name(each.column) for name in (values_of, sum_of) for each in columns]
 
 

@@ -3,8 +3,8 @@
 | module     | what it does                                                         |
 | ---------- | -------------------------------------------------------------------- |
 | entry      | the entries as closed data, their encoding, the hash that links them |
-| anchor     | the second file, which tells a rolled-back ledger from a whole one   |
+| anchor     | the second file, by which a rolled-back ledger is recognized         |
 | hash_chain | appends entries and publishes them to the anchor                     |
-| checkpoint | what the chain adds up to, and the sums that openings start from     |
-| verify     | replays the whole chain and compares everything else with it         |
+| checkpoint | running sums of the chain, from which a ledger is opened             |
+| verify     | the audit: replays the whole chain and compares the tables with it   |
 """

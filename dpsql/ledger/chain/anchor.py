@@ -1,8 +1,9 @@
-"""The second file, which tells a rolled-back ledger from a whole one.
+"""The second file of a ledger, by which one that was rolled back is recognized.
 
-It lists the number and hash of every entry, one line of one width each, and only ever grows. The
-one rule: the anchor is a prefix of the lines of the chain. A ledger that was replaced by an older
-copy is shorter than its anchor; one that was rewritten, or belongs elsewhere, differs from it.
+The anchor lists the number and hash of every entry, one line of one width each, and only ever
+grows. The one rule: the anchor is a prefix of the lines that the chain's entries would have. A
+ledger that was replaced by an older copy has fewer entries than its anchor has lines; one that was
+rewritten, or belongs to another anchor, has other hashes.
 
 Who can write both files can forge both; only receipts in other hands, or an anchor on a medium that
 nobody can rewrite, show that.
@@ -19,13 +20,14 @@ from dpsql.ledger.fault import RESTORE, fault, translated_errors
 from dpsql.ledger.storage.file_safety import create_private
 
 WIDTH = 12 + 1 + 64 + 1
+"""Bytes of a line: number, space, hash, line feed."""
 
 _LINE = re.compile(rb"(\d{12}) ([0-9a-f]{64})\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The last whole line, `seq` 0 if there is none, and the part of a line that follows it."""
+    """The last whole line (`seq` 0: there is none), and the bytes of a part of a line behind it."""
 
     seq: int
     hash: str
@@ -33,7 +35,7 @@ class Tail:
 
 
 def line(seq: int, own_hash: str) -> bytes:
-    """What the anchor says of one entry."""
+    """The anchor's line of one entry."""
     return f"{seq:012d} {own_hash}\n".encode()
 
 
@@ -44,12 +46,12 @@ class Anchor:
         self.path = path
 
     def exists(self) -> bool:
-        """There is such a file, if only an empty one."""
+        """Whether the file exists, if only an empty one."""
         with translated_errors(self.path):
             return self.path.exists()
 
     def tail(self) -> Tail:
-        """The end of the file; that of an empty file if there is none."""
+        """The end of the file, empty if it doesn't exist; LedgerFault if it is damaged."""
         with translated_errors(self.path):
             try:
                 file = self.path.open("rb")
@@ -62,13 +64,13 @@ class Anchor:
                 torn = file.read(rest)
         if not count:
             return Tail(0, "", torn)
-        found = _LINE.fullmatch(last)
-        if found is None or int(found[1]) != count:
+        match = _LINE.fullmatch(last)
+        if match is None or int(match[1]) != count:
             raise fault(self.path, "is damaged: its last line is no line of an anchor", RESTORE)
-        return Tail(count, found[2].decode(), torn)
+        return Tail(count, match[2].decode(), torn)
 
     def content(self, after: int = 0) -> bytes:
-        """The lines after line `after`; the last may be torn. Nothing if there is no file."""
+        """The lines after line number `after`; the last may be torn. Empty if there is no file."""
         with translated_errors(self.path):
             try:
                 file = self.path.open("rb")
@@ -79,7 +81,10 @@ class Anchor:
                 return file.read()
 
     def append(self, tail: Tail, lines: bytes) -> None:
-        """`lines` follow `tail` and are on disk; a line that was torn by a crash is completed."""
+        """Appends `lines` after `tail` and syncs them to disk; completes a line that a crash tore.
+
+        `lines` begins with that line, whole; LedgerFault if the torn part isn't its beginning.
+        """
         if not lines.startswith(tail.torn):
             what = "is damaged: it ends in a part of a line that isn't the chain's"
             raise fault(

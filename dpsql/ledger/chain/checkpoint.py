@@ -1,8 +1,8 @@
-"""What the chain adds up to: accounts and terms, entry after entry.
+"""Running sums of the chain: the accounts and the terms in force after each entry.
 
-Every thousandth entry or so is a sum of all before it, so that an opening replays those behind the
-last sum and not the whole history. A sum counts only if the anchor has it: it is an entry like any
-other, and who can't write the anchor can't forge one.
+Every thousandth entry or so is a checkpoint: the sums over all entries before it. An opening then
+replays only the entries after the last checkpoint. A checkpoint counts only if the anchor has its
+line: it is an entry like any other, and who can't write the anchor can't forge one.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.storage.queries import DATASET
 
 EVERY = 1000
-"""How many entries an opening replays at most, but for those of one charge."""
+"""How many entries may follow a checkpoint before the next one, but for those of one charge."""
 
 
 @dataclass(slots=True)
 class Checkpoint:
-    """What the entries so far add up to."""
+    """The sums over the entries up to number `last`.
+
+    `terms_at` is the entry with the terms in force, `summed_at` the last checkpoint; 0 is none.
+    """
 
     last: int = 0
     terms_at: int = 0
@@ -45,7 +48,7 @@ class Checkpoint:
     accounts: dict[str, Spent] = field(default_factory=lambda: {DATASET: Spent()})
 
     def add(self, entry: Entry) -> bool:
-        """Takes `entry` in; False if it can't follow what came before."""
+        """Adds `entry` to the sums; False if it can't follow the entries before it."""
         self.last = entry.seq
         event = entry.event
         if isinstance(event, Opened) != (entry.seq == 1):
@@ -69,7 +72,7 @@ class Checkpoint:
         return True
 
     def as_event(self) -> Checkpointed:
-        """The entry that says all this."""
+        """The event of a checkpoint with these sums."""
         accounts = {
             name: (padded(account.spent), padded(account.delta))
             for name, account in self.accounts.items()
@@ -81,7 +84,7 @@ class Checkpoint:
 
 
 def write_checkpoint(chain: Chain) -> None:
-    """One more sum, if the last one is long ago. Done by whoever writes, in the same step."""
+    """Appends a checkpoint if the last is EVERY entries back; in the writer's own transaction."""
     store = chain.store
     summed = store.summed()
     if store.last() - summed < EVERY:
@@ -91,9 +94,9 @@ def write_checkpoint(chain: Chain) -> None:
 
 
 def check_checkpoint(chain: Chain) -> None:
-    """From its last sum on the chain is whole, anchored, and adds up to what the tables say."""
-    # Read before the snapshot is taken: what the anchor had then is in it, and what others have
-    # appended since may not be.
+    """Checks the chain from its last checkpoint on: links, anchor, sums; or LedgerFault."""
+    # The anchor is read before the snapshot is taken: its lines are then of entries in the
+    # snapshot, and lines that others append later may not be.
     tail = chain.anchor.tail()
     with chain.database.reading():
         total = _last_sum(chain, tail.seq)
@@ -105,9 +108,10 @@ def check_checkpoint(chain: Chain) -> None:
 
 
 def replay(chain: Chain, total: Checkpoint, anchored: bytes) -> Iterator[Entry]:
-    """The entries behind `total`, which takes them in; `anchored` are the lines from its last on.
+    """Yields the entries after those of `total`, each added to `total` and compared with its line.
 
-    What isn't one history with its anchor is a fault.
+    `anchored` are the anchor's lines from that of entry `total.last` on. Raises LedgerFault if
+    chain and anchor aren't one history.
     """
     position = 0
     if total.last:
@@ -129,7 +133,7 @@ def replay(chain: Chain, total: Checkpoint, anchored: bytes) -> Iterator[Entry]:
 
 
 def verify_checkpoint(chain: Chain, total: Checkpoint) -> None:
-    """The tables say what the chain adds up to."""
+    """Raises LedgerFault if terms or accounts in the tables aren't those that `total` has."""
     if total.terms_at != chain.store.terms():
         raise fault(chain.path, "has other terms in force than its entries say", RESTORE)
     if total.accounts != chain.store.accounts():
@@ -137,7 +141,7 @@ def verify_checkpoint(chain: Chain, total: Checkpoint) -> None:
 
 
 def _last_sum(chain: Chain, anchored: int) -> Checkpoint:
-    """The last sum that the anchor has; nothing if there is none."""
+    """The last checkpoint up to entry `anchored`, the anchor's last; empty if there is none."""
     seq = chain.store.summed()
     while seq:
         event = chain.entry(seq).event

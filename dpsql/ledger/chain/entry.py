@@ -1,8 +1,8 @@
 """The entries of the chain as closed data, their one encoding, and the hash that links them.
 
-An entry's hash is the sha256 of the hash before it and of the entry's own JSON, so the last hash
-stands for the whole history. The bytes that were hashed are the bytes that are stored: no later
-version of an encoder can change an old hash.
+An entry's hash is the sha256 of the hash of the entry before it and of the entry's own JSON, so the
+last hash stands for the whole history. The JSON is stored as it was hashed: no later version of an
+encoder can change an old hash.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dpsql.ledger.terms import LedgerTerms
 from dpsql.privacy.accounting.loss import PrivacyLoss
 
 START = "0" * 64
+"""What stands for the hash before the first entry."""
 
 
 # Events are msgspec structs, since only those decode as a tagged union.
@@ -29,21 +30,21 @@ class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
 
 
 class Tightened(msgspec.Struct, frozen=True, tag_field="event", tag="tightened"):
-    """Somebody opened the ledger under smaller caps, with the schema `policy_hash`."""
+    """Somebody opened the ledger under smaller caps, by the schema whose policy has that hash."""
 
     terms: LedgerTerms
     policy_hash: str
 
 
 class Amended(msgspec.Struct, frozen=True, tag_field="event", tag="amended"):
-    """The owner changed the terms, and said why."""
+    """The owner changed the terms, for the stated reason."""
 
     terms: LedgerTerms
     reason: str
 
 
 class Charged(msgspec.Struct, frozen=True, tag_field="event", tag="charged"):
-    """The dataset and the analyst paid `loss`, before any private row was read."""
+    """The dataset and the analyst paid `loss`, before any private row was read; see `Charge`."""
 
     request_id: str
     request_hash: str
@@ -57,7 +58,7 @@ class Charged(msgspec.Struct, frozen=True, tag_field="event", tag="charged"):
 
 
 class StoredRelease(msgspec.Struct, frozen=True):
-    """A release that may be answered again: its key, the sha256 of its answer, what it cost."""
+    """A stored release: its key, the sha256 of its answer, what it cost."""
 
     key: str
     answer: str
@@ -65,7 +66,7 @@ class StoredRelease(msgspec.Struct, frozen=True):
 
 
 class Released(msgspec.Struct, frozen=True, tag_field="event", tag="released"):
-    """A charge came to an answer, whose sha256 is `answer`."""
+    """A request was answered, by the answer with that sha256; `kept` are the releases it stored."""
 
     request_id: str
     answer: str
@@ -73,10 +74,10 @@ class Released(msgspec.Struct, frozen=True, tag_field="event", tag="released"):
 
 
 class Burned(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event", tag="burned"):
-    """A charge came to nothing, and stands. `abandoned`: the process that ran it is gone.
+    """A request has no answer, and its charge stands. `abandoned`: the process that ran it is gone.
 
     `failed` is the key of the release that couldn't be computed, "" if none is known to be at
-    fault. It was `stopped` if it ran out of time or memory, which it needn't do another time.
+    fault. `stopped`: that release ran out of time or memory, which needn't happen another time.
     """
 
     request_id: str
@@ -86,7 +87,7 @@ class Burned(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="event",
 
 
 class Paid(msgspec.Struct, frozen=True, tag_field="event", tag="viewed"):
-    """An analyst saw others' kept releases for the first time and paid `loss` of their own cap."""
+    """An analyst first saw stored releases of others, and paid `loss` of their own cap."""
 
     analyst: str
     keys: tuple[str, ...]
@@ -96,10 +97,10 @@ class Paid(msgspec.Struct, frozen=True, tag_field="event", tag="viewed"):
 
 
 class Saved(msgspec.Struct, frozen=True, tag_field="event", tag="named"):
-    """An analyst keeps a table under a name; one of theirs with that name is replaced.
+    """An analyst saved a table under a name; their table of that name, if any, is replaced.
 
-    `about` and `rows` are the sha256 of what is said of it and of what it holds, which was made of
-    the kept releases `keys` and of nothing else that is private.
+    `about` and `rows` are the sha256 of its metadata and of its rows, which were computed from the
+    stored releases `keys` and from nothing else that is private.
     """
 
     name: str
@@ -110,17 +111,17 @@ class Saved(msgspec.Struct, frozen=True, tag_field="event", tag="named"):
 
 
 class Dropped(msgspec.Struct, frozen=True, tag_field="event", tag="dropped"):
-    """An analyst's name means nothing from here on; nothing is given back for it."""
+    """An analyst's table was deleted, and its name is free; nothing is refunded."""
 
     name: str
     analyst: str
 
 
 class Checkpointed(msgspec.Struct, frozen=True, tag_field="event", tag="summed"):
-    """What all entries before this one add up to, so that an opening needn't read them again.
+    """A checkpoint: the sums over all entries before this one, which an opening needn't read again.
 
     `accounts` has spent and delta of each account, as padded units; the dataset's name is "".
-    `terms` is the entry with the terms in force, `before` the sum before this one, 0 if none.
+    `terms` is the entry with the terms in force, `before` the previous checkpoint, 0 if none.
     """
 
     accounts: dict[str, tuple[str, str]]
@@ -144,7 +145,7 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One link of the chain: what happened, when, and the hash of everything up to here."""
+    """One entry of the chain: number, time, event, and the hash of the chain up to here."""
 
     seq: int
     at: datetime
@@ -158,18 +159,18 @@ def encode(seq: int, at: datetime, event: Event) -> str:
 
 
 def decode(text: str, own_hash: str) -> Entry:
-    """The entry written as `text`; raises ValueError if that is none."""
+    """The entry whose JSON is `text`; raises ValueError if `text` is no entry."""
     body = _DECODER.decode(text)
     return Entry(body.seq, body.at, body.event, own_hash)
 
 
 def link(before: str, text: str) -> str:
-    """The hash of the entry `text` that follows the one whose hash is `before`."""
+    """The hash of the entry whose JSON is `text`, after an entry with the hash `before`."""
     return hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()
 
 
 def digest(data: bytes) -> str:
-    """What names an answer."""
+    """The sha256, in hexadecimal, under which an answer is stored."""
     return hashlib.sha256(data).hexdigest()
 
 

@@ -1,10 +1,11 @@
 """Appends entries, publishes them to the anchor, and refuses a chain that isn't its anchor's.
 
-An entry is committed first and anchored second. A crash between the two leaves the anchor behind,
-which the next writer mends; the other order would leave it ahead, which is what a rollback looks
-like. What was paid is in both files before anyone may act on it; how it ended is anchored with the
-next payment, since losing that costs an answer and no privacy. The anchor is written under the
-ledger's own write lock, by whoever comes first and for all entries that wait.
+An entry is committed first and anchored second. A crash between the two leaves the anchor with too
+few lines, which the next writer adds; the other order would leave it with too many, which is what a
+rollback looks like. A charge is in both files before anyone may act on it; the entry that settles
+it is anchored with the next charge, since losing that costs an answer and no privacy. The anchor is
+written under the ledger's own write lock, by the first writer to get it and for all entries that
+have no line yet.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ _LONG = 64 * 1024
 """Characters of an entry that holds a large policy: every opening reads it several times."""
 
 JUMP = timedelta(seconds=10)
-"""From here on a clock isn't set a little, nor two servers' a little apart."""
+"""A clock that is behind by more than this was set back, or differs from another server's."""
 
 BATCH = 500
+"""How many entries are read at once."""
+
 ALL = 2**62
+"""A limit on rows that is none."""
 
 _LOG = logging.getLogger("dpsql.ledger")
 
@@ -41,7 +45,7 @@ def utc_now() -> datetime:
 
 
 class Chain:
-    """The entries in `database` and the lines in `anchor`, one history."""
+    """The entries in `database` and the lines in `anchor`, which must be one history."""
 
     def __init__(self, database: Backend, anchor: Anchor, clock: Clock) -> None:
         self.path = database.path
@@ -54,13 +58,13 @@ class Chain:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """The only writer, of a chain that its anchor confirms."""
+        """An exclusive transaction; LedgerFault if the anchor isn't this chain's."""
         with self.database.writing():
             self.confirm()
             yield
 
     def confirm(self) -> Tail:
-        """The anchor's last line is in the chain; costs the same however long the chain is."""
+        """Checks that the anchor's last line is in the chain, in constant time; or LedgerFault."""
         tail = self.anchor.tail()
         if tail.seq < self._anchored:
             raise fault(self.anchor.path, "lost lines while the ledger was open", RESTORE)
@@ -70,7 +74,7 @@ class Chain:
         return tail
 
     def append(self, event: Event) -> Entry:
-        """One more entry. Its time is never before that of the last, whatever the clock says."""
+        """Appends an entry. Its time is never before the last entry's, whatever the clock says."""
         last = self.store.last()
         head = self.entry(last) if last else None
         now = self.clock()
@@ -89,7 +93,7 @@ class Chain:
         return entry
 
     def publish(self) -> None:
-        """Every committed entry is in the anchor, on disk."""
+        """Writes the lines of all committed entries to the anchor, on disk."""
         with self.database.writing():
             tail = self.confirm()
             rows = self.store.rows(tail.seq, ALL)
@@ -98,14 +102,14 @@ class Chain:
                 self._anchored = rows[-1].seq
 
     def entry(self, seq: int) -> Entry:
-        """Entry `seq`, whose hash follows from the one before it."""
+        """Entry `seq`, its hash checked by that of the entry before it; LedgerFault if damaged."""
         rows = self.store.rows(max(seq - 2, 0), min(seq, 2))
         if [row.seq for row in rows] not in ([seq], [seq - 1, seq]):
             raise fault(self.path, f"lacks entry {seq}", RESTORE)
         return self.linked(START if seq == 1 else rows[0].hash, rows[-1])
 
     def linked(self, before: str, row: Row) -> Entry:
-        """The entry in `row`, which follows the hash `before`."""
+        """The entry in `row`, checked to follow an entry with the hash `before`; or LedgerFault."""
         read = _read_long if len(row.body) > _LONG else _read
         try:
             entry = read(before, row.body, row.hash)
@@ -116,7 +120,7 @@ class Chain:
         return entry
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """Every entry that follows entry `after`, in order, each linked to the one before it."""
+        """The entries after entry `after`, in order, each checked to follow the one before it."""
         before, seq = self.entry(after).hash if after else START, after
         while rows := self.store.rows(seq, BATCH):
             for row in rows:
@@ -143,9 +147,9 @@ class Chain:
         )
 
 
-def _read(before: str, body: str, its_hash: str) -> Entry | None:
-    """The entry `body`, None if it doesn't follow `before`; raises ValueError if that is none."""
-    return decode(body, its_hash) if link(before, body) == its_hash else None
+def _read(before: str, body: str, own_hash: str) -> Entry | None:
+    """The entry in the JSON `body`; None if its hash isn't `own_hash`, ValueError if it is none."""
+    return decode(body, own_hash) if link(before, body) == own_hash else None
 
 
 _read_long = lru_cache(maxsize=2)(_read)

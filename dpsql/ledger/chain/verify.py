@@ -1,4 +1,4 @@
-"""What an auditor asks for: the whole chain is replayed, and everything else compared with it."""
+"""The audit: the whole chain is replayed, and all tables and both files are compared with it."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ from dpsql.ledger.saved_release import metadata_of, rows_of
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found in order: the chain's length and last hash, and what it adds up to.
+    """An audit that passed: the chain's number of entries, its last hash, its sums.
 
-    `accounts` has the dataset's under "" and each analyst's under their name.
+    `accounts` has the dataset's under "" and each analyst's under their name; `answers` is the
+    number of stored answers.
     """
 
     entries: int
@@ -43,7 +44,13 @@ class Report:
 
 @dataclass(slots=True)
 class Record:
-    """What the chain says of requests and releases: what the tables must say too."""
+    """What the entries say of requests and releases, for comparison with the tables.
+
+    `requests` has the entries that charged and settled each, None for one that isn't settled;
+    `charges` those that aren't settled. `stored` has the entry of each key's release, `seen` that
+    by which each pair (key, analyst) was paid; `answers` has hashes; `named` the entry of each pair
+    (analyst, name); `failed` pairs (key, entry).
+    """
 
     requests: dict[str, tuple[int, int | None]] = field(default_factory=dict)
     charges: dict[str, Charged] = field(default_factory=dict)
@@ -54,7 +61,7 @@ class Record:
     failed: set[tuple[str, int]] = field(default_factory=set)
 
     def add(self, entry: Entry) -> bool:
-        """Takes `entry` in; False if it can't follow what came before."""
+        """Adds `entry` to the record; False if it can't follow the entries before it."""
         event = entry.event
         match event:
             case Opened() | Tightened() | Amended() | Checkpointed():
@@ -66,12 +73,12 @@ class Record:
                 self.charges[event.request_id] = event
             case Released():
                 self.answers.add(event.answer)
-                for kept in event.kept:
-                    self.answers.add(kept.answer)
-                    self.stored.setdefault(kept.key, entry.seq)
+                for release in event.kept:
+                    self.answers.add(release.answer)
+                    self.stored.setdefault(release.key, entry.seq)
                     if event.request_id in self.charges:
                         reader = self.charges[event.request_id].analyst
-                        self.seen.setdefault((kept.key, reader), entry.seq)
+                        self.seen.setdefault((release.key, reader), entry.seq)
                 return self._settle(event.request_id, entry.seq)
             case Burned():
                 if event.failed:
@@ -99,7 +106,10 @@ class Record:
 
 
 def audit(chain: Chain, receipts: Sequence[Receipt | ReceiptId]) -> Report:
-    """Pages, chain, anchor, sums, requests, releases, readers, answers and receipts all agree."""
+    """Checks pages, chain, anchor, sums, requests, releases, readers, answers and `receipts`.
+
+    Raises LedgerFault for the first that disagrees with the chain.
+    """
     anchored = chain.anchor.content()
     with chain.database.reading():
         total, record = Checkpoint(), Record()
@@ -117,18 +127,18 @@ def audit(chain: Chain, receipts: Sequence[Receipt | ReceiptId]) -> Report:
 
 
 def checked_answer(chain: Chain, own_hash: str) -> bytes:
-    """The stored answer of that hash, checked."""
-    found = chain.store.answer(own_hash)
-    if found is None or hashlib.sha256(found).hexdigest() != own_hash:
+    """The stored answer whose sha256 is `own_hash`, checked; LedgerFault if missing or damaged."""
+    answer = chain.store.answer(own_hash)
+    if answer is None or hashlib.sha256(answer).hexdigest() != own_hash:
         raise fault(chain.path, "has a stored answer that is damaged", RESTORE)
-    return found
+    return answer
 
 
 def _check_contents(chain: Chain, record: Record) -> None:
     store = chain.store
     chain.database.check_format()
     chain.database.check_pages()
-    requests = {found.id: (found.charged, found.settled) for found in store.requests()}
+    requests = {each.id: (each.charged, each.settled) for each in store.requests()}
     for what, agrees in (
         ("requests", record.requests == requests),
         ("kept releases", record.stored == store.all_stored()),

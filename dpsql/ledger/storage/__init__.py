@@ -1,4 +1,4 @@
-"""SQLite, PostgreSQL, and the files that they lie in.
+"""The ledger in SQLite or PostgreSQL, and its files on disk.
 
 | module           | what it does                                                             |
 | ---------------- | ------------------------------------------------------------------------ |
@@ -6,9 +6,9 @@
 | backend          | what a ledger needs of the database that holds it; a server's name       |
 | sqlite           | the SQLite file: its tables and transactions, and whether it is a ledger |
 | postgres         | the same tables in PostgreSQL, for several servers                       |
-| queries          | what the tables are asked and told, in SQL                               |
+| queries          | the SQL that reads and writes the tables, with checked types             |
 | backup           | a copy of a live ledger                                                  |
-| process_lock     | a sign of life that the system takes down when a process ends            |
-| disk_reservation | disk space that is held while a charged statement runs                   |
-| opening          | a ledger is created, or checked from its last sum on                     |
+| process_lock     | a lock by which others see whether an opening's process still runs       |
+| disk_reservation | disk space that is reserved while a charged statement runs               |
+| opening          | a ledger is created, or checked from its last checkpoint on              |
 """

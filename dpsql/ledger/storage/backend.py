@@ -16,7 +16,7 @@ from dpsql.ledger.fault import LedgerLocation
 class Server:
     """The ledger of `dataset` in the PostgreSQL database that the connection string `url` names.
 
-    Each dataset has a schema of its own there. Its text shows no password.
+    Each dataset has a schema of its own there. `str` of a Server shows no user and no password.
     """
 
     url: str
@@ -24,7 +24,7 @@ class Server:
 
     @property
     def schema(self) -> str:
-        """The name of the schema that holds the tables; names there have 63 bytes."""
+        """The name of the schema that holds the tables; PostgreSQL allows at most 63 bytes."""
         name = f"dpsql_{self.dataset}"
         if len(name) <= 63:
             return name
@@ -32,22 +32,22 @@ class Server:
 
     def __str__(self) -> str:
         parts = urlsplit(self.url)
-        place = parts.netloc.rpartition("@")[2]
-        return f"{parts.scheme}://{place}{parts.path} ({self.dataset})"
+        host = parts.netloc.rpartition("@")[2]
+        return f"{parts.scheme}://{host}{parts.path} ({self.dataset})"
 
 
 Location = Path | Server
 
 
 class ProcessLock(Protocol):
-    """One opening's sign of life, which the system takes down when its process ends."""
+    """The lock that one opening of a ledger holds until it closes or its process ends."""
 
     @property
     def name(self) -> str:
-        """What requests of that opening are marked with."""
+        """The lock's name, with which requests of that opening are marked as their owner."""
 
     def close(self) -> None:
-        """The sign is taken down."""
+        """Releases the lock."""
 
 
 class Backend(Protocol):
@@ -60,47 +60,47 @@ class Backend(Protocol):
 
     @property
     def path(self) -> LedgerLocation:
-        """How messages name it."""
+        """The file or the server, as messages name it."""
 
     @property
     def lost(self) -> bool:
-        """The other side has ended the connection."""
+        """Whether a server has ended the connection."""
 
     def close(self) -> None:
-        """The connection is closed."""
+        """Closes the connection."""
 
     def writing(self) -> AbstractContextManager[None]:
-        """One exclusive transaction: durable when it ends well, without a trace otherwise."""
+        """One exclusive transaction: durable once it is left, rolled back if an error leaves it."""
 
     def reading(self) -> AbstractContextManager[None]:
-        """One snapshot."""
+        """A transaction that reads one snapshot."""
 
     def blank(self) -> bool:
-        """It holds nothing yet."""
+        """Whether there are no tables yet."""
 
     def create(self) -> None:
-        """The tables, empty."""
+        """Creates the tables, empty."""
 
     def upgrade(self) -> None:
-        """Tables of an older format become ones of this."""
+        """Turns tables of an older format into ones of this format."""
 
     def check_format(self) -> None:
-        """Refuses tables of another format."""
+        """Raises LedgerFault if the tables have another format."""
 
     def check_pages(self) -> None:
-        """What the database itself can check is in order."""
+        """Runs the database's own checks; LedgerFault if one fails."""
 
     def copy(self, target: Path) -> None:
-        """The empty file `target` becomes a copy."""
+        """Copies the database to the empty file `target`."""
 
     def run(self, query: str, *values: object) -> list[tuple[object, ...]]:
-        """The rows that one statement returns; its parameters are question marks."""
+        """The rows that one statement returns; `values` are those of its question marks."""
 
     def sign(self) -> ProcessLock:
-        """A new sign of life. Done under the write lock."""
+        """Takes a new process lock. Done under the write lock."""
 
     def is_alive(self, name: str) -> bool:
-        """The opening of that sign still lives."""
+        """Whether the process lock of that name is held still."""
 
     def remove_stale(self) -> None:
-        """Signs that nobody holds are removed. Done under the write lock."""
+        """Removes what process locks that nobody holds left. Done under the write lock."""

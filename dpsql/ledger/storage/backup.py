@@ -1,8 +1,8 @@
-"""A copy of a live ledger, whole at one moment, that its anchor will know for what it is.
+"""A copy of a live ledger, of one moment, with the ledger's own anchor.
 
-The copy has no anchor of its own: it is good as long as nothing was charged since, and a rollback
-from then on. So it can be put in the ledger's place, or named as the ledger, right after it was
-made; an old one is refused, and so is the original once the copy was charged.
+As the copy has no anchor of its own, it counts as the ledger as long as nothing was charged since,
+and as a rollback from then on. So it can replace the ledger, or be named as the ledger, right after
+it was made; an old copy is refused, and so is the original once the copy was charged.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from dpsql.ledger.storage.sqlite import Database
 
 
 def back_up(chain: Chain, target: Path) -> None:
-    """The file `target`, which must not exist yet, is a copy of the chain's ledger, on disk."""
+    """Copies the chain's ledger to `target`, synced and checked; LedgerFault if it exists."""
     if chain.database.is_shared:
         raise fault(chain.path, "is on a server", "copy it with pg_dump, and restore the newest")
     check_locations(target, chain.anchor.path)
     if target.exists():
         raise fault(target, "exists already", "name a new file: backups are never overwritten")
     create_private(target)
-    # No other process writes meanwhile, or the copy would begin again and again.
+    # Under the write lock: if another process wrote, SQLite would begin the copy again and again.
     with chain.writing():
         chain.database.copy(target)
     with translated_errors(target), target.open("rb") as file:

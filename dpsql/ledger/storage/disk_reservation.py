@@ -1,9 +1,9 @@
-"""Disk space that is held while a charged statement runs, so that its answer can be recorded.
+"""Disk space that is reserved while a charged statement runs, so that its answer can be recorded.
 
 A charge whose answer finds no room is spent for nothing. So a file of zeros is laid beside the
-ledger before the charge, and taken away when the answer is about to be written; another, of a few
-lines, beside the anchor, which may be on another disk. What others take in that moment can't be
-held; then the message says that the charge stands.
+ledger before the charge, and removed when the answer is about to be written; another, of a few
+lines, is laid beside the anchor, which may be on another disk. Space that other processes take
+between removal and writing is lost; the error then says that the charge stands.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ MIN_BYTES: Final = 1024 * 1024
 """Bytes for an answer of a few thousand cells, its entries, and their pages of the tables."""
 
 _LINES: Final = 8192
+"""Bytes for the anchor's lines of one statement."""
 _MARK: Final = "-room-"
 
 
 class Room:
-    """What one opening of a ledger holds for the statement that it runs."""
+    """The space that one opening of a ledger reserves for the statement that it runs."""
 
     def __init__(self, chain: Chain, owner: str) -> None:
         self._lines = _sibling(chain.anchor.path, owner)
         self._answer = None if chain.database.is_shared else _sibling(_file(chain), owner)
 
     def hold(self, size: int) -> None:
-        """Hold `size` bytes for an answer, or LedgerFull."""
+        """Reserves `size` bytes for an answer, and the anchor's lines; or LedgerFull."""
         try:
             _hold(self._lines, _LINES)
             if self._answer is not None:
@@ -41,23 +42,23 @@ class Room:
             raise
 
     def give_lines(self) -> None:
-        """The anchor may grow."""
+        """Frees the space beside the anchor, which is about to grow."""
         _remove(self._lines)
 
     def give(self) -> None:
-        """The anchor and the ledger may grow."""
+        """Frees all reserved space; the anchor and the ledger are about to grow."""
         self.give_lines()
         if self._answer is not None:
             _remove(self._answer)
 
 
 def remove_stale(chain: Chain) -> None:
-    """What is held for nobody alive is given back. Done under the write lock."""
-    places = [chain.anchor.path] if chain.database.is_shared else [chain.anchor.path, _file(chain)]
-    for path in places:
-        for left in path.parent.glob(f"{path.name}{_MARK}*"):
-            if not chain.database.is_alive(left.name.rpartition(_MARK)[2]):
-                _remove(left)
+    """Frees the space of openings whose process is gone. Done under the write lock."""
+    files = [chain.anchor.path] if chain.database.is_shared else [chain.anchor.path, _file(chain)]
+    for path in files:
+        for reserved in path.parent.glob(f"{path.name}{_MARK}*"):
+            if not chain.database.is_alive(reserved.name.rpartition(_MARK)[2]):
+                _remove(reserved)
 
 
 def _file(chain: Chain) -> Path:

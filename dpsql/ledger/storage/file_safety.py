@@ -16,7 +16,10 @@ _MOUNTS = Path("/proc/self/mountinfo")
 
 
 def check_locations(ledger: Path, anchor: Path) -> None:
-    """The two files differ, are private regular files if they exist, and the ledger is local."""
+    """Raises LedgerFault unless the two differ, are private regular files, and the ledger is local.
+
+    Files that don't exist yet are fine.
+    """
     if ledger == anchor:
         raise fault(anchor, "is named as its own anchor", "name another file, on another disk")
     for path in (ledger, anchor):
@@ -29,13 +32,13 @@ def check_locations(ledger: Path, anchor: Path) -> None:
 
 
 def check_anchor(anchor: Path) -> None:
-    """The anchor of a ledger on a server is a private regular file, if it exists."""
+    """Raises LedgerFault if a server's anchor exists and isn't a private regular file."""
     with translated_errors(anchor):
         _check_private(anchor)
 
 
 def create_private(path: Path) -> None:
-    """`path` exists, empty or as another process has just made it, for its owner alone."""
+    """Creates `path`, empty and for its owner alone; leaves a file that exists already as it is."""
     with translated_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # umask may only take bits away, and NOFOLLOW keeps a planted link from choosing the file.
@@ -45,7 +48,7 @@ def create_private(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """The names in `folder` survive a power failure; Windows has no such call and needs none."""
+    """Syncs the names in `folder` to disk; Windows has no such call and needs none."""
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -56,8 +59,8 @@ def sync_folder(folder: Path) -> None:
 
 
 def filesystem(path: Path, mounts: str) -> str:
-    """The type of file system under `path` by the mount table of Linux; "" where there is none."""
-    place = path.parent.resolve()
+    """The type of `path`'s file system by Linux's mount table `mounts`; "" if that has none."""
+    folder = path.parent.resolve()
     kind, depth = "", -1
     for line in mounts.splitlines():
         before, dash, after = line.partition(" - ")
@@ -66,7 +69,7 @@ def filesystem(path: Path, mounts: str) -> str:
             continue
         point = Path(fields[4].replace("\\040", " "))
         # Of two mounts on one point, the later one covers the earlier.
-        if place.is_relative_to(point) and len(point.parts) >= depth:
+        if folder.is_relative_to(point) and len(point.parts) >= depth:
             kind, depth = after.split()[0], len(point.parts)
     return kind
 

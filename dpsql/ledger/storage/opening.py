@@ -1,7 +1,7 @@
-"""A ledger is created, or checked from its last sum to its last entry, and its dead are buried.
+"""Opening a ledger: it is created, or checked from its last checkpoint; dead requests are burned.
 
-A missing ledger is created only where its anchor is missing too: else somebody took it away, and a
-new one would be a new budget.
+A missing ledger is created only where its anchor is missing too: else somebody removed the ledger,
+and a new one would be a new budget. A request is dead if the process that ran it is gone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CREATE = "check the path; an owner's command creates a ledger, a server never d
 def open_chain(
     location: Location, anchor_path: Path, terms: LedgerTerms | None, *, create: bool, clock: Clock
 ) -> tuple[Chain, ProcessLock]:
-    """The checked chain under `terms` (None: as recorded), and this opening's sign of life."""
+    """The checked chain under `terms` (None: the recorded), and this opening's process lock."""
     anchor = Anchor(anchor_path.absolute())
     with ExitStack() as stack:
         database = _connect(location, anchor, create=create and terms is not None)
@@ -52,7 +52,7 @@ def open_chain(
             tidy_room(chain)
             owner = database.sign()
             stack.callback(owner.close)
-        # On a full disk, what is stored can still be read; a charge publishes all before it.
+        # On a full disk, stored answers can still be read; the next charge publishes all entries.
         with suppress(LedgerFull):
             chain.publish()
         stack.pop_all()
@@ -60,7 +60,7 @@ def open_chain(
 
 
 def can_write(location: Location, anchor: Path) -> bool:
-    """The files of a ledger, and what SQLite lays beside them, can be written."""
+    """Whether the files of a ledger, and SQLite's files beside them, can be written."""
     files = [path for path in (location, anchor) if isinstance(path, Path)]
     return all(
         os.access(path.parent, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
@@ -70,7 +70,7 @@ def can_write(location: Location, anchor: Path) -> bool:
 
 
 def exists(location: Location, anchor: Path) -> bool:
-    """There is such a ledger, or its anchor says that there was one."""
+    """Whether the ledger or its anchor exists."""
     match location:
         case Path():
             return location.exists() or anchor.exists()
@@ -94,7 +94,7 @@ def _connect(location: Location, anchor: Anchor, *, create: bool) -> Backend:
 
 def _open_file(path: Path, anchor: Anchor, *, create: bool) -> Database:
     check_locations(path, anchor.path)
-    # The anchor first: another process that creates both makes the ledger before the anchor.
+    # The anchor is looked for first: a process that creates both creates the ledger before it.
     anchored = anchor.exists()
     if not path.exists():
         if anchored:
@@ -114,7 +114,7 @@ def _open_file(path: Path, anchor: Anchor, *, create: bool) -> Database:
 
 
 def apply_terms(chain: Chain, terms: LedgerTerms, seq: int) -> None:
-    """The terms of entry `seq` hold from here on, in SQL's own check too."""
+    """Puts `terms`, those of entry `seq`, in force, in SQL's own CHECK of the account, too."""
     chain.store.set_terms(seq)
     account = chain.store.account(DATASET)
     backstop = Cap(terms.cap.amount, terms.cap.delta).hard_limit(account)
@@ -122,7 +122,7 @@ def apply_terms(chain: Chain, terms: LedgerTerms, seq: int) -> None:
 
 
 def recorded_terms(chain: Chain) -> LedgerTerms:
-    """The terms in force."""
+    """The terms in force; LedgerFault if the tables name no entry that has terms."""
     entry = chain.entry(chain.store.terms())
     if not isinstance(entry.event, Opened | Tightened | Amended):
         raise fault(chain.path, "has no terms in force", RESTORE)
@@ -130,7 +130,7 @@ def recorded_terms(chain: Chain) -> LedgerTerms:
 
 
 def check_fixed(chain: Chain, recorded: LedgerTerms, proposed: LedgerTerms) -> None:
-    """Refuses terms of another dataset, relation or accounting, which no owner can amend."""
+    """Raises LedgerFault if terms that no owner can amend differ: dataset, relation, accounting."""
     fixed = differences(recorded, proposed).fixed
     if fixed:
         what = "was created for another promise: " + "; ".join(fixed)
@@ -143,8 +143,8 @@ def _begin(chain: Chain, terms: LedgerTerms | None) -> None:
         if not chain.database.blank():
             chain.database.upgrade()
             chain.database.check_format()
-            # A ledger that was never charged may have died before it wrote its anchor, and a server
-            # that is new to a shared ledger takes it as it finds it.
+            # The process that created a ledger may have died before it wrote the anchor, and a
+            # server that is new to a shared ledger has no anchor yet.
             new = chain.store.last() <= 1 or (
                 chain.database.is_shared and not chain.anchor.exists()
             )
@@ -166,10 +166,10 @@ def _settle(chain: Chain, terms: LedgerTerms | None) -> None:
     with chain.writing():
         if terms is not None:
             _reconcile(chain, terms)
-    # Whoever opens it next can bury them, too, once there is room.
+    # The next opening can burn dead requests, too, once there is room on the disk.
     with suppress(LedgerFull), chain.writing():
         open_requests = chain.store.unsettled()
-        owners = {found.owner for found in open_requests}
+        owners = {request.owner for request in open_requests}
         living = {name for name in owners if chain.database.is_alive(name)}
         for request in open_requests:
             if request.owner not in living:
@@ -189,6 +189,6 @@ def _reconcile(chain: Chain, proposed: LedgerTerms) -> None:
         )
     if changes.tighter:
         # The schema of smaller caps may also loosen a bound: only an owner agrees to a policy.
-        kept = replace(recorded, cap=proposed.cap, conversion_delta=proposed.conversion_delta)
-        entry = chain.append(Tightened(kept, proposed.policy_hash))
-        apply_terms(chain, kept, entry.seq)
+        tightened = replace(recorded, cap=proposed.cap, conversion_delta=proposed.conversion_delta)
+        entry = chain.append(Tightened(tightened, proposed.policy_hash))
+        apply_terms(chain, tightened, entry.seq)

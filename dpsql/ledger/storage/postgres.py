@@ -1,8 +1,8 @@
 """A ledger's tables in PostgreSQL, for several servers that share one budget.
 
-Writers take turns by an advisory lock, so that the chain grows by one at a time; a commit waits for
-the disk. A sign of life is an advisory lock as well, and falls with the connection, so connect to
-the server itself and not to a pool that lends connections out by the transaction.
+Writers take turns by an advisory lock, so that the chain grows by one entry at a time; a commit
+waits for the disk. The process lock is an advisory lock as well, and ends with the connection, so
+connect to the server itself and not to a pool that lends connections out by the transaction.
 """
 
 from __future__ import annotations
@@ -105,12 +105,12 @@ CREATE TABLE answer (
 
 @dataclass(frozen=True, slots=True)
 class HeldLock:
-    """A sign of life: a lock of the connection's own, which falls with it."""
+    """The process lock: an advisory lock that the connection holds until it is closed."""
 
     name: str
 
     def close(self) -> None:
-        """The connection that holds it is closed by whoever closes the ledger."""
+        """Does nothing: closing the ledger closes the connection, and so releases the lock."""
 
 
 class PostgresDatabase:
@@ -125,25 +125,25 @@ class PostgresDatabase:
 
     @property
     def lost(self) -> bool:
-        """The server was restarted, or ended the connection, and some statement has noticed."""
+        """Whether a statement has failed because the server ended the connection, or restarted."""
         return self._db.closed
 
     def close(self) -> None:
-        """The connection is closed, and the sign of life with it."""
+        """Closes the connection, which releases the process lock."""
         with _translated_errors(self.path):
             self._db.close()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One exclusive transaction: durable when it ends well, without a trace otherwise."""
-        # What the one before wrote is seen, since each statement looks anew once the lock is held.
+        """One exclusive transaction: durable once it is left, rolled back if an error leaves it."""
+        # READ COMMITTED, so that statements after the lock see what its previous holder committed.
         with self._transaction("READ WRITE, ISOLATION LEVEL READ COMMITTED"):
             self.run("SELECT pg_advisory_xact_lock(?)", self._lock)
             yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """One snapshot."""
+        """A transaction that reads one snapshot."""
         with self._transaction("READ ONLY, ISOLATION LEVEL REPEATABLE READ"):
             yield
 
@@ -160,28 +160,28 @@ class PostgresDatabase:
                 raise
 
     def blank(self) -> bool:
-        """There is no such schema, or nothing in it."""
+        """Whether the schema doesn't exist, or has no tables."""
         query = "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = ? LIMIT 1"
         return not self.run(query, self.path.schema)
 
     def create(self) -> None:
-        """The schema and its tables, empty."""
+        """Creates the schema and its tables, empty."""
         self.run(f"CREATE SCHEMA IF NOT EXISTS {_quoted(self.path.schema)}")
         self.run(_TABLES)
         self.run("INSERT INTO format VALUES (?)", _FORMAT)
 
     def upgrade(self) -> None:
-        """Format 1 had no named tables, and 2 no failures: either becomes one of this."""
+        """Adds what older formats lack: format 1 had no table `named`, 1 and 2 no `failed`."""
         if self.run("SELECT to_regclass('format')::text") != [("format",)]:
             return
-        found = self.run("SELECT version FROM format")
+        version = self.run("SELECT version FROM format")
         for older, table in ((1, _NAMED), (2, _FAILED)):
-            if found in [[(number,)] for number in range(1, older + 1)]:
+            if version in [[(number,)] for number in range(1, older + 1)]:
                 self.run(table)
                 self.run("UPDATE format SET version = ?", _FORMAT)
 
     def check_format(self) -> None:
-        """Refuses a ledger of another format."""
+        """Raises LedgerFault if this is no ledger, or one of another format."""
         if not self.run("SELECT to_regclass('format')::text") == [("format",)]:
             raise fault(self.path, "is no ledger of dpsql", "name the ledger's own database")
         if self.run("SELECT version FROM format") != [(_FORMAT,)]:
@@ -189,7 +189,7 @@ class PostgresDatabase:
             raise fault(self.path, what, "open it with the version of dpsql that wrote it")
 
     def check_pages(self) -> None:
-        """Every constraint is there and was validated; pages are the server's own business."""
+        """Raises LedgerFault if a CHECK is missing or unvalidated; the server checks pages."""
         query = (
             "SELECT count(*), coalesce(bool_and(convalidated), true) FROM pg_constraint c "
             "JOIN pg_namespace n ON n.oid = c.connamespace WHERE nspname = ? AND contype = 'c'"
@@ -198,22 +198,22 @@ class PostgresDatabase:
             raise fault(self.path, "has other tables than it was created with", RESTORE)
 
     def copy(self, target: Path) -> None:
-        """A server is copied by its own means."""
+        """Raises LedgerFault: a server is copied with pg_dump."""
         raise fault(self.path, f"can't be copied to {target}", "copy it with pg_dump")
 
     def run(self, query: str, *values: object) -> list[tuple[object, ...]]:
         """The rows that one statement returns."""
-        found = self._db.execute(query.replace("?", "%s").encode(), values or None)
-        return found.fetchall() if found.description else []
+        cursor = self._db.execute(query.replace("?", "%s").encode(), values or None)
+        return cursor.fetchall() if cursor.description else []
 
     def sign(self) -> HeldLock:
-        """An advisory lock of this connection."""
+        """Takes a process lock: an advisory lock of this connection."""
         name = secrets.token_hex(16)
         self.run("SELECT pg_advisory_lock(?)", _number(name))
         return HeldLock(name)
 
     def is_alive(self, name: str) -> bool:
-        """Some connection holds that lock."""
+        """Whether some connection holds the process lock of that name."""
         query = (
             "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 "
             "AND (classid::bigint << 32 | objid::bigint) = ? AND database = "
@@ -222,11 +222,11 @@ class PostgresDatabase:
         return bool(self.run(query, _number(name)))
 
     def remove_stale(self) -> None:
-        """Locks leave nothing behind."""
+        """Does nothing: advisory locks leave nothing behind."""
 
 
 def connect_server(server: Server) -> PostgresDatabase:
-    """A connection that commits to disk, on a server that keeps what it committed."""
+    """A connection whose commits are durable; LedgerFault if the server can't promise that."""
     try:
         import psycopg  # noqa: PLC0415 - an extra, and slow to import
     except ImportError:
@@ -254,14 +254,14 @@ def _check_durable(database: PostgresDatabase) -> None:
         raise fault(database.path, "is a standby", "name the server that takes writes")
     if database.run("SHOW fsync") != [("on",)]:
         raise fault(database.path, "may lose what it committed", "turn the server's fsync on")
-    # A server that also waits for its standbys goes on doing so.
+    # A stricter setting, by which commits also wait for standbys, stays.
     if database.run("SHOW synchronous_commit")[0][0] in {"off", "local"}:
         database.run("SET synchronous_commit TO on")
 
 
 @contextmanager
 def _translated_errors(server: Server) -> Iterator[None]:
-    """Errors of the server and of the connection become faults; their text may quote data."""
+    """Turns psycopg's errors into LedgerFaults without their text, which may quote data."""
     import psycopg  # noqa: PLC0415 - who gets here has it
 
     try:
@@ -290,5 +290,5 @@ def _quoted(name: str) -> str:
 
 
 def _number(name: str) -> int:
-    """A lock's number: PostgreSQL has 64 bits for all names together."""
+    """The 63-bit key of the advisory lock that stands for `name`, by its hash."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") >> 1

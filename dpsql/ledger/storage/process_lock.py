@@ -1,9 +1,9 @@
-"""A sign of life that the operating system takes down when a process ends, however it ends.
+"""Process locks: whether the process that opened a ledger still runs, seen from other processes.
 
 A request that is charged may be running in another process right now, or its process may be gone.
 A pid can't tell: pids are reused, and mean another process in another container. Age can't tell: a
 slow query is no dead one. A lock can: each open ledger holds one on a small file of its own, and
-the kernel lets go of it with the process, at kill -9 and at power failure too.
+the kernel releases it when the process ends, at kill -9 and at power failure too.
 
 The lock is SQLite's, on an empty database, so it works wherever the ledger itself does.
 
@@ -23,7 +23,7 @@ from dpsql.ledger.storage.file_safety import create_private
 
 
 class FileLock:
-    """One open ledger's sign of life in `folder`, named `name`. Made under the write lock."""
+    """One opening's process lock, on a new file in `folder`. Taken under the write lock."""
 
     def __init__(self, folder: Path) -> None:
         self.name = secrets.token_hex(16)
@@ -34,13 +34,13 @@ class FileLock:
             self._lock.execute("BEGIN EXCLUSIVE")
 
     def close(self) -> None:
-        """The sign is taken down, after the last request of this owner is settled."""
+        """Releases the lock and removes its file, after this opening's last request is settled."""
         self._lock.close()
         self._path.unlink(missing_ok=True)
 
 
 def is_alive(folder: Path, name: str) -> bool:
-    """The owner of that name still holds its lock."""
+    """Whether a process holds the lock of that name."""
     path = folder / name
     with translated_errors(path):
         try:
@@ -56,7 +56,7 @@ def is_alive(folder: Path, name: str) -> bool:
 
 
 def remove_stale(folder: Path) -> None:
-    """Signs that nobody holds are removed. Done under the write lock, where none is half made."""
+    """Removes files whose lock nobody holds. Done under the write lock, as locks are taken."""
     for path in sorted(folder.iterdir()) if folder.exists() else []:
         if not is_alive(folder, path.name):
             path.unlink(missing_ok=True)

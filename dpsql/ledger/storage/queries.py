@@ -1,7 +1,7 @@
-"""What the ledger's tables are asked and told, in SQL, each question with its type.
+"""The SQL that reads and writes the ledger's tables, and checks the type of every value read.
 
-A bit that flips in a record's header turns text into bytes or a number into NULL, so nothing that
-comes out of the file is taken for what it should be.
+A bit that flips in a record's header turns text into bytes or a number into NULL, so a value that
+has another type than its column raises LedgerFault.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DATASET = ""
 
 
 class Row(NamedTuple):
-    """An entry as it is stored."""
+    """An entry as it is stored: number, hash, JSON."""
 
     seq: int
     hash: str
@@ -26,7 +26,10 @@ class Row(NamedTuple):
 
 
 class Request(NamedTuple):
-    """Where a request's charge and its end are in the chain, and who runs it."""
+    """A request: the entry that charged it, the one that settled it (None: not yet), and its owner.
+
+    `owner` is the name of the process lock of the opening that runs it.
+    """
 
     id: str
     charged: int
@@ -35,67 +38,67 @@ class Request(NamedTuple):
 
 
 class Store:
-    """The questions. What they write is durable when the transaction around them is."""
+    """Statements on the tables; each runs in the transaction that is open on `database`."""
 
     def __init__(self, database: Backend) -> None:
         self.path = database.path
         self._run = database.run
 
     def append(self, row: Row) -> None:
-        """One more entry."""
+        """Appends an entry."""
         self._run("INSERT INTO entry VALUES (?, ?, ?)", *row)
 
     def rows(self, after: int, limit: int) -> list[Row]:
-        """Entries that follow entry `after`, in order."""
+        """At most `limit` entries that follow entry `after`, in order."""
         query = "SELECT seq, hash, body FROM entry WHERE seq > ? ORDER BY seq LIMIT ?"
-        return [self._row(found) for found in self._run(query, after, limit)]
+        return [self._row(row) for row in self._run(query, after, limit)]
 
     def last(self) -> int:
-        """How many entries there are, by the number of the last."""
-        found = self._run("SELECT max(seq) FROM entry")
-        return self._integer(found[0][0]) if found[0][0] is not None else 0
+        """The number of the last entry, 0 if there is none."""
+        ((last,),) = self._run("SELECT max(seq) FROM entry")
+        return self._integer(last) if last is not None else 0
 
     def terms(self) -> int:
-        """The entry with the terms in force."""
+        """The number of the entry with the terms in force."""
         return self._integer(self._in_force()[0])
 
     def summed(self) -> int:
-        """The last entry that sums up those before it, 0 if there is none yet."""
-        found = self._in_force()[1]
-        return 0 if found is None else self._integer(found)
+        """The number of the last checkpoint, 0 if there is none yet."""
+        summed = self._in_force()[1]
+        return 0 if summed is None else self._integer(summed)
 
     def begin(self, seq: int) -> None:
-        """The first terms are in force, those of entry `seq`."""
+        """Puts the first terms in force, those of entry `seq`."""
         self._run("INSERT INTO in_force VALUES (?, NULL)", seq)
 
     def set_terms(self, seq: int) -> None:
-        """The terms of entry `seq` are in force."""
+        """Puts the terms of entry `seq` in force."""
         self._run("UPDATE in_force SET terms = ?", seq)
 
     def set_summed(self, seq: int) -> None:
-        """Entry `seq` sums up those before it."""
+        """Records that the last checkpoint is entry `seq`."""
         self._run("UPDATE in_force SET summed = ?", seq)
 
     def account(self, analyst: str) -> Spent:
-        """What the dataset or one analyst has spent."""
+        """The account of the dataset or of one analyst; zero if it was never charged."""
         query = "SELECT spent, delta FROM account WHERE analyst = ?"
         for spent, delta in self._run(query, analyst):
             return Spent(self._units(spent), self._units(delta))
         return Spent()
 
     def accounts(self) -> dict[str, Spent]:
-        """Every account."""
-        found = self._run("SELECT analyst, spent, delta FROM account")
+        """Every account, by name."""
+        rows = self._run("SELECT analyst, spent, delta FROM account")
         return {
             self._text(name): Spent(self._units(spent), self._units(delta))
-            for name, spent, delta in found
+            for name, spent, delta in rows
         }
 
     def set_account(
         self, analyst: str, total: Spent, backstop: tuple[int | None, int | None]
     ) -> None:
-        """The account's new totals, which SQL compares with `backstop` once more."""
-        cap, delta_cap = (None if most is None else padded(most) for most in backstop)
+        """Sets the account's totals, which SQL's CHECK compares with `backstop` (ε or ρ, δ)."""
+        cap, delta_cap = (None if limit is None else padded(limit) for limit in backstop)
         spent, delta = padded(total.spent), padded(total.delta)
         query = (
             "INSERT INTO account VALUES (?, ?, ?, ?, ?) ON CONFLICT (analyst) DO UPDATE SET "
@@ -105,92 +108,92 @@ class Store:
         self._run(query, analyst, spent, cap, delta, delta_cap)
 
     def request(self, request_id: str) -> Request | None:
-        """The request of that id."""
-        found = self._requests("WHERE id = ?", request_id)
-        return found[0] if found else None
+        """The request of that id, None if there is none."""
+        requests = self._requests("WHERE id = ?", request_id)
+        return requests[0] if requests else None
 
     def requests(self) -> list[Request]:
         """Every request."""
         return self._requests("")
 
     def unsettled(self) -> list[Request]:
-        """Requests that are charged and came to no end yet."""
+        """Requests that aren't settled yet, in the order in which they were charged."""
         return self._requests("WHERE settled IS NULL ORDER BY charged")
 
     def charges(self) -> int:
         """How many requests there were, each charged once."""
-        ((found,),) = self._run("SELECT count(*) FROM request")
-        return self._integer(found)
+        ((count,),) = self._run("SELECT count(*) FROM request")
+        return self._integer(count)
 
     def add_request(self, request_id: str, charged: int, owner: str) -> None:
-        """A request whose charge is entry `charged`."""
+        """Adds a request whose charge is entry `charged`."""
         self._run("INSERT INTO request VALUES (?, ?, NULL, ?)", request_id, charged, owner)
 
     def settle(self, request_id: str, seq: int) -> None:
-        """Entry `seq` ends the request."""
+        """Records that entry `seq` settles the request."""
         self._run("UPDATE request SET settled = ? WHERE id = ?", seq, request_id)
 
     def add_answer(self, own_hash: str, answer: bytes) -> None:
-        """Keeps `answer`; one that is there already is the same, since its hash names it."""
+        """Stores `answer` under its hash, unless it is stored already."""
         self._run("INSERT INTO answer VALUES (?, ?) ON CONFLICT DO NOTHING", own_hash, answer)
 
     def answer(self, own_hash: str) -> bytes | None:
-        """The answer of that hash."""
-        for (found,) in self._run("SELECT bytes FROM answer WHERE hash = ?", own_hash):
-            return found if isinstance(found, bytes) else None
+        """The answer of that hash, unchecked; None if there is none that is bytes."""
+        for (answer,) in self._run("SELECT bytes FROM answer WHERE hash = ?", own_hash):
+            return answer if isinstance(answer, bytes) else None
         return None
 
     def answers(self) -> list[str]:
         """The hash of every answer."""
-        return [self._text(found) for (found,) in self._run("SELECT hash FROM answer")]
+        return [self._text(own_hash) for (own_hash,) in self._run("SELECT hash FROM answer")]
 
     def store_answer(self, key: str, released: int) -> None:
-        """Entry `released` gives the release of that key, unless an earlier one does."""
+        """Records that entry `released` stores that key's release, unless an earlier one does."""
         self._run("INSERT INTO kept VALUES (?, ?) ON CONFLICT DO NOTHING", key, released)
 
     def stored_seq(self, key: str) -> int | None:
-        """The entry that gives the release of that key."""
-        for (found,) in self._run("SELECT released FROM kept WHERE key = ?", key):
-            return self._integer(found)
+        """The number of the entry that stores the release of that key, None if there is none."""
+        for (seq,) in self._run("SELECT released FROM kept WHERE key = ?", key):
+            return self._integer(seq)
         return None
 
     def all_stored(self) -> dict[str, int]:
-        """Every kept release, with the entry that gives it."""
-        found = self._run("SELECT key, released FROM kept")
-        return {self._text(key): self._integer(seq) for key, seq in found}
+        """The key of every stored release, with the number of its entry."""
+        rows = self._run("SELECT key, released FROM kept")
+        return {self._text(key): self._integer(seq) for key, seq in rows}
 
     def fail(self, key: str, seq: int) -> None:
-        """Entry `seq` says that the release of that key came to nothing."""
+        """Records that by entry `seq` the release of that key couldn't be computed."""
         self._run("INSERT INTO failed VALUES (?, ?)", key, seq)
 
     def failed(self, key: str) -> list[int]:
-        """The entries that say so."""
+        """The numbers of the entries by which the release of that key couldn't be computed."""
         query = "SELECT entry FROM failed WHERE key = ? ORDER BY entry"
         return [self._integer(seq) for (seq,) in self._run(query, key)]
 
     def all_failed(self) -> set[tuple[str, int]]:
-        """Every failure: which release, and the entry that says so."""
-        found = self._run("SELECT key, entry FROM failed")
-        return {(self._text(key), self._integer(seq)) for key, seq in found}
+        """Every failure: the release's key and the number of the entry."""
+        rows = self._run("SELECT key, entry FROM failed")
+        return {(self._text(key), self._integer(seq)) for key, seq in rows}
 
     def mark_paid(self, key: str, analyst: str, seq: int) -> None:
-        """By entry `seq` the analyst has seen the release."""
+        """Records that by entry `seq` the analyst has seen the release of that key."""
         self._run("INSERT INTO seen VALUES (?, ?, ?) ON CONFLICT DO NOTHING", key, analyst, seq)
 
     def paid_seq(self, key: str, analyst: str) -> int | None:
-        """The entry by which the analyst has seen the release."""
+        """The number of the entry by which the analyst has seen the release; None if not yet."""
         query = "SELECT entry FROM seen WHERE key = ? AND analyst = ?"
-        for (found,) in self._run(query, key, analyst):
-            return self._integer(found)
+        for (seq,) in self._run(query, key, analyst):
+            return self._integer(seq)
         return None
 
     def all_paid(self) -> dict[tuple[str, str], int]:
-        """Who has seen what, with the entry that says so."""
-        found = self._run("SELECT key, analyst, entry FROM seen")
-        return {(self._text(k), self._text(a)): self._integer(seq) for k, a, seq in found}
+        """Every pair (key, analyst) of a release that was seen, with the number of the entry."""
+        rows = self._run("SELECT key, analyst, entry FROM seen")
+        return {(self._text(k), self._text(a)): self._integer(seq) for k, a, seq in rows}
 
     def name(self, names: tuple[str, str], seq: int, metadata: str, rows: bytes) -> None:
-        """Analyst and name: by entry `seq` they mean these rows."""
+        """Saves `metadata` and `rows` under `names` (analyst, name), as entry `seq` says."""
         self._run(
             "INSERT INTO named VALUES (?, ?, ?, ?, ?) ON CONFLICT (analyst, name) DO UPDATE SET "
             "entry = excluded.entry, about = excluded.about, bytes = excluded.bytes",
@@ -201,26 +204,26 @@ class Store:
         )
 
     def unname(self, names: tuple[str, str]) -> None:
-        """Analyst and name mean nothing any more; their rows are gone."""
+        """Deletes the table that is saved under `names` (analyst, name)."""
         self._run("DELETE FROM named WHERE analyst = ? AND name = ?", *names)
 
     def all_named(self) -> dict[tuple[str, str], int]:
-        """Every analyst's names, with the entry that gives each its meaning."""
-        found = self._run("SELECT analyst, name, entry FROM named")
-        return {(self._text(a), self._text(n)): self._integer(seq) for a, n, seq in found}
+        """Every pair (analyst, name) of a saved table, with the number of its entry."""
+        rows = self._run("SELECT analyst, name, entry FROM named")
+        return {(self._text(a), self._text(n)): self._integer(seq) for a, n, seq in rows}
 
     def metadata(self, names: tuple[str, str]) -> str | None:
-        """What is said of a named table."""
+        """The metadata of the table saved under `names` (analyst, name); None if there is none."""
         query = "SELECT about FROM named WHERE analyst = ? AND name = ?"
-        for (found,) in self._run(query, *names):
-            return self._text(found)
+        for (metadata,) in self._run(query, *names):
+            return self._text(metadata)
         return None
 
     def named_rows(self, names: tuple[str, str]) -> bytes | None:
-        """What a named table holds."""
+        """The rows of that table, unchecked; None if there are none that are bytes."""
         query = "SELECT bytes FROM named WHERE analyst = ? AND name = ?"
-        for (found,) in self._run(query, *names):
-            return found if isinstance(found, bytes) else None
+        for (rows,) in self._run(query, *names):
+            return rows if isinstance(rows, bytes) else None
         return None
 
     def refuse(self, refusal: tuple[str, ...], at: str, limit: int) -> None:
@@ -236,7 +239,7 @@ class Store:
             self._run("DELETE FROM refusal WHERE last = (SELECT min(last) FROM refusal)")
 
     def refusals(self) -> list[tuple[tuple[str, str, str, str], int, str]]:
-        """Every refusal kept, with how often and when last."""
+        """Every recorded refusal, with its count and the time of its last occurrence."""
         query = "SELECT analyst, sqlstate, query, message, times, last FROM refusal ORDER BY last"
         return [
             (
@@ -248,10 +251,10 @@ class Store:
         ]
 
     def _in_force(self) -> tuple[object, ...]:
-        found = self._run("SELECT terms, summed FROM in_force")
-        if len(found) != 1:
+        rows = self._run("SELECT terms, summed FROM in_force")
+        if len(rows) != 1:
             raise fault(self.path, "has no terms in force", RESTORE)
-        return found[0]
+        return rows[0]
 
     def _requests(self, where: str, *values: object) -> list[Request]:
         query = f"SELECT id, charged, settled, owner FROM request {where}"  # noqa: S608 - our text

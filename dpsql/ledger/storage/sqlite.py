@@ -1,7 +1,7 @@
-"""The ledger's SQLite file: its tables, its transactions, and whether it is one at all.
+"""The ledger's SQLite file: its tables, its transactions, and the check that it is a ledger.
 
-Only `entry` and `answer` hold content. Accounts are running totals of the chain, and the other
-tables point into it, so that whatever is read through them can be checked against a hash.
+Content is in `entry`, `answer` and `named`. Accounts are running totals of the chain, and the other
+tables but `refusal` point into the chain, so that content is checked against a hash of an entry.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Database:
     lost = False
 
     def __init__(self, path: Path, *, reads: bool = False) -> None:
-        """`reads`: nothing is written, neither into the file nor beside it where that can't be."""
+        """`reads`: nothing is written into the file, nor beside it in a read-only folder."""
         self.path = path
         with translated_errors(path):
             self._file = _identity(path)
@@ -132,19 +132,19 @@ class Database:
                 raise
 
     def close(self) -> None:
-        """The file is closed; SQLite folds its log into it if nobody else has it open."""
+        """Closes the file; SQLite folds its log into the file if nobody else has it open."""
         with translated_errors(self.path):
             self._db.close()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One exclusive transaction: durable when it ends well, without a trace otherwise."""
+        """One exclusive transaction: durable once it is left, rolled back if an error leaves it."""
         with self._transaction("IMMEDIATE"):
             yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """One snapshot."""
+        """A transaction that reads one snapshot."""
         with self._transaction("DEFERRED"):
             yield
 
@@ -162,41 +162,41 @@ class Database:
                 raise
 
     def blank(self) -> bool:
-        """The file holds nothing yet."""
+        """Whether the file has no tables yet."""
         return not self.run("SELECT 1 FROM sqlite_master LIMIT 1")
 
     def create(self) -> None:
-        """The tables, empty."""
+        """Creates the tables, empty."""
         self._db.execute(f"PRAGMA application_id = {_APPLICATION}")
         self._db.execute(f"PRAGMA user_version = {_FORMAT}")
         for statement in _TABLES.values():
             self._db.execute(statement)
 
     def upgrade(self) -> None:
-        """Format 1 had no named tables, and 2 no failures: either becomes one of this."""
-        ((found,),) = self.run("PRAGMA user_version")
+        """Adds what older formats lack: format 1 had no table `named`, 1 and 2 no `failed`."""
+        ((version,),) = self.run("PRAGMA user_version")
         for older, table in ((1, _NAMED), (2, _FAILED)):
-            if isinstance(found, int) and 1 <= found <= older:
+            if isinstance(version, int) and 1 <= version <= older:
                 self._db.execute(table)
                 self._db.execute(f"PRAGMA user_version = {_FORMAT}")
 
     def sign(self) -> FileLock:
-        """A lock on a small file beside the ledger."""
+        """Takes a process lock, on a small file in a folder beside the ledger."""
         return FileLock(self._signs())
 
     def is_alive(self, name: str) -> bool:
-        """Somebody holds that lock."""
+        """Whether a process holds the process lock of that name."""
         return is_alive(self._signs(), name)
 
     def remove_stale(self) -> None:
-        """Files that nobody holds are removed."""
+        """Removes the files of process locks that nobody holds."""
         remove_stale(self._signs())
 
     def _signs(self) -> Path:
         return self.path.with_name(self.path.name + "-live")
 
     def copy(self, target: Path) -> None:
-        """The empty file `target` becomes a copy."""
+        """Copies the database to the empty file `target`."""
         # The connection that holds the lock can't be its own source.
         with (
             translated_errors(target),
@@ -206,16 +206,16 @@ class Database:
             source.backup(other)
 
     def check_format(self) -> None:
-        """Refuses a ledger of another format, down to the text of every constraint."""
+        """Raises LedgerFault if format or tables differ, down to the text of every constraint."""
         if self.run("PRAGMA user_version") != [(_FORMAT,)]:
             what = f"has another format than {_FORMAT}"
             raise fault(self.path, what, "open it with the version of dpsql that wrote it")
-        found = self.run("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
-        if {name: text for name, text in found} != _TABLES:  # noqa: C416 - mypy knows no pairs
+        tables = self.run("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+        if {name: text for name, text in tables} != _TABLES:  # noqa: C416 - mypy knows no pairs
             raise fault(self.path, "has other tables than it was created with", RESTORE)
 
     def check_pages(self) -> None:
-        """SQLite finds every page and every index in order."""
+        """Raises LedgerFault if SQLite finds a page, an index or a reference damaged."""
         for check in ("integrity_check(1)", "foreign_key_check"):
             if self.run(f"PRAGMA {check}") not in ([], [("ok",)]):
                 raise fault(self.path, "is damaged", RESTORE)
@@ -225,7 +225,7 @@ class Database:
         return self._db.execute(query, values).fetchall()
 
     def _check_own(self) -> None:
-        # Before anything is written: the path may name somebody's own database by mistake.
+        # Done before anything is written: the path may name somebody's own database by mistake.
         if not self.blank() and self.run("PRAGMA application_id") != [(_APPLICATION,)]:
             raise fault(self.path, "is no ledger of dpsql", "name the ledger's own file")
 
@@ -234,14 +234,14 @@ class Database:
             raise fault(self.path, "can't keep a log beside it", "move it to a local disk")
 
     def _check_file(self) -> None:
-        # An open file goes on working when its name is gone, or another file's.
+        # An open file goes on working when its name was removed, or is another file's by now.
         if _identity(self.path) != self._file:
             what = "was replaced while it was open"
             raise fault(self.path, what, "put the file back and open it again")
 
 
 def _mode(path: Path) -> str:
-    """How SQLite opens a file to read it; on a medium that can't be written, without its locks."""
+    """The URI parameters for reading: on a medium that can't be written, SQLite takes no locks."""
     if os.access(path.parent, os.W_OK):
         return "mode=ro"
     log, shared = (path.with_name(path.name + end) for end in ("-wal", "-shm"))

@@ -2,7 +2,7 @@
 
 | module                  | what it does                                                           |
 | ----------------------- | ---------------------------------------------------------------------- |
-| catalog                 | which statements are meant, and their answers                          |
+| catalog                 | which statements read the catalogue, and their answers                 |
 | relations               | the 208 relations of PostgreSQL 15 and its types, from a list of names |
 | pg_catalog_rows         | rows of pg_catalog, from a schema                                      |
 | pg_catalog_table_rows   | rows of pg_catalog about one table or view                             |
@@ -11,10 +11,10 @@
 | catalog_database        | the catalogue's rows as a worker loads them                            |
 | functions               | PostgreSQL's functions as macros                                       |
 | to_duckdb               | PostgreSQL's syntax → DuckDB's                                         |
-| allowlist               | what a question may be made of, a closed list                          |
+| allowlist               | the closed list of syntax and functions that a query may use           |
 | cast                    | casts to PostgreSQL's types                                            |
 | return_types            | what PostgreSQL's functions and casts return                           |
-| column_types            | the types of an answer's columns, as PostgreSQL tells them             |
+| column_types            | the types of a catalogue query's columns, as PostgreSQL describes them |
 
 `postgresql_15.json` lists relations with their columns and types, as PostgreSQL 15 has them.
 """

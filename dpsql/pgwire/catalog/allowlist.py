@@ -1,7 +1,8 @@
-"""What a question of the catalogue may be made of: a closed list, of SELECT alone.
+"""The closed list of syntax nodes, functions and tables that a query of the catalogue may use.
 
-The tree is the rewritten one, of which DuckDB's text is made. So a table is one of the catalogue's
-relations or a query named in WITH, and a function is on the list, or it isn't sent.
+`check` walks the tree that was rewritten for DuckDB, from which DuckDB's text is generated. A query
+is sent only if each of its tables is a relation of the catalogue or a query named in WITH, and each
+of its functions is on the list.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dpsql.errors import Refused, UnknownFunction, UnknownTable
 from dpsql.pgwire.catalog.relations import relations
 
 NAMED: Final = "with__"
-"""What the names of queries in WITH begin with, so that none is a table of DuckDB's own."""
+"""The prefix of names of WITH queries, so that none of them is the name of a DuckDB table."""
 
 _SYNTAX: Final = (
     "Select From Where Join Group Having Order Ordered Limit Offset Fetch Distinct With CTE "
@@ -47,7 +48,10 @@ _ESCAPED: Final = (exp.Literal, exp.ByteString)
 
 
 def check(tree: exp.Expr, macros: AbstractSet[str]) -> None:
-    """Refuse what isn't on the list; `macros` are PostgreSQL's functions that the catalogue has."""
+    """Raise if `tree` has a node that isn't on the list.
+
+    `macros` are the names of PostgreSQL's functions that the catalogue defines as macros.
+    """
     for node in tree.walk():
         match node:
             case exp.Anonymous():
@@ -71,7 +75,7 @@ def check(tree: exp.Expr, macros: AbstractSet[str]) -> None:
 def _check_table(table: exp.Table) -> None:
     called = table.this
     if isinstance(called, exp.Func):
-        return  # it is looked at by itself
+        return  # `check` visits the function as a node of its own
     name = called.name if isinstance(called, exp.Identifier) else ""
     if table.args.get("db") or not (name in _STORED or name.startswith(NAMED)):
         raise UnknownTable(
@@ -81,7 +85,7 @@ def _check_table(table: exp.Table) -> None:
 
 
 def _check_text(node: exp.Expr) -> None:
-    """Text that isn't quoted is written as it is: it is a word, or words."""
+    """The generator writes unquoted text as it is, so that such text has to be words alone."""
     if isinstance(node, _ESCAPED) or (isinstance(node, exp.Identifier) and node.args.get("quoted")):
         return
     for value in node.args.values():

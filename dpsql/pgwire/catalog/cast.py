@@ -9,25 +9,25 @@ from dpsql.pgwire.codec.parameter import BadValue
 
 
 def cast(node: exp.Cast) -> exp.Expr:
-    """What a cast to one of PostgreSQL's types is in DuckDB."""
+    """The expression of DuckDB for a cast to one of PostgreSQL's types."""
     kind = node.to.sql("postgres").lower().replace('"', "").removeprefix("pg_catalog.")
     inner: exp.Expr = node.this
-    says = isinstance(inner, exp.Literal) and inner.is_string
+    is_text = isinstance(inner, exp.Literal) and inner.is_string
     match kind:
         case "regclass":
-            return call("to_regclass" if says else "dpsql_class", inner)
+            return call("to_regclass" if is_text else "dpsql_class", inner)
         case "regtype":
-            return call("to_regtype" if says else "dpsql_type", inner)
+            return call("to_regtype" if is_text else "dpsql_type", inner)
         case "regnamespace":
-            return call("to_regnamespace" if says else "dpsql_space", inner)
+            return call("to_regnamespace" if is_text else "dpsql_space", inner)
         case "regrole":
             return call("pg_get_userbyid", inner)
         case "regproc" | "regprocedure" | "regoper" | "regoperator" | "regconfig":
-            if says:
+            if is_text:
                 return exp.Literal.string(inner.name.rpartition(".")[2])
             return exp.cast(inner, "VARCHAR")
         case "oid" | "xid" | "cid":
-            # What was cast to a name before means its number again.
+            # oid::regclass::oid is the OID again, not the name that the inner cast gives here.
             return exp.cast(_number(inner), "BIGINT")
         case (
             "name"
@@ -42,11 +42,11 @@ def cast(node: exp.Cast) -> exp.Expr:
         ):
             return exp.cast(inner, "VARCHAR")
         case "int2vector" | "int2[]" | "smallint[]":
-            return exp.cast(inner, "SMALLINT[]") if not says else array(inner.name)
+            return exp.cast(inner, "SMALLINT[]") if not is_text else array(inner.name)
         case "oid[]" | "oidvector":
-            return array(inner.name) if says else inner
+            return array(inner.name) if is_text else inner
         case "text[]" | "name[]" | "varchar[]" | "char[]":
-            return array(inner.name) if says else exp.cast(inner, "VARCHAR[]")
+            return array(inner.name) if is_text else exp.cast(inner, "VARCHAR[]")
         case (
             "anyarray"
             | "regtype[]"
@@ -57,7 +57,7 @@ def cast(node: exp.Cast) -> exp.Expr:
             | "pg_node_tree"
         ):
             return inner
-        case _ if says and kind.endswith("[]"):
+        case _ if is_text and kind.endswith("[]"):
             return exp.cast(array(inner.name), node.to)
         case _:
             return node
@@ -71,14 +71,14 @@ def _number(inner: exp.Expr) -> exp.Expr:
 
 
 def array(written: str) -> exp.Expr:
-    """'{a,b}' as a list."""
-    found = items(written)
-    if found is None:
+    """The list of text constants that `written` stands for, as in '{a,b}'; `BadValue` if none."""
+    texts = items(written)
+    if texts is None:
         raise BadValue("an array isn't written so", hint="write '{1,2,3}'")
-    parts = [exp.null() if part is None else exp.Literal.string(part) for part in found]
+    parts = [exp.null() if part is None else exp.Literal.string(part) for part in texts]
     return exp.Array(expressions=parts)
 
 
 def call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    """A function's call."""
+    """A call of the function `name`."""
     return exp.Anonymous(this=name, expressions=list(arguments))

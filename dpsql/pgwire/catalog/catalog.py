@@ -1,4 +1,4 @@
-"""Which statements are meant for the catalogue, and their answers."""
+"""Which statements read the catalogue (pg_catalog, information_schema), and their answers."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ _MAX_LISTED: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """What is asked about: its contents, and the functions that come with them."""
+    """A catalogue as a worker loads it: its contents, and the names of the macros in them."""
 
     contents: Contents
     macros: frozenset[str]
 
 
 class Catalog:
-    """What a schema declares, for all connections, each of which reads it by itself.
+    """The catalogue of a schema, which all connections share; each has a `Reader` of its own.
 
-    Who may read kept tables as well has a catalogue with these, which others share who see the
-    same.
+    A connection that also sees saved releases reads a catalogue that lists them; connections that
+    see the same saved releases share that catalogue.
     """
 
     def __init__(self, schema: Schema, workers: CatalogWorkers) -> None:
@@ -71,32 +71,32 @@ class Catalog:
         self._workers = workers
         self._declared: _Listed | None = None
         self._making = threading.Lock()
-        # A server listens meanwhile: of two thousand tables it takes seconds.
+        # In the background, so that the server listens meanwhile: two thousand tables take seconds.
         workers.begin_to_load(lambda: self._own().contents)
         self._guard = threading.Lock()
         self._others: OrderedDict[Hashable, _Listed] = OrderedDict()
 
     def reader(self, analyst: str) -> Reader:
-        """One connection's questions."""
+        """The reader of one connection, which `analyst` has opened."""
         return Reader(self._schema, self._of, self._workers, analyst)
 
     def _of(self, seen: Schema) -> _Listed:
-        """What there is to ask about the tables of `seen`."""
-        kept = tuple(
+        """The catalogue that lists the tables of `seen`."""
+        saved_entries = tuple(
             table.saved_entry for table in seen.tables.values() if table.saved_entry is not None
         )
-        if not kept:
+        if not saved_entries:
             return self._own()
         with self._guard:
-            if kept not in self._others:
-                self._others[kept] = _listed(seen)
-            self._others.move_to_end(kept)
+            if saved_entries not in self._others:
+                self._others[saved_entries] = _listed(seen)
+            self._others.move_to_end(saved_entries)
             if len(self._others) > _MAX_LISTED:
                 self._others.popitem(last=False)
-            return self._others[kept]
+            return self._others[saved_entries]
 
     def _own(self) -> _Listed:
-        """What the schema declares; whoever is first makes it."""
+        """The catalogue of what the schema declares, built by the first caller."""
         with self._making:
             if self._declared is None:
                 self._declared = _listed(self._schema)
@@ -105,12 +105,12 @@ class Catalog:
 
 def _listed(schema: Schema) -> _Listed:
     seen = listed(schema)
-    found = macros(seen)
-    return _Listed(contents(seen, tuple(found.values())), frozenset(found))
+    definitions = macros(seen)
+    return _Listed(contents(seen, tuple(definitions.values())), frozenset(definitions))
 
 
 class Reader:
-    """One connection's questions of the catalogue, which cost nothing."""
+    """One connection's queries of the catalogue, which cost no budget."""
 
     def __init__(
         self,
@@ -127,16 +127,17 @@ class Reader:
         self._running: CatalogQuestion | None = None
 
     def reads_catalog(self, tree: exp.Expr | None) -> bool:
-        """Whether the catalogue is meant: by its relations, or by its functions without any table.
+        """Whether `tree` names the catalogue's relations, or no table but its functions.
 
-        A statement that names both the catalogue and the data is refused.
+        A SELECT of constants alone reads the catalogue, too. `Refused` if `tree` names both the
+        catalogue and the data.
         """
         if tree is None:
             return False
         ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-        found = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
-        data = [t for t in found if self._is_data(t) and (t.db or t.name.lower() not in ctes)]
-        named = [t for t in found if t not in data and relation(t, ctes) is not None]
+        tables = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+        data = [t for t in tables if self._is_data(t) and (t.db or t.name.lower() not in ctes)]
+        named = [t for t in tables if t not in data and relation(t, ctes) is not None]
         if named and data:
             raise Refused(
                 "the catalogue and the data can't be read in one statement",
@@ -144,7 +145,7 @@ class Reader:
             )
         if named:
             return True
-        if data or any(t.name.lower() not in ctes for t in found):
+        if data or any(t.name.lower() not in ctes for t in tables):
             return False
         calls = (
             node.name if isinstance(node, exp.Anonymous) else node.sql_name()
@@ -163,7 +164,7 @@ class Reader:
         )
 
     def columns(self, query: Translated, values: Mapping[str, Literal]) -> tuple[Column, ...]:
-        """Names and types of the answer."""
+        """Names and types of the columns of `query`; `values` are its parameters by number."""
         tree = query.tree
         assert tree is not None
         names = type_names()
@@ -173,20 +174,20 @@ class Reader:
     def answer(
         self, query: Translated, values: Mapping[str, Literal], seen: Schema | None = None
     ) -> Answer:
-        """The rows, asked of a worker. Tables are those of `seen`, None for the declared ones."""
-        told = self.columns(query, values)
+        """The rows, from a worker; the catalogue lists `seen`, or the declared tables if None."""
+        columns = self.columns(query, values)
         tree = query.tree
         assert tree is not None
         listed = self._listed(seen or self._schema)
         table = self._ask(
             listed, with_deep_stack(lambda: self._written(tree, values, listed.macros))
         )
-        if table.num_columns != len(told):
+        if table.num_columns != len(columns):
             raise Refused("the columns of this question of the catalogue can't be told")
-        return Answer(told, ArrowRows(table))
+        return Answer(columns, ArrowRows(table))
 
     def interrupt(self) -> None:
-        """Stop what runs."""
+        """Cancel the query that runs, if one does; called from another thread."""
         with self._guard:
             if self._running is not None:
                 self._workers.cancel(self._running)
@@ -194,11 +195,11 @@ class Reader:
     def _written(
         self, tree: exp.Expr, values: Mapping[str, Literal], functions: frozenset[str]
     ) -> str:
-        """DuckDB's text, of what is allowed alone."""
+        """The text of `tree` for DuckDB; raises if it uses what the allowlist doesn't have."""
         try:
-            found = rewritten(tree, values, self._schema.dataset, self._analyst)
-            check(found, functions)
-            return found.sql("duckdb", comments=False)
+            tree_for_duckdb = rewritten(tree, values, self._schema.dataset, self._analyst)
+            check(tree_for_duckdb, functions)
+            return tree_for_duckdb.sql("duckdb", comments=False)
         except (SqlglotError, ValueError, TypeError, AttributeError, KeyError, IndexError):
             raise Refused("this question of the catalogue has no answer here") from None
 

@@ -1,4 +1,4 @@
-"""The catalogue's rows as a worker loads them: what a schema declares, and no data."""
+"""The catalogue's tables, rows and macros as a worker loads them: from a schema, without data."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from dpsql.pgwire.catalog.pg_catalog_table_rows import Row
 from dpsql.pgwire.catalog.relations import Relation, relations
 
 _ROWS_AT_ONCE: Final = 4096
-"""As Python's objects, a hundred thousand rows would take a hundred times their bytes."""
+"""Rows held as Python objects at a time: they take a hundred times the bytes of Arrow's."""
 
 _PACKED: Final = pa.ipc.IpcWriteOptions(compression="zstd")
-"""The server keeps them for workers that have to be replaced, and most values stand in each row."""
+"""Compressed, since the server keeps the tables for workers that replace others, and most values
+are the same in each row."""
 
 _STORED: Final = {
     "BIGINT": pa.int64(),
@@ -34,7 +35,10 @@ _STORED: Final = {
 
 
 def contents(seen: Listed, macros: Sequence[str]) -> Contents:
-    """All relations of PostgreSQL 15 as `seen`, and `macros` for its functions."""
+    """All relations of PostgreSQL 15 with the rows that follow from `seen`.
+
+    `macros` are CREATE MACRO statements for PostgreSQL's functions.
+    """
     known = {relation.stored: relation for relation in relations().values()}
     filled: dict[str, _Filled] = {}
     for space, rows in (
@@ -52,10 +56,10 @@ def contents(seen: Listed, macros: Sequence[str]) -> Contents:
 
 
 def _name(statements: tuple[str, ...], tables: dict[str, bytes]) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in (*(s.encode() for s in statements), *tables.values()):
-        found.update(len(part).to_bytes(8, "big") + part)
-    return found.hexdigest()
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
 
 
 def _table(relation: Relation) -> str:
@@ -64,7 +68,10 @@ def _table(relation: Relation) -> str:
 
 
 class _Filled:
-    """One relation's rows, of which few are Python's objects at a time."""
+    """Packs one relation's rows into Arrow columns, `_ROWS_AT_ONCE` rows at a time.
+
+    `_before` is how many rows are packed already.
+    """
 
     def __init__(self, relation: Relation) -> None:
         self._types = {a.name: _type(a.stored) for a in relation.attributes}
@@ -78,7 +85,7 @@ class _Filled:
             self._pack()
 
     def packed(self) -> bytes:
-        """All of them as an Arrow stream, without the columns that are NULL in each."""
+        """All rows as an Arrow stream, without the columns that are NULL in every row."""
         self._pack()
         names = [name for name in self._types if name in self._columns]
         table = pa.table({name: pa.chunked_array(self._columns[name]) for name in names})
@@ -98,7 +105,7 @@ class _Filled:
 
 
 def _type(stored: str) -> pa.DataType:
-    """What holds values on their way to a column of that type in DuckDB."""
+    """The Arrow type that carries values to a column of DuckDB's type `stored`."""
     if stored.endswith("[]"):
         return pa.list_(_type(stored[:-2]))
     return _STORED.get(stored, pa.string())

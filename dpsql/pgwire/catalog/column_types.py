@@ -1,4 +1,4 @@
-"""The types of an answer's columns, as PostgreSQL tells them: from the text alone."""
+"""The types of a catalogue query's columns, as PostgreSQL describes them: from the text alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dpsql.pgwire.sql.column_labels import label
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A column in scope: whose it is, its name, its type's name."""
+    """A column in scope: the name or alias of its table, its own name, and its type in pg_type."""
 
     table: str
     name: str
@@ -35,13 +35,17 @@ class _Known:
 
 
 _MAX_LISTED: Final = 1664
-"""PostgreSQL's limit of columns in a list; each query in WITH could double it."""
+"""PostgreSQL's limit of columns in a SELECT list; each query in WITH could double their number."""
 
 _MAX_IN_SCOPE: Final = 20_000
 
 
 class _Scope:
-    """The columns that an expression can name, those of earlier tables first."""
+    """The columns that an expression can name, those of earlier tables first.
+
+    `ctes` are the columns of WITH queries, as pairs of name and type; `outer` is the scope of the
+    query around, None at the top.
+    """
 
     def __init__(
         self, ctes: Mapping[str, tuple[tuple[str, str], ...]], outer: _Scope | None = None
@@ -52,7 +56,7 @@ class _Scope:
         self._types: dict[tuple[str, str], str] = {}
 
     def add(self, known: _Known) -> None:
-        """One more column; the first one of a name is meant."""
+        """Add a column; of several with the same name, that name means the first."""
         if len(self.columns) >= _MAX_IN_SCOPE:
             raise _too_many()
         self.columns.append(known)
@@ -61,21 +65,21 @@ class _Scope:
 
     def type_of(self, column: exp.Column) -> str:
         name, table = column.name.lower(), column.table.lower()
-        found = self._types.get((table, name))
-        if found is not None:
-            return found
+        kind = self._types.get((table, name))
+        if kind is not None:
+            return kind
         if self.outer is not None:
             return self.outer.type_of(column)
         return FUNCTIONS.get(name, "text")
 
 
 def columns(tree: exp.Expr, parameters: Mapping[str, str]) -> tuple[Column, ...]:
-    """The columns of a question of the catalogue; `parameters` are types by number."""
-    found = _Typing(parameters).query(tree, {}, None)
+    """The columns of a query of the catalogue; `parameters` are names of types by number."""
+    outputs = _Typing(parameters).query(tree, {}, None)
     listed = types()
     return tuple(
         Column(name, listed[kind].oid if kind in listed and kind != "unknown" else TEXT)
-        for name, kind in found
+        for name, kind in outputs
     )
 
 
@@ -86,6 +90,8 @@ def _too_many() -> TooLarge:
 
 
 class _Typing:
+    """Derives names and types of columns; `parameters` are names of types by number."""
+
     def __init__(self, parameters: Mapping[str, str]) -> None:
         self._parameters = parameters
 
@@ -100,10 +106,11 @@ class _Typing:
                 if with_ is not None and with_.recursive and isinstance(cte.this, exp.SetOperation)
                 else cte.this
             )
-            found = self.query(inner, known, outer)
+            outputs = self.query(inner, known, outer)
             names = [c.name for c in cte.args["alias"].columns]
             known[cte.alias.lower()] = tuple(
-                (names[n] if n < len(names) else name, kind) for n, (name, kind) in enumerate(found)
+                (names[n] if n < len(names) else name, kind)
+                for n, (name, kind) in enumerate(outputs)
             )
         match tree:
             case exp.SetOperation():
@@ -139,16 +146,18 @@ class _Typing:
         for source in sources:
             for known in list(self._source(source, scope)):
                 scope.add(known)
-        found: list[tuple[str, str]] = []
+        outputs: list[tuple[str, str]] = []
         for item in tree.expressions:
             if item.is_star:
                 table = item.table.lower() if isinstance(item, exp.Column) else ""
-                found += [(k.name, k.type) for k in scope.columns if not table or k.table == table]
+                outputs += [
+                    (k.name, k.type) for k in scope.columns if not table or k.table == table
+                ]
             else:
-                found.append((label(item), self.kind(item, scope)))
-            if len(found) > _MAX_LISTED:
+                outputs.append((label(item), self.kind(item, scope)))
+            if len(outputs) > _MAX_LISTED:
                 raise _too_many()
-        return tuple(found)
+        return tuple(outputs)
 
     def _source(self, source: exp.Expr, scope: _Scope) -> Iterator[_Known]:
         alias = source.alias_or_name.lower()
@@ -177,8 +186,8 @@ class _Typing:
         name, space = source.name.lower(), source.text("db").lower()
         if not space and name in scope.ctes:
             return scope.ctes[name]
-        found = relations().get((space or "pg_catalog", name))
-        return () if found is None else tuple((a.name, a.type) for a in found.attributes)
+        relation = relations().get((space or "pg_catalog", name))
+        return () if relation is None else tuple((a.name, a.type) for a in relation.attributes)
 
     def _function(self, source: exp.Expr, alias: str, scope: _Scope) -> tuple[tuple[str, str], ...]:
         called = source.this if isinstance(source, exp.Table | exp.Lateral) else source
@@ -193,13 +202,13 @@ class _Typing:
             return TABLES[name]
         kind = self.kind(called, scope)
         numbered = source.args.get("ordinality") or source.args.get("offset")
-        found = ((alias or name, kind),)
-        return (*found, ("ordinality", "int8")) if numbered else found
+        column = alias or name, kind
+        return (column, ("ordinality", "int8")) if numbered else (column,)
 
     def kind(  # noqa: C901, PLR0911, PLR0912 - one arm for each kind of expression
         self, node: exp.Expr, scope: _Scope
     ) -> str:
-        """The name of the type of an expression; `unknown` of a bare text or NULL."""
+        """The name in pg_type of the type of `node`; `unknown` for a quoted constant or NULL."""
         match node:
             case exp.Alias() | exp.Paren() | exp.Collate() | exp.Filter() | exp.Window():
                 return self.kind(node.this, scope)
@@ -224,8 +233,8 @@ class _Typing:
                 default = node.args.get("default")
                 return self._first([*arms, *([default] if default is not None else [])], scope)
             case exp.Subquery() | exp.Query():
-                found = self.query(node, scope.ctes, scope)
-                return found[0][1] if found else "text"
+                outputs = self.query(node, scope.ctes, scope)
+                return outputs[0][1] if outputs else "text"
             case exp.DPipe() | exp.Concat() | exp.ArrayConcat():
                 return "text"
             case exp.Dot():
@@ -268,8 +277,8 @@ class _Typing:
         if name == "unnest":
             return element_type(self.kind(arguments[0], scope))
         if name in LIKE_FIRST:
-            found = self._first(arguments, scope)
-            return "int8" if name == "sum" and found in {"int2", "int4"} else found
+            kind = self._first(arguments, scope)
+            return "int8" if name == "sum" and kind in {"int2", "int4"} else kind
         return FUNCTIONS.get(name, "text")
 
     def _number(self, node: exp.Binary, scope: _Scope) -> str:

@@ -1,7 +1,7 @@
-"""PostgreSQL's functions as macros: what a schema says of objects is written into them as maps.
+"""PostgreSQL's functions as DuckDB's macros, with the names, OIDs and comments of a schema as maps.
 
-A map and not a subquery, since a macro's argument would be taken for the subquery's own column of
-the same name.
+A macro looks its argument up in a map and not in a subquery, which would take the argument for a
+column of its own with the same name.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ pg_typeof(_a) := 'text'
 
 
 def macros(seen: o.Listed) -> Mapping[str, str]:
-    """By its name each function's CREATE MACRO, with all its forms in one statement."""
+    """The CREATE MACRO of each function by its name; one statement has all overloads."""
     forms: dict[str, list[str]] = {}
     for heads, body in (
         (_TRUE, "TRUE"),
@@ -86,15 +86,17 @@ def macros(seen: o.Listed) -> Mapping[str, str]:
         _add(forms, head, body)
     for head, body in _of_dataset(seen):
         _add(forms, head, body)
-    found = {name: f"CREATE MACRO {name}" + ", ".join(forms[name]) for name in forms}
-    found["pg_get_keywords"] = (
+    statements = {name: f"CREATE MACRO {name}" + ", ".join(forms[name]) for name in forms}
+    statements["pg_get_keywords"] = (
         "CREATE MACRO pg_get_keywords() AS TABLE SELECT * FROM (VALUES "
         "('select', 'R', false, 'reserved', 'requires AS')) "
         "AS k(word, catcode, barelabel, catdesc, baredesc)"
     )
     ancestors = "SELECT CAST(a AS BIGINT) AS relid, 1 AS depth WHERE false"
-    found["pg_partition_ancestors"] = f"CREATE MACRO pg_partition_ancestors(a) AS TABLE {ancestors}"
-    return found
+    statements["pg_partition_ancestors"] = (
+        f"CREATE MACRO pg_partition_ancestors(a) AS TABLE {ancestors}"
+    )
+    return statements
 
 
 def _add(forms: dict[str, list[str]], head: str, body: str) -> None:
@@ -103,7 +105,7 @@ def _add(forms: dict[str, list[str]], head: str, body: str) -> None:
 
 
 def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
-    """Heads and bodies; no column has a name like their arguments'."""
+    """Heads and bodies of the macros that depend on the schema; no column is named _a or _b."""
     listed = tuple(seen.tables.values())
     spaces = {"pg_catalog": o.PG_CATALOG, **{space.name: space.oid for space in seen.spaces}}
     yield "to_regnamespace(_a)", f"{_map(spaces)}[replace(_a, '\"', '')]"
@@ -119,7 +121,7 @@ def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
     yield "version()", exp.Literal.string(VERSION).sql("duckdb")
     comments = {(t.oid, 0): t.comment for t in listed if t.comment}
     comments |= {(t.oid, c.position): c.comment for t in listed for c in t.columns if c.comment}
-    keyed = {f"{oid}.{place}": text for (oid, place), text in comments.items()}
+    keyed = {f"{oid}.{position}": text for (oid, position), text in comments.items()}
     yield "obj_description(_a)", f"{_map(keyed)}[_a || '.0']"
     yield "obj_description(_a, _b)", f"{_map(keyed)}[_a || '.0']"
     yield "col_description(_a, _b)", f"{_map(keyed)}[_a || '.' || _b]"
@@ -127,17 +129,17 @@ def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
     for table in listed:
         names[table.oid], full = table.description, f"{table.space.name}.{table.name}"
         if table.key is not None:
-            columns = ", ".join(table.columns[place - 1].name for place in table.key.positions)
+            columns = ", ".join(table.columns[n - 1].name for n in table.key.positions)
             constraints[table.key.oid] = f"PRIMARY KEY ({columns})"
             indexes[table.key.index_oid] = (
                 f"CREATE UNIQUE INDEX {table.key.name} ON {full} USING btree ({columns})"
             )
             names[table.key.index_oid] = table.key.name
-        for found in table.references:
-            other = seen.tables[found.to]
-            column, to = table.columns[found.position - 1], other.columns[found.to_position - 1]
+        for foreign in table.references:
+            other = seen.tables[foreign.to]
+            column, to = table.columns[foreign.position - 1], other.columns[foreign.to_position - 1]
             target = f"{other.description}({to.name})"
-            constraints[found.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {target}"
+            constraints[foreign.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {target}"
     for head in ("pg_get_constraintdef(_a)", "pg_get_constraintdef(_a, _b)"):
         yield head, f"{_map(constraints, 0)}[CAST(_a AS BIGINT)]"
     yield "pg_get_indexdef(_a)", f"{_map(indexes, 0)}[CAST(_a AS BIGINT)]"
@@ -168,13 +170,13 @@ def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
 
 
 def _index_columns(listed: tuple[o.Table, ...]) -> str:
-    found = {
-        f"{t.key.index_oid}.{n}": t.columns[place - 1].name
+    names = {
+        f"{t.key.index_oid}.{n}": t.columns[position - 1].name
         for t in listed
         if t.key is not None
-        for n, place in enumerate(t.key.positions, 1)
+        for n, position in enumerate(t.key.positions, 1)
     }
-    return f"{_map(found)}[_a || '.' || _b]"
+    return f"{_map(names)}[_a || '.' || _b]"
 
 
 def _written(oid: int, name: str) -> str:
@@ -184,17 +186,17 @@ def _written(oid: int, name: str) -> str:
     special = {"char": '"char"', "varchar": "character varying", "bpchar": "character"}
     special |= {"timestamptz": "timestamp with time zone", "timetz": "time with time zone"}
     special |= {"time": "time without time zone", "varbit": "bit varying"}
-    found = formatted(oid, -1)
-    return special.get(name, found if found != "text" else name)
+    description = formatted(oid, -1)
+    return special.get(name, description if description != "text" else name)
 
 
 def _type_oids() -> dict[str, int]:
-    found = {kind.name: kind.oid for kind in types().values()}
-    return found | {_written(kind.oid, kind.name): kind.oid for kind in types().values()}
+    short = {kind.name: kind.oid for kind in types().values()}
+    return short | {_written(kind.oid, kind.name): kind.oid for kind in types().values()}
 
 
 def _map(values: Mapping[str, object] | Mapping[int, object], none: str | int = "") -> str:
-    """A map of constants; one without any has `none` for a key, so that keys have a type."""
+    """A MAP of constants; where `values` is empty, `none` is a key, so that keys have a type."""
     if not values:
         return f"MAP {{{_constant(none)}: CAST(NULL AS VARCHAR)}}"
     parts = (f"{_constant(key)}: {_constant(value)}" for key, value in values.items())

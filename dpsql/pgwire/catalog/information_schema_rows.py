@@ -1,4 +1,4 @@
-"""Rows of information_schema, from a schema."""
+"""Rows of information_schema, from the tables and views that analysts see."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FRACTIONS: Final = {v.DATE: 0, v.TIMESTAMP: 6, v.INTERVAL: 6}
 
 
 def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
-    """Relation and row, for each row of information_schema."""
+    """Each row of information_schema, after the name of its relation."""
     dataset = listed.dataset
     own = (space.name for space in listed.spaces)
     for name in ("pg_catalog", *own, "information_schema"):
@@ -86,9 +86,9 @@ def _constraints(
     table: o.Table, known: Mapping[str, o.Table], dataset: str
 ) -> Iterator[tuple[str, Row]]:
     at, space = _at(table, dataset), table.space.name
-    found = [] if table.key is None else [(table.key.name, "PRIMARY KEY", table.key.positions)]
-    found += [(f.name, "FOREIGN KEY", (f.position,)) for f in table.references]
-    for name, kind, places in found:
+    keys = [] if table.key is None else [(table.key.name, "PRIMARY KEY", table.key.positions)]
+    keys += [(f.name, "FOREIGN KEY", (f.position,)) for f in table.references]
+    for name, kind, positions in keys:
         named = _named("constraint", name, space, dataset)
         yield (
             "table_constraints",
@@ -101,8 +101,8 @@ def _constraints(
                 "enforced": "YES",
             },
         )
-        for n, place in enumerate(places, 1):
-            column = table.columns[place - 1].name
+        for n, position in enumerate(positions, 1):
+            column = table.columns[position - 1].name
             inside = 1 if kind == "FOREIGN KEY" else None
             use = {"column_name": column, "ordinal_position": n}
             yield (

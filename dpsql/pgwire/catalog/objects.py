@@ -1,7 +1,7 @@
-"""A schema's tables, columns and keys with OIDs: the same ones for the same schema.
+"""A schema's tables, columns and keys with OIDs: the same OIDs for the same schema.
 
-Keys are told of public tables only, and references only to them: a key that identifies units would
-be offered as a group key.
+Only keys of public tables, and references to public tables, are listed: BI tools would offer a key
+that identifies privacy units as a group key.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ OWNER: Final = 10
 READER: Final = 16_383
 DATABASE: Final = 5
 _MAX_DECLARED: Final = 100_000
-"""A kept table's OIDs follow those of any schema's, and are its own for good."""
+"""More than a schema's tables: a saved release's OIDs come after all of these, and never change."""
 
 PG_CATALOG, PUBLIC, STANDARD, TOAST = 11, 2200, 13_000, 99
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its place from 1, and its type as PostgreSQL tells it."""
+    """A column: `position` counts from 1; `modifier` is PostgreSQL's atttypmod, -1 for none."""
 
     name: str
     position: int
@@ -39,12 +39,12 @@ class Column:
 
     @property
     def collation(self) -> int:
-        """Text has the default one."""
+        """The OID of the default collation for text, 0 for all other types."""
         return 100 if self.type_oid == TEXT else 0
 
     @property
     def precision(self) -> tuple[int, int] | None:
-        """Digits in all, and after the point, of a decimal."""
+        """A decimal's digits in all and after the point; None for other types."""
         if self.type_oid != NUMERIC or self.modifier < 0:
             return None
         return (self.modifier - 4) >> 16, (self.modifier - 4) & 0xFFFF
@@ -52,7 +52,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A primary key and its index."""
+    """A primary key and its index; `positions` are its columns, counted from 1."""
 
     oid: int
     index_oid: int
@@ -62,7 +62,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """A schema in the sense of SQL: main is called public."""
+    """A schema in the sense of SQL; DuckDB's `main` is called `public`."""
 
     oid: int
     name: str
@@ -70,7 +70,10 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
-    """A reference to a public table's key; `to` is the table as it is declared."""
+    """A column that references a public table's key; `to` is that table's declared name.
+
+    Positions of the column and of the key count from 1.
+    """
 
     oid: int
     name: str
@@ -81,9 +84,9 @@ class ForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A declared table or view; its names are within its schema.
+    """A declared table or view; `name` is without its schema, which `space` is.
 
-    `has_source`: by its name alone, without its schema.
+    `has_source` tells whether `name` alone, without the schema, means this table.
     """
 
     oid: int
@@ -99,7 +102,7 @@ class Table:
 
     @property
     def description(self) -> str:
-        """What it is called in text: with its schema where that is needed."""
+        """The table's name in text, with its schema where the name alone would mean another."""
         return self.name if self.has_source else f"{self.space.name}.{self.name}"
 
 
@@ -107,7 +110,7 @@ class Table:
 class Listed:
     """All that analysts see of a dataset: `tables` by their declared names, in order of their OIDs.
 
-    Made once for a schema: there may be a hundred thousand columns.
+    It is built once for a schema, since there may be a hundred thousand columns.
     """
 
     dataset: str
@@ -116,7 +119,7 @@ class Listed:
 
 
 def listed(schema: Schema) -> Listed:
-    """What analysts see, tables and views, in order of their names, then what is kept."""
+    """The tables and views that analysts see, in order of their names, then saved releases."""
     offered = schema.visible_tables
     ordered = sorted(offered.items(), key=lambda item: (item[1].saved_entry or 0, item[0]))
     spaces = _spaces(offered)
@@ -141,7 +144,7 @@ def listed(schema: Schema) -> Listed:
 
 
 def _spaces(offered: Mapping[str, Declared]) -> tuple[Namespace, ...]:
-    """The schemas of what analysts see, public first."""
+    """The SQL schemas of the tables that analysts see, `public` first."""
     names = sorted({_space(name) for name in offered} - {PUBLIC_NAME})
     first = FIRST_OID + 100 * len(offered)
     return (
@@ -159,31 +162,31 @@ def _columns(declared: Declared) -> tuple[Column, ...]:
     is_public = isinstance(declared.ownership, Public)
     in_key = frozenset(declared.key or () if is_public else ())
     columns = []
-    for place, found in enumerate(declared.columns.values(), 1):
-        told = column(found.name, found.type)
-        not_null = not found.nullable or found.name in in_key
-        columns.append(Column(found.name, place, told.oid, told.modifier, not_null, found.comment))
+    for position, own in enumerate(declared.columns.values(), 1):
+        sent = column(own.name, own.type)
+        not_null = not own.nullable or own.name in in_key
+        columns.append(Column(own.name, position, sent.oid, sent.modifier, not_null, own.comment))
     return tuple(columns)
 
 
 def _references(
     oid: int, declared: Declared, offered: Mapping[str, Declared]
 ) -> Iterator[ForeignKey]:
-    columns = declared.columns.values()
-    for n, (place, found) in enumerate((p, c) for p, c in enumerate(columns, 1) if c.references):
-        assert found.references is not None
-        other = offered.get(found.references.table)
+    numbered = enumerate(declared.columns.values(), 1)
+    for n, (position, own) in enumerate((p, c) for p, c in numbered if c.references):
+        assert own.references is not None
+        other = offered.get(own.references.table)
         if other is None:
             continue
-        if isinstance(other.ownership, Public) and other.key == (found.references.column,):
-            to_place = list(other.columns).index(found.references.column) + 1
-            constraint = f"{bare(declared.name)}_{found.name}_fkey"
-            yield ForeignKey(oid + 10 + n, constraint, place, other.name, to_place)
+        if isinstance(other.ownership, Public) and other.key == (own.references.column,):
+            to_position = list(other.columns).index(own.references.column) + 1
+            constraint = f"{bare(declared.name)}_{own.name}_fkey"
+            yield ForeignKey(oid + 10 + n, constraint, position, other.name, to_position)
 
 
 def _key(oid: int, declared: Declared) -> Key | None:
     if declared.key is None or not isinstance(declared.ownership, Public):
         return None
     names = list(declared.columns)
-    places = tuple(names.index(column) + 1 for column in declared.key)
-    return Key(oid + 4, oid + 3, f"{bare(declared.name)}_pkey", places)
+    positions = tuple(names.index(column) + 1 for column in declared.key)
+    return Key(oid + 4, oid + 3, f"{bare(declared.name)}_pkey", positions)

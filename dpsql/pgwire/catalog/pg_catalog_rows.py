@@ -19,7 +19,7 @@ _TEXT_ONLY: Final = frozenset({"aclitem", "gtsvector"})
 
 
 def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
-    """Relation and row, for each row of pg_catalog."""
+    """Each row of pg_catalog, after the name of its relation."""
     spaces = [*_SPACES, *((space.oid, space.name) for space in listed.spaces)]
     yield from (("pg_namespace", {"oid": n, "nspname": s, "nspowner": o.OWNER}) for n, s in spaces)
     yield from _database(listed.dataset)
@@ -108,14 +108,14 @@ def _type(kind: Type) -> Row:
     tail = ("typcategory", "typispreferred", "typisdefined", "typdelim", "typrelid", "typelem")
     rest = ("typarray", "typinput", "typoutput", "typnotnull", "typbasetype", "typtypmod")
     last = ("typndims", "typcollation")
-    found = dict(zip((*head, *tail, *rest, *last), r, strict=True))
+    columns = dict(zip((*head, *tail, *rest, *last), r, strict=True))
     is_array = kind.name.startswith("_")
-    # Functions of one type are called alike: date_in and date_recv, but int8in and int8recv.
-    stem, is_binary = str(found["typinput"]).removesuffix("in"), kind.name not in _TEXT_ONLY
-    return found | {
+    # Functions of one type have one prefix: date_in and date_recv, but int8in and int8recv.
+    prefix, is_binary = str(columns["typinput"]).removesuffix("in"), kind.name not in _TEXT_ONLY
+    return columns | {
         "typsubscript": "array_subscript_handler" if is_array else "-",
-        "typreceive": stem + "recv" if is_binary else "-",
-        "typsend": stem + "send" if is_binary else "-",
+        "typreceive": prefix + "recv" if is_binary else "-",
+        "typsend": prefix + "send" if is_binary else "-",
         **dict.fromkeys(("typmodin", "typmodout", "typanalyze"), "-"),
         "typalign": ALIGNED.get(kind.size, "i"),
         "typstorage": "p" if kind.size > 0 else "x",

@@ -9,16 +9,19 @@ from dpsql.pgwire.catalog import objects as o
 from dpsql.pgwire.catalog.relations import types_by_oid
 
 Row = Mapping[str, object]
-"""Values by column; what isn't named is NULL."""
+"""A row's values by column; columns that aren't named are NULL."""
 
 ALIGNED: Final = {1: "c", 2: "s", 4: "i", 8: "d"}
-"""How types of so many bytes are aligned."""
+"""The value of pg_type.typalign by a type's size in bytes."""
 
 _UNKNOWN_ROWS: Final = -1.0
 
 
 def table_rows(table: o.Table, known: Mapping[str, o.Table]) -> Iterator[tuple[str, Row]]:
-    """Relation and row, for all that is told of `table`; `known` are all tables by name."""
+    """Each row of pg_catalog about `table`, after the name of its relation.
+
+    `known` are all tables by their declared names.
+    """
     has_key = table.key is not None
     own = {
         "reltype": table.type_oid,
@@ -79,7 +82,7 @@ def _class(oid: int, name: str, space: o.Namespace, kind: str, columns: int) -> 
 
 
 def _listed(table: o.Table, *, has_key: bool) -> Iterator[tuple[str, Row]]:
-    """A line in the list of tables, or of views: those without their text."""
+    """The row of pg_tables, or of pg_views, where the view's definition stays NULL."""
     space = table.space.name
     if table.is_view:
         yield "pg_views", {"schemaname": space, "viewname": table.name, "viewowner": "dpsql"}
@@ -132,8 +135,8 @@ def _attribute(oid: int, column: o.Column, position: int = 0) -> Row:
 
 def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:
     yield "pg_class", _class(key.index_oid, key.name, table.space, "i", len(key.positions))
-    for n, place in enumerate(key.positions, 1):
-        yield "pg_attribute", _attribute(key.index_oid, table.columns[place - 1], n)
+    for n, position in enumerate(key.positions, 1):
+        yield "pg_attribute", _attribute(key.index_oid, table.columns[position - 1], n)
     count = len(key.positions)
     yield (
         "pg_index",
@@ -160,9 +163,9 @@ def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:
         },
     )
     definition = f"CREATE UNIQUE INDEX {key.name} ON {table.space.name}.{table.name} USING btree"
-    listed = ", ".join(table.columns[place - 1].name for place in key.positions)
-    told = {"schemaname": table.space.name, "tablename": table.name, "indexname": key.name}
-    yield "pg_indexes", told | {"indexdef": f"{definition} ({listed})"}
+    listed = ", ".join(table.columns[position - 1].name for position in key.positions)
+    index = {"schemaname": table.space.name, "tablename": table.name, "indexname": key.name}
+    yield "pg_indexes", index | {"indexdef": f"{definition} ({listed})"}
     constraint = _constraint(key.oid, key.name, "p", table)
     yield "pg_constraint", {**constraint, "conindid": key.index_oid, "conkey": list(key.positions)}
 

@@ -54,7 +54,7 @@ class Attribute:
 
     @property
     def stored(self) -> str:
-        """The type that holds it in DuckDB."""
+        """The type of DuckDB's that the column has there."""
         if self.type.startswith("_"):
             return _STORED.get(self.type[1:], "VARCHAR") + "[]"
         return _STORED.get(self.type, "VARCHAR")
@@ -62,7 +62,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A table or view of the catalogue."""
+    """A table or view of the catalogue; `space` is pg_catalog or information_schema."""
 
     space: str
     name: str
@@ -70,13 +70,13 @@ class Relation:
 
     @property
     def stored(self) -> str:
-        """Its name in DuckDB, which has schemas of both names itself."""
+        """The relation's name in DuckDB, which has schemas of both names itself."""
         return f"{self.space}__{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type of pg_type: all that is asked about it."""
+    """A type of pg_type: `size` is its typlen in bytes, `row` its values in the list's order."""
 
     oid: int
     name: str
@@ -87,24 +87,24 @@ class Type:
 @cache
 def relations() -> Mapping[tuple[str, str], Relation]:
     """All relations by schema and name."""
-    found = {}
+    known = {}
     for full, columns in _listed()["relations"].items():
         space, _, name = full.partition(".")
         attributes = tuple(Attribute(column, _type_name(kind)) for column, kind in columns)
-        found[space, name] = Relation(space, name, attributes)
-    return found
+        known[space, name] = Relation(space, name, attributes)
+    return known
 
 
 @cache
 def types() -> Mapping[str, Type]:
     """The base types by name."""
-    found = (Type(row[0], row[1], row[4], tuple(row)) for row in _listed()["types"])
-    return {kind.name: kind for kind in found}
+    kinds = (Type(row[0], row[1], row[4], tuple(row)) for row in _listed()["types"])
+    return {kind.name: kind for kind in kinds}
 
 
 @cache
 def types_by_oid() -> Mapping[int, Type]:
-    """The same by OID."""
+    """The base types by OID."""
     return {kind.oid: kind for kind in types().values()}
 
 
@@ -117,8 +117,8 @@ def type_names() -> Mapping[int, str]:
 @cache
 def _listed() -> Any:
     text = resources.files("dpsql.pgwire.catalog").joinpath("postgresql_15.json").read_text("utf-8")
-    found: Any = json.loads(text)
-    return found
+    document: Any = json.loads(text)
+    return document
 
 
 def _type_name(written: str) -> str:

@@ -1,4 +1,4 @@
-"""What PostgreSQL's functions, numbers and casts return: names of types."""
+"""The types that PostgreSQL's functions, numbers and casts return, by their names in pg_type."""
 
 from __future__ import annotations
 
@@ -67,19 +67,19 @@ CASTS: Final = {
 
 
 def resolve_unknown(kind: str) -> str:
-    """A bare text is a text in the end."""
+    """The type `kind` of a column; a quoted constant, which is `unknown`, becomes text."""
     return "text" if kind == "unknown" else kind
 
 
 def element_type(kind: str) -> str:
-    """The type of an array's items."""
+    """The type of the items of an array type."""
     if kind in {"int2vector", "oidvector"}:
         return kind.removesuffix("vector")
     return kind[1:] if kind.startswith("_") else "text"
 
 
 def number_kind(written: str) -> str:
-    """The type of a number as written."""
+    """The type of a number constant, by its digits."""
     if not written.isdigit():
         return "numeric"
     return "int4" if int(written) < 2**31 else "int8"
@@ -89,17 +89,17 @@ def cast_kind(kind: exp.DataType) -> str:
     """The type that a cast names."""
     if kind.this == exp.DataType.Type.ARRAY and kind.expressions:
         return "_" + cast_kind(kind.expressions[0])
-    said = kind.sql("postgres").lower().replace('"', "").removeprefix("pg_catalog.")
-    if said.endswith("[]"):
-        return "_" + CASTS.get(said[:-2], said[:-2])
-    if said == "char" and '"' in kind.sql("postgres"):
+    written = kind.sql("postgres").lower().replace('"', "").removeprefix("pg_catalog.")
+    if written.endswith("[]"):
+        return "_" + CASTS.get(written[:-2], written[:-2])
+    if written == "char" and '"' in kind.sql("postgres"):
         return "char"
-    base = said.partition("(")[0].strip()
+    base = written.partition("(")[0].strip()
     return CASTS.get(base, base)
 
 
 def function_name(node: exp.Expr) -> str:
-    """What PostgreSQL calls a function, whatever the parser made of it."""
+    """PostgreSQL's name of a function, whatever node the parser made of its call."""
     match node:
         case exp.Anonymous():
             return node.name.lower()

@@ -1,4 +1,4 @@
-"""PostgreSQL's syntax → DuckDB's, for questions of the catalogue."""
+"""PostgreSQL's syntax → DuckDB's, for queries of the catalogue."""
 
 from __future__ import annotations
 
@@ -23,10 +23,13 @@ _VECTORS: Final = frozenset({"indkey", "indoption", "indclass", "indcollation", 
 def rewritten(
     tree: exp.Expr, values: Mapping[str, Literal], database: str, analyst: str
 ) -> exp.Expr:
-    """A copy of `tree` that DuckDB runs, with the parameters' values in it."""
-    found = tree.copy()
-    _name_columns(found)
-    ctes = {cte.alias.lower() for cte in found.find_all(exp.CTE)}
+    """A copy of `tree` that DuckDB runs, with the parameters' `values` in it.
+
+    `database` and `analyst` are what current_database and current_user stand for.
+    """
+    copy = tree.copy()
+    _name_columns(copy)
+    ctes = {cte.alias.lower() for cte in copy.find_all(exp.CTE)}
 
     def bottom_up(node: exp.Expr) -> exp.Expr:
         for child in list(node.iter_expressions()):
@@ -35,11 +38,11 @@ def rewritten(
                 child.replace(other)
         return _node(node, values, database, analyst, ctes)
 
-    return bottom_up(found)
+    return bottom_up(copy)
 
 
 def _name_columns(tree: exp.Expr) -> None:
-    """Columns without a name have PostgreSQL's, since a query around them may call them so."""
+    """Give unnamed columns PostgreSQL's names, by which a query around them may call them."""
     for select in tree.find_all(exp.Select):
         for item in list(select.expressions):
             named = (
@@ -50,7 +53,10 @@ def _name_columns(tree: exp.Expr) -> None:
 
 
 def relation(table: exp.Table, ctes: set[str]) -> Relation | None:
-    """The catalogue's relation that a table names."""
+    """The relation of the catalogue that `table` names, None if it names none.
+
+    `ctes` are the names of WITH queries, in lower case, which hide relations of pg_catalog.
+    """
     if not isinstance(table.this, exp.Identifier):
         return None
     space, name = table.text("db").lower(), table.name.lower()
@@ -81,8 +87,8 @@ def _node(
             return _operation(sign, node.this, node.expression) or node
         case exp.Bracket():
             first = 0 if _is_vector(node.this) else 1
-            places = [_subscript(place, first) for place in node.expressions]
-            return exp.Bracket(this=node.this, expressions=places, offset=1)
+            indexes = [_subscript(index, first) for index in node.expressions]
+            return exp.Bracket(this=node.this, expressions=indexes, offset=1)
         case exp.EQ() | exp.NEQ() if _is_procedure(node.this) and node.expression.name == "0":
             node.set("expression", exp.Literal.string("-"))
             return node
@@ -101,20 +107,20 @@ def _node(
 
 
 def _table(node: exp.Table, ctes: set[str]) -> exp.Expr:
-    found = relation(node, ctes)
-    if found is None:
+    known = relation(node, ctes)
+    if known is None:
         if node.text("db").lower() in _SPACES:
             node.set("db", None)
         if not isinstance(node.this, exp.Identifier) or node.args.get("db"):
             return node
     if node.args.get("alias") is None:
-        name = node.name if found is None else found.name
+        name = node.name if known is None else known.name
         node.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
-    if found is None:
+    if known is None:
         return _name(node, node.name)
     node.set("db", None)
     node.set("catalog", None)
-    node.set("this", exp.to_identifier(found.stored, quoted=True))
+    node.set("this", exp.to_identifier(known.stored, quoted=True))
     return node
 
 
@@ -124,7 +130,7 @@ def _named(node: exp.CTE) -> exp.Expr:
 
 
 def _name(node: exp.Expr, name: str) -> exp.Expr:
-    """Name a query of WITH, or a table that has to be one, as nothing of DuckDB's is."""
+    """Rename a WITH query, or a table that can only be one, so that DuckDB has no table of it."""
     node.set("this", exp.to_identifier(NAMED + name.lower(), quoted=True))
     return node
 
@@ -151,7 +157,7 @@ def _column(node: exp.Column, database: str, analyst: str) -> exp.Expr:
 
 
 def _qualified(node: exp.Dot) -> exp.Expr:
-    """pg_catalog.f(x) is f(x)."""
+    """A function without its schema: pg_catalog.f(x) becomes f(x)."""
     head = node.this
     name = head.name.lower() if isinstance(head, exp.Identifier | exp.Column) else ""
     if name in _SPACES and isinstance(node.expression, exp.Func | exp.Anonymous):
@@ -162,20 +168,20 @@ def _qualified(node: exp.Dot) -> exp.Expr:
 def _value(value: Literal | None) -> exp.Expr:
     if value is None or value.value is None:
         return exp.null()
-    found = value.value
-    match found:
+    constant = value.value
+    match constant:
         case bool():
-            return exp.Boolean(this=found)
+            return exp.Boolean(this=constant)
         case int():
-            return exp.Literal.number(found)
+            return exp.Literal.number(constant)
         case _:
-            return exp.Literal.string(str(found))
+            return exp.Literal.string(str(constant))
 
 
 def _quantified(node: exp.Expr) -> exp.Expr:
-    """X = ANY (list) and x <> ALL (list); of a subquery it stays as it is."""
-    told = node.expression
-    inner = told.this
+    """`x = ANY (list)` and `x <> ALL (list)` as list_contains(); with a subquery they stay."""
+    quantifier = node.expression
+    inner = quantifier.this
     while isinstance(inner, exp.Paren):
         inner = inner.this
     if isinstance(inner, exp.Literal):
@@ -185,7 +191,7 @@ def _quantified(node: exp.Expr) -> exp.Expr:
     contains = call("list_contains", inner, node.this)
     if isinstance(inner, exp.Tuple):
         contains = call("list_contains", exp.Array(expressions=inner.expressions), node.this)
-    is_any = isinstance(told, exp.Any)
+    is_any = isinstance(quantifier, exp.Any)
     if isinstance(node, exp.EQ) is is_any:
         return contains if is_any else exp.Not(this=contains)
     return exp.Not(this=contains)
@@ -210,19 +216,19 @@ def _operation(sign: str, left: exp.Expr, right: exp.Expr) -> exp.Expr | None:
 
 
 def _is_value(node: exp.Expr) -> bool:
-    """Called in an expression, not as a table."""
+    """Whether a function is called in an expression, not as a table."""
     return isinstance(node.find_ancestor(exp.Select, exp.Table, exp.Lateral), exp.Select)
 
 
 def _is_procedure(node: exp.Expr) -> bool:
-    """A column of functions, which has their names here and their numbers in PostgreSQL."""
+    """Whether `node` is a column of type regproc: functions by name here, by OID in PostgreSQL."""
     return isinstance(node, exp.Column) and node.name.lower() in _PROCEDURES
 
 
 def _subscript(position: exp.Expr, first: int) -> exp.Expr:
-    """A place in a list, which the engine counts from 1, and PostgreSQL from `first`.
+    """A list's index, which DuckDB counts from 1 and PostgreSQL from `first`.
 
-    The parser has made constants count from 0, and nothing else.
+    The parser has made constants count from 0, but no other expression.
     """
     number = position.to_py() if position.is_number else None
     if isinstance(number, int):
@@ -258,7 +264,7 @@ def _function(node: exp.Anonymous, database: str, analyst: str) -> exp.Expr:
 
 
 def _expanded(values: exp.Expr) -> exp.Expr:
-    """A row for each item of an array: the item as x, its place as n."""
+    """A row for each item of an array: the item as x, its number from 1 as n."""
     written = (
         f"unnest(list_transform({values.sql('duckdb')}, lambda _v_, _n_: {{'x': _v_, 'n': _n_}}))"
     )

@@ -6,7 +6,7 @@
 | text       | values → the text format                    |
 | binary     | values → the binary format                  |
 | array      | arrays in the text format → their items     |
-| parameter  | what a client binds → typed constants       |
+| parameter  | parameters that a client binds → constants  |
 | arrow_rows | rows that stay in Arrow until they are read |
-| copy       | rows → what COPY sends: text, CSV, binary   |
+| copy       | rows → the data of COPY: text, CSV, binary  |
 """

@@ -12,13 +12,16 @@ _ITEM: Final = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^\s{}",\\](?:[^{}",\\]*[
 
 
 class Ragged(DataError):
-    """Lists in a list differ in length: no array of PostgreSQL's holds them."""
+    """Inner lists differ in length, so that PostgreSQL has no array of them."""
 
     sqlstate = "2202E"
 
 
 def dimensions(value: Sequence[object]) -> tuple[int, ...]:
-    """How many items an array has in each dimension, () if it is empty."""
+    """How many items an array has in each dimension, () if it is empty.
+
+    Raises `Ragged` if inner lists differ in length or in depth.
+    """
     if not value:
         return ()
     inner = [item for item in value if isinstance(item, list)]
@@ -41,26 +44,29 @@ def leaves(value: Sequence[object]) -> Iterator[object]:
 
 
 def items(text: str) -> list[str | None] | None:
-    """The items of an array of one dimension as PostgreSQL writes it; None if it isn't one."""
+    """The items of `text`, an array of one dimension as PostgreSQL writes it.
+
+    None if `text` is no such array; an item that is None stands for NULL.
+    """
     inside = text.strip()
     if not (inside.startswith("{") and inside.endswith("}")):
         return None
     inside = inside[1:-1]
     if not inside.strip():
         return []
-    found: list[str | None] = []
+    values: list[str | None] = []
     at = 0
     while True:
         item = _ITEM.match(inside, at)
         if item is None:
             return None
         if item[1] is not None:
-            found.append(re.sub(r"\\(.)", r"\1", item[1], flags=re.DOTALL))
+            values.append(re.sub(r"\\(.)", r"\1", item[1], flags=re.DOTALL))
         else:
-            found.append(None if item[2].upper() == "NULL" else item[2])
+            values.append(None if item[2].upper() == "NULL" else item[2])
         at = item.end()
         if at == len(inside):
-            return found
+            return values
         if inside[at] != ",":
             return None
         at += 1

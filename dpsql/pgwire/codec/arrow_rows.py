@@ -14,7 +14,7 @@ Row = tuple[object, ...]
 
 
 class ArrowRows(Sequence[Row]):
-    """The rows of a table, in Python's types where they are read."""
+    """The rows of an Arrow table; a row becomes Python objects when it is read."""
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
@@ -23,13 +23,13 @@ class ArrowRows(Sequence[Row]):
         return int(self._table.num_rows)
 
     @overload
-    def __getitem__(self, place: int) -> Row: ...
+    def __getitem__(self, index: int) -> Row: ...
     @overload
-    def __getitem__(self, place: slice) -> ArrowRows: ...
-    def __getitem__(self, place: int | slice) -> Row | ArrowRows:
-        if isinstance(place, int):
-            return next(iter(ArrowRows(self._table.slice(range(len(self))[place], 1))))
-        start, stop, _ = place.indices(len(self))
+    def __getitem__(self, index: slice) -> ArrowRows: ...
+    def __getitem__(self, index: int | slice) -> Row | ArrowRows:
+        if isinstance(index, int):
+            return next(iter(ArrowRows(self._table.slice(range(len(self))[index], 1))))
+        start, stop, _ = index.indices(len(self))
         return ArrowRows(self._table.slice(start, max(0, stop - start)))
 
     def __iter__(self) -> Iterator[Row]:
@@ -39,8 +39,8 @@ class ArrowRows(Sequence[Row]):
 
 
 def _values(column: pa.ChunkedArray) -> Sequence[object]:
-    found: list[object] = column.to_pylist()
+    values: list[object] = column.to_pylist()
     if pa.types.is_decimal(column.type) and column.type.scale == 0:
         # Arrow has no integer of 128 bits; decimals without a fraction hold them exactly.
-        return [int(value) if isinstance(value, Decimal) else value for value in found]
-    return found
+        return [int(value) if isinstance(value, Decimal) else value for value in values]
+    return values

@@ -34,7 +34,7 @@ _PACKED: Final = {
 
 
 def encoder(oid: int) -> Encoder:
-    """How values of the type `oid` are packed; NULL is not a value."""
+    """The function that packs a value of the type `oid`; it is not called for NULL."""
     if oid in o.ELEMENTS:
         return lambda value: array(value, o.ELEMENTS[oid])
     if oid in _PACKED:
@@ -62,7 +62,11 @@ def encoder(oid: int) -> Encoder:
 
 
 def numeric(value: Decimal) -> bytes:
-    """A number in base 10,000: count, weight of the first digit, sign, digits after the point."""
+    """A number in base 10,000, as numeric_send() writes it.
+
+    A head has the count of digits, the weight of the first digit, the sign, and how many decimal
+    digits follow the point.
+    """
     if not value.is_finite():
         return struct.pack("!HhHH", 0, 0, 0xC000, 0)
     sign, digits, exponent = value.as_tuple()
@@ -82,12 +86,15 @@ def numeric(value: Decimal) -> bytes:
 
 
 def array(value: object, element: int) -> bytes:
-    """A list, of lists as long as each other; each dimension is counted from 1."""
-    found = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-    shape = dimensions(found)
+    """A list, whose inner lists have one length, as an array; each lower bound is 1.
+
+    `element` is the OID of the items' type.
+    """
+    outer = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+    shape = dimensions(outer)
     if not shape:
         return struct.pack("!iiI", 0, 0, element)
-    encode, items = encoder(element), list(leaves(found))
+    encode, items = encoder(element), list(leaves(outer))
     parts = [struct.pack("!iiI", len(shape), int(None in items), element)]
     parts += [struct.pack("!ii", length, 1) for length in shape]
     for item in items:

@@ -1,4 +1,4 @@
-"""Rows → what COPY … TO STDOUT sends: text, CSV or binary."""
+"""Rows → the data of COPY … TO STDOUT: text, CSV or binary."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ESCAPED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class CopyOptions:
-    """How a copy is written; the marks are those of text or CSV unless told otherwise."""
+    """How COPY writes rows: PostgreSQL's options of the same names; the defaults are of `text`."""
 
     form: Form = "text"
     header: bool = False
@@ -39,7 +39,7 @@ class CopyOptions:
 def copied(
     columns: Sequence[Column], rows: Iterable[Sequence[object]], options: CopyOptions
 ) -> Iterator[bytes]:
-    """The copy's data, a row at a time."""
+    """The data of COPY: one chunk of bytes for each row, and for a header or trailer."""
     match options.form:
         case "binary":
             yield from _binary(columns, rows)
@@ -48,11 +48,11 @@ def copied(
                 yield _line([column.name for column in columns], options)
             encoders = [text.encoder(column.oid) for column in columns]
             for row in rows:
-                said = [
+                texts = [
                     None if value is None else encode(value).decode()
                     for encode, value in zip(encoders, row, strict=True)
                 ]
-                yield _line(said, options)
+                yield _line(texts, options)
 
 
 def _line(values: Sequence[str | None], options: CopyOptions) -> bytes:
@@ -66,17 +66,17 @@ def _line(values: Sequence[str | None], options: CopyOptions) -> bytes:
 
 def _escaped(value: str, options: CopyOptions, *, alone: bool) -> str:
     del alone
-    found = "".join(_ESCAPED.get(c, c) for c in value)
+    escaped = "".join(_ESCAPED.get(c, c) for c in value)
     return (
-        found.replace(options.delimiter, "\\" + options.delimiter)
+        escaped.replace(options.delimiter, "\\" + options.delimiter)
         if options.delimiter != "\t"
-        else found
+        else escaped
     )
 
 
 def _quoted(value: str, options: CopyOptions, *, alone: bool) -> str:
     marks = (options.delimiter, options.quote, "\n", "\r")
-    # A line \. alone would end the data.
+    # A line of \. alone would end the data.
     needed = (
         value == options.null or any(mark in value for mark in marks) or (alone and value == "\\.")
     )

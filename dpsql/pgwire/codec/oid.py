@@ -63,7 +63,7 @@ SIZES: Final = {
     INTERVAL: 16,
     UUID: 16,
 }
-"""Bytes of the types of fixed size; all others are -1."""
+"""Bytes of the types of fixed size, PostgreSQL's typlen; all other types have -1."""
 
 ELEMENTS: Final = {
     1000: BOOL,
@@ -88,7 +88,7 @@ ELEMENTS: Final = {
     30: OID,
     1034: 1033,
 }
-"""Arrays, by what they hold."""
+"""The OID of the items' type by the OID of the array type."""
 
 
 VECTORS: Final = frozenset({22, 30})
@@ -97,7 +97,10 @@ VECTORS: Final = frozenset({22, 30})
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of an answer: `modifier` is -1 but for decimals."""
+    """One column of an answer.
+
+    `modifier` is PostgreSQL's atttypmod: precision and scale of a decimal, else -1.
+    """
 
     name: str
     oid: int
@@ -105,19 +108,19 @@ class Column:
 
     @property
     def size(self) -> int:
-        """Bytes of a value, -1 if they differ."""
+        """Bytes of a value, -1 if values differ in size."""
         return SIZES.get(self.oid, -1)
 
 
 def column(name: str, kind: SqlType) -> Column:
-    """A column of `kind`, which follows from the plan alone."""
+    """The column `name` with the type that PostgreSQL has for values of `kind`."""
     if isinstance(kind, Decimal):
         return Column(name, NUMERIC, (kind.precision << 16 | kind.scale) + 4)
     return Column(name, oid_of(kind))
 
 
 def oid_of(kind: SqlType) -> int:
-    """The PostgreSQL type that holds all values of `kind`."""
+    """The OID of the PostgreSQL type that holds all values of `kind`."""
     match kind:
         case Boolean():
             return BOOL
@@ -145,19 +148,19 @@ def oid_of(kind: SqlType) -> int:
 
 
 def array_of(element: int) -> int:
-    """The OID of arrays of a type, those of texts where there is none."""
+    """The OID of the array type of `element`, that of text[] where there is none."""
     return next((oid for oid, held in ELEMENTS.items() if held == element), TEXTS)
 
 
 def _integer(bits: int) -> int:
-    for most, oid in ((16, INT2), (32, INT4), (64, INT8)):
-        if bits <= most:
+    for max_bits, oid in ((16, INT2), (32, INT4), (64, INT8)):
+        if bits <= max_bits:
             return oid
     return NUMERIC
 
 
 def formatted(type_oid: int, modifier: int) -> str:
-    """A type as format_type() writes it."""
+    """The type's name as PostgreSQL's format_type() writes it."""
     if type_oid == NUMERIC and modifier >= 4:
         return f"numeric({(modifier - 4) >> 16},{(modifier - 4) & 0xFFFF})"
     return _NAMES.get(type_oid, "text")

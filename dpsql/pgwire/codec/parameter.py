@@ -1,4 +1,4 @@
-"""What a client binds → typed constants; what can't be read is an error that doesn't quote it."""
+"""Parameters that a client binds → typed constants. An error never quotes a parameter's value."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from dpsql.schema.sql_type import Integer
 
 
 class BadValue(DataError):
-    """A parameter isn't written as its type is."""
+    """A parameter's bytes aren't a value of its type."""
 
     sqlstate = "22P02"
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An array that a client binds: its items as constants, and the whole as a text."""
+    """An array that a client binds: its items as constants, and the whole array as a text."""
 
     items: tuple[Literal, ...]
     text: Literal
 
 
 Bound = Literal | Listed
-"""What a client binds."""
+"""A parameter that a client binds: one constant, or an array."""
 
 _NUMBERS: Final = {
     o.INT2: "!h",
@@ -63,7 +63,10 @@ _EXAMPLES: Final[dict[int, object]] = {
 
 
 def constant(number: int, value: bytes | None, oid: int, binary: int) -> Bound:
-    """Parameter `number` of the type `oid`, in binary format if `binary` is 1."""
+    """Parameter `number` of the type `oid`, in binary format if `binary` is 1; None is NULL.
+
+    Raises `BadValue` if `value` isn't written as its type is.
+    """
     if oid in o.ELEMENTS and oid not in o.VECTORS and value is not None:
         return _listed(number, value, oid, binary)
     return typed(python_value(number, value, oid, binary), oid, str(number))
@@ -71,9 +74,9 @@ def constant(number: int, value: bytes | None, oid: int, binary: int) -> Bound:
 
 def _listed(number: int, value: bytes, oid: int, binary: int) -> Listed:
     if binary:
-        found = python_value(number, value, oid, binary)
-        assert isinstance(found, list)
-        values: list[object] = found
+        unpacked = python_value(number, value, oid, binary)
+        assert isinstance(unpacked, list)
+        values: list[object] = unpacked
     else:
         texts = items(value.decode(errors="replace"))
         if texts is None:
@@ -87,18 +90,18 @@ def _listed(number: int, value: bytes, oid: int, binary: int) -> Listed:
 
 
 def typed(value: object, oid: int, name: str) -> Literal:
-    """A constant whose type is that of its parameter, so that what is described is what comes."""
+    """A constant of its parameter's type, so that rows have the types that were described."""
     if oid in _INTEGERS and isinstance(value, int):
         return Literal(value, Integer(_INTEGERS[oid]))
     return literal(value, name)
 
 
 def example(oid: int, name: str) -> Bound:
-    """Some value of the type, for a statement that is described before its values are known."""
+    """Some value of the type `oid`, to describe a statement before its parameters are bound."""
     if oid in o.ELEMENTS and oid not in o.VECTORS:
         item = typed(_EXAMPLES.get(o.ELEMENTS[oid], "day"), o.ELEMENTS[oid], name)
         return Listed((item,), typed("{}", o.TEXT, name))
-    # A text that is a unit of time as well: date_trunc($1, x) has columns, whatever the unit.
+    # The text is a unit of time as well, so that date_trunc($1, x) can be described.
     return typed(_EXAMPLES.get(oid, "day"), oid, name)
 
 
@@ -125,8 +128,8 @@ def _packed(value: bytes, oid: int) -> object:
         case o.TIMESTAMP | o.TIMESTAMPTZ:
             return EPOCH_MOMENT + dt.timedelta(microseconds=struct.unpack("!q", value)[0])
         case o.UUID:
-            found = value.hex()
-            return "-".join((found[:8], found[8:12], found[12:16], found[16:20], found[20:]))
+            digits = value.hex()
+            return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
         case oid if oid in o.ELEMENTS:
             return _array(value)
         case _:
@@ -152,10 +155,10 @@ def _from_text(value: str, oid: int) -> object:
 
 
 def _bool(value: str) -> bool:
-    said = value.strip().lower()
-    if said in {"t", "true", "yes", "on", "1"}:
+    word = value.strip().lower()
+    if word in {"t", "true", "yes", "on", "1"}:
         return True
-    if said in {"f", "false", "no", "off", "0"}:
+    if word in {"f", "false", "no", "off", "0"}:
         return False
     raise ValueError
 
@@ -171,8 +174,8 @@ def _numeric(value: bytes) -> Decimal:
     exponent = 4 * (weight + 1 - count)
     if abs(exponent) > 400:
         raise ValueError
-    found = Decimal(f"{whole}e{exponent}")
-    return found.copy_negate() if sign else found
+    number = Decimal(f"{whole}e{exponent}")
+    return number.copy_negate() if sign else number
 
 
 def _array(value: bytes) -> list[object]:
@@ -182,10 +185,10 @@ def _array(value: bytes) -> list[object]:
     if dimensions != 1:
         raise ValueError
     (count,) = struct.unpack_from("!i", value, 12)
-    at, found = 20, []
+    at, values = 20, []
     for _ in range(count):
         (length,) = struct.unpack_from("!i", value, at)
         at += 4
-        found.append(None if length < 0 else _packed(value[at : at + length], element))
+        values.append(None if length < 0 else _packed(value[at : at + length], element))
         at += max(0, length)
-    return found
+    return values

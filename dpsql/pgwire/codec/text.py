@@ -22,7 +22,7 @@ _PLAIN: Final = re.compile(r'[^{}",\\\s]+')
 
 
 def encoder(oid: int) -> Encoder:
-    """How values of the type `oid` are written; NULL is not a value."""
+    """The function that writes a value of the type `oid`; it is not called for NULL."""
     if oid in VECTORS:
         return lambda value: vector(value).encode()
     if oid in ELEMENTS:
@@ -71,12 +71,12 @@ def written(value: object) -> str:
 
 
 def interval(months: int, days: int, microseconds: int) -> str:
-    """A length of time in the style `postgres`."""
+    """An interval in PostgreSQL's IntervalStyle `postgres`."""
     years, left = (abs(months) // 12, abs(months) % 12)
     sign = -1 if months < 0 else 1
     counted = ((sign * years, "year"), (sign * left, "mon"), (days, "day"))
     parts: list[str] = []
-    plus = ""  # what stands behind something negative has its sign, too
+    plus = ""  # a part behind a negative one is written with its sign, too
     for n, unit in counted:
         if n:
             parts.append(f"{plus if n > 0 else ''}{n} {unit}{'' if n == 1 else 's'}")
@@ -90,12 +90,12 @@ def interval(months: int, days: int, microseconds: int) -> str:
 
 
 def vector(value: object) -> str:
-    """A list as PostgreSQL writes an oidvector."""
+    """A list as PostgreSQL writes an oidvector: items between blanks, without braces."""
     return array(value)[1:-1].replace(",", " ") if isinstance(value, Sequence) else str(value)
 
 
 def array(value: object, write: Callable[[object], str] = written) -> str:
-    """A list as PostgreSQL writes an array, or an oidvector's text as it is."""
+    """A list as PostgreSQL writes an array, with `write` for its items; a text stays as it is."""
     if isinstance(value, str):
         return value
     items = value if isinstance(value, Sequence) else ()
@@ -112,10 +112,10 @@ def _braced(items: Sequence[object], write: Callable[[object], str]) -> str:
 def _item(value: object, write: Callable[[object], str]) -> str:
     if value is None:
         return "NULL"
-    said = write(value)
-    if _PLAIN.fullmatch(said) and said.upper() != "NULL":
-        return said
-    return '"' + said.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    text = write(value)
+    if _PLAIN.fullmatch(text) and text.upper() != "NULL":
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _float(value: object, *, single: bool = False) -> str:
@@ -129,9 +129,9 @@ def _float(value: object, *, single: bool = False) -> str:
 
 
 def zoned(value: object) -> str:
-    """A moment with its zone, which is UTC."""
-    said = written(value)
-    return said + "+00" if isinstance(value, dt.datetime) and value.tzinfo is None else said
+    """A timestamp with its time zone, which is always UTC."""
+    text = written(value)
+    return text + "+00" if isinstance(value, dt.datetime) and value.tzinfo is None else text
 
 
 def _moment(value: dt.datetime) -> str:

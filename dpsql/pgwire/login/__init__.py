@@ -1,7 +1,7 @@
 """Who may connect.
 
-| module         | what it does                                             |
-| -------------- | -------------------------------------------------------- |
-| authentication | who connects: login, settings, what a new client is told |
-| users          | who may log in, and with which password's verifier       |
+| module         | what it does                                                      |
+| -------------- | ----------------------------------------------------------------- |
+| authentication | logins: failures, start-up settings, the first messages to a user |
+| users          | the file of users, with a verifier of each user's password        |
 """

@@ -1,4 +1,4 @@
-"""Who connects: login, settings, and what a new client is told."""
+"""Logins: who connects, with which settings, and the messages that a new client gets."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _NO_SETTINGS: Final = frozenset({"user", "database", "replication", "options"})
 
 
 class TooManyFailures(LoginFailed):
-    """Wrong passwords came too often."""
+    """Too many wrong passwords came within a minute."""
 
     sqlstate = "28000"
 
 
 @dataclass(frozen=True, slots=True)
 class StartupIdentity:
-    """Who asks to come in, from which address, with which settings."""
+    """Who a client says it is, before the login: `database` is "" if the client names none."""
 
     analyst: str
     address: str
@@ -40,7 +40,7 @@ class StartupIdentity:
 
 
 class UnknownDatabase(LoginFailed):
-    """The server has another dataset."""
+    """The client names a database that isn't the server's dataset."""
 
     sqlstate = "3D000"
 
@@ -48,7 +48,7 @@ class UnknownDatabase(LoginFailed):
 class Authenticator:
     """Logins of all connections: with a password, or by name alone where it `allows_anyone`.
 
-    Then the server listens on the loopback address only, which `server` sees to.
+    Where it does, `Server.listen` takes loopback addresses only. `refused` counts failed logins.
     """
 
     def __init__(self, users: Path, limits: Limits, *, trusts: bool) -> None:
@@ -60,11 +60,11 @@ class Authenticator:
 
     @property
     def allows_anyone(self) -> bool:
-        """Until a user is added, whoever connects is who it says."""
+        """Whether clients log in by name alone as long as the file has no users."""
         return self._trusts
 
     def authenticate(self, identity: StartupIdentity) -> Exchange | None:
-        """The exchange by which a guest proves who it is, None if that isn't asked."""
+        """The SCRAM exchange of a login, None if none is needed; raises `TooManyFailures`."""
         users = self._users()
         if self._trusts and not users.verifiers:
             return None
@@ -76,30 +76,30 @@ class Authenticator:
         return Exchange(users.verifier(identity.analyst))
 
     def note_failure(self, identity: StartupIdentity) -> LoginFailed:
-        """Count a wrong password; the error is the same whether the user exists or not."""
+        """Count a wrong password; the returned error doesn't tell whether the user exists."""
         self.refused += 1
         for key in self._keys(identity):
-            found = self._failures.setdefault(key, deque(maxlen=self._max_failures * 10))
-            found.append(time.monotonic())
+            failures = self._failures.setdefault(key, deque(maxlen=self._max_failures * 10))
+            failures.append(time.monotonic())
             self._failures.move_to_end(key)
         while len(self._failures) > _REMEMBERED:
             self._failures.popitem(last=False)
         return LoginFailed(f'password authentication failed for user "{identity.analyst[:63]}"')
 
     def _users(self) -> Users:
-        # Read at each login: who was removed a moment ago doesn't come in.
+        # Read at each login, so that a removed user can't log in from then on.
         return read_users(self._path)
 
     def _is_barred(self, identity: StartupIdentity) -> bool:
-        """One address may fail so often for one user, and ten times as often for all."""
+        """Whether one address failed too often: for one user, or ten times as often for all."""
         since = time.monotonic() - _MINUTE
-        for key, most in zip(
+        for key, max_failures in zip(
             self._keys(identity), (self._max_failures, self._max_failures * 10), strict=True
         ):
-            found = self._failures.get(key, deque())
-            while found and found[0] < since:
-                found.popleft()
-            if len(found) >= most:
+            failures = self._failures.get(key, deque())
+            while failures and failures[0] < since:
+                failures.popleft()
+            if len(failures) >= max_failures:
                 return True
         return False
 
@@ -109,12 +109,16 @@ class Authenticator:
 
 
 def identity_of(startup: Startup, address: str) -> StartupIdentity:
-    """Who a start-up message names; settings may come in its `options`, too."""
+    """The user, database and settings of a start-up message.
+
+    Its parameter `options` may have settings, too, as in "-c statement_timeout=0". `LoginFailed` if
+    no user is named.
+    """
     options = startup.options
     analyst = options.get("user", "")
     if not analyst:
         raise LoginFailed("no user is named", hint="connect with user=NAME")
-    given = {k: v for k, v in options.items() if k not in _NO_SETTINGS and k[:5] != "_pq_."}
+    settings = {k: v for k, v in options.items() if k not in _NO_SETTINGS and k[:5] != "_pq_."}
     try:
         words = shlex.split(options.get("options", ""))
     except ValueError:
@@ -124,13 +128,16 @@ def identity_of(startup: Startup, address: str) -> StartupIdentity:
         if word == "-c" and words:
             word = words.pop(0)
         name, _, value = word.removeprefix("--").removeprefix("-c").partition("=")
-        given[name.strip().replace("-", "_")] = value.strip()
-    settings = {**given, "session_authorization": analyst}
+        settings[name.strip().replace("-", "_")] = value.strip()
+    settings["session_authorization"] = analyst
     return StartupIdentity(analyst, address, settings, options.get("database", ""))
 
 
 def check_database(identity: StartupIdentity, dataset: str) -> None:
-    """Refuse a database that isn't the dataset. Clients that name none send the user's name."""
+    """Raise `UnknownDatabase` for a database that is neither "", the user's name nor `dataset`.
+
+    Clients that are given no database send the user's name.
+    """
     if identity.database.casefold() not in {"", identity.analyst.casefold(), dataset.casefold()}:
         raise UnknownDatabase(
             f'database "{identity.database[:63]}" does not exist',
@@ -139,16 +146,16 @@ def check_database(identity: StartupIdentity, dataset: str) -> None:
 
 
 def unknown_options(startup: Startup) -> list[str]:
-    """Options of the protocol that aren't known here."""
+    """Names of protocol options (_pq_.…) in a start-up message, of which none is known here."""
     return [name for name in startup.options if name.startswith("_pq_.")]
 
 
 def mechanisms() -> bytes:
-    """How to log in."""
+    """The AuthenticationSASL message, which offers SCRAM-SHA-256."""
     return b.sasl([MECHANISM])
 
 
 def startup_messages(settings: SessionSettings, process: int, secret: bytes) -> bytes:
-    """What a client is told once it is in."""
-    told = b"".join(b.parameter(name, settings[name]) for name in REPORTED)
-    return b.AUTHENTICATED + told + b.key(process, secret) + b.ready("I")
+    """The messages after a login: AuthenticationOk, the settings, BackendKeyData, ReadyForQuery."""
+    reported = b"".join(b.parameter(name, settings[name]) for name in REPORTED)
+    return b.AUTHENTICATED + reported + b.key(process, secret) + b.ready("I")

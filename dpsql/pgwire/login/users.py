@@ -1,4 +1,4 @@
-"""Who may log in, and with which password's verifier: a file that only its owner may read."""
+"""The file of users: a verifier of each user's password. Only the file's owner may read it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _OTHERS: Final = 0o077
 
 
 class _Written(msgspec.Struct, forbid_unknown_fields=True):
-    """The file; of a known form, so that nothing can nest deeper than the stack."""
+    """The form of the file: decoding to it, JSON can't nest deeper than Python's stack."""
 
     secret: str
     users: dict[str, str]
 
 
 class UsersFault(OperationalError):
-    """The file of users can't be used."""
+    """The file of users can't be used: it isn't one, or others may read it."""
 
     sqlstate = "F0000"
     instead = "nobody can log in now"
@@ -39,18 +39,18 @@ class UsersFault(OperationalError):
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """Analysts' names with their verifiers; `secret` makes salts for names that aren't there."""
+    """Verifiers by analysts' names; salts for unknown names are derived from `secret`."""
 
     secret: bytes = field(repr=False)
     verifiers: Mapping[str, Verifier] = field(repr=False)
 
     def verifier(self, name: str) -> Verifier:
-        """What to compare a login with; of nobody, one that no password fits."""
-        found = self.verifiers.get(name)
-        return pretended(name, self.secret) if found is None else found
+        """The verifier for a login as `name`; for an unknown name one that no password fits."""
+        known = self.verifiers.get(name)
+        return pretended(name, self.secret) if known is None else known
 
     def with_password(self, name: str, password: str) -> Users:
-        """With `name` added, or its password changed."""
+        """These users with `name` added, or with its password changed."""
         if not re.fullmatch(r"[^\x00-\x1f\x7f]{1,63}", name):
             raise BadParameter("a user's name has 1 to 63 characters, none of control")
         if len(password) < MIN_PASSWORD:
@@ -58,61 +58,62 @@ class Users:
         return replace(self, verifiers={**self.verifiers, name: verifier(password)})
 
     def without(self, name: str) -> Users:
-        """With `name` removed."""
+        """These users without `name`."""
         if name not in self.verifiers:
             raise BadParameter(f"there is no user {name}")
         return replace(self, verifiers={k: v for k, v in self.verifiers.items() if k != name})
 
 
 def users_path(schema: Schema) -> Path:
-    """Where a dataset's users are kept unless another file is named."""
+    """The path of a dataset's file of users, unless --users names another."""
     return users_next_to(schema.ledger, schema.path)
 
 
 def users_next_to(ledger: Path | str, schema: Path) -> Path:
-    """The file of users beside a ledger; of one on a server, beside the schema.
+    """The file of users next to the ledger, or next to the schema if the ledger is on a server.
 
-    It has the other's whole name, so that no two share it; version 0.1 left its ending out, and
-    where only such a file is there, it is the one: else its users would be let in unasked.
+    Its name is the other file's whole name and .users, so that no two ledgers share it. Version 0.1
+    left the other file's ending out: where only a file with such a name exists, that file is used,
+    since without one, anybody would be let in without a password.
     """
-    beside = ledger if isinstance(ledger, Path) else schema
-    own, old = beside.with_name(f"{beside.name}.users"), beside.with_suffix(".users")
-    return old if old != beside and old.exists() and not own.exists() else own
+    neighbor = ledger if isinstance(ledger, Path) else schema
+    own, old = neighbor.with_name(f"{neighbor.name}.users"), neighbor.with_suffix(".users")
+    return old if old != neighbor and old.exists() and not own.exists() else own
 
 
 def renaming(ledger: Path | str, schema: Path) -> str | None:
-    """What to do with a file of users that has the name of version 0.1; None if there is none."""
-    found = users_next_to(ledger, schema)
-    beside = ledger if isinstance(ledger, Path) else schema
-    if found.name == f"{beside.name}.users":
+    """Advice to rename a file of users that has the name of version 0.1; None if there is none."""
+    path = users_next_to(ledger, schema)
+    neighbor = ledger if isinstance(ledger, Path) else schema
+    if path.name == f"{neighbor.name}.users":
         return None
-    return f"another ledger could share {found}: stop the server, rename it {beside.name}.users"
+    return f"another ledger could share {path}: stop the server, rename it {neighbor.name}.users"
 
 
 def read_users(path: Path) -> Users:
-    """The users of a file; none if it isn't there."""
+    """The users of a file, none if it doesn't exist; `UsersFault` if it can't be used."""
     try:
         with path.open(encoding="utf-8") as file:
             if os.fstat(file.fileno()).st_mode & _OTHERS:
                 raise UsersFault(f"{path} may be read by others", hint=f"run chmod 600 {path}")
-            found = msgspec.json.decode(file.read(), type=_Written)
-        secret = bytes.fromhex(found.secret)
-        verifiers = {name: read_verifier(text) for name, text in found.users.items()}
+            document = msgspec.json.decode(file.read(), type=_Written)
+        secret = bytes.fromhex(document.secret)
+        verifiers = {name: read_verifier(text) for name, text in document.users.items()}
     except FileNotFoundError:
         return Users(secrets.token_bytes(32), {})
     except ValueError:
         raise UsersFault(f"{path} isn't a file of users") from None
-    known = {name: found for name, found in verifiers.items() if found is not None}
+    known = {name: own for name, own in verifiers.items() if own is not None}
     if len(known) != len(verifiers):
         raise UsersFault(f"{path} has a user whose verifier can't be read")
     return Users(secret, known)
 
 
 def write_users(path: Path, users: Users) -> None:
-    """Replace the file at once, readable by its owner alone."""
+    """Replace the file atomically; the new one is readable by its owner alone."""
     written = {
         "secret": users.secret.hex(),
-        "users": {name: str(found) for name, found in sorted(users.verifiers.items())},
+        "users": {name: str(own) for name, own in sorted(users.verifiers.items())},
     }
     remove_left_behind(path)
     with unfinished(path) as folder:

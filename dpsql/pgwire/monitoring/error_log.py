@@ -1,7 +1,7 @@
-"""What the operator reads of a failure, on the server's stderr: its cause, and whom it met.
+"""Lines about failures on the server's stderr, for its operator: the cause, and the analyst.
 
-Analysts are told what they can do, by `failure`; paths, commands of an owner and causes are here.
-No row, no parameter and no statement is ever written down.
+Analysts get what they can act on, by `error_response`; paths, causes and the owner's commands are
+in the log alone. It never has a row, a parameter or a statement.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _PACKAGE: Final = Path(__file__).parent.parent.parent
 
 
 def note(error: BaseException, analyst: str) -> None:
-    """Log what an operator can do something about; a refusal is between analyst and schema."""
+    """Log an error that the operator can do something about, which a refused statement isn't."""
     who = ascii(analyst[:63])
     if not isinstance(error, Error):
-        # Its text could quote rows or parameters.
+        # The error's text could quote rows or parameters.
         _LOG.error("%s: fault of dpsql's own: %s%s", who, type(error).__name__, _location(error))
     elif error.instead:
         hint = f" (hint: {error.hint})" if error.hint else ""
@@ -32,7 +32,7 @@ def note(error: BaseException, analyst: str) -> None:
 
 
 def _location(error: BaseException) -> str:
-    """The last line of dpsql's own that it came by, and what the system said of a file."""
+    """The last line of dpsql's code in the traceback, and the system's reason if it is OSError."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_ours(f.filename)]
     at = ""
     if frames:

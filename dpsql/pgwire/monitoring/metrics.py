@@ -1,4 +1,4 @@
-"""Whether the server is well, in numbers without data: text that Prometheus reads."""
+"""Metrics of the server and of its ledger, without data, in Prometheus's text format."""
 
 from __future__ import annotations
 
@@ -40,12 +40,15 @@ _KINDS: Final[Mapping[str, tuple[type[Error], ...]]] = {
     "statement": (ProgrammingError,),
     "other": (),
 }
-"""What failures are counted as: the first kind that fits."""
+"""The label that an error is counted under: the first whose classes it is an instance of."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """What was counted since the start."""
+    """Counts since the server's start, but `connections`, which are those open now.
+
+    `started` is in seconds of time.monotonic(); `failures` are counted by `_KINDS`.
+    """
 
     started: float = field(default_factory=time.monotonic)
     connections: int = 0
@@ -59,16 +62,19 @@ class Counts:
 
     def fail(self, error: BaseException) -> None:
         """Count a statement that failed; called from any thread."""
-        found = next((kind for kind, classes in _KINDS.items() if isinstance(error, classes)), "")
+        label = next((kind for kind, classes in _KINDS.items() if isinstance(error, classes)), "")
         if not isinstance(error, Error):
-            found = "internal"
+            label = "internal"
         with self._guard:
-            self.failures[found or "other"] += 1
+            self.failures[label or "other"] += 1
 
 
 def metrics(counts: Counts, *, refused: int, replaced: int, waiting: int) -> str:
-    """All counts, in the text format of Prometheus."""
-    told: dict[str, float] = {
+    """The server's metrics in Prometheus's text format.
+
+    `refused` are failed logins, `replaced` workers that were replaced, `waiting` tasks that wait.
+    """
+    values: dict[str, float] = {
         "uptime_seconds": round(time.monotonic() - counts.started, 1),
         "connections": counts.connections,
         "connections_accepted_total": counts.accepted,
@@ -80,38 +86,38 @@ def metrics(counts: Counts, *, refused: int, replaced: int, waiting: int) -> str
         "workers_replaced_total": replaced,
         "tasks_waiting": waiting,
     }
-    told |= {f'failures_total{{kind="{kind}"}}': counts.failures[kind] for kind in _KINDS}
-    return _written(told)
+    values |= {f'failures_total{{kind="{kind}"}}': counts.failures[kind] for kind in _KINDS}
+    return _written(values)
 
 
 def ledger_metrics(schema: Schema) -> str:
-    """Charges, and what is left of the budget and of the disks; of a ledger that is in order.
+    """The ledger's metrics: charges, spent and remaining budget, and free bytes of its disks.
 
-    `ledger_up` is 0 where it can't be read: its own fault is told when somebody is charged.
+    `ledger_up` is 0 where the ledger can't be read; the cause is reported with the next charge.
     """
-    told: dict[str, float] = {"ledger_up": 0}
+    values: dict[str, float] = {"ledger_up": 0}
     with suppress(Error), reading_ledger(schema) as ledger:
-        told["ledger_up"] = 1
+        values["ledger_up"] = 1
         if ledger is not None:
             balance = ledger.balance()
             spent = epsilon_of(schema, balance.spent.amount)
-            told["charges_total"] = ledger.charges
-            told["budget_spent_epsilon"] = float(spent)
-            told["budget_left_epsilon"] = max(float(schema.budget.epsilon) - float(spent), 0.0)
-    told |= dict(_disks(schema))
-    return _written(told)
+            values["charges_total"] = ledger.charges
+            values["budget_spent_epsilon"] = float(spent)
+            values["budget_left_epsilon"] = max(float(schema.budget.epsilon) - float(spent), 0.0)
+    values |= dict(_disks(schema))
+    return _written(values)
 
 
 def _disks(schema: Schema) -> Iterator[tuple[str, float]]:
-    """How many bytes can still be written beside the ledger and beside its anchor."""
+    """How many bytes are free on the disks of the ledger and of its anchor."""
     for name, path in (("ledger", ledger_location(schema)), ("anchor", anchor_path(schema))):
         folder = path if isinstance(path, Path) else None
         while folder is not None and not folder.is_dir() and folder != folder.parent:
             folder = folder.parent
         if folder is not None:
             with suppress(OSError):
-                found = os.statvfs(folder)
-                yield f'disk_free_bytes{{of="{name}"}}', found.f_bavail * found.f_frsize
+                disk = os.statvfs(folder)
+                yield f'disk_free_bytes{{of="{name}"}}', disk.f_bavail * disk.f_frsize
 
 
 def _written(metrics: Mapping[str, float]) -> str:

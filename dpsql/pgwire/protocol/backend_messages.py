@@ -1,4 +1,4 @@
-"""What the server says → bytes."""
+"""The server's messages → bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENCRYPT, STAY_PLAIN = b"S", b"N"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column of a RowDescription."""
+    """A column of a RowDescription: `size` in bytes, -1 if it varies; `format` 0 text, 1 binary."""
 
     name: str
     oid: int
@@ -29,49 +29,49 @@ class Field:
 
 
 def sasl(mechanisms: Iterable[str]) -> bytes:
-    """Log in with one of `mechanisms`."""
+    """AuthenticationSASL: the client has to log in with one of `mechanisms`."""
     names = b"".join(name.encode() + b"\0" for name in mechanisms)
     return _message(b"R", struct.pack("!i", 10) + names + b"\0")
 
 
 def sasl_continue(data: bytes) -> bytes:
-    """The server's first message of the exchange."""
+    """AuthenticationSASLContinue: the server's first message of the exchange."""
     return _message(b"R", struct.pack("!i", 11) + data)
 
 
 def sasl_final(data: bytes) -> bytes:
-    """The server's last message of the exchange."""
+    """AuthenticationSASLFinal: the server's last message of the exchange."""
     return _message(b"R", struct.pack("!i", 12) + data)
 
 
 def negotiate(minor: int, unknown: Sequence[str]) -> bytes:
-    """The newest minor version that is spoken, and the options that aren't known."""
+    """NegotiateProtocolVersion: the newest minor version here, and the options unknown here."""
     names = b"".join(map(_text, unknown))
     return _message(b"v", struct.pack("!ii", minor, len(unknown)) + names)
 
 
 def parameter(name: str, value: str) -> bytes:
-    """A setting that clients keep."""
+    """ParameterStatus: a setting's value, which clients keep track of."""
     return _message(b"S", _text(name) + _text(value))
 
 
 def key(process: int, secret: bytes) -> bytes:
-    """What a CancelRequest has to name."""
+    """BackendKeyData: the process number and the secret that a CancelRequest has to have."""
     return _message(b"K", struct.pack("!I", process) + secret)
 
 
 def ready(status: str) -> bytes:
-    """The next statement may come: I when idle, T in a transaction, E in a failed one."""
+    """ReadyForQuery: `status` is I when idle, T in a transaction, E in a failed one."""
     return _message(b"Z", status.encode())
 
 
 def parameters(oids: Sequence[int]) -> bytes:
-    """The types of a statement's parameters."""
+    """ParameterDescription: the OIDs of a statement's parameters."""
     return _message(b"t", struct.pack(f"!H{len(oids)}I", len(oids), *oids))
 
 
 def rows(fields: Sequence[Field]) -> bytes:
-    """The columns of what follows."""
+    """RowDescription: the columns of the rows that follow."""
     parts = [struct.pack("!H", len(fields))]
     for field in fields:
         numbers = (0, 0, field.oid, field.size, field.modifier, field.format)
@@ -80,7 +80,7 @@ def rows(fields: Sequence[Field]) -> bytes:
 
 
 def row(values: Sequence[bytes | None]) -> bytes:
-    """One row; None is NULL."""
+    """DataRow: one row; None is NULL."""
     parts = [struct.pack("!H", len(values))]
     parts.extend(
         b"\xff\xff\xff\xff" if value is None else struct.pack("!i", len(value)) + value
@@ -90,28 +90,28 @@ def row(values: Sequence[bytes | None]) -> bytes:
 
 
 def complete(tag: str) -> bytes:
-    """A statement is done."""
+    """CommandComplete: a statement is done; `tag` says which, as in SELECT 5."""
     return _message(b"C", _text(tag))
 
 
 def error(fields: Mapping[str, str]) -> bytes:
-    """An error: its fields by their letters."""
+    """ErrorResponse: the error's fields by their letters."""
     return _message(b"E", _fields(fields))
 
 
 def notice(fields: Mapping[str, str]) -> bytes:
-    """A notice: its fields by their letters."""
+    """NoticeResponse: the notice's fields by their letters."""
     return _message(b"N", _fields(fields))
 
 
 def copy_out(columns: int, *, binary: bool) -> bytes:
-    """A copy begins."""
+    """CopyOutResponse: the data of COPY follow, of so many columns in one format."""
     numbers = (int(binary), columns, *([int(binary)] * columns))
     return _message(b"H", struct.pack(f"!bH{columns}h", *numbers))
 
 
 def copy_data(data: bytes) -> bytes:
-    """Some of a copy."""
+    """CopyData: a chunk of the data of COPY."""
     return _message(b"d", data)
 
 
@@ -120,7 +120,7 @@ def _fields(fields: Mapping[str, str]) -> bytes:
 
 
 def _text(value: str) -> bytes:
-    # A NUL would end the text early; nothing of ours has one.
+    # A NUL would end the text early.
     return value.replace("\0", "").encode(errors="replace") + b"\0"
 
 

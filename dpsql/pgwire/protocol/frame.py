@@ -1,6 +1,6 @@
-"""Bytes → frames: a kind, a length, a body. What is too long is skipped, and never held.
+"""Bytes → frames: a kind, a length, a body. Frames that are too long are skipped, and never held.
 
-The first frames of a connection have no kind; `Frames.untyped` says that they are still due.
+The first frames of a connection have no kind; `Frames.untyped` is True as long as these are due.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LENGTH: Final = struct.Struct("!i")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One message as it came: `kind` is 0 for those of the start-up."""
+    """One message as it came: `kind` is its first byte, 0 for messages of the start-up."""
 
     kind: int
     body: bytes
@@ -31,14 +31,17 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class TooLong:
-    """A message of `length` bytes whose body was skipped."""
+    """A message of `length` bytes, its head included, whose body was skipped."""
 
     kind: int
     length: int
 
 
 class Frames:
-    """A buffer of what was received; at most one frame's worth of bytes is held for long."""
+    """A buffer of received bytes, which become frames; it holds at most one incomplete frame.
+
+    `longest` is the limit of a message's bytes once the client has logged in.
+    """
 
     def __init__(self, longest: int = LONGEST_MESSAGE) -> None:
         self.untyped = True
@@ -50,12 +53,12 @@ class Frames:
         self._to_skip = 0
 
     def admit(self) -> None:
-        """From now on messages may be as long as those of a client that has logged in."""
+        """Raise the limit of a message's bytes to that of clients that have logged in."""
         self._longest = self._longest_message
         self._admitted = True
 
     def feed(self, data: bytes) -> None:
-        """Take what was received."""
+        """Append received bytes, but those of a message that is skipped."""
         if self._to_skip:
             skipped = min(self._to_skip, len(data))
             self._to_skip -= skipped
@@ -64,16 +67,19 @@ class Frames:
 
     @property
     def pending(self) -> int:
-        """How many bytes wait to become frames."""
+        """How many received bytes aren't part of a taken frame yet."""
         return len(self._held)
 
     @property
     def is_amid(self) -> bool:
-        """A message has begun and isn't complete."""
+        """Whether a message has begun and isn't complete."""
         return bool(self._held) or self._skipping is not None
 
     def take(self) -> Frame | TooLong | None:
-        """The next frame, None if more bytes are needed for it."""
+        """The next frame, None if more bytes are needed for it.
+
+        Raises `ProtocolFault` for unknown kinds and impossible lengths.
+        """
         if self._skipping is not None:
             return self._skipped()
         head = 0 if self.untyped else 1
@@ -105,5 +111,5 @@ class Frames:
     def _skipped(self) -> TooLong | None:
         if self._to_skip:
             return None
-        found, self._skipping = self._skipping, None
-        return found
+        skipped, self._skipping = self._skipping, None
+        return skipped

@@ -1,4 +1,4 @@
-"""Frames → what a client says, as frozen data."""
+"""Frames → a client's messages, as frozen data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VERSION_3: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Startup:
-    """Who connects to which database, with which settings; `minor` of protocol 3."""
+    """StartupMessage: user, database and settings in `options`; `minor` is the version 3.x."""
 
     minor: int
     options: Mapping[str, str] = field(hash=False)
@@ -23,17 +23,17 @@ class Startup:
 
 @dataclass(frozen=True, slots=True)
 class SslRequest:
-    """The wish to begin TLS."""
+    """SSLRequest: the client asks to begin TLS."""
 
 
 @dataclass(frozen=True, slots=True)
 class GssRequest:
-    """The wish to begin GSSAPI's encryption, which isn't granted."""
+    """GSSENCRequest: the client asks for GSSAPI's encryption, which isn't supported here."""
 
 
 @dataclass(frozen=True, slots=True)
 class CancelRequest:
-    """Stop what the connection `process` runs, if `secret` is its own."""
+    """Stop the statement that the connection `process` runs, if `secret` is that connection's."""
 
     process: int
     secret: bytes = field(repr=False)
@@ -41,21 +41,21 @@ class CancelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """The body of a password message, which means what the exchange is about."""
+    """A message of kind p: SASLInitialResponse or SASLResponse, by the phase of the login."""
 
     body: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Statements to be run one after another."""
+    """A simple query: statements to be run one after another."""
 
     sql: str
 
 
 @dataclass(frozen=True, slots=True)
 class Parse:
-    """Prepare `sql` under `name`; `types` are OIDs of its parameters, 0 where unknown."""
+    """Prepare `sql` under `name`; `types` are OIDs of the first parameters, 0 where unknown."""
 
     name: str
     sql: str
@@ -64,7 +64,11 @@ class Parse:
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """Make `portal` of a statement and its parameters; formats are 0 for text, 1 for binary."""
+    """Make `portal` of a statement and its parameters' values, where None is NULL.
+
+    `formats` are those of the parameters and `results` those of the answer's columns, 0 for text
+    and 1 for binary: one for each, one for all, or none if all are text.
+    """
 
     portal: str
     statement: str
@@ -75,7 +79,7 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class Describe:
-    """The wish to know the columns of a statement ("S") or a portal ("P")."""
+    """Describe the columns of a statement (`kind` "S") or a portal ("P")."""
 
     kind: str
     name: str
@@ -83,7 +87,7 @@ class Describe:
 
 @dataclass(frozen=True, slots=True)
 class Execute:
-    """Rows of `portal`, at most `rows` unless that is 0."""
+    """Run `portal`, or resume it, and send at most `rows` rows; 0 means all."""
 
     portal: str
     rows: int
@@ -91,7 +95,7 @@ class Execute:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Forget a statement ("S") or a portal ("P")."""
+    """Close a statement (`kind` "S") or a portal ("P")."""
 
     kind: str
     name: str
@@ -99,32 +103,32 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """Send what is held back."""
+    """Send the messages that the server has buffered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sync:
-    """The end of a series of messages, and of skipping after an error."""
+    """The end of a series of extended-query messages, and of skipping after an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terminate:
-    """Goodbye."""
+    """The client closes the connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopyInput:
-    """Data for a COPY that isn't running; passed over."""
+    """CopyData, CopyDone or CopyFail; ignored, since no COPY FROM ever runs here."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """The old way to call functions; refused."""
+    """The legacy message that calls a function; refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Oversized:
-    """A message of `length` bytes, more than are taken."""
+    """A message of `length` bytes, more than the limit; its body was skipped."""
 
     length: int
 
@@ -151,13 +155,13 @@ Message = (
 
 
 def decode(frame: Frame | TooLong) -> Message:
-    """What `frame` says; `ProtocolFault` if it isn't written as its kind is."""
+    """The message in `frame`; `ProtocolFault` if its body isn't one of its kind."""
     if isinstance(frame, TooLong):
         return Oversized(frame.length)
     read = _Reader(frame.body)
-    found = _startup(read) if frame.kind == 0 else _message(chr(frame.kind), read)
+    message = _startup(read) if frame.kind == 0 else _message(chr(frame.kind), read)
     read.end()
-    return found
+    return message
 
 
 def _startup(read: _Reader) -> Message:
@@ -224,7 +228,7 @@ def _bind(read: _Reader) -> Bind:
 
 
 class _Reader:
-    """Reads a body from its start; whatever is amiss is a `ProtocolFault`."""
+    """Reads the values of a message's body one by one; raises `ProtocolFault` if they don't fit."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -235,21 +239,21 @@ class _Reader:
 
     def int16(self) -> int:
         # Counts are never negative: 65,535 parameters are allowed.
-        (found,) = struct.unpack("!H", self._take(2))
-        return int(found)
+        (number,) = struct.unpack("!H", self._take(2))
+        return int(number)
 
     def int32(self) -> int:
-        (found,) = struct.unpack("!i", self._take(4))
-        return int(found)
+        (number,) = struct.unpack("!i", self._take(4))
+        return int(number)
 
     def uint32(self) -> int:
         return self.int32() & 0xFFFFFFFF
 
     def format(self) -> int:
-        found = self.int16()
-        if found not in {0, 1}:
+        number = self.int16()
+        if number not in {0, 1}:
             raise ProtocolFault("a format is neither text nor binary")
-        return found
+        return number
 
     def value(self) -> bytes | None:
         length = self.int32()
@@ -263,10 +267,10 @@ class _Reader:
         end = self._body.find(b"\0", self._at)
         if end < 0:
             raise ProtocolFault("a text doesn't end")
-        found = self._body[self._at : end]
+        encoded = self._body[self._at : end]
         self._at = end + 1
         try:
-            return found.decode()
+            return encoded.decode()
         except UnicodeDecodeError:
             raise ProtocolFault("a text isn't UTF-8") from None
 

@@ -1,7 +1,7 @@
 """SCRAM-SHA-256 (RFC 5802, RFC 7677): stored verifiers, and the server's half of an exchange.
 
 A verifier is written as PostgreSQL does: SCRAM-SHA-256$<iterations>:<salt>$<stored key>:<server
-key>. Whoever reads it can't log in with it.
+key>. Nobody can log in with a verifier alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpsql.pgwire.protocol.violation import ProtocolFault
 
 MECHANISM: Final = "SCRAM-SHA-256"
 ITERATIONS: Final = 4096
-"""PostgreSQL's; clients pay for it at each login."""
+"""PostgreSQL's default; a client computes so many rounds of HMAC at each login."""
 
 _SALT_BYTES: Final = 16
 _WRITTEN: Final = re.compile(r"SCRAM-SHA-256\$(\d+):([^$:]+)\$([^$:]+):([^$:]+)")
@@ -29,7 +29,7 @@ _WRITTEN: Final = re.compile(r"SCRAM-SHA-256\$(\d+):([^$:]+)\$([^$:]+):([^$:]+)"
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """What the server knows of a password."""
+    """The salted keys of a password, by which the server checks a login (RFC 5802, section 3)."""
 
     iterations: int
     salt: bytes
@@ -42,7 +42,7 @@ class Verifier:
 
 
 def verifier(password: str, salt: bytes | None = None, iterations: int = ITERATIONS) -> Verifier:
-    """What to store of `password`."""
+    """The verifier of `password`; `salt` is random if None."""
     chosen = secrets.token_bytes(_SALT_BYTES) if salt is None else salt
     salted = hashlib.pbkdf2_hmac("sha256", saslprep(password).encode(), chosen, iterations)
     stored = hashlib.sha256(_hmac(salted, b"Client Key")).digest()
@@ -50,31 +50,37 @@ def verifier(password: str, salt: bytes | None = None, iterations: int = ITERATI
 
 
 def read_verifier(written: str) -> Verifier | None:
-    """A verifier as it was written, None if it wasn't."""
-    found = _WRITTEN.fullmatch(written)
-    if found is None:
+    """The verifier whose text is `written`, None if `written` isn't one."""
+    match = _WRITTEN.fullmatch(written)
+    if match is None:
         return None
     try:
         salt, stored, server = (
-            base64.b64decode(part, validate=True) for part in found.groups()[1:]
+            base64.b64decode(part, validate=True) for part in match.groups()[1:]
         )
     except binascii.Error:
         return None
-    return Verifier(int(found[1]), salt, stored, server)
+    return Verifier(int(match[1]), salt, stored, server)
 
 
 def pretended(user: str, secret: bytes) -> Verifier:
-    """A verifier for nobody: the same for the same name each time, and no password fits it."""
+    """A verifier that no password fits, for a user who doesn't exist.
+
+    Its salt is the same for the same name each time, as that of a user who exists is.
+    """
     salt = _hmac(secret, user.encode())[:_SALT_BYTES]
     return Verifier(ITERATIONS, salt, secrets.token_bytes(32), secrets.token_bytes(32))
 
 
 def saslprep(password: str) -> str:
-    """RFC 4013's SASLprep; as PostgreSQL has it, the password itself where that forbids it."""
+    """The password after SASLprep (RFC 4013), or as it is where SASLprep forbids it.
+
+    PostgreSQL does the same.
+    """
     mapped = "".join(
         " " if stringprep.in_table_c12(c) else c for c in password if not stringprep.in_table_b1(c)
     )
-    found = unicodedata.ucd_3_2_0.normalize("NFKC", mapped)
+    prepared = unicodedata.ucd_3_2_0.normalize("NFKC", mapped)
     forbidden = (
         stringprep.in_table_a1,
         stringprep.in_table_c12,
@@ -87,13 +93,16 @@ def saslprep(password: str) -> str:
         stringprep.in_table_c8,
         stringprep.in_table_c9,
     )
-    if not found or any(test(c) for c in found for test in forbidden):
+    if not prepared or any(test(c) for c in prepared for test in forbidden):
         return password
-    return found
+    return prepared
 
 
 class Exchange:
-    """One login: `first` answers the client's first message, `last` its last one."""
+    """The server's half of one login: `first` answers the client's first message, `last` its last.
+
+    `nonce` is the server's part of the nonce, random if None.
+    """
 
     def __init__(self, stored: Verifier, nonce: str | None = None) -> None:
         self._stored = stored
@@ -102,40 +111,46 @@ class Exchange:
         self._client_first = ""
 
     def first(self, body: bytes) -> bytes:
-        """The server's nonce and the salt; `body` is that of a SASLInitialResponse."""
+        """The server-first-message: nonce, salt and iterations.
+
+        `body` is that of a SASLInitialResponse; `ProtocolFault` if it isn't one of SCRAM-SHA-256.
+        """
         name, _, rest = body.partition(b"\0")
         if name != MECHANISM.encode() or len(rest) < 4:
             raise ProtocolFault(f"only {MECHANISM} is offered")
-        said = _ascii(rest[4:])
-        found = re.fullmatch(
-            r"(([ny]),(?:a=[^,]*)?,)(n=[^,]*,r=([\x21-\x2b\x2d-\x7e]+)(?:,.*)?)", said
+        message = _ascii(rest[4:])
+        match = re.fullmatch(
+            r"(([ny]),(?:a=[^,]*)?,)(n=[^,]*,r=([\x21-\x2b\x2d-\x7e]+)(?:,.*)?)", message
         )
-        if found is None:
+        if match is None:
             raise ProtocolFault("the login isn't written as SCRAM's")
-        self._header = found[1]
-        self._nonce = found[4] + self._nonce
+        self._header = match[1]
+        self._nonce = match[4] + self._nonce
         salt = _base64(self._stored.salt)
         answer = f"r={self._nonce},s={salt},i={self._stored.iterations}"
-        self._client_first = f"{found[3]},{answer}"
+        self._client_first = f"{match[3]},{answer}"
         return answer.encode()
 
     def last(self, body: bytes) -> bytes | None:
-        """The server's own proof, None if the client's is wrong."""
-        said = _ascii(body)
-        found = re.fullmatch(r"(c=([^,]*),r=([^,]*)(?:,.*)?),p=([^,]*)", said)
-        if found is None:
+        """The server-final-message with the server's signature.
+
+        None if the client's proof is wrong. `body` is that of a SASLResponse.
+        """
+        final = _ascii(body)
+        match = re.fullmatch(r"(c=([^,]*),r=([^,]*)(?:,.*)?),p=([^,]*)", final)
+        if match is None:
             raise ProtocolFault("the login isn't written as SCRAM's")
         try:
-            proof = base64.b64decode(found[4], validate=True)
+            proof = base64.b64decode(match[4], validate=True)
         except binascii.Error:
             raise ProtocolFault("the login isn't written as SCRAM's") from None
         bound = _base64(self._header.encode())
-        message = f"{self._client_first},{found[1]}".encode()
+        message = f"{self._client_first},{match[1]}".encode()
         signature = _hmac(self._stored.stored_key, message)
         key = bytes(a ^ b for a, b in zip(proof, signature, strict=False))
         fits = hmac.compare_digest(hashlib.sha256(key).digest(), self._stored.stored_key)
         same = hmac.compare_digest(
-            f"{bound},{self._nonce}".encode(), f"{found[2]},{found[3]}".encode()
+            f"{bound},{self._nonce}".encode(), f"{match[2]},{match[3]}".encode()
         )
         if not (fits and same and len(proof) == len(signature)):
             return None
@@ -144,7 +159,7 @@ class Exchange:
 
 def _ascii(data: bytes) -> str:
     try:
-        # Names may be anything: the name that counts is that of the start-up message.
+        # A name in UTF-8 may come here: the name that counts is that of the start-up message.
         return data.decode()
     except UnicodeDecodeError:
         raise ProtocolFault("the login isn't text") from None

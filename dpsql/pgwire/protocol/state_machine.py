@@ -1,4 +1,4 @@
-"""Which message may come when: phases, and a table of transitions."""
+"""Which message a client may send when: phases of a connection, and a table of transitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpsql.pgwire.protocol.violation import ProtocolFault
 
 
 class Phase(Enum):
-    """Where a connection stands."""
+    """The phase of a connection."""
 
     STARTUP = "waiting for who connects"
     DECIDING = "the server decides who may enter"
@@ -54,13 +54,14 @@ TRANSITIONS: Final = MappingProxyType(
         (Phase.SKIPPING, f.Terminate): Phase.ENDED,
     }
 )
-"""Where each message leads; what isn't here may not come."""
+"""The next phase by phase and class of message; a message that isn't here may not come."""
 
 
 class Machine:
-    """One connection's half of the protocol: `feed` bytes, `take` messages, tell what was decided.
+    """One connection's phase: `feed` it bytes, `take` messages, and report decisions to it.
 
-    Messages are taken one at a time, because what follows an error is skipped.
+    The decisions are `ask_secret`, `admit`, `skip` and `end`. Messages are taken one at a time,
+    because those that follow an error are skipped.
     """
 
     def __init__(self, longest: int = LONGEST_MESSAGE) -> None:
@@ -70,22 +71,22 @@ class Machine:
 
     @property
     def pending(self) -> int:
-        """How many received bytes no message was made of yet."""
+        """How many received bytes aren't part of a taken message yet."""
         return self._frames.pending
 
     @property
     def is_amid(self) -> bool:
-        """A message has begun and isn't complete."""
+        """Whether a message has begun and isn't complete."""
         return self._frames.is_amid
 
     def feed(self, data: bytes) -> None:
-        """Take what was received."""
+        """Append received bytes."""
         self._frames.feed(data)
 
     def take(self) -> f.Message | None:
         """The next message to act on, None if more bytes are needed.
 
-        Raises `ProtocolFault` for whatever the phase has no transition for.
+        Raises `ProtocolFault` for a message that the phase has no transition for.
         """
         while self.phase not in {Phase.ENDED, Phase.DECIDING}:
             self._frames.untyped = self.phase is Phase.STARTUP
@@ -100,21 +101,21 @@ class Machine:
         return None
 
     def ask_secret(self) -> None:
-        """Whoever connects has to prove who it is."""
+        """Decide that the client has to prove who it is, by SCRAM."""
         self._decide(Phase.FIRST_PROOF)
 
     def admit(self) -> None:
-        """Whoever connects may enter."""
+        """Decide that the client is logged in."""
         self._decide(Phase.SERVING)
         self._frames.admit()
 
     def skip(self) -> None:
-        """A message of the extended protocol failed: skip the rest up to Sync."""
+        """Skip all messages up to Sync: one of the extended protocol failed."""
         if self.phase is Phase.SERVING:
             self.phase = Phase.SKIPPING
 
     def end(self) -> None:
-        """Nothing more is taken."""
+        """Take no more messages."""
         self.phase = Phase.ENDED
 
     def _decide(self, phase: Phase) -> None:
@@ -127,7 +128,7 @@ class Machine:
         if (self.phase, kind) not in TRANSITIONS:
             raise ProtocolFault("the client sent a message that may not come now")
         if isinstance(message, f.SslRequest | f.GssRequest):
-            # Asked again and again, it would hold the connection for ever.
+            # A client that asks again and again would hold the connection for ever.
             if kind in self._encryption_requested:
                 raise ProtocolFault("encryption is asked for twice")
             self._encryption_requested.add(kind)

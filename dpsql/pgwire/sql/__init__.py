@@ -1,13 +1,13 @@
-"""What clients write, in PostgreSQL's dialect, before it is the pipeline's.
+"""Statements in PostgreSQL's dialect, and their translation to the pipeline's dialect.
 
 | module         | what it does                                                            |
 | -------------- | ----------------------------------------------------------------------- |
-| commands       | statements that are answered by the connection itself, told by words    |
+| commands       | statements that the connection itself answers, by their first words     |
 | copy_statement | COPY: its query and its options                                         |
-| translate      | PostgreSQL's dialect → the pipeline's, with places and names kept       |
-| grammar        | PostgreSQL's grammar, with functions kept as written                    |
+| translate      | PostgreSQL's dialect → the pipeline's, with positions and column names  |
+| grammar        | PostgreSQL's grammar, with function calls as they are written           |
 | semantics      | a statement as PostgreSQL means it: one pass for each construct         |
 | types          | PostgreSQL's types of a statement's columns, expressions and parameters |
-| column_labels  | what PostgreSQL calls columns without a name                            |
-| metadata_probe | questions for columns alone, answered without rows                      |
+| column_labels  | PostgreSQL's names of columns without a name                            |
+| metadata_probe | queries for a table's columns alone, answered without rows              |
 """

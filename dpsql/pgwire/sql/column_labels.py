@@ -1,4 +1,4 @@
-"""What PostgreSQL calls columns without a name: `count`, `?column?`, and all in lower case."""
+"""PostgreSQL's names of an answer's columns: `count`, `?column?`; unquoted ones in lower case."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _UNKNOWN = "?column?"
 
 
 def labels(tree: exp.Expr) -> tuple[str, ...] | None:
-    """The names of a query's columns as written; None if a star hides some of them."""
+    """PostgreSQL's names of a query's columns; None if a star stands for some of them."""
     select = tree
     while isinstance(select, exp.SetOperation | exp.Subquery):
         select = select.this
@@ -20,7 +20,7 @@ def labels(tree: exp.Expr) -> tuple[str, ...] | None:
 
 
 def label(item: exp.Expr) -> str:
-    """The name of one column."""
+    """PostgreSQL's name of one item of a SELECT list."""
     match item:
         case exp.Alias():
             return _identifier(item.args["alias"])
@@ -54,8 +54,8 @@ def label(item: exp.Expr) -> str:
             inner = label(default) if default is not None and names else _UNKNOWN
             return inner if inner != _UNKNOWN else "case"
         case exp.Subquery():
-            found = labels(item.this)
-            return found[0] if found else _UNKNOWN
+            inner_labels = labels(item.this)
+            return inner_labels[0] if inner_labels else _UNKNOWN
         case exp.Exists():
             return "exists"
         case exp.Boolean():
@@ -114,7 +114,7 @@ def _function(node: exp.Func) -> str:
 
 
 def _type(kind: exp.DataType) -> str:
-    """The type's own name, since a cast of a nameless value is called by it."""
+    """The name of a type in pg_type, by which a cast of a nameless value is called."""
     return {
         exp.DataType.Type.INT: "int4",
         exp.DataType.Type.BIGINT: "int8",
@@ -131,5 +131,5 @@ def _type(kind: exp.DataType) -> str:
 
 
 def _base(kind: exp.DataType) -> str:
-    said = kind.sql("postgres").lower().partition("(")[0].partition("[")[0]
-    return said.replace('"', "").removeprefix("pg_catalog.").strip()
+    name = kind.sql("postgres").lower().partition("(")[0].partition("[")[0]
+    return name.replace('"', "").removeprefix("pg_catalog.").strip()

@@ -1,4 +1,4 @@
-"""Statements that are answered by the connection itself, told by their first words.
+"""Statements that the connection itself answers, recognized by their first words.
 
 | statement                                       | what it does                              |
 | ----------------------------------------------- | ----------------------------------------- |
@@ -7,8 +7,8 @@
 | DEALLOCATE                                      | forgets prepared statements               |
 | DECLARE, FETCH, MOVE, CLOSE                     | cursors over a stored answer              |
 | COPY (query) TO STDOUT                          | the answer as text, CSV or binary         |
-| DROP RELEASE, DROP SYNOPSIS                     | forgets what is kept under a name         |
-| LISTEN, UNLISTEN, LOCK …                        | nothing                                   |
+| DROP RELEASE, DROP SYNOPSIS                     | forgets a saved release or a synopsis     |
+| LISTEN, UNLISTEN, LOCK …                        | no effect                                 |
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from dpsql.sqltext.tokens import Word, words
 
 
 class ReadOnly(ProgrammingError):
-    """The statement would write."""
+    """The statement would write, and dpsql is read-only."""
 
     sqlstate = "25006"
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """For the pipeline or the catalogue to answer."""
+    """A statement that the pipeline or the catalogue answers."""
 
     sql: str
 
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """A transaction begins."""
+    """A transaction begins; `tag` is that of CommandComplete, as in all classes here."""
 
     tag: str
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A transaction ends; `keeps` its settings or not."""
+    """A transaction ends: COMMIT `keeps` its settings, ROLLBACK reverts them."""
 
     keeps: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Savepoint:
-    """A place in a transaction; `returns` to it, which ends a failure, or not."""
+    """SAVEPOINT, RELEASE, or, with `returns`, ROLLBACK TO: a failed transaction then goes on."""
 
     tag: str
     returns: bool
@@ -61,7 +61,7 @@ class Savepoint:
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    """A setting, None for its default; `local` ends with the transaction."""
+    """Change a setting, until the transaction ends if `local`; None stands for its default."""
 
     name: str
     value: str | None
@@ -72,28 +72,28 @@ class Set:
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """What a setting is."""
+    """The value of a setting, or of `all`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Discard:
-    """All, or plans, sequences, temporary tables."""
+    """Discard `what`: "all", "plans", "sequences", "temp" or "temporary"."""
 
     what: str
 
 
 @dataclass(frozen=True, slots=True)
 class Deallocate:
-    """Forget a prepared statement, None for all."""
+    """Forget a prepared statement, all of them if `name` is None."""
 
     name: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Declare:
-    """A cursor over a query, which begins at `start` in the statement."""
+    """A cursor over the query `sql`, which begins at character `start` of the statement."""
 
     name: str
     sql: str
@@ -103,7 +103,7 @@ class Declare:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """The next `count` rows of a cursor, None for all; MOVE passes over them."""
+    """The next `count` rows of a cursor, None for all; MOVE (`moves`) skips them instead."""
 
     name: str
     count: int | None
@@ -112,14 +112,14 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class CloseCursor:
-    """Forget a cursor, None for all."""
+    """Close a cursor, all of them if `name` is None."""
 
     name: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A query's answer as COPY sends it; the query begins at `start` in the statement."""
+    """COPY of the query `sql`, which begins at character `start` of the statement."""
 
     sql: str
     start: int
@@ -136,7 +136,7 @@ class DpsqlCommand:
 
 @dataclass(frozen=True, slots=True)
 class NoOp:
-    """Taken, and nothing done."""
+    """A statement that is accepted and has no effect."""
 
     tag: str
 
@@ -166,10 +166,10 @@ _NOTHING: Final = {"listen": "LISTEN", "unlisten": "UNLISTEN", "lock": "LOCK TAB
 
 
 def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
-    """What `sql`, one statement, asks for."""
-    found = list(islice(words(sql), 12))
-    first = found[0].folded if found else ""
-    match first, [word.folded for word in found[1:]]:
+    """The command that `sql`, one statement, is: a `Query` unless its first words are another's."""
+    tokens = list(islice(words(sql), 12))
+    first = tokens[0].folded if tokens else ""
+    match first, [word.folded for word in tokens[1:]]:
         case (("begin" | "start"), _):
             return Begin("BEGIN" if first == "begin" else "START TRANSACTION")
         case "rollback", ["to", *_] | [_, "to", *_]:
@@ -181,26 +181,26 @@ def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
         case (("savepoint" | "release"), _):
             return Savepoint(first.upper(), returns=False)
         case "set", _:
-            return _set(sql, found)
+            return _set(sql, tokens)
         case "reset", [_, *_]:
-            name = "".join(word.name for word in found[1:] if word.text != ";")
+            name = "".join(word.name for word in tokens[1:] if word.text != ";")
             return Set(name, None, Span(0, len(sql)), tag="RESET")
         case "create", ["release" | "synopsis", *_] | ["or", _, "release" | "synopsis", *_]:
             return Query(sql)
         case "show", [what, *more] if what != "tables" and more[:1] != ["tables"]:
-            return Show(_setting_name([w for w in found[1:] if w.text != ";"]))
+            return Show(_setting_name([w for w in tokens[1:] if w.text != ";"]))
         case "discard", [what, *_]:
             return Discard(what)
         case "deallocate", ["prepare", _, *_]:
-            return Deallocate(None if found[2].folded == "all" else found[2].name)
+            return Deallocate(None if tokens[2].folded == "all" else tokens[2].name)
         case "deallocate", [_, *_]:
-            return Deallocate(None if found[1].folded == "all" else found[1].name)
+            return Deallocate(None if tokens[1].folded == "all" else tokens[1].name)
         case "declare", [_, *_]:
             return _declare(sql)
         case (("fetch" | "move"), _):
-            return _fetch(found)
+            return _fetch(tokens)
         case "close", [_, *_]:
-            return CloseCursor(None if found[1].folded == "all" else found[1].name)
+            return CloseCursor(None if tokens[1].folded == "all" else tokens[1].name)
         case "copy", _:
             return Copy(*read_copy(sql))
         case "drop", [("release" | "synopsis") as kind, *_]:
@@ -210,7 +210,7 @@ def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
         case first, _ if first in _WRITES.split():
             raise ReadOnly(
                 f"{first.upper()} would write, and nothing is written here",
-                at=Span(found[0].start, found[0].end),
+                at=Span(tokens[0].start, tokens[0].end),
                 hint="write SELECT …",
             )
         case _:
@@ -249,10 +249,10 @@ def _set(sql: str, tokens: list[Word]) -> Command:
             name, at = rest[0].name, rest[1].end
         case _:
             raise SyntaxFault("SET isn't written so", hint="write SET name = value")
-    given = [word for word in words(sql, at) if word.text != ";"]
-    value = " ".join(word.value for word in given).replace(" , ", ", ")
-    default = len(given) == 1 and given[0].folded in {"default", "local"}
-    span = Span(given[0].start, given[-1].end) if given else Span(0, len(sql))
+    value_words = [word for word in words(sql, at) if word.text != ";"]
+    value = " ".join(word.value for word in value_words).replace(" , ", ", ")
+    default = len(value_words) == 1 and value_words[0].folded in {"default", "local"}
+    span = Span(value_words[0].start, value_words[-1].end) if value_words else Span(0, len(sql))
     return Set(name, None if default else value, span, local)
 
 

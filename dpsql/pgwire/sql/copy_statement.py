@@ -1,4 +1,4 @@
-"""COPY … TO STDOUT: its query and its options, in both ways of writing them."""
+"""COPY … TO STDOUT: its query and its options, in PostgreSQL's old and new syntax."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _TRUE: Final = frozenset({"", "true", "on", "1"})
 
 
 def read_copy(sql: str) -> tuple[str, int, CopyOptions]:
-    """The query, where it begins, and how its answer is written."""
-    found = list(words(sql))
-    if len(found) > 1 and found[1].text != "(":
-        return _table(sql, found)
-    closing = _closing(found)
-    query = sql[found[1].end : found[closing].start]
-    return query, found[1].end, _options(found[closing + 1 :])
+    """The query of a COPY statement, the character at which the query begins, and the options."""
+    tokens = list(words(sql))
+    if len(tokens) > 1 and tokens[1].text != "(":
+        return _table(sql, tokens)
+    closing = _closing(tokens)
+    query = sql[tokens[1].end : tokens[closing].start]
+    return query, tokens[1].end, _options(tokens[closing + 1 :])
 
 
 def _table(sql: str, words: list[Word]) -> tuple[str, int, CopyOptions]:
-    """COPY table (columns) TO STDOUT is a query for its rows."""
-    places = [n for n, word in enumerate(words) if word.folded in {"to", "from"}]
-    if not places or words[places[0]].folded == "from":
+    """COPY table (columns) TO STDOUT is a query for the table's rows."""
+    directions = [n for n, word in enumerate(words) if word.folded in {"to", "from"}]
+    if not directions or words[directions[0]].folded == "from":
         raise NotSupportedError("nothing is copied into dpsql", hint=_HINT)
-    target = sql[words[1].start : words[places[0]].start]
+    target = sql[words[1].start : words[directions[0]].start]
     name, _, columns = target.partition("(")
     listed = columns.rpartition(")")[0] or "*"
-    return f"SELECT {listed} FROM {name}", 0, _options(words[places[0] :])  # noqa: S608 - proved next
+    return f"SELECT {listed} FROM {name}", 0, _options(words[directions[0] :])  # noqa: S608 - proved next
 
 
 def _closing(words: list[Word]) -> int:
@@ -53,7 +53,7 @@ def _options(words: list[Word]) -> CopyOptions:
             raise Refused("answers are copied to the client only", hint=_HINT)
         case _:
             raise SyntaxFault("COPY isn't written so", hint=_HINT)
-    given: dict[str, str] = {}
+    options: dict[str, str] = {}
     names = [*rest[2:]]
     while names:
         word = names.pop(0)
@@ -61,25 +61,25 @@ def _options(words: list[Word]) -> CopyOptions:
             case "with" | "as":
                 pass
             case "csv" | "binary" | "text":
-                given["format"] = word.folded
+                options["format"] = word.folded
             case "force" if names:
                 names.pop(0)
-                given["force_quote"] = names.pop(0).value if names else "*"
+                options["force_quote"] = names.pop(0).value if names else "*"
             case "header":
                 follows = names[0].folded if names else ""
                 is_value = follows in {"true", "false", "on", "off", "1", "0"}
-                given["header"] = names.pop(0).folded if is_value else ""
+                options["header"] = names.pop(0).folded if is_value else ""
             case "format" | "delimiter" | "null" | "quote" | "escape" | "encoding" | "force_quote":
                 if not names:
                     raise SyntaxFault("COPY isn't written so", hint=_HINT)
-                given[word.folded] = names.pop(0).value
+                options[word.folded] = names.pop(0).value
             case _:
                 raise BadParameter(
                     f"COPY has no option {word.text[:40]}",
                     at=Span(word.start, word.end),
                     hint=_HINT,
                 )
-    return _written(given)
+    return _written(options)
 
 
 def _written(value: dict[str, str]) -> CopyOptions:
@@ -90,7 +90,7 @@ def _written(value: dict[str, str]) -> CopyOptions:
         raise BadParameter("COPY writes UTF-8", hint=_HINT)
     usual = CopyOptions("csv", delimiter=",", null="") if form == "csv" else CopyOptions(form)  # type: ignore[arg-type]
     quote = value.get("quote", usual.quote)
-    found = replace(
+    options = replace(
         usual,
         header=value.get("header", "off") in _TRUE,
         delimiter=value.get("delimiter", usual.delimiter),
@@ -99,6 +99,6 @@ def _written(value: dict[str, str]) -> CopyOptions:
         escape=value.get("escape", quote),
         force_quote="force_quote" in value,
     )
-    if len(found.delimiter) != 1 or len(found.quote) != 1 or len(found.escape) != 1:
+    if len(options.delimiter) != 1 or len(options.quote) != 1 or len(options.escape) != 1:
         raise BadParameter("delimiter, quote and escape are one character each", hint=_HINT)
-    return found
+    return options

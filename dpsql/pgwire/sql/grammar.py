@@ -1,4 +1,4 @@
-"""PostgreSQL's grammar, with functions kept as written where the parser loses what they say."""
+"""PostgreSQL's grammar, with function calls as written where sqlglot's parser loses their names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBERED: Final = re.compile(r"\\[xuU0-7]")
 
 
 class PostgresDialect(Postgres):
-    """PostgreSQL's dialect; functions of `_CALLED_BY_NAME` stay calls by their names."""
+    """PostgreSQL's dialect; calls of `_CALLED_BY_NAME` are parsed as `exp.Anonymous`."""
 
     class Parser(PostgresParser):
         """The parser of that dialect."""
@@ -31,7 +31,7 @@ class PostgresDialect(Postgres):
 
 
 def name_calls(tree: exp.Expr, written: str) -> None:
-    """Note the names by which functions are called in `written`, which the parser forgets."""
+    """Store each function's name in `written`, which the parser drops, in its node's meta."""
     for node in tree.find_all(exp.Func):
         start, end = node.meta.get("start"), node.meta.get("end")
         name = written[start : end + 1] if start is not None and end is not None else ""
@@ -40,7 +40,7 @@ def name_calls(tree: exp.Expr, written: str) -> None:
 
 
 def restore(tree: exp.Expr, written: str) -> None:
-    """What the engine's parser knows by other words than PostgreSQL's, in place."""
+    """Rewrite, in place, functions and texts that DuckDB writes differently from PostgreSQL."""
     for node in list(tree.find_all(exp.Anonymous, exp.ByteString)):
         match node:
             case exp.ByteString():
@@ -74,7 +74,7 @@ def _text(node: exp.Expr, written: str) -> str:
 
 
 def keep_order(node: exp.WithinGroup) -> None:
-    """WITHIN GROUP as it was written, in place: the engine's generator has another form for it."""
+    """Write WITHIN GROUP as in the statement, in place, where DuckDB's generator changes it."""
     call, order = node.this, node.expression
     name = {
         exp.PercentileCont: "percentile_cont",
@@ -85,5 +85,5 @@ def keep_order(node: exp.WithinGroup) -> None:
         return
     for term in order.expressions:
         term.set("nulls_first", False)
-    place = call.this.sql("duckdb") if call.this else ""
-    node.replace(exp.Var(this=f"{name}({place}) WITHIN GROUP ({order.sql('duckdb').strip()})"))
+    fraction = call.this.sql("duckdb") if call.this else ""
+    node.replace(exp.Var(this=f"{name}({fraction}) WITHIN GROUP ({order.sql('duckdb').strip()})"))

@@ -1,8 +1,8 @@
-"""Questions for columns alone: BI tools ask them of every table, and an error there blocks them.
+"""Queries for a table's columns alone, which BI tools send for every table, and need answered.
 
 LIMIT 0 and 1, WHERE 1 = 0, and lists of a column's values get their columns and no rows where the
-rows themselves would be refused. It is told from the text, never from what rows there are.
-SELECT 1 … LIMIT 1 asks whether there are rows: none would be an answer to that, and a wrong one.
+rows themselves would be refused. The text alone decides this, never the rows that there are.
+SELECT 1 … LIMIT 1 asks whether there are rows: no rows would answer that question, and wrongly.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dpsql.errors import Error
 
 
 def asks_for_columns(tree: exp.Expr | None) -> bool:
-    """Whether `tree` is such a question."""
+    """Whether `tree` is a query for columns alone."""
     select = tree
     while isinstance(select, exp.Subquery):
         select = select.this
@@ -34,7 +34,7 @@ def asks_for_columns(tree: exp.Expr | None) -> bool:
 
 
 def counted_instead(refusal: Error, tree: exp.Expr | None) -> Error:
-    """Whether rows exist, which SELECT 1 … LIMIT 1 asks, is told by their noisy number."""
+    """`refusal`, with a hint to count rows if `tree` asks whether there are any."""
     while isinstance(tree, exp.Subquery):
         tree = tree.this
     if isinstance(tree, exp.Select) and tree.args.get("limit") and _asks_whether(tree):
@@ -43,13 +43,13 @@ def counted_instead(refusal: Error, tree: exp.Expr | None) -> Error:
 
 
 def _asks_whether(select: exp.Select) -> bool:
-    """No column of a table is asked for."""
+    """Whether the SELECT list has no column of a table."""
     items = select.expressions
     return bool(items) and not any(item.is_star or item.find(exp.Column) for item in items)
 
 
 def _is_false(node: exp.Expr) -> bool:
-    """1 = 0, 1 <> 1, 0 = 1, FALSE."""
+    """Whether `node` is a constant that is false: 1 = 0, 1 <> 1, 0 = 1, FALSE."""
     while isinstance(node, exp.Paren):
         node = node.this
     match node:

@@ -1,7 +1,7 @@
 """PostgreSQL's dialect → the pipeline's: one statement's text in, another out.
 
-The text that comes out is parsed and proved by the pipeline like any other, so nothing here is
-trusted. What differs between the dialects is in grammar_notes/dialects.md.
+The pipeline parses and proves the translated text like any other, so that privacy doesn't depend on
+this translation. Differences between the dialects are in grammar_notes/dialects.md.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ _QUALIFIERS: Final = {"public"}
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """A statement in both dialects: `tree` is PostgreSQL's, None if it can't be read as such.
+    """A statement in PostgreSQL's dialect (`written`) and in the pipeline's (`sql`).
 
-    `names` are the columns', None where only the pipeline knows them, and `kinds` their types.
-    `query` is the tree of the query within a statement of dpsql's own. `blanks` are where `written`
-    has some more than the client's text, of whose characters its places count. `refused` says why
-    the statement has no answer that is PostgreSQL's; questions of the catalogue don't heed it.
+    `tree` is that of `written`, None if PostgreSQL's parser can't read it; `query` is the tree of
+    the query within a statement of dpsql's own. `names` are the columns', None where only the
+    pipeline knows them, and `kinds` their types, where None is unknown. `blanks` are the positions
+    in the client's text where `written` has one blank more. `refused` is why the statement has no
+    answer that would be PostgreSQL's; queries of the catalogue ignore it.
     """
 
     written: str
@@ -48,21 +49,21 @@ class Translated:
 
     @property
     def query_tree(self) -> exp.Expr | None:
-        """Where the parameters stand."""
+        """The tree that has the parameters."""
         return self.query if self.tree is None else self.tree
 
     def check(self) -> None:
-        """Refuse what would be the answer to another question."""
+        """Raise `refused`, if the pipeline's answer would be one to another question."""
         if self.refused is not None:
             raise self.refused
 
     def position(self, at: Span | None) -> Span | None:
-        """A place in the pipeline's text as one in the client's: the same word there."""
-        found = self._written(at)
-        if found is None or not self.blanks:
-            return found
-        more = [place + n for n, place in enumerate(self.blanks)]
-        start, end = (p - sum(m < p for m in more) for p in (found.start, found.end))
+        """The span of the client's text that has the same word as `at`, of the pipeline's text."""
+        own = self._written(at)
+        if own is None or not self.blanks:
+            return own
+        more = [blank + n for n, blank in enumerate(self.blanks)]
+        start, end = (p - sum(m < p for m in more) for p in (own.start, own.end))
         return Span(start, end)
 
     def _written(self, at: Span | None) -> Span | None:
@@ -84,11 +85,11 @@ class Translated:
 
 
 def translated(written: str, schema: Schema, types: Sequence[int] = ()) -> Translated:
-    """`written` for the pipeline; as it is where PostgreSQL's parser can't read it.
+    """`written` for the pipeline; unchanged where PostgreSQL's parser can't read it.
 
     `types` are the OIDs of parameters that the client declares.
     """
-    words = tokens(written)  # refuses what is too long or too deep for any parser
+    words = tokens(written)  # raises if the text is too long or too deep for any parser
     return with_deep_stack(lambda: _translated(written, words, schema, types))
 
 
@@ -121,7 +122,7 @@ _UNREADABLE: Final = (
     IndexError,
     KeyError,
 )
-"""How the parser and its generator fail on odd input."""
+"""Exceptions of sqlglot's parser and generator on unusual input."""
 
 
 def _untold(find: Callable[[], tuple[Kind | None, ...] | None]) -> tuple[Kind | None, ...] | None:
@@ -146,7 +147,7 @@ def _parsed(written: str, dialect: str | type[PostgresDialect]) -> exp.Query | N
 
 
 def _unqualify(tree: exp.Expr, schema: Schema) -> None:
-    """Clients write tables as they were listed to them: dataset.public.table."""
+    """Remove qualifiers like dataset.public, with which the catalogue lists tables, in place."""
     for node in tree.find_all(exp.Table, exp.Column):
         if node.text("db").lower() in _QUALIFIERS:
             catalogue = node.text("catalog")

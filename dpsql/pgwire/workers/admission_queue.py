@@ -1,8 +1,8 @@
 """Statements that wait for their turn, in the order in which they came.
 
-SQLite lets whoever polls at the right moment write, so that of fifty sessions one may wait for very
-long; here those few that are to be charged next are the only ones that ask it. And what two ask at
-the same time is charged once: the second waits for the first one's answer, which is then stored.
+SQLite lets the session write that polls at the right moment, so that one of fifty may wait for very
+long; with the queue, only those few poll that are to be charged next. And a query that two sessions
+send at the same time is charged once: the second waits for the first one's answer, which is stored.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from dpsql.errors import ExecutionFailed
 
 Ticket = Future[None]
-"""One statement's place in the line; it is done once the statement may go in."""
+"""One statement's turn in the queue; the future is done once the statement is admitted."""
 
 
 class AdmissionQueue:
-    """At most `places` are inside at once, no two with a key in common; the others wait."""
+    """Admits at most `size` statements at once, no two with a key in common; the others wait."""
 
     def __init__(self, size: int) -> None:
         self._guard = threading.Lock()
@@ -29,12 +29,15 @@ class AdmissionQueue:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """How many statements wait."""
         return len(self._waiting)
 
     @contextmanager
     def acquire(self, ticket: Ticket, keys: frozenset[str]) -> Iterator[None]:
-        """Wait, and be inside; raises ExecutionFailed if `ticket` was given back by then."""
+        """Wait until the statement with `keys` is admitted, which it is until the block ends.
+
+        Raises ExecutionFailed if `ticket` was cancelled by then.
+        """
         with self._guard:
             self._waiting[ticket] = keys
             self._let_in()
@@ -47,7 +50,7 @@ class AdmissionQueue:
                 self._let_in()
 
     def cancel(self, ticket: Ticket) -> None:
-        """Wait no more; who is inside stays there."""
+        """Stop waiting for `ticket`; a statement that is admitted already stays so."""
         with self._guard:
             if self._waiting.pop(ticket, None) is None:
                 return

@@ -1,8 +1,8 @@
-"""Processes that answer questions of the catalogue, and open nothing else.
+"""Workers that answer queries of the catalogue, and open no data.
 
-An analyst's question is any SQL that the list allows, and so can take any time and memory. It takes
-them where no private row is and where nobody else's question runs; an analyst has one at a time,
-so that whoever asks long ones leaves workers for others.
+A query of the catalogue is any SQL that the allowlist has, and so can take any time and memory. It
+takes them in a process that has no private row and runs no other query; each analyst has one query
+at a time, so that an analyst with long queries leaves workers for others.
 """
 
 from __future__ import annotations
@@ -45,13 +45,16 @@ from dpsql.pgwire.workers.tasks import (
 
 _HINT: Final = "ask for fewer rows and columns, or join on keys"
 _START_SECONDS: Final = 120
-"""For a worker to start, and to load a catalogue."""
+"""How long a worker may take to start, and to load a catalogue."""
 
 _MEBIBYTE: Final = 1024 * 1024
 
 
 class CatalogQuestion:
-    """One question of one analyst, which another thread can cancel."""
+    """One analyst's query over `contents`, which another thread can cancel.
+
+    It is a query of the catalogue if `query` is a text, else a statement over public tables.
+    """
 
     def __init__(self, analyst: str, contents: Contents, query: str | SandboxQuery) -> None:
         self.analyst = analyst
@@ -62,7 +65,7 @@ class CatalogQuestion:
 
 
 class CatalogWorkers:
-    """Workers of one server for all analysts' questions of the catalogue."""
+    """The workers of one server for all analysts' queries of the catalogue."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -72,7 +75,7 @@ class CatalogWorkers:
         self._line = AdmissionQueue(limits.catalog_workers)
 
     def ask(self, question: CatalogQuestion) -> pa.Table:
-        """The rows of the answer, in DuckDB's types."""
+        """The rows of the answer, in DuckDB's types; raises an `Error` if there is no answer."""
         with self._line.acquire(question.ticket, frozenset({question.analyst})):
             reply = self._reply(question)
         if reply in {STOPPED, LACKED, TOO_LARGE, FAILED}:
@@ -84,7 +87,7 @@ class CatalogWorkers:
     def whole(self, question: CatalogQuestion) -> pa.Table:
         """The rows of a statement over public tables, or their columns.
 
-        Raises Unanswered, TooLargeAnswer, Stopped, or ExecutionCancelled.
+        Raises NoAnswer, TooLargeAnswer, Stopped, or ExecutionCancelled.
         """
         with self._line.acquire(question.ticket, frozenset({question.analyst})):
             reply = self._reply(question)
@@ -101,26 +104,26 @@ class CatalogWorkers:
         return tables_of(reply)["rows"]
 
     def begin_to_load(self, contents: Callable[[], Contents]) -> None:
-        """Have `contents` in each worker, before anybody asks."""
+        """Load `contents` into each worker, in a thread, before any query comes."""
 
         def load() -> None:
-            # Who is asked first loads them otherwise.
+            # If this fails, the first query loads them.
             with suppress(Error):
-                found = contents()
+                catalogue = contents()
                 for _ in self.pool.supervisors:  # each in its turn
                     with self.pool.worker(threading.Event()) as do:
-                        _load(found, do)
+                        _load(catalogue, do)
 
         threading.Thread(target=load, name="dpsql catalogue", daemon=True).start()
 
     def cancel(self, question: CatalogQuestion) -> None:
-        """Stop it where it is."""
+        """Stop `question`, whether it waits or runs."""
         question.cancelled.set()
         self._line.cancel(question.ticket)
 
     @property
     def waiting(self) -> int:
-        """How many questions wait for their turn."""
+        """How many queries wait for their turn."""
         return self._line.waiting
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""Workers, handed out in the order in which they are asked for.
+"""Workers, lent to tasks in the order in which the tasks came.
 
-A connection has one task at a time, so the order of asking is a round over all connections: none
-waits for more than one task of each of the others.
+A connection has one task at a time, so that no connection waits for more than one task of each of
+the others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from dpsql.pgwire.workers.tasks import Task
 
 
 class Pool:
-    """`size` workers; tasks wait in line for them."""
+    """`size` workers with `memory_bytes` each; tasks wait for a free one, in order.
+
+    A task may take `seconds` unless it is run with another limit.
+    """
 
     def __init__(self, size: int, memory_bytes: int, seconds: float, threads: int = 1) -> None:
         self._seconds = seconds
@@ -29,13 +32,13 @@ class Pool:
         self._open = True
 
     def run(self, task: Task, cancelled: threading.Event, seconds: float | None = None) -> bytes:
-        """The reply to `task`, which may take as long as a statement unless `seconds` are given."""
+        """The reply to `task`, which may take `seconds`, the pool's own limit if None."""
         with self.worker(cancelled) as do:
             return do(task, self._seconds if seconds is None else seconds)
 
     @contextmanager
     def worker(self, cancelled: threading.Event) -> Iterator[Callable[[Task, float], bytes]]:
-        """One worker for several tasks, each of which may take so many seconds."""
+        """One worker for several tasks, as a function of a task and its limit in seconds."""
         keeper = self._take()
         try:
             if cancelled.is_set():
@@ -55,7 +58,7 @@ class Pool:
         return len(self._waiting)
 
     def close(self) -> None:
-        """End all workers; tasks that wait fail."""
+        """End all workers; tasks that wait fail with ExecutionCancelled."""
         with self._guard:
             self._open = False
             waiting, self._waiting = self._waiting, deque()

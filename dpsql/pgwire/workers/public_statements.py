@@ -1,6 +1,7 @@
 """Statements over public tables that run as they are written, by the catalogue's workers.
 
-Both are an analyst's text over what is nobody's secret, and take of these workers what they may.
+Like a query of the catalogue, such a statement is an analyst's text over rows that are public, with
+the same limits.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dpsql.pgwire.workers.catalog_pool import CatalogQuestion, CatalogWorkers
 
 
 class PublicStatements:
-    """Those of one analyst's connection."""
+    """Runs the public statements of one analyst's connection, one at a time."""
 
     def __init__(self, workers: CatalogWorkers, analyst: str) -> None:
         self._workers = workers
@@ -25,7 +26,7 @@ class PublicStatements:
     def ask(self, contents: Contents, query: SandboxQuery) -> pa.Table:
         """The rows of `query` over `contents`.
 
-        Raises Unanswered, TooLargeAnswer, Stopped, or ExecutionCancelled.
+        Raises NoAnswer, TooLargeAnswer, Stopped, or ExecutionCancelled.
         """
         self._question = CatalogQuestion(self._analyst, contents, query)
         try:
@@ -34,11 +35,11 @@ class PublicStatements:
             self._question = None
 
     def interrupt(self) -> None:
-        """Stop what runs."""
+        """Stop the statement that runs, if one does; called from another thread."""
         question = self._question
         if question is not None:
             self._workers.cancel(question)
 
     def close(self) -> None:
-        """Stop what runs; the workers are others', too."""
+        """Stop the statement that runs; the workers stay, since other connections share them."""
         self.interrupt()

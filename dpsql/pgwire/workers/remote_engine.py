@@ -1,10 +1,10 @@
-"""The engine that the pipeline sees, and its session: private rows stay in the worker."""
+"""The engines that a session of the server sees: private rows stay in the worker."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
@@ -36,23 +36,20 @@ from dpsql.pgwire.workers.tasks import (
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step
 from dpsql.schema.model import Public, Schema
-from dpsql.session.answer.answer import Answer
-from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.run.execution import Execution, Progress
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
-from dpsql.session.session import Session
 from dpsql.session.sidecar import sidecar_of
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 _FINISHING_MEMORY: Final = "256MiB"
 
 Version = Callable[[Callable[[], str]], str]
-"""The data's fingerprint, found by the given function unless it is known."""
+"""Gives the data's fingerprint; its argument computes it, and is called if the files changed."""
 
 
 def public_part(whole: Source, schema: Schema) -> Source:
-    """The source with its public tables alone."""
+    """The source `whole` without its private tables."""
     if isinstance(whole, PostgresSource):
         public = (t for t in whole.tables if isinstance(schema.tables[t.name].ownership, Public))
         return replace(whole, tables=tuple(public))
@@ -63,7 +60,10 @@ def public_part(whole: Source, schema: Schema) -> Source:
 
 
 class RemoteEngine:
-    """Public rows and jobs, by workers; private rows can't be asked for."""
+    """An engine whose queries of public tables and whose jobs run in workers.
+
+    It has no way to read a private row. `source` has all tables and `public` the public ones.
+    """
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class RemoteEngine:
         as_rows: bool = False,  # noqa: ARG002 - rows come through a pipe in any case
         limit: ReadLimit | None = None,
     ) -> Raw:
-        """Run one SELECT over public tables: no others exist where it runs."""
+        """Run one SELECT over public tables; the worker opens no others for it."""
         if parameters or tables:
             raise InternalError("public rows are read without parameters")
         reply = self._do(ReadPublic(self._public, sql, limit))
@@ -106,41 +106,41 @@ class RemoteEngine:
     def carry_out(
         self, steps: tuple[Step, ...], released: Mapping[str, pa.Table]
     ) -> dict[str, pa.Table]:
-        """Execute and release in a worker."""
+        """Execute and release `steps` in a worker; `released` are tables that they read by name."""
         version = None if self._declares_version else self.fingerprint()
         sent = {name: stream(table) for name, table in released.items()}
         sidecar = sidecar_of(self._schema, self.fingerprint)
-        found = tables_of(self._do(RunJob(Job(self._source, steps), version, sidecar, sent)))
-        return {step.name: found[step.name] for step in steps}
+        tables = tables_of(self._do(RunJob(Job(self._source, steps), version, sidecar, sent)))
+        return {step.name: tables[step.name] for step in steps}
 
     def columns(self, table: str) -> Columns:
-        """Names and types of a table's columns, as declared."""
-        return next(found.columns or () for found in self._source.tables if found.name == table)
+        """Names and types of a table's columns, as the schema declares them."""
+        return next(own.columns or () for own in self._source.tables if own.name == table)
 
     def row_count_for_planning(self, table: str) -> int:
-        """Workers alone know."""
+        """Raise InternalError: the number of a private table's rows stays in the worker."""
         raise InternalError(f"how many rows {table} has is private")
 
     @property
     def sidecar_tables(self) -> frozenset[str]:
-        """The tables that a worker finds in the sidecar, which only workers open."""
+        """The names of the sidecar's tables, which a worker reads."""
         sidecar = sidecar_of(self._schema, self.fingerprint)
         if sidecar is None:
             return frozenset()
         return names_of(self._do(ReadPrepared(self._source, sidecar)))
 
     def fingerprint(self) -> str:
-        """Which version of the data is there now."""
+        """The fingerprint of the data as they are now."""
         return self._version(lambda: text_of(self._do(Fingerprint(self._source))))
 
     def interrupt(self) -> None:
-        """Stop what runs for this engine."""
+        """Stop the tasks that run for this engine."""
         with self._guard:
             for cancelled in self._running:
                 cancelled.set()
 
     def close(self) -> None:
-        """Stop what runs; the workers are others', too."""
+        """Stop the tasks that run; the workers stay, since other sessions share them."""
         self.interrupt()
 
     def _do(self, task: Task) -> bytes:
@@ -158,76 +158,61 @@ class RemoteEngine:
 
 
 class RemoteExecution(Execution):
-    """Workers run the jobs; what stands above them runs here."""
+    """Runs jobs in workers, in the order of their `line`; what is above a release runs here."""
 
     def __init__(
         self,
         schema: Schema,
-        engine: RemoteEngine,
-        facts: Callable[[], SourceFacts],
-        progress: Progress,
-        sandbox: WholeEngine,
-    ) -> None:
-        super().__init__(schema, progress)
-        self._remote = engine
-        self._shared_facts = facts
-        self._aside = sandbox
-
-    def source(self) -> Engine:
-        """The workers."""
-        return self._remote
-
-    def finisher(self) -> Engine:
-        """The engine that knows nothing but released tables."""
-        if self._finisher is None:
-            self._finisher = postprocessing_engine(threads=1, memory_limit=_FINISHING_MEMORY)
-        return self._finisher
-
-    def facts(self) -> SourceFacts:
-        """What all sessions know."""
-        return self._shared_facts()
-
-    def run(
-        self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
-    ) -> dict[str, pa.Table]:
-        """The released tables of `steps`; a worker draws from its system's generator."""
-        del randomness
-        return self._remote.carry_out(steps, read)
-
-    def interrupt(self) -> None:
-        """Stop what is running."""
-        self._remote.interrupt()
-        super().interrupt()
-
-
-class RemoteSession(Session):
-    """One analyst's use of a dataset whose data other processes read."""
-
-    def __init__(
-        self,
-        schema: Schema,
-        analyst: str,
         engine: RemoteEngine,
         line: AdmissionQueue,
         facts: Callable[[], SourceFacts],
         progress: Progress,
         sandbox: WholeEngine,
     ) -> None:
-        execution = RemoteExecution(schema, engine, facts, progress, sandbox)
-        super().__init__(schema, analyst=analyst, progress=progress, execution=execution)
+        super().__init__(schema, progress)
+        self._remote = engine
         self._line = line
         self._ticket = Ticket()
+        self._shared_facts = facts
+        self._aside = sandbox
+
+    def source(self) -> Engine:
+        """The engine whose queries workers run."""
+        return self._remote
+
+    def finisher(self) -> Engine:
+        """The engine for operators above a release, which reads released tables alone."""
+        if self._finisher is None:
+            self._finisher = postprocessing_engine(threads=1, memory_limit=_FINISHING_MEMORY)
+        return self._finisher
+
+    def facts(self) -> SourceFacts:
+        """Public facts about the data, which all sessions share."""
+        return self._shared_facts()
+
+    @contextmanager
+    def turn(self, due: Callable[[], frozenset[str]]) -> Iterator[None]:
+        """Wait until a worker is free, and no other session runs a release whose key is `due`."""
+        keys = due()
+        if not keys:
+            yield
+            return
+        self._ticket = Ticket()
+        with self._line.acquire(self._ticket, keys):
+            yield
+
+    def run(
+        self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
+    ) -> dict[str, pa.Table]:
+        """The released tables of `steps`.
+
+        `randomness` is unused: a worker draws from its system's generator.
+        """
+        del randomness
+        return self._remote.carry_out(steps, read)
 
     def interrupt(self) -> None:
-        """Stop what is running; its charge stands. What waits for its turn isn't charged."""
+        """Stop the statement that runs, whose charge stands, or one that waits, uncharged."""
         self._line.cancel(self._ticket)
+        self._remote.interrupt()
         super().interrupt()
-
-    def _answer(self, sql: str, prepared: CompiledStatement) -> Answer:
-        ledger = self._open_ledger()
-        due = frozenset(r.key for r in prepared.releases if ledger.stored_answer(r.key) is None)
-        if not due:
-            return super()._answer(sql, prepared)
-        self._ticket = Ticket()
-        with self._line.acquire(self._ticket, due):
-            return super()._answer(sql, prepared)

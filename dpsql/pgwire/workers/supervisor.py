@@ -14,14 +14,17 @@ from dpsql.pgwire.workers.tasks import FAILED, LACKED, STOPPED, Task
 from dpsql.pgwire.workers.worker import INTERRUPT, work
 
 GRACE_SECONDS: Final = 2.0
-"""From the interrupt of a task to the end of its process."""
+"""How long a task may take to end after its interrupt, before its process is killed."""
 
 _TICK_SECONDS: Final = 0.05
 _LOG: Final = logging.getLogger("dpsql.pgwire")
 
 
 class WorkerSupervisor:
-    """Owns one process; a task has it to itself."""
+    """Owns one worker process, which runs one task at a time.
+
+    `replaced` counts how often the process was replaced.
+    """
 
     def __init__(self, memory_bytes: int, threads: int) -> None:
         self._memory = memory_bytes
@@ -36,7 +39,7 @@ class WorkerSupervisor:
         return self._process.pid
 
     def run(self, task: Task, seconds: float, cancelled: threading.Event) -> bytes:
-        """The reply to `task`; STOPPED if it was cancelled or took too long.
+        """The reply to `task`: STOPPED if it was cancelled or took longer than `seconds`.
 
         LACKED if its process died.
         """
@@ -64,13 +67,13 @@ class WorkerSupervisor:
         self._process.join()
 
     def _stopped(self) -> bytes:
-        """Ask the task to stop; what doesn't is killed, whatever it does."""
+        """Interrupt the task; its process is killed if it doesn't stop in `GRACE_SECONDS`."""
         with suppress(OSError):
             self._pipe.send(INTERRUPT)
         if not self._has_reply(GRACE_SECONDS):
             self._replace()
             return STOPPED
-        # What was finished all the same is an answer that was paid for.
+        # The task may have been finished all the same: its answer was paid for.
         reply = self._reply()
         return STOPPED if reply in {FAILED, LACKED} else reply
 
@@ -88,7 +91,7 @@ class WorkerSupervisor:
             return LACKED
 
     def _replace(self) -> None:
-        # A process that has just ended says so a moment later than its pipe does.
+        # A process that has just died has an exit code a moment later than its pipe is closed.
         self._process.join(0.2)
         _LOG.warning("worker %s is replaced: %s", self.process_id, _end(self._process.exitcode))
         self.close()
@@ -109,7 +112,7 @@ class WorkerSupervisor:
 
 
 def _end(code: int | None) -> str:
-    """How a process ended, and what that mostly means."""
+    """How a process ended, by its exit code (None: it runs still), with the usual cause."""
     if code is None:
         return f"it didn't stop within {GRACE_SECONDS:g} s"
     if code == -signal.SIGKILL:

@@ -1,7 +1,7 @@
-"""What a worker is asked to do, and its replies as bytes.
+"""The tasks of a worker, and its replies as bytes.
 
-Tasks are pickled by the server, which the worker trusts. Replies are not: a worker has seen private
-rows, so its bytes are read as Arrow tables or a mark, and nothing else.
+Tasks are pickled by the server, which the worker trusts. Replies are not pickled: a worker has seen
+private rows, so that the server reads its bytes as Arrow tables, as a text or as a mark only.
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ from dpsql.errors import ExecutionFailed, ExecutionStopped, SourceFault, SourceL
 from dpsql.release.job import Job
 
 TABLES, TEXT, FAILED, NO_SOURCE = b"T", b"V", b"F", b"S"
+"""The first byte of a reply: tables or a text follow; the task failed; the source can't be read."""
+
 STOPPED, LACKED, TOO_LARGE, NOT_LOADED, UNANSWERED = b"X", b"G", b"L", b"N", b"U"
-"""The task was cancelled or took too long; it ran out of memory, or its process or its version of
-the data is gone; its answer is too large; the catalogue has to be sent first; the question has no
-answer, followed by an SQLSTATE, or by what is told of a statement over public tables."""
+"""STOPPED: the task was cancelled or took too long. LACKED: it ran out of memory, or its process or
+its version of the data is gone. TOO_LARGE: so is its answer. NOT_LOADED: the catalogue has to be
+sent first. UNANSWERED: the query has no answer; an SQLSTATE follows, or the public reason of a
+statement over public tables."""
 
 LOCKED = b"B"
 """Another process has the source open for writing."""
@@ -33,9 +36,11 @@ LOCKED = b"B"
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
-    """Execute and release; `version` is the data's fingerprint, None where it is declared.
+    """Execute and release `job`.
 
-    Statements read the tables of `sidecar`, too, if there is one.
+    `version` is the data's fingerprint that the charge was made for, None where the schema declares
+    the version. Statements also read the tables of `sidecar`, if there is one, and the tables
+    `released`, which are Arrow streams by name.
     """
 
     job: Job
@@ -46,7 +51,7 @@ class RunJob:
 
 @dataclass(frozen=True, slots=True)
 class ReadPublic:
-    """Rows of public tables: `source` has no others. More than `limit` are `TOO_LARGE`."""
+    """Read rows of public tables: `source` has no others. More than `limit` are `TOO_LARGE`."""
 
     source: Source
     sql: str
@@ -55,21 +60,21 @@ class ReadPublic:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """Which version of the data a source has."""
+    """Compute the fingerprint of a source's data."""
 
     source: Source
 
 
 @dataclass(frozen=True, slots=True)
 class ReadColumns:
-    """Names and types of a source's tables."""
+    """Read the names and types of the columns of a source's tables."""
 
     source: Source
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPrepared:
-    """The names of the tables that can be read from `sidecar`."""
+    """Read the names of the tables that can be read from `sidecar`."""
 
     source: Source
     sidecar: Sidecar
@@ -77,7 +82,7 @@ class ReadPrepared:
 
 @dataclass(frozen=True, slots=True)
 class AskCatalog:
-    """One SELECT over the catalogue called `name`, with at most so many `rows` and `size` bytes."""
+    """Run one SELECT over the catalogue `name`; its answer has at most `rows` and `size` bytes."""
 
     name: str
     sql: str
@@ -87,7 +92,7 @@ class AskCatalog:
 
 @dataclass(frozen=True, slots=True)
 class LoadCatalog:
-    """Have the catalogue called `name`; its `contents` are sent once the worker asks for them."""
+    """Load the catalogue `name`; `contents` are sent after a reply NOT_LOADED, else None."""
 
     name: str
     contents: Contents | None = None
@@ -106,7 +111,7 @@ Task = (
 
 
 def packed(tables: Mapping[str, pa.Table]) -> bytes:
-    """Tables by name, as bytes."""
+    """The reply that has `tables`, by name, as Arrow streams."""
     parts = [TABLES]
     for name, table in tables.items():
         for part in (name.encode(), stream(table)):
@@ -115,7 +120,7 @@ def packed(tables: Mapping[str, pa.Table]) -> bytes:
 
 
 def from_bytes(data: bytes) -> pa.Table:
-    """A table from an Arrow stream; one that lies about itself is refused."""
+    """The table of an Arrow stream; raises if its offsets or lengths are wrong."""
     with pa.ipc.open_stream(data) as reader:
         table = reader.read_all()
     table.validate(full=True)
@@ -123,7 +128,7 @@ def from_bytes(data: bytes) -> pa.Table:
 
 
 def tables_of(reply: bytes) -> dict[str, pa.Table]:
-    """The tables of a reply; raises what it says instead."""
+    """The tables of a reply by name; raises one of dpsql's errors for a reply without tables."""
     _check(reply, TABLES)
     parts = list(_parts(reply))
     return {
@@ -132,7 +137,7 @@ def tables_of(reply: bytes) -> dict[str, pa.Table]:
 
 
 def text_of(reply: bytes) -> str:
-    """The text of a reply."""
+    """The text of a reply; raises one of dpsql's errors for a reply without a text."""
     _check(reply, TEXT)
     return reply[1:].decode()
 
@@ -144,10 +149,10 @@ def names_of(reply: bytes) -> frozenset[str]:
 
 def columns_of(reply: bytes) -> dict[str, Columns]:
     """Names and types by table, from a reply's text."""
-    found: Mapping[str, list[tuple[str, str]]] = json.loads(text_of(reply))
+    columns_by_table: Mapping[str, list[tuple[str, str]]] = json.loads(text_of(reply))
     return {
         str(table): tuple((str(name), str(kind)) for name, kind in columns)
-        for table, columns in found.items()
+        for table, columns in columns_by_table.items()
     }
 
 

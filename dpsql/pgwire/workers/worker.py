@@ -1,8 +1,8 @@
 """The process that opens the data: tasks in, replies out, one at a time.
 
 One thread listens, so that a running task can be interrupted, and so that the process ends with the
-server: then its pipe is closed. Of a failure nothing is told; its cause, without rows or SQL, is a
-line on stderr, which is the operator's.
+server, which closes the pipe. A reply says only that a task failed; the cause, without rows or SQL,
+is a line on stderr, for the operator.
 """
 
 from __future__ import annotations
@@ -57,10 +57,8 @@ from dpsql.pgwire.workers.tasks import (
     from_bytes,
     packed,
 )
-from dpsql.physical.unit_batches import choose_batches
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import run
-from dpsql.session.run.sidecar_fallback import readable
 
 INTERRUPT: Final = b"I"
 _OPEN_AT_ONCE: Final = 4
@@ -68,33 +66,33 @@ _LOG: Final = logging.getLogger("dpsql.pgwire")
 
 _Which = tuple[Source, Sidecar | None]
 _Files = tuple[Identity, tuple[int, int] | None]
-"""As they were when an engine opened them."""
+"""Identities of a source's files and of its sidecar, as they were when an engine opened them."""
 
 
 def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
     """Serve tasks until the pipe ends."""
     form = f"%(asctime)s %(levelname)s worker {os.getpid()}: %(message)s"
     logging.basicConfig(level=logging.WARNING, format=form)
-    # SIGTERM goes to a whole group at times; a worker ends with its server, which drains.
+    # SIGTERM may go to the whole process group; a worker ends with its server, which drains.
     for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(ignored, signal.SIG_IGN)
-    # What is mapped counts, DuckDB's own limit being below it: a quarter is for everything else.
+    # The limit counts mapped memory. DuckDB's own limit is below it: a quarter is for the rest.
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes * 2, memory_bytes * 2))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold rows
-    warnings.simplefilter("ignore")  # DuckDB's go to the operator's terminal
-    told = causes_shown()
-    told.__enter__()  # until the process ends
-    desk = _EnginePool(memory_bytes, threads)
+    warnings.simplefilter("ignore")  # DuckDB's would go to the operator's terminal
+    causes = causes_shown()
+    causes.__enter__()  # until the process ends
+    engines = _EnginePool(memory_bytes, threads)
     tasks: SimpleQueue[Task] = SimpleQueue()
-    threading.Thread(target=_serve, args=(pipe, desk, tasks), daemon=True).start()
+    threading.Thread(target=_serve, args=(pipe, engines, tasks), daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
-            said = pipe.recv()
-            if said == INTERRUPT:
-                desk.interrupt()
+            message = pipe.recv()
+            if message == INTERRUPT:
+                engines.interrupt()
             else:
-                tasks.put(said)
-    # A task that goes on must not keep the process: nobody waits for it any more.
+                tasks.put(message)
+    # A task that still runs must not keep the process alive: nobody waits for its reply.
     os._exit(0)
 
 
@@ -108,6 +106,8 @@ def _serve(pipe: Connection, engines: _EnginePool, tasks: SimpleQueue[Task]) -> 
 
 
 class _EnginePool:
+    """Runs tasks on the engines of at most `_OPEN_AT_ONCE` sources, the oldest closed first."""
+
     def __init__(self, memory_bytes: int, threads: int) -> None:
         self._memory = f"{memory_bytes * 3 // 4 // 1024 // 1024}MiB"
         self._threads = threads
@@ -115,20 +115,20 @@ class _EnginePool:
         self._enclosures = Sandboxes()
 
     def do(self, task: Task) -> bytes:
-        """The reply to `task`; why something failed is made of rows, and stays here."""
+        """The reply to `task`; a mark alone if it fails over the data, since errors quote rows."""
         try:
             match task:
                 case RunJob():
                     return self._job(task)
-                case ReadPublic(source=source, sql=sql, limit=most):
-                    return packed({"rows": self._engine(source).execute(sql, limit=most).table})
+                case ReadPublic(source=source, sql=sql, limit=limit):
+                    return packed({"rows": self._engine(source).execute(sql, limit=limit).table})
                 case Fingerprint(source=source):
                     return TEXT + self._engine(source).fingerprint().encode()
                 case ReadColumns(source=source):
                     return TEXT + json.dumps(dict(read_catalog(source))).encode()
                 case ReadPrepared(source=source, sidecar=sidecar):
-                    found = sorted(self._engine(source, sidecar).sidecar_tables)
-                    return TEXT + json.dumps(found).encode()
+                    names = sorted(self._engine(source, sidecar).sidecar_tables)
+                    return TEXT + json.dumps(names).encode()
                 case LoadCatalog(name=name, contents=contents):
                     if contents is not None:
                         self._enclosures.load(contents)
@@ -150,27 +150,27 @@ class _EnginePool:
             return LACKED
         except TooComplex:
             return TOO_LARGE
-        except Exception as error:  # noqa: BLE001 - see above
+        except Exception as error:  # noqa: BLE001 - the server gets a mark alone
             _log(error)
             return FAILED
 
     def interrupt(self) -> None:
-        """Stop what runs."""
+        """Stop the task that runs; called from the thread that listens."""
         self._enclosures.interrupt()
         for _, engine in list(self._open.values()):
             engine.interrupt()
 
     def _run_task(self, task: AskCatalog) -> bytes:
-        """Why a question has no answer may be told in a word: a catalogue is public."""
+        """The rows of a query of the catalogue, or an SQLSTATE: the catalogue is public."""
         try:
-            found = self._enclosures.answer(task.name, task.sql, task.rows, task.size)
+            table = self._enclosures.answer(task.name, task.sql, task.rows, task.size)
         except duckdb.InterruptException:
             return STOPPED
         except (TooLargeAnswer, duckdb.OutOfMemoryException, MemoryError):
             return TOO_LARGE
         except duckdb.Error as error:
             return UNANSWERED + _sqlstate(error).encode()
-        return packed({"rows": found})
+        return packed({"rows": table})
 
     def _whole(self, query: SandboxQuery) -> bytes:
         try:
@@ -185,14 +185,13 @@ class _EnginePool:
     def _job(self, task: RunJob) -> bytes:
         engine = self._engine(task.job.source, task.sidecar)
         if task.version is not None and engine.fingerprint() != task.version:
-            # The charge was made for another version of the data.
+            # The data changed after the charge was made.
             return LACKED
         released = {name: from_bytes(data) for name, data in task.released.items()}
-        job = choose_batches(readable(task.job, engine), engine)
-        return packed(run(job, engine, SystemRandomness(), released))
+        return packed(run(task.job, engine, SystemRandomness(), released))
 
     def _engine(self, source: Source, sidecar: Sidecar | None = None) -> SourceEngine:
-        """An engine over the source and its sidecar as their files are now."""
+        """An engine over the source and its sidecar, opened anew if their files have changed."""
         which, now = (source, sidecar), (identity(source), _changed(sidecar))
         if which in self._open:
             known, engine = self._open[which]
@@ -211,16 +210,16 @@ class _EnginePool:
 
 
 def _sqlstate(error: duckdb.Error) -> str:
-    said = str(error)
+    message = str(error)
     match error:
         case duckdb.BinderException() if (
-            "referenced column" in said.lower() or "does not have a column" in said
+            "referenced column" in message.lower() or "does not have a column" in message
         ):
             return "42703"
-        case duckdb.BinderException() if "No function matches" in said:
+        case duckdb.BinderException() if "No function matches" in message:
             return "42883"
         case duckdb.CatalogException():
-            return "42P01" if "Table with name" in said else "42883"
+            return "42P01" if "Table with name" in message else "42883"
         case duckdb.ParserException():
             return "42601"
         case duckdb.ConversionException():
@@ -232,17 +231,17 @@ def _sqlstate(error: duckdb.Error) -> str:
 
 
 def _log(error: Exception) -> None:
-    """Tell the operator the cause: what a source's fault says, of anything else its class."""
+    """Log the cause for the operator: a source fault's message, of other errors their class."""
     if isinstance(error, SourceFault):
         _LOG.error("%s (hint: %s)", error.message, error.hint)
-    elif not isinstance(error, ExecutionFailed):  # whose cause the engine has logged
+    elif not isinstance(error, ExecutionFailed):  # the engine has logged the cause of these
         _LOG.error("a task failed: %s", cause_of(error))
 
 
 def _changed(sidecar: Sidecar | None) -> tuple[int, int] | None:
-    """When the file was replaced, as far as a name tells; None if it isn't there."""
+    """The time and inode of the sidecar's file, which change with it; None if there is no file."""
     with suppress(OSError):
         if sidecar is not None:
-            found = os.stat(sidecar.path)  # noqa: PTH116 - one call
-            return found.st_mtime_ns, found.st_ino
+            status = os.stat(sidecar.path)  # noqa: PTH116 - one call
+            return status.st_mtime_ns, status.st_ino
     return None

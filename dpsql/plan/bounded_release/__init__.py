@@ -1,10 +1,11 @@
 """A bounded release: its contributions, statistics, choices and estimators.
 
-| module          | what it does                                                    |
-| --------------- | --------------------------------------------------------------- |
-| statistic       | what a release counts and sums of each row, as clamped integers |
-| cell_selection  | what a release chooses by counts of cells: quantiles, modes     |
-| estimator       | how a released column follows from noisy statistics             |
-| bounded_release | what a release becomes: terms, partials, limits                 |
-| engine_query    | what the engine is handed                                       |
+| module          | what it does                                                        |
+| --------------- | ------------------------------------------------------------------- |
+| statistic       | the clamped integers of each row that a release counts and sums     |
+| cell_selection  | the cells that a release chooses by their counts: quantiles, modes  |
+| estimator       | how a released column follows from noisy statistics                 |
+| bounded_release | a release with its limits: contributions, per-unit groups, limits   |
+| engine_query    | the SQL and tables for the engine                                   |
+| column_names    | the columns by which the levels of that SQL hand on rows            |
 """

@@ -13,13 +13,11 @@ Filter(Scan)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from dpsql.plan.bounded_release.cell_selection import CellChoice
 from dpsql.plan.bounded_release.estimator import EstimatedColumn
 from dpsql.plan.bounded_release.statistic import Statistic
-from dpsql.plan.expression import Column
-from dpsql.plan.operator import Filter, Join, Output, Plan, Scan
+from dpsql.plan.operator import Output, Plan
 from dpsql.privacy.domain import Value
 
 Cell = tuple[Value | None, ...]
@@ -67,9 +65,38 @@ class ClampPerGroup:
 
 @dataclass(frozen=True, slots=True)
 class ByHash:
-    """Of each unit's groups, those that come first by a keyed hash; the key is fresh and secret."""
+    """Each unit keeps the `groups` of its groups that come first by a keyed hash of unit and group.
+
+    The hash's key is secret, and fresh for each release.
+    """
 
     groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class ByRank:
+    """Each unit keeps the `groups` of its groups that come first in its own order of all cells.
+
+    The order of a unit gives each cell another one of `ranks`, a prime number: the keyed hash of
+    the unit says which of the orders a·x + b modulo `ranks` it is.
+    """
+
+    groups: int
+    ranks: int
+
+
+@dataclass(frozen=True, slots=True)
+class ByStoredRank:
+    """Each unit keeps the groups whose rank, stored beside its rows, is at most `groups`.
+
+    A group is a value of the table's `column`, whose rank among the values of the unit was made by
+    a keyed hash when the sidecar that stores it was. `without_sidecar` is how groups are chosen
+    where there is none: another choice by the same law.
+    """
+
+    groups: int
+    column: str
+    without_sidecar: ByHash | ByRank
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +113,9 @@ class ByUnit:
     tables: tuple[str, ...]
 
 
-GroupLimit = ByHash | ByDomain | ByUnit
+GroupLimit = ByHash | ByRank | ByStoredRank | ByDomain | ByUnit
+"""How the groups that a unit counts in are chosen: of all that follows it, only this and the salt
+decide which integers a release has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,113 +147,6 @@ Limited = LimitGroups | OneRowPerUnit
 
 
 @dataclass(frozen=True, slots=True)
-class NoClampCondition:
-    """A condition on a row under which clamps of the statistics at `indices` would change nothing.
-
-    Their arguments are within their intervals, and the `columns` that they are computed of within
-    these bounds, between which no computation overflows. `out_of_range` are numbers that are 0 in
-    all rows of a table or in none; of others, no row is taken to be within.
-    """
-
-    indices: tuple[int, ...]
-    columns: tuple[tuple[Column, Fraction, Fraction], ...]
-    out_of_range: tuple[Column, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PerUnit:
-    """The rows of every unit are summed in each of its groups."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnlimitedRows:
-    """Each statistic is a sum over rows: units aren't told apart.
-
-    Rows that meet `no_clamp` may be summed apart, as they are.
-    """
-
-    contributions: Contributions
-    no_clamp: NoClampCondition | None
-
-
-@dataclass(frozen=True, slots=True)
-class StoredSum:
-    """A column of a unit's number of `values`, and one of their `total`, in steps."""
-
-    values: Column
-    total: Column
-
-
-@dataclass(frozen=True, slots=True)
-class StoredUnitSums:
-    """One row per unit: it has so many `rows`, all of them in one group.
-
-    For each statistic `sums` has the stored sum; None if rows or units are counted.
-    """
-
-    contributions: Contributions
-    rows: Column
-    sums: tuple[StoredSum | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SplitByContribution:
-    """The rows that are summed, in two parts; no unit has rows of one group in both.
-
-    In `unlimited` no unit passes a limit. The `rest` passes every limit as all rows would without a
-    split.
-    """
-
-    unlimited: UnlimitedRows | StoredUnitSums
-    rest: Contributions
-
-
-@dataclass(frozen=True, slots=True)
-class AggregateBelowJoin:
-    """A join whose most numerous `rows` are summed for each unit before they meet the others'.
-
-    In `join` their sums stand where `units` is read, which has no columns but the rows' unit. If
-    `is_n_to_one`, verified keys prove that a unit's sums meet one row of the others at most: they
-    are its partials already.
-    """
-
-    rows: Scan | Filter
-    join: Join
-    units: Scan
-    is_n_to_one: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ChooseGroupsFirst:
-    """Which groups a unit keeps is found before its rows are summed.
-
-    They are the first that it has in an order of all cells, of its own: each cell has another one
-    of `ranks`, which are a prime number.
-    """
-
-    ranks: int
-
-
-@dataclass(frozen=True, slots=True)
-class CountUnitsFirst:
-    """Units are split by how many rows they have: of at most `max_rows`, they pass no limit."""
-
-    max_rows: int
-
-
-PhysicalPlan = (
-    PerUnit | SplitByContribution | AggregateBelowJoin | ChooseGroupsFirst | CountUnitsFirst
-)
-"""How limits are enforced.
-
-All but a draw give the same integers, in more or less time; a draw gives those of other groups.
-"""
-
-ExplainedPlan = tuple[PhysicalPlan, str]
-"""A bounding, and what to tell the analyst of it."""
-
-
-@dataclass(frozen=True, slots=True)
 class MinUnits:
     """Groups are dropped whose noisy number of units, at `count_index`, is below `threshold`.
 
@@ -248,7 +170,6 @@ class BoundedRelease:
     partition_count_index: int | None
     notes: tuple[str, ...]
     min_units: MinUnits | None = None
-    physical_plan: PhysicalPlan = PerUnit()
 
     @property
     def shows_all_cells(self) -> bool:

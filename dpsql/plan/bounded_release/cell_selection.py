@@ -1,4 +1,4 @@
-"""What a release chooses for each group, privately, by how many rows lie in each of some cells.
+"""Choices of cells: for each group a release chooses some cells privately, by their rows.
 
 median(age)   with age in [0, 120]: a cell for each age, chosen by its rank
 mode(ward)    with ward one of ER, GP, ICU: a cell for each ward, chosen by its rows
@@ -15,32 +15,32 @@ from dpsql.plan.expression import Expression
 from dpsql.privacy.domain import Value
 
 MAX_LISTED: Final = 1000
-"""A choice among more values than these takes too long, and is of none of them."""
+"""The largest number of values to choose among; more take too long and have too few rows each."""
 
 
 @dataclass(frozen=True, slots=True)
 class EquidistantCells:
-    """Cells of `width` steps each, from the lowest value on; `value` is measured from there."""
+    """Cells of `width` steps each, which start at the lowest value of `value`."""
 
     value: Discretized
     width: int
 
     @property
     def count(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return -(-(self.value.high - self.value.low + 1) // self.width)
 
 
 @dataclass(frozen=True, slots=True)
 class ListedCells:
-    """A cell for each of `values` of `argument`; other rows are in none."""
+    """A cell for each of the `values` of `argument`; rows with other values are in no cell."""
 
     argument: Expression
     values: tuple[Value, ...]
 
     @property
     def count(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return len(self.values)
 
 
@@ -49,19 +49,22 @@ Cells = EquidistantCells | ListedCells
 
 @dataclass(frozen=True, slots=True)
 class QuantileRanks:
-    """The cells of these quantiles, which increase."""
+    """Choose the cells of these quantiles, which increase."""
 
     quantiles: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """The cell with the most rows."""
+    """Choose the cell with the most rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellChoice:
-    """Cells of each group to choose, among those of the rows for which `filter` holds."""
+    """A choice of cells in each group, by the counts of the rows for which `filter` holds.
+
+    A `filter` of None holds for all rows.
+    """
 
     cells: Cells
     filter: Expression | None
@@ -69,7 +72,7 @@ class CellChoice:
 
     @property
     def choices(self) -> int:
-        """How many cells are chosen in each group."""
+        """The number of cells that are chosen in each group."""
         match self.target:
             case QuantileRanks(quantiles=quantiles):
                 return len(quantiles)

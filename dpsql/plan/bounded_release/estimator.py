@@ -1,4 +1,4 @@
-"""How a released column follows from noisy statistics and choices, named by their places."""
+"""Estimators: how a released column follows from noisy statistics and choices, by their indices."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from dpsql.schema.sql_type import SqlType
 
 @dataclass(frozen=True, slots=True)
 class LinearEstimator:
-    """`step * sum of coefficient * statistic + constant`, exactly, as `type`; `minimum` if less.
+    """`step * sum of coefficient * statistic + constant`, as `type`, and at least `minimum`.
 
-    `cross_group` are summands from other groups than the value's own.
+    `summands` are pairs of a statistic's index and its coefficient. `cross_group` are summands from
+    other groups than the value's own.
     """
 
     summands: tuple[tuple[int, int], ...]
@@ -33,7 +34,8 @@ class LinearEstimator:
 class CrossGroupSum:
     """Coefficients of statistics summed over the groups that differ in the key at `key` alone.
 
-    There are `groups` of these, whichever group is asked.
+    There are `groups` such groups for each group. `summands` are pairs of a statistic's index and
+    its coefficient.
     """
 
     key: int
@@ -43,10 +45,10 @@ class CrossGroupSum:
 
 @dataclass(frozen=True, slots=True)
 class ResponseVariance:
-    """Of randomised answers, `rows` of them: how much variance each adds.
+    """The variance that randomised answers add to a value, in `rows` rows.
 
-    `inside` if it is truly among those that are counted, `outside` if not; the same where what is
-    summed are other numbers.
+    A row that is truly among the counted ones adds `inside`, another one `outside`; they are equal
+    where numbers other than 1 are summed.
     """
 
     inside: Fraction
@@ -56,7 +58,10 @@ class ResponseVariance:
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """`step * (centre + total / max(count, 1))`, kept within [low, high]."""
+    """`step * (center + total / max(count, 1))`, clamped to [low, high].
+
+    `total` and `count` are indices of statistics.
+    """
 
     total: int
     count: int
@@ -68,9 +73,10 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class MomentIndices:
-    """The places of a column's sum and of its squares', None where nothing needs them.
+    """The indices of the statistics of a column's sum and sum of squares.
 
-    Values are `step * (centre + integer)`, and the integers at most `radius` from 0.
+    `square` is None where nothing needs it. Values are `step * (center + integer)`, with integers
+    of at most `radius` from 0.
     """
 
     total: int
@@ -82,7 +88,10 @@ class MomentIndices:
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """A function of the first two moments of `x`, or of `x` and `y` and their `product`."""
+    """A function of the first two moments of `x`, or of `x` and `y` and their `product`.
+
+    `count` and `product` are indices of statistics.
+    """
 
     function: AggregateFunction
     count: int
@@ -92,15 +101,18 @@ class Moments:
 
     @property
     def indices(self) -> tuple[int, ...]:
-        """The statistics that it is made of."""
+        """The indices of all statistics that the function is computed of."""
         axes = [self.x] if self.y is None else [self.x, self.y]
-        found = [self.count, self.product, *(p for a in axes for p in (a.total, a.square))]
-        return tuple(place for place in found if place is not None)
+        statistics = [self.count, self.product, *(p for a in axes for p in (a.total, a.square))]
+        return tuple(index for index in statistics if index is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Variance:
-    """A variance, or its root, of `rows` rows by the squared differences of all pairs of them."""
+    """The variance, or its root, of `rows` rows, by the squared differences of all pairs of them.
+
+    `index` is that of the statistic of these differences, in squared steps of `value`.
+    """
 
     function: AggregateFunction
     index: int
@@ -109,22 +121,22 @@ class Variance:
 
     @property
     def scale(self) -> Fraction:
-        """What one of the integer is worth in the variance."""
+        """The variance that one of the statistic's integers stands for."""
         of_sample = self.function in (AggregateFunction.VAR_SAMP, AggregateFunction.STDDEV_SAMP)
         return self.value.step**2 / (self.rows * (self.rows - of_sample))
 
     @property
     def is_root(self) -> bool:
-        """It is a standard deviation."""
+        """The value is a standard deviation."""
         return self.function in (AggregateFunction.STDDEV_POP, AggregateFunction.STDDEV_SAMP)
 
 
 @dataclass(frozen=True, slots=True)
 class QuantileValue:
-    """`low + width * cell`, as `type`: the middle of the cell that was chosen `index`th.
+    """`low + width * cell`, as `type`: the middle of the cell that is the choice at `index`.
 
-    The last cell's may lie beyond all values, of which `high` is the highest. `count` is the place
-    of the group's rows, where these are counted beside.
+    The last cell's middle may lie beyond all values, of which `high` is the highest. `count` is the
+    index of the statistic of the group's rows, None if these aren't counted.
     """
 
     index: int
@@ -137,7 +149,7 @@ class QuantileValue:
 
 @dataclass(frozen=True, slots=True)
 class ChosenValue:
-    """The one of `values` that was chosen `index`th; `count` as in `QuantileValue`."""
+    """The one of `values` that is the choice at `index`; `count` as in `QuantileValue`."""
 
     index: int
     values: tuple[Value, ...]
@@ -149,7 +161,7 @@ Estimator = LinearEstimator | Mean | Moments | Variance | QuantileValue | Chosen
 
 @dataclass(frozen=True, slots=True)
 class EstimatedColumn:
-    """A released column, its formula, and which part of what it gives is shown."""
+    """A released column, its estimator, and the part of the estimate that the column shows."""
 
     column: Column
     estimator: Estimator
@@ -157,19 +169,19 @@ class EstimatedColumn:
 
 
 def statistic_indices(estimator: Estimator) -> tuple[int, ...]:
-    """The places of the statistics that `estimator` reads; none of what is chosen."""
+    """The indices of the statistics that `estimator` reads; none for choices."""
     match estimator:
-        case LinearEstimator(summands=terms, response_variance=said, cross_group=others):
+        case LinearEstimator(summands=terms, response_variance=response, cross_group=others):
             # Of other groups no further statistics are read.
-            rows = () if said is None else said.rows.summands
+            rows = () if response is None else response.rows.summands
             elsewhere = () if others is None else others.summands
-            return tuple(place for place, _ in (*terms, *rows, *elsewhere))
+            return tuple(index for index, _ in (*terms, *rows, *elsewhere))
         case Mean(total=total, count=count):
             return total, count
         case Moments():
             return estimator.indices
-        case Variance(index=place):
-            return (place,)
+        case Variance(index=index):
+            return (index,)
         case QuantileValue() | ChosenValue():
             return ()
         case missing:
@@ -177,7 +189,7 @@ def statistic_indices(estimator: Estimator) -> tuple[int, ...]:
 
 
 def row_count_index(estimator: Estimator) -> int | None:
-    """The place of the rows without which `estimator` has no value; None if none is counted."""
+    """The index of the count of rows without which `estimator` has no value; None if none."""
     match estimator:
         case Mean() | Moments() | QuantileValue() | ChosenValue():
             return estimator.count

@@ -1,4 +1,4 @@
-"""What a release sums over each group: a term of each row, as a clamped integer.
+"""Statistics: what a release sums over each group, one clamped integer of each row.
 
 avg(x), var_pop(x)   with x in [1, 50], in whole steps
 
@@ -21,7 +21,7 @@ from dpsql.schema.sql_type import Decimal
 class Discretized:
     """`argument` in integer steps, clamped to [low, high], less `center`.
 
-    A row where it is NULL or NaN has no value. One integer is worth `step`.
+    A row where the argument is NULL or NaN has no value. `step` is the size of one step.
     """
 
     argument: Expression
@@ -32,7 +32,7 @@ class Discretized:
 
     @property
     def radius(self) -> int:
-        """The farthest from the centre that a value may lie."""
+        """The largest distance of a value from the centre."""
         return max(self.high - self.center, self.center - self.low)
 
     @property
@@ -65,7 +65,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Square:
-    """The square of `value` less the largest there may be, so that few values are far from 0."""
+    """The square of `value` less its largest possible square, so that few values are far from 0."""
 
     value: Discretized
 
@@ -82,8 +82,8 @@ class Product:
 class PairwiseDeviations:
     """The squared differences of all pairs of rows: n·Σy² - (Σy)² of clamped values y.
 
-    It is no sum over rows, and bounded only where rows are replaced and none is left out. Where
-    there are other than `rows` rows, it is scaled to what its bound is of.
+    It is no sum over rows, and bounded only where rows are replaced and none is left out. Where a
+    table doesn't have the declared number of `rows`, the emitted integer is scaled to their bound.
     """
 
     value: Discretized
@@ -104,7 +104,7 @@ class UnitsOverLimit:
 class DistinctValues:
     """1 for each distinct value of `argument` that any unit has; NULL is none.
 
-    Each unit brings at most `limit` of them to a group; None: as many as it may have rows there.
+    Each unit brings at most `limit` of them to a group; None: as many as its rows that count there.
     """
 
     argument: Expression
@@ -115,7 +115,7 @@ class DistinctValues:
 class DistinctSum:
     """`value` of each distinct value of its argument that any unit has: the term of SUM(DISTINCT).
 
-    Each unit brings at most `limit` of them to a group, as of those that are counted.
+    Each unit brings at most `limit` of them to a group, as for DistinctValues.
     """
 
     value: Discretized
@@ -136,19 +136,22 @@ Term = (
 )
 
 MAX_ROWS = 2**36
-"""So many rows' squared differences fit 128 bits."""
+"""The squared differences of so many rows fit 128 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """An integer for each group: the sum of `term` over the rows for which `filter` holds."""
+    """An integer for each group: the sum of `term` over the rows for which `filter` holds.
+
+    A `filter` of None holds for all rows.
+    """
 
     term: Term
     filter: Expression | None
 
     @property
     def interval(self) -> tuple[int, int]:
-        """What each row's term is clamped to, as emitted; of all pairs of rows, what one moves."""
+        """The interval that each row's term is clamped to; of pairs of rows, one row's change."""
         match self.term:
             case RowCount() | NonNullCount() | UnitCount() | UnitsOverLimit() | DistinctValues():
                 return 0, 1
@@ -157,8 +160,8 @@ class Statistic:
             case Square(value=value):
                 return -(value.radius**2), 0
             case Product(left=left, right=right):
-                most = left.radius * right.radius
-                return -most, most
+                bound = left.radius * right.radius
+                return -bound, bound
             case PairwiseDeviations(value=value, rows=rows):
                 return 0, (rows - 1) * (value.high - value.low) ** 2
             case missing:
@@ -166,7 +169,7 @@ class Statistic:
 
     @property
     def step(self) -> Fraction:
-        """What one integer is worth."""
+        """The amount that one integer stands for."""
         match self.term:
             case RowCount() | NonNullCount() | UnitCount() | UnitsOverLimit() | DistinctValues():
                 return Fraction(1)
@@ -181,7 +184,7 @@ class Statistic:
 
     @property
     def is_row_sum(self) -> bool:
-        """Rows are summed, so that half of a unit's rows count half; units and values are not."""
+        """Rows are summed, so that half of a unit's rows count half; units and values aren't."""
         return (
             not isinstance(self.term, UnitCount | UnitsOverLimit)
             and not self.is_over_distinct_values
@@ -194,16 +197,16 @@ class Statistic:
 
     @property
     def is_row_count(self) -> bool:
-        """It is the number of rows, whatever their values."""
+        """The statistic is the number of rows, whatever their values."""
         return isinstance(self.term, RowCount) and self.filter is None
 
     @property
     def needs_sum(self) -> bool:
-        """It isn't told by there being rows, or by their number."""
+        """The statistic isn't determined by the number of a unit's rows, or by there being any."""
         return self.is_row_sum and not self.is_row_count
 
     @property
     def magnitude(self) -> int:
-        """The most one row can add or take away."""
+        """The largest absolute change by one row."""
         low, high = self.interval
         return max(abs(low), abs(high))

@@ -1,8 +1,8 @@
-"""The scalar functions that may be called: one entry each; what isn't here is refused.
+"""The registry of scalar functions that may be called: one entry each; all others are refused.
 
 | module          | what it holds                                                       |
 | --------------- | ------------------------------------------------------------------- |
-| function        | what an entry says: types, domain, total form, constants            |
+| function        | an entry: types, domain, total form, constants                      |
 | type_rules      | rules for types                                                     |
 | domain_rules    | rules for domains                                                   |
 | evaluation      | values over finite sets of arguments, computed by the engine itself |
@@ -11,10 +11,10 @@
 | transcendental  | sqrt, power, ln, sin …                                              |
 | text            | lower, substring, replace, concat, md5 …                            |
 | pattern         | LIKE, regular expressions                                           |
-| json            | what stands at a path of a JSON text                                |
+| json            | the value at a path of a JSON text                                  |
 | date_part       | year, month, hour, epoch, monthname …                               |
 | date_trunc      | date_trunc, time_bucket, last_day, strftime                         |
-| date_arithmetic | date + 1, moment + INTERVAL, date_diff, make_date …                 |
+| date_arithmetic | date + 1, timestamp + INTERVAL, date_diff, make_date …              |
 
 COALESCE, NULLIF, IF and CASE are expressions of their own; `/` and `+ - *` on numbers are
 arithmetic; `now()` and its like are constants before a statement is bound.
@@ -53,10 +53,10 @@ FUNCTIONS: dict[str, Function] = {
 ALIASES: dict[str, str] = {
     alias: function.name for function in FUNCTIONS.values() for alias in function.aliases
 }
-"""Other names of functions."""
+"""The function that each other name stands for."""
 
 
 def find(name: str) -> Function | None:
-    """The function that SQL calls `name`."""
+    """The function that SQL calls `name`; None if there is none."""
     folded = name.lower()
     return FUNCTIONS.get(ALIASES.get(folded, folded))

@@ -1,4 +1,4 @@
-"""Moments moved and compared: date + 1, moment + INTERVAL, differences, moments made of numbers."""
+"""Date arithmetic: date + 1, timestamp + INTERVAL, differences, and timestamps made of numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SINCE_EPOCH: Template = (
 
 
 def _moved(application: Application) -> Domain:
-    """Later moments stay later, but for those that months push onto the same last day."""
+    """The domain of a timestamp plus a length: later stays later, or on the same last day."""
     length = Duration.read(str((application.domains[1].values or ("",))[0]))
     if length is None or (len(application.domains) > 2 and _mixed(length)):
         return Domain(nullable=True)
@@ -55,7 +55,7 @@ def _moved(application: Application) -> Domain:
 
 
 def _steps(application: Application, length: Duration) -> tuple[Value, ...] | None:
-    """Every moment that comes of listed ones; None if they aren't, or months are counted."""
+    """All listed timestamps plus multiples of `length`; None if not listed, or months count."""
     starts, *counts = (
         _listed(application, 0),
         *(_listed(application, p) for p in range(2, len(application.domains))),
@@ -85,7 +85,7 @@ def _is_whole(count: Scalar) -> TypeGuard[int | Fraction]:
 
 
 def _mixed(length: Duration) -> bool:
-    """A month less 30 days, so many times: neither up nor down."""
+    """A part is positive and another negative, as in a month less 30 days: neither up nor down."""
     return any(part > 0 for part in length.parts) and any(part < 0 for part in length.parts)
 
 
@@ -95,7 +95,7 @@ def _unit(arguments: tuple[Expression, ...]) -> bool:
 
 
 def _zoneless(arguments: tuple[Expression, ...]) -> bool:
-    """A format with a zone gives a TIMESTAMP WITH TIME ZONE."""
+    """The format has no zone, which would make a TIMESTAMP WITH TIME ZONE."""
     pattern = arguments[1]
     return (
         isinstance(pattern, Literal)
@@ -119,7 +119,7 @@ def _difference(name: str, *aliases: str) -> Function:
 
 
 def _dated(arguments: tuple[Expression, ...]) -> Signature | None:
-    """A text constant beside a date or a timestamp is one too."""
+    """The signature of a difference; a text constant has the type of the other argument."""
     if len(arguments) != 3:
         return None
     kinds = {a.type for a in arguments[1:] if isinstance(a.type, Date | Timestamp)}
@@ -178,7 +178,9 @@ SHIFTS = (
             fixed(BIGINT, gives=_MOMENT),
             fixed(BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, Double(), gives=_MOMENT),
         ),
-        lambda found: (monotone() if len(found.domains) == 1 else nullable)(found),
+        lambda application: (monotone() if len(application.domains) == 1 else nullable)(
+            application
+        ),
         Totalization.TRY,
         "make_timestamp(2024, 12, 31, 23, 59, 59)",
     ),

@@ -29,7 +29,7 @@ _SPECIFIERS = {"dow": "dayofweek", "doy": "dayofyear"}
 
 
 def part_named(name: str) -> str | None:
-    """The function of the part that extract() calls `name`, None if there is none."""
+    """The function of the part that extract() calls `name`; None if there is none."""
     folded = name.lower()
     return _SPECIFIERS.get(folded) or unit_named(folded) or (folded if folded in _PARTS else None)
 
@@ -39,8 +39,8 @@ def _part(name: str, rule: Rule, *aliases: str, gives: SqlType = BIGINT) -> Func
 
 
 def _named(names: tuple[str, ...]) -> Rule:
-    def rule(found: Application) -> Domain:
-        return Domain(values=names, nullable=found.out_of_domain)
+    def rule(application: Application) -> Domain:
+        return Domain(values=names, nullable=application.out_of_domain)
 
     return rule
 

@@ -1,4 +1,4 @@
-"""Moments on a grid: truncated to a unit or to a bucket, or known by their grid point alone."""
+"""Functions onto a grid: truncation to a unit or a bucket, and functions of the truncated value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.sql_type import Date, Interval, Timestamp, Varchar
 
 MAX_TIMESTAMPS = 1_000_000
-"""Grids of more points are known by their ends only."""
+"""The largest number of points of a grid that is listed; larger grids are known by their ends."""
 
 
 def truncation_grid(low: dt.date, high: dt.date, unit: Unit) -> tuple[dt.date, ...] | None:
@@ -29,14 +29,14 @@ def truncation_grid(low: dt.date, high: dt.date, unit: Unit) -> tuple[dt.date, .
         count = (high - low) // dt.timedelta(microseconds=unit.size)
     if count >= MAX_TIMESTAMPS:
         return None
-    places = range(0, unit.size * count + 1, unit.size)
+    offsets = range(0, unit.size * count + 1, unit.size)
     if unit.months:
-        return tuple(_month_later(low, place) for place in places)
-    return tuple(low + dt.timedelta(microseconds=place) for place in places)
+        return tuple(_month_later(low, offset) for offset in offsets)
+    return tuple(low + dt.timedelta(microseconds=offset) for offset in offsets)
 
 
 def _month_later(start: dt.date, months: int) -> dt.date:
-    """A grid of months is one of first days."""
+    """The first day of a month, so many months later."""
     years, month = divmod(start.month - 1 + months, 12)
     return start.replace(year=start.year + years, month=month + 1)
 
@@ -47,12 +47,12 @@ def _is_unit(arguments: tuple[Expression, ...]) -> bool:
 
 
 def _truncated(application: Application) -> Domain:
-    """Every step of the unit, from the first moment's to the last one's."""
+    """The domain of a truncation: every step from the earliest value's to the latest's."""
     return _stepped(application, UNITS[str(_constant(application.domains[0]))])
 
 
 def _bucketed(application: Application) -> Domain:
-    """Every bucket, from the first moment's to the last one's."""
+    """The domain of a bucket's start: every bucket from the earliest value's to the latest's."""
     width = Duration.read(str(_constant(application.domains[0])))
     if width is None or (width.months and len(application.domains) > 2):
         return monotone()(application)
@@ -65,6 +65,7 @@ def _bucketed(application: Application) -> Domain:
 
 
 def _stepped(application: Application, unit: Unit) -> Domain:
+    """The monotone rule's interval, and in it all steps of `unit`, if they aren't too many."""
     known = monotone()(application)
     edges = ends(known, application.call.type)
     if not edges:
@@ -74,25 +75,28 @@ def _stepped(application: Application, unit: Unit) -> Domain:
 
 
 def truncation(unit_of: Callable[[Application], str], otherwise: Rule) -> Rule:
-    """A call whose value depends on the step of a unit alone that its first argument lies in."""
+    """The rule of a call whose value depends only on the step of a unit with its first argument.
 
-    def rule(found: Application) -> Domain:
-        known = otherwise(found)
-        steps = _steps(found, unit_of(found))
+    `unit_of` is the unit of a call. `otherwise` is the rule where steps are too many.
+    """
+
+    def rule(application: Application) -> Domain:
+        known = otherwise(application)
+        steps = _steps(application, unit_of(application))
         if steps is None:
             return known
-        rest = tuple((_constant(domain),) * len(steps) for domain in found.domains[1:])
-        values = found.at(steps, *rest)
+        rest = tuple((_constant(domain),) * len(steps) for domain in application.domains[1:])
+        values = application.at(steps, *rest)
         if values is None or None in values:
             return known
         distinct = dict.fromkeys(value for value in values if value is not None)
-        return of_values(tuple(distinct), nullable=found.null)
+        return of_values(tuple(distinct), nullable=application.null)
 
     return rule
 
 
 def _steps(application: Application, unit: str) -> tuple[dt.date, ...] | None:
-    """Every step of `unit` that the first argument may lie in."""
+    """Every step of `unit` that the first argument may lie in; None if they are too many."""
     kind = application.call.arguments[0].type
     edges = ends(application.domains[0], kind)
     if not edges:
@@ -124,7 +128,7 @@ _HOURLY = "HIp"
 
 
 def _grain(application: Application) -> str:
-    """The unit that a format shows."""
+    """The smallest unit that a format shows."""
     pattern = str(_constant(application.domains[1]))
     shown = set("".join(re.findall(r"%-?(.)", pattern, re.DOTALL)))
     if shown <= set(_DAILY):

@@ -1,7 +1,8 @@
 """Values of functions over finite sets of arguments, computed by the engine itself.
 
-What DuckDB makes of 'İ' in lower(), or of 31 January plus a month, isn't guessed: an empty DuckDB
-is asked. Where a call raises, or is infinite or NaN, its total form is NULL, and so is this.
+DuckDB's result for 'İ' in lower(), or for 31 January plus a month, isn't guessed: an empty DuckDB
+computes it. Where a call raises, or is infinite or NaN, its total form is NULL, and so is the value
+here.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ from dpsql.schema.sql_type import (
 )
 
 MAX_FAILURES = 64
-"""Calls that raise are found by halving; a set with more of them is given up."""
+"""Calls that raise are located by halving; a set with more of them isn't evaluated."""
 
 
 MAX_CACHED = 1_000
-"""Rows of an answer that is kept for the next one who asks."""
+"""Results of up to so many rows are cached."""
 
 
 class Operand(NamedTuple):
-    """One argument's values, and their type."""
+    """One argument's values, row by row, and their type."""
 
     values: tuple[Scalar, ...]
     type: SqlType
@@ -53,7 +54,10 @@ class Operand(NamedTuple):
 def evaluated(
     call: Template, operands: tuple[Operand, ...], result: SqlType, rows: int
 ) -> tuple[Scalar, ...] | None:
-    """The values of the total form of `call`, row by row; None if too many rows raise."""
+    """The values of the total form of `call`, row by row; None if too many rows raise.
+
+    `operands` have `rows` values each, and `result` is the type of the call.
+    """
     remember = rows <= MAX_CACHED
     return (_evaluated if remember else _evaluated.__wrapped__)(call, operands, result, rows)
 
@@ -70,7 +74,7 @@ def _evaluated(
 
 
 def raises(call: Template, operands: tuple[Operand, ...]) -> bool:
-    """The call isn't answered for its one row of operands."""
+    """The call raises for its one row of operands."""
     try:
         evaluate(call, _arguments(operands), 1)
     except EvaluationRaised:
@@ -79,7 +83,7 @@ def raises(call: Template, operands: tuple[Operand, ...]) -> bool:
 
 
 def cast(values: tuple[Scalar, ...], source: SqlType, target: SqlType) -> tuple[Scalar, ...] | None:
-    """`TRY_CAST` of each of `values`."""
+    """`TRY_CAST` of each of `values`; None if it can't be computed."""
     if isinstance(source, Null) or isinstance(target, Null):
         # All values are NULL, which is NULL of any type.
         return values
@@ -120,6 +124,7 @@ def _name(kind: SqlType) -> str:
 def _total(
     call: Template, arguments: Sequence[Argument], rows: int, left: list[int]
 ) -> list[str | None]:
+    """The texts of `call`, None in rows that raise; `left` counts down how many may."""
     try:
         return evaluate(call, arguments, rows)
     except EvaluationUnavailable:
@@ -137,7 +142,7 @@ def _total(
 
 
 def _value(text: str, kind: SqlType) -> Scalar:
-    """The canonical value of what DuckDB prints; raises OverflowError if Python has none."""
+    """The canonical value of a text that DuckDB prints; raises OverflowError if Python has none."""
     match kind:
         case Boolean():
             return text == "true"

@@ -1,4 +1,4 @@
-"""What an entry of the registry says of one scalar function."""
+"""An entry of the registry: the facts about one scalar function."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """A call whose arguments are in `domains`; `template` is what DuckDB is asked of it."""
+    """A call whose arguments are in `domains`; `template` is the expression DuckDB evaluates."""
 
     call: Call
     domains: tuple[Domain, ...]
@@ -64,19 +64,20 @@ class Application:
 
 
 Types = Callable[[tuple[Expression, ...]], Signature | None]
-"""The signature for given arguments, None if the function doesn't take them."""
+"""The signature of a call with these arguments; None if the function doesn't take them."""
 
 Rule = Callable[[Application], Domain]
-"""What a call may be when its arguments are in their domains."""
+"""The domain of a call when its arguments are in their domains."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """One function: `name` is dpsql's, `engine` what DuckDB is asked, for a number of arguments.
+    """One function: `name` is dpsql's, `engine` DuckDB's expression for a number of arguments.
 
-    `constants` are the places of arguments that must be constants, checked by `accepts`; where
-    `probed`, DuckDB is asked too whether it takes them. `unify` converts all arguments to their
-    common type first. `usage` is a call that is accepted.
+    `types` and `domain` are the rules for types and domains. `constants` are the indices of
+    arguments that must be constants, checked by `accepts`; where `probed`, DuckDB is asked too
+    whether it takes them. `unify` converts all arguments to their common type first. `usage` is an
+    example of a call that is accepted.
     """
 
     name: str
@@ -92,9 +93,9 @@ class Function:
     engine: Callable[[int], Template] | None = None
 
     def applied(self, call: Call, domains: tuple[Domain, ...]) -> Application:
-        """`call`, which is of this function, over arguments in `domains`."""
+        """The application of this function in `call`, over arguments in `domains`."""
         return Application(call, domains, self.template(len(domains)))
 
     def template(self, arity: int) -> Template:
-        """What DuckDB is asked of a call with `arity` arguments."""
+        """The expression that DuckDB evaluates for a call with `arity` arguments."""
         return self.engine(arity) if self.engine else (self.name, *range(arity))

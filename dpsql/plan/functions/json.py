@@ -1,6 +1,6 @@
-"""JSON documents, which are texts here: what stands at a constant path in them.
+"""JSON documents, which are texts here: the text at a constant path in them.
 
-What isn't JSON has nothing anywhere: the engine's error is a NULL.
+A text that isn't JSON has NULL at every path, where the engine would raise an error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from dpsql.plan.functions.type_rules import texts
 from dpsql.schema.sql_type import Varchar
 
 _PATH = re.compile(r'\$(\."[^"\\*\0]+"|\[(0|[1-9][0-9]{0,8})\])*')
-"""Quoted keys and places, as they are bound. A * would give a list, which is no type here."""
+"""Quoted keys and array indices, as they are bound.
+
+A * would give a list, which is no type here.
+"""
 
 
 def _path(arguments: tuple[Expression, ...]) -> bool:

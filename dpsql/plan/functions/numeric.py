@@ -27,7 +27,7 @@ _UNBOUNDED = Interval(None, None)
 
 
 def _remainder(application: Application) -> Domain:
-    """Closer to zero than the divisor and than the dividend, on the dividend's side."""
+    """The domain of a remainder: nearer to 0 than divisor and dividend, on the dividend's side."""
     dividend, divisor = (d.bounds or _UNBOUNDED for d in application.domains)
     if divisor.ends is None:
         return Domain(nullable=True)
@@ -39,7 +39,10 @@ def _remainder(application: Application) -> Domain:
 
 
 def _quotient(application: Application) -> Domain:
-    """Monotone in each operand while the divisor keeps its sign, NULL by zero."""
+    """The domain of a quotient: monotone in each operand while the divisor keeps its sign.
+
+    Division by zero is NULL.
+    """
     dividend, divisor = (d.bounds or _UNBOUNDED for d in application.domains)
     extremes = None if Fraction(0) in divisor else corner_values(application)
     if extremes is not None:
@@ -63,11 +66,14 @@ def _alike(arguments: tuple[Expression, ...]) -> Signature | None:
 
 
 def _extreme(*, largest: bool) -> Rule:
-    """NULLs are skipped, so only arguments that are never NULL bound the result from their side."""
+    """The rule of greatest and least, which skip NULLs.
 
-    def rule(found: Application) -> Domain:
-        known = [d.bounds or _UNBOUNDED for d in found.domains]
-        sure = [b for b, d in zip(known, found.domains, strict=True) if not d.nullable]
+    So only arguments that are never NULL bound the result from their side.
+    """
+
+    def rule(application: Application) -> Domain:
+        known = [d.bounds or _UNBOUNDED for d in application.domains]
+        sure = [b for b, d in zip(known, application.domains, strict=True) if not d.nullable]
         around = reduce(Interval.union, known)
         lows = [b.low for b in sure if b.low is not None]
         highs = [b.high for b in sure if b.high is not None]
@@ -76,7 +82,7 @@ def _extreme(*, largest: bool) -> Rule:
             if largest
             else Interval(around.low, min(highs) if highs else around.high)
         )
-        return Domain(bounds, nullable=all(d.nullable for d in found.domains))
+        return Domain(bounds, nullable=all(d.nullable for d in application.domains))
 
     return rule
 
@@ -84,8 +90,8 @@ def _extreme(*, largest: bool) -> Rule:
 def _bits(left: SqlType, right: SqlType) -> SqlType | None:
     if not (isinstance(left, Integer) and isinstance(right, Integer)):
         return None
-    found = integer_type(left, right)
-    return found if isinstance(found, Integer) else None
+    kind = integer_type(left, right)
+    return kind if isinstance(kind, Integer) else None
 
 
 def _one_integer(gives: Callable[[Integer], SqlType | None]) -> Types:

@@ -16,7 +16,7 @@ _GROUP = Integer(32)
 
 
 def _short(arguments: tuple[Expression, ...]) -> bool:
-    """Every argument after the text is a constant, of a length that compiles at once."""
+    """Every argument after the text is a constant, short enough to be compiled at once."""
     return all(
         isinstance(a, Literal) and len(str(a.value)) <= MAX_CHARACTERS for a in arguments[1:]
     )
@@ -49,7 +49,7 @@ def _escaped(name: str, operator: str) -> Function:
 
 
 def _readable(arguments: tuple[Expression, ...]) -> bool:
-    """One character escapes, and something stands after it: the engine notices while it matches."""
+    """The escape is one character, which the pattern doesn't end with: that raises in matching."""
     _, pattern, escape = arguments
     if not (_short(arguments) and isinstance(pattern, Literal) and isinstance(escape, Literal)):
         return False
@@ -77,7 +77,7 @@ def _expression(name: str, gives: SqlType, rule: Rule, usage: str, *aliases: str
 
 
 def _no_reference(arguments: tuple[Expression, ...]) -> bool:
-    """The replacement is taken as it is, or refers to the whole match or to a group."""
+    """The replacement is literal, or refers to the whole match or to a group."""
     replacement = arguments[2]
     return (
         _short(arguments)

@@ -104,7 +104,7 @@ def _has_exact_digits(arguments: tuple[Expression, ...]) -> bool:
 
 
 def _size(application: Application) -> Domain:
-    """The extremes of |x| are at the ends, or at 0 between them."""
+    """The domain of |x|, whose extremes are at the ends of x, or at 0 between them."""
     bounds = application.domains[0].bounds
     zero = (0,) if bounds is not None and Fraction(0) in bounds else ()
     extremes = corner_values(application, *zero)
@@ -114,7 +114,7 @@ def _size(application: Application) -> Domain:
 
 
 def _maybe_whole(application: Application) -> Domain:
-    """round(x) and trunc(x) give whole numbers, round(x, 2) doesn't."""
+    """The domain of round and trunc: whole numbers for round(x), not for round(x, 2)."""
     one = len(application.domains) == 1 or application.domains[1].values == (0,)
     return (floor_interval(monotone()) if one else monotone())(application)
 

@@ -1,4 +1,4 @@
-"""Text: case, parts, search, joining, digests; lengths and places that matter are constants."""
+"""Text: case, parts, search, joining, digests; lengths and positions that matter are constants."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from dpsql.schema.sql_type import (
 _TEXT = Varchar()
 _INT = Integer(32)
 MAX_CHARACTERS = 1_000
-"""The longest text that a constant may put in the place of a shorter one."""
+"""The longest text that a constant may put in place of a shorter one."""
 
 MAX_GROWTH = 100_000
-"""How many times longer replacements in one expression may make a text."""
+"""The largest factor by which replacements in one expression may lengthen a text."""
 
 _CODE_POINTS = 0x10FFFF
 
 
 def _positions(arguments: tuple[Expression, ...]) -> bool:
-    """Offsets and lengths beyond 32 bits raise."""
+    """Offsets and lengths are constants of 32 bits; longer ones raise."""
     return all(
         isinstance(a, Literal) and (a.value is None or abs(_number(a)) < 2**31)
         for a in arguments[1:]
@@ -52,7 +52,7 @@ def _part(arguments: tuple[Expression, ...]) -> bool:
 
 
 def _padded(arguments: tuple[Expression, ...]) -> bool:
-    """A short text, filled with something."""
+    """The text is padded to a short length, with a fill that isn't empty."""
     length, fill = arguments[1:]
     return (
         isinstance(length, Literal)
@@ -64,22 +64,22 @@ def _padded(arguments: tuple[Expression, ...]) -> bool:
 
 
 def _length(maximum: int) -> Rule:
-    """From 0 to `maximum` for each character."""
+    """The rule of a length: from 0 to `maximum` for each character."""
 
-    def rule(found: Application) -> Domain:
-        (text,) = found.domains
-        return interval(0, None if text.length is None else maximum * text.length)(found)
+    def rule(application: Application) -> Domain:
+        (text,) = application.domains
+        return interval(0, None if text.length is None else maximum * text.length)(application)
 
     return rule
 
 
 def _no_longer(application: Application) -> Domain:
-    """A part of the first argument, which has no more characters."""
+    """The domain of a part of the first argument, which has no more characters."""
     return Domain(nullable=application.null, declared_length=application.domains[0].length)
 
 
 def _short(arguments: tuple[Expression, ...]) -> bool:
-    """Constants that can't make a text grow out of hand, in calls of calls neither."""
+    """Replacements are constants that can't lengthen a text out of hand, nor can nested calls."""
     return growth(arguments) <= MAX_GROWTH and all(
         isinstance(a, Literal) and isinstance(a.value, str) and len(a.value) <= MAX_CHARACTERS
         for a in arguments[1:]
@@ -87,7 +87,7 @@ def _short(arguments: tuple[Expression, ...]) -> bool:
 
 
 def growth(arguments: tuple[Expression, ...]) -> int:
-    """How many times longer a call that replaces parts of its first argument may make a text."""
+    """The factor by which a call, with the calls in it, may lengthen a text by replacements."""
     longest = max(
         (
             len(a.value)
@@ -102,7 +102,10 @@ def growth(arguments: tuple[Expression, ...]) -> int:
 
 
 def _printed(min_length: int) -> Types:
-    """Values of any type, printed: an interval has no one form, and a double is cast to its one."""
+    """The rule for values of any type, printed as text, of `min_length` arguments at least.
+
+    An interval has no single form, and a double is cast to its text first.
+    """
 
     def types(arguments: tuple[Expression, ...]) -> Signature | None:
         kinds = tuple(
@@ -126,7 +129,7 @@ def _never_null(application: Application) -> Domain:
 
 
 def _as_separator(application: Application) -> Domain:
-    """NULLs are skipped, but a NULL separator makes all NULL."""
+    """The domain of concat_ws: NULLs are skipped, but a NULL separator makes all NULL."""
     return Domain(nullable=application.domains[0].nullable)
 
 

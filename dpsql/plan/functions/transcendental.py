@@ -16,7 +16,10 @@ from dpsql.privacy.domain import Domain, Interval
 
 
 def _power(application: Application) -> Domain:
-    """Monotone in base and exponent over bases from 0 on; a square turns at 0."""
+    """The domain of a power: monotone in base and exponent over bases from 0 on.
+
+    With a whole exponent, negative bases are allowed: a square turns at 0.
+    """
     base, exponent = application.domains
     if base.bounds is None or base.bounds.low is None:
         return Domain(nullable=True)
@@ -49,7 +52,9 @@ TRANSCENDENTAL = (
     Function(
         "log",
         first(doubles(1), doubles(2)),
-        lambda found: (_increasing if len(found.domains) == 1 else nullable)(found),
+        lambda application: (_increasing if len(application.domains) == 1 else nullable)(
+            application
+        ),
         Totalization.FINITE,
         "log(x)",
     ),

@@ -20,7 +20,7 @@ from dpsql.schema.sql_type import (
 
 
 def fixed(*parameters: SqlType, gives: SqlType) -> Types:
-    """One type for each argument."""
+    """The rule of one given type for each argument, and a result of type `gives`."""
 
     def types(arguments: tuple[Expression, ...]) -> Signature | None:
         if len(arguments) != len(parameters):
@@ -33,17 +33,17 @@ def fixed(*parameters: SqlType, gives: SqlType) -> Types:
 
 
 def first(*overloads: Types) -> Types:
-    """The first of `overloads` that takes the arguments."""
+    """The rule of the first of `overloads` that takes the arguments."""
 
     def types(arguments: tuple[Expression, ...]) -> Signature | None:
-        found = (overload(arguments) for overload in overloads)
-        return next((signature for signature in found if signature is not None), None)
+        signatures = (overload(arguments) for overload in overloads)
+        return next((signature for signature in signatures if signature is not None), None)
 
     return types
 
 
 def unary(result: Callable[[SqlType], SqlType | None]) -> Types:
-    """One argument as it is; `result` of its type."""
+    """The rule of one argument of any type; `result` returns the result's type, or None."""
 
     def types(arguments: tuple[Expression, ...]) -> Signature | None:
         if len(arguments) != 1:
@@ -55,7 +55,7 @@ def unary(result: Callable[[SqlType], SqlType | None]) -> Types:
 
 
 def binary(result: Callable[[SqlType, SqlType], SqlType | None]) -> Types:
-    """Two arguments as they are; `result` of their types."""
+    """The rule of two arguments of any types; `result` returns the result's type, or None."""
 
     def types(arguments: tuple[Expression, ...]) -> Signature | None:
         if len(arguments) != 2:
@@ -69,7 +69,7 @@ def binary(result: Callable[[SqlType, SqlType], SqlType | None]) -> Types:
 
 
 def _literal_type(argument: Expression, other: Expression) -> SqlType:
-    """The argument's type; an integer constant takes that of the integer beside it, if it fits."""
+    """The argument's type; an integer constant has that of the other argument if it fits."""
     kind = other.type
     if isinstance(kind, Integer) and not isinstance(other, Literal) and _fits(argument, kind):
         return kind
@@ -77,22 +77,22 @@ def _literal_type(argument: Expression, other: Expression) -> SqlType:
 
 
 def doubles(count: int, gives: SqlType | None = None) -> Types:
-    """Numbers, converted to DOUBLE."""
+    """The rule of `count` numbers, converted to DOUBLE."""
     return fixed(*(Double(),) * count, gives=gives or Double())
 
 
 def texts(count: int, gives: SqlType) -> Types:
-    """Texts: DuckDB converts nothing else to text unasked."""
+    """The rule of `count` texts; DuckDB converts nothing else to text implicitly."""
     return fixed(*(Varchar(),) * count, gives=gives)
 
 
 def times(gives: SqlType) -> Types:
-    """A date or a timestamp."""
+    """The rule of a date or a timestamp."""
     return unary(lambda kind: gives if isinstance(kind, Date | Timestamp) else None)
 
 
 def converts(argument: Expression, parameter: SqlType) -> bool:
-    """DuckDB converts `argument` to `parameter` unasked."""
+    """DuckDB converts `argument` to the type `parameter` implicitly."""
     match argument.type, parameter:
         case (source, target) if source == target:
             return True

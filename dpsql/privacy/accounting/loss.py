@@ -1,4 +1,4 @@
-"""Privacy loss: what a measurement costs, in the currency of its ledger."""
+"""Privacy loss: what a measurement costs, in the accounting of its ledger."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 
 
 class Accounting(Enum):
-    """How losses add up; each is a valid filter for adaptive analysts.
+    """The rule by which losses add up; each is a valid filter for adaptive analysts.
 
     PURE: Σε. APPROX: Σε and Σδ (Rogers, Roth, Ullman, Vadhan 2016). ZCDP: Σρ and Σδ of
     δ-approximate zCDP (Bun & Steinke 2016; filter: Feldman & Zrnic 2021, Whitehouse et al. 2023).
@@ -21,10 +21,11 @@ class Accounting(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PrivacyLoss:
-    """`amount` is ε under PURE and APPROX, ρ under ZCDP.
+    """An exact loss: `amount` is ε under PURE and APPROX, ρ under ZCDP.
 
-    `delta` is what adds up beside it: always 0 under PURE, the query's δ under APPROX, and under
-    ZCDP only the δ of partition selection (the δ at which ρ is converted is the ledger's own).
+    `delta` adds up, too: it is always 0 under PURE, the query's δ under APPROX, and under ZCDP only
+    the δ of partition selection (the δ at which ρ is converted is the ledger's own). Raises
+    ValueError for a negative amount, a δ outside [0, 1), and a δ under PURE.
     """
 
     accounting: Accounting

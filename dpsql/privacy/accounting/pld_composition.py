@@ -1,9 +1,9 @@
-"""What many measurements that were fixed beforehand cost together, by privacy loss distributions.
+"""Composition of measurements that are fixed beforehand, by privacy loss distributions.
 
-Their sum of ε grows with their number, their loss by composition more like its root: 100 counts at
-ε = 0.1 are (4.78, 10⁻⁶)-DP together, not 10. Valid only for measurements whose kinds and parameters
-are all fixed before the first answer is seen; for an analyst who chooses as they go it is no filter
-(Tran, Koskela, Räisä & Honkela 2026).
+The sum of their ε grows with their number, their loss by composition more like its root: 100 counts
+at ε = 0.1 are (4.78, 10⁻⁶)-DP together, not 10. This holds only for measurements whose kinds and
+parameters are all fixed before the first answer is seen; for an analyst who chooses as they go it
+is no filter (Tran, Koskela, Räisä & Honkela 2026).
 
 Each measurement has a dominating pair of laws (Zhu, Dong & Wang 2022, Theorem 10: those of a
 composition are the products, though later measurements may look at earlier answers):
@@ -16,8 +16,8 @@ composition are the products, though later measurements may look at earlier answ
 Google's dp-accounting discretises the laws' privacy losses pessimistically, so that each curve of
 (ε, δ) is an upper bound: "connect the dots" for Laplace (Doroshenko, Ghazi, Kamath, Kumar &
 Manurangsi 2022), losses rounded up for Gaussian noise; tails that it cuts count as infinite losses.
-Parameters are rounded towards more loss before. What it computes is floating point: a hundredth of
-δ is set aside for the errors of its Fourier transforms, which are below 10⁻¹¹, and ε is rounded up.
+Parameters are rounded towards more loss before. It computes in floating point: a hundredth of δ is
+set aside for the errors of its Fourier transforms, which are below 10⁻¹¹, and ε is rounded up.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
 MIN_DELTA = Fraction(1, 10**9)
-"""Below it the errors of floating point would count."""
+"""The smallest δ that is composed for; below it the errors of floating point would count."""
 
 WIDEST = 2**12
-"""The largest deviation of Gaussian noise and the farthest move that laws are computed of."""
+"""The largest standard deviation of Gaussian noise, and the largest shift, of a listed law."""
 
 _CELLS = 2**18
 _FINEST, _COARSEST = 1e-7, 1e-3
@@ -44,7 +44,7 @@ _FINEST, _COARSEST = 1e-7, 1e-3
 
 @dataclass(frozen=True, slots=True)
 class ShiftedNoise:
-    """A coordinate with this noise, moved by at most `shift`."""
+    """One coordinate with noise of `mechanism`, whose value neighbours move by at most `shift`."""
 
     mechanism: DiscreteLaplace | DiscreteGaussian
     shift: int
@@ -52,7 +52,7 @@ class ShiftedNoise:
 
 @dataclass(frozen=True, slots=True)
 class PureLoss:
-    """Anything that is ε-DP."""
+    """Any measurement that is ε-DP."""
 
     epsilon: Fraction
 
@@ -61,10 +61,11 @@ ComposedLoss = ShiftedNoise | PureLoss
 
 
 def composed_epsilon(losses: Mapping[ComposedLoss, int], delta: Fraction) -> Fraction:
-    """An ε at which all of `losses`, each so many times, are (ε, `delta`)-DP together.
+    """An ε at which all of `losses` together, each so many times, are (ε, `delta`)-DP.
 
-    Rounded up to 10⁻⁶. `delta` is at least MIN_DELTA, `losses` not empty, and no Gaussian noise
-    wider than WIDEST: its law would be listed number by number.
+    It is rounded up to 10⁻⁶. Raises ValueError for a `delta` below MIN_DELTA, no losses, or
+    Gaussian noise wider than WIDEST, whose law would be listed number by number; NotSupportedError
+    if dp-accounting isn't installed.
     """
     if delta < MIN_DELTA or not losses:
         raise ValueError("nothing to compose, or at too small a delta")
@@ -74,8 +75,8 @@ def composed_epsilon(losses: Mapping[ComposedLoss, int], delta: Fraction) -> Fra
         law = _law(one, interval).self_compose(times)
         total = law if total is None else total.compose(law)
     assert total is not None
-    found = total.get_epsilon_for_delta(_down(delta * Fraction(99, 100)))
-    return Fraction(math.ceil(Fraction(found) * 10**6) + 1, 10**6)
+    epsilon = total.get_epsilon_for_delta(_down(delta * Fraction(99, 100)))
+    return Fraction(math.ceil(Fraction(epsilon) * 10**6) + 1, 10**6)
 
 
 def _law(measured: ComposedLoss, interval: float) -> Any:
@@ -116,7 +117,7 @@ def _laplace(rate: Fraction, move: int, interval: float) -> Any:
 
 
 def _interval(measured: Mapping[ComposedLoss, int]) -> float:
-    """Cells so fine that some 2^18 of them hold all losses."""
+    """The width of cells so fine that some 2^18 of them hold all losses."""
     widest = sum(times * _typical(one) for one, times in measured.items())
     return min(max(widest / _CELLS, _FINEST), _COARSEST)
 
@@ -132,13 +133,13 @@ def _typical(measured: ComposedLoss) -> float:
 
 
 def _up(value: Fraction) -> float:
-    found = float(value)
-    return found if Fraction(found) >= value else math.nextafter(found, math.inf)
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def _down(value: Fraction) -> float:
-    found = float(value)
-    return found if Fraction(found) <= value else math.nextafter(found, 0)
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, 0)
 
 
 def _accounting() -> Any:

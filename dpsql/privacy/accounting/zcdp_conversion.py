@@ -19,7 +19,10 @@ from dpsql.privacy.directed_rounding import exp, ln, round_down, round_up
 
 @lru_cache(maxsize=4096)
 def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
-    """Return an ε, as small as the conversion gives it, such that rho-zCDP implies (ε, δ)-DP."""
+    """Return the least ε of the conversion over all a, rounded up: rho-zCDP implies (ε, δ)-DP.
+
+    Raises ValueError for a negative rho or a delta outside (0, 1).
+    """
     _check(rho, delta)
     if rho == 0:
         return Fraction(0)
@@ -38,7 +41,7 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
 def rho_of_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the largest rho with epsilon_of_rho(rho, delta) <= epsilon, or barely less.
 
-    Less by 1 in 10^9 at most, for ε from 10^-9 on and δ from 10^-20 on.
+    It is less by 1 in 10^9 at most, for ε from 10^-9 on and δ from 10^-20 on.
     """
     _check(epsilon, delta)
     # Where ε is least, rho = (ln(1/δ) - ln(1 + s))/s², which makes both fall with s. As δ·(1 + s)
@@ -60,7 +63,10 @@ def rho_of_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """Return a δ, as small as the conversion gives it, such that rho-zCDP implies (ε, δ)-DP."""
+    """Return the least δ of the conversion over all a, rounded up: rho-zCDP implies (ε, δ)-DP.
+
+    Raises ValueError for a negative rho or epsilon.
+    """
     if rho < 0 or epsilon < 0:
         raise ValueError("a loss is at least 0")
     if rho == 0:
@@ -92,7 +98,7 @@ def _ln_inverse(delta: Fraction) -> float:
 
 
 def _first_past(is_past: Callable[[float], bool], ln_inverse_delta: float) -> Fraction:
-    """Return the s where `is_past` becomes true, by bisection of ln s, up to ln(1/δ)."""
+    """Return the s where `is_past` becomes true, by bisection of ln s, up to s = ln(1/δ)."""
     low, high = -60.0, min(ln_inverse_delta, 700.0)
     for _ in range(70):
         middle = (low + high) / 2

@@ -1,9 +1,9 @@
-"""Noise splits for statistics that can't all be extreme at once.
+"""Noise allocation for statistics that can't all be extreme at once.
 
-A block's change is, in any weighted norm, at most that of one of its corners
-(`analysis.joint_sensitivity`).
-The split is found numerically and then scaled, exactly, until the worst corners of all blocks are
-within the loss: a poor search costs accuracy, never privacy.
+A block is a group of statistics whose change is, in any weighted norm, at most that of one of its
+corners (`analysis.joint_sensitivity`). The noise parameters are found numerically and then scaled,
+exactly, until the worst corners of all blocks are within the loss: a poor search costs accuracy,
+never privacy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ _ROUNDS = 60
 def split_gaussian_jointly(
     blocks: Sequence[Corners], weights: Weights, groups: PerStatistic, rho: Fraction
 ) -> tuple[DiscreteGaussian, ...]:
-    """Return mechanisms with Σ over blocks of groups·the worst Σ c²/(2·variance) <= rho."""
+    """Return Gaussian noise for each statistic, whose loss at the worst corners is at most rho.
+
+    The loss is Σ over blocks of groups·max over corners of Σ c²/(2·variance), in zCDP. `groups` is
+    the number of groups that change, of each block or of all; `weights` has each statistic's weight
+    in the error to minimise.
+    """
     many = broadcast(groups, len(blocks))
     variances = [s**2 for s in _relative_scales(blocks, weights, many, power=2)]
     worst = sum(
@@ -39,7 +44,11 @@ def split_gaussian_jointly(
 def split_laplace_jointly(
     blocks: Sequence[Corners], weights: Weights, groups: PerStatistic, epsilon: Fraction
 ) -> tuple[DiscreteLaplace, ...]:
-    """Return mechanisms with Σ over blocks of groups·the worst corner's Σ c/scale <= epsilon."""
+    """Return Laplace noise for each statistic, whose loss at the worst corners is at most epsilon.
+
+    The loss is Σ over blocks of groups·max over corners of Σ c/scale. The arguments are those of
+    split_gaussian_jointly.
+    """
     many = broadcast(groups, len(blocks))
     scales = _relative_scales(blocks, weights, many, power=1)
     worst = sum(
@@ -53,11 +62,11 @@ def split_laplace_jointly(
 def _relative_scales(
     blocks: Sequence[Corners], weights: Weights, groups: tuple[int, ...], *, power: int
 ) -> tuple[Fraction, ...]:
-    """Scales, up to a common factor, that minimise Σ weight·scale² for a given loss.
+    """Scales, up to a common factor, that minimise Σ weight·scale² at a given loss.
 
     The loss is Σ over blocks of groups·the worst corner's Σ (change / scale)^power: 2 for variances
-    of Gaussian noise (Lagrange: variance ∝ change / √weight), 1 for scales of Laplace noise
-    (scale³ ∝ change / weight). Mixtures of corners are fitted by multiplicative updates.
+    of Gaussian noise (Lagrange: variance ∝ change / √weight), 1 for scales of Laplace noise (scale³
+    ∝ change / weight). Mixtures of corners are fitted by multiplicative updates.
     """
     widest = [max(corner[j] for block in blocks for corner in block) for j in range(len(weights))]
     if any(width < 1 for width in widest):
@@ -65,24 +74,24 @@ def _relative_scales(
     heaviest = max(weights)
     costs = [float(Fraction(w) / Fraction(heaviest)) for w in weights]
     # Statistics are measured by their widest change, so that nothing overflows.
-    most = max(groups)
+    max_groups = max(groups)
     shapes = [
         [
-            [(c / w) ** power * (number / most) for c, w in zip(corner, widest, strict=True)]
+            [(c / w) ** power * (number / max_groups) for c, w in zip(corner, widest, strict=True)]
             for corner in block
         ]
         for block, number in zip(blocks, groups, strict=True)
     ]
     prices = [c * float(Fraction(w, max(widest))) ** 2 for c, w in zip(costs, widest, strict=True)]
     mixtures = [[1 / len(block)] * len(block) for block in blocks]
-    best, least = [1.0] * len(weights), math.inf
+    best, lowest_cost = [1.0] * len(weights), math.inf
     for _ in range(_ROUNDS):
         scales = _scales(shapes, mixtures, prices, power)
         loads = [[_load(corner, scales, power) for corner in block] for block in shapes]
         loss = sum(map(max, loads))
         cost = loss ** (2 / power) * sum(p * s * s for p, s in zip(prices, scales, strict=True))
-        if cost < least:
-            best, least = scales, cost
+        if cost < lowest_cost:
+            best, lowest_cost = scales, cost
         mixtures = [_updated(m, load) for m, load in zip(mixtures, loads, strict=True)]
         if all(len(block) == 1 for block in blocks):
             break
@@ -97,6 +106,7 @@ def _relative_scales(
 def _scales(
     shapes: list[list[list[float]]], mixtures: list[list[float]], prices: list[float], power: int
 ) -> list[float]:
+    """The optimal scales if each block changed as its mixture of corners does."""
     mixed = [
         sum(
             m * corner[j]
@@ -112,10 +122,12 @@ def _scales(
 
 
 def _load(corner: list[float], scales: list[float], power: int) -> float:
+    """What a corner adds to the loss at these scales."""
     return sum(c / s**power for c, s in zip(corner, scales, strict=True))
 
 
 def _updated(mixture: list[float], loads: list[float]) -> list[float]:
+    """The mixture with more weight on the corners of larger load."""
     top = max(loads)
     grown = [m * math.exp(load / top - 1) for m, load in zip(mixture, loads, strict=True)]
     total = sum(grown)

@@ -1,16 +1,16 @@
-"""What a synopsis by multiplicative weights costs: a noisy total, then rounds of choice and noise.
+"""The loss of a synopsis by multiplicative weights: a noisy total, then rounds of choice and noise.
 
     pure    ε = ε_n + T·(ε0 + ε0)          each choice and each measurement at ε0
     zCDP    ρ = ρ_n + T·(ε0²/8 + ρ_m)      ρ_m = Δ₂²/(2σ²) for what is measured
 
 (Hardt, Ligett & McSherry 2012, "A Simple and Practical Algorithm for Differentially Private Data
-Release"; the choice under zCDP by its bounded range, Cesar & Rogers 2021.) There a unit has a row;
-here it may move the histogram by `l1` in all, so scores and measurements move by as much. Scores
-move either way, so the choice is never the monotone one. The number of rows is no public fact, so
-it is measured, too.
+Release"; the choice under zCDP by its bounded range, Cesar & Rogers 2021.) There a unit has one
+row; here a unit may move the histogram by `l1` in all, so scores and measurements move by as much.
+Scores move either way, so the choice is never the monotone one. The number of rows is no public
+fact, so it is measured, too.
 
-A round measures a whole partition of the cells and not one range: its counts are of disjoint rows,
-so together they move by `l1` as a single one does.
+A round measures a whole partition of the cells and not one range: the partition's counts are of
+disjoint rows, so together they move by `l1`, as the count of a single range does.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.selection.exponential import Exponential, epsilon_of_choice
 
 TOTAL_SHARE = Fraction(1, 10)
-"""What of the loss the number of rows takes."""
+"""The share of the loss that measures the number of rows."""
 
 Noise = DiscreteLaplace | DiscreteGaussian
 
 
 @dataclass(frozen=True, slots=True)
 class HistogramSensitivity:
-    """How far neighbours move a histogram: no more than `groups` cells by `per_cell` each.
+    """How far neighbours move a histogram: at most `groups` cells, by `per_cell` each.
 
-    That is in all, and in what `merged` of its cells add up to no more than in as many of those.
+    A count that merges `merged` cells moves by at most min(groups, merged)·per_cell.
     """
 
     groups: int
@@ -43,13 +43,14 @@ class HistogramSensitivity:
 
     @property
     def l1(self) -> int:
-        """In all: what any partition's counts, and any score, move by."""
+        """The L1 sensitivity of the histogram, of any partition's counts, and of any score."""
         return self.groups * self.per_cell
 
     def l2_squared(self, merged: int) -> int:
-        """Of counts that each merge at most `merged` cells: Σc² ≤ Σ|c| · max|c|.
+        """The squared L2 sensitivity of counts that each merge at most `merged` cells.
 
-        A unit that is in 3 cells which are merged moves their count by all three.
+        It is bounded by Σc² ≤ Σ|c| · max|c|. A unit that is in 3 cells which are merged moves their
+        count by all three.
         """
         return self.l1 * min(self.groups, merged) * self.per_cell
 
@@ -58,8 +59,9 @@ class HistogramSensitivity:
 class MwemParameters:
     """The mechanisms of a synopsis of `rounds` rounds.
 
-    `total` is of the number of rows, `choice` of what is measured next. `amount` is what each
-    measurement costs: ε by Laplace noise, ρ by `gaussian` noise.
+    `total` is the noise of the number of rows, `choice` selects the partition to measure next.
+    `amount` is the loss of each measurement: ε of Laplace noise, ρ of Gaussian noise, if
+    `gaussian`.
     """
 
     rounds: int
@@ -70,11 +72,14 @@ class MwemParameters:
     gaussian: bool
 
     def noise(self, merged: int) -> Noise:
-        """That of a partition whose counts merge at most `merged` cells."""
+        """The noise for counts of a partition that merge at most `merged` cells each."""
         return _noise(self.sensitivity, merged, self.amount, gaussian=self.gaussian)
 
     def loss(self, accounting: Accounting) -> PrivacyLoss:
-        """What all of it costs; of Gaussian noise ρ, which APPROX still has to convert."""
+        """The loss of all mechanisms together.
+
+        With Gaussian noise it is ρ, which has yet to be converted under APPROX.
+        """
         if self.gaussian:
             total = self.total.rho(self.sensitivity.l1**2)
             spent = total + self.rounds * (self.choice.rho() + self.amount)
@@ -88,28 +93,31 @@ class MwemParameters:
 def mwem_calibration(
     sensitivity: HistogramSensitivity, rounds: int, query_loss: PrivacyLoss
 ) -> tuple[MwemParameters, PrivacyLoss]:
-    """The mechanisms within `query_loss`, and what they cost: the less noisy of those allowed."""
+    """Return the less noisy mechanisms that `query_loss` allows, and their loss.
+
+    Raises ArithmeticError if that passes `query_loss`, which is a bug.
+    """
     match query_loss.accounting:
         case Accounting.PURE:
-            made = _pure(sensitivity, rounds, query_loss.amount)
-            cost = made.loss(query_loss.accounting)
+            parameters = _pure(sensitivity, rounds, query_loss.amount)
+            cost = parameters.loss(query_loss.accounting)
         case Accounting.ZCDP:
-            made = _gaussian(sensitivity, rounds, query_loss.amount)
-            cost = made.loss(query_loss.accounting)
+            parameters = _gaussian(sensitivity, rounds, query_loss.amount)
+            cost = parameters.loss(query_loss.accounting)
         case Accounting.APPROX:
-            made = _pure(sensitivity, rounds, query_loss.amount)
-            cost = made.loss(query_loss.accounting)
+            parameters = _pure(sensitivity, rounds, query_loss.amount)
+            cost = parameters.loss(query_loss.accounting)
             if query_loss.delta:
                 other = _gaussian(
                     sensitivity, rounds, rho_of_epsilon(query_loss.amount, query_loss.delta)
                 )
-                if other.noise(1).variance < made.noise(1).variance:
-                    made, cost = other, query_loss  # (ε, δ) as converted from ρ
+                if other.noise(1).variance < parameters.noise(1).variance:
+                    parameters, cost = other, query_loss  # (ε, δ) as converted from ρ
         case missing:
             assert_never(missing)
     if cost.amount > query_loss.amount or cost.delta > query_loss.delta:
         raise ArithmeticError("a synopsis passed its grant")
-    return made, cost
+    return parameters, cost
 
 
 def _pure(sensitivity: HistogramSensitivity, rounds: int, epsilon: Fraction) -> MwemParameters:

@@ -1,8 +1,8 @@
-"""How the statistics of one vector release share its loss so that weighted variance is least.
+"""Noise allocation: the statistics of a release share its loss so that weighted variance is least.
 
 Statistic j moves by at most sensitivities[j] in each of groups[j] groups. Σ weights[j]·Var_j is
-minimised by Lagrange's rule; shares are then fixed as integers, and everything after is exact:
-each parameter is rounded up, so the losses add up to no more than was granted.
+minimised by Lagrange's rule; shares are then fixed as integers, and everything after is exact: each
+parameter is rounded up, so the losses add up to no more than the loss to share.
 """
 
 from __future__ import annotations
@@ -14,24 +14,29 @@ from fractions import Fraction
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
-MIN_DELTA_FOR_LAPLACE = Fraction(3, 2)
-"""Below this zCDP loss of one statistic in one group, Gaussian noise is always less."""
+MIN_RHO_FOR_LAPLACE = Fraction(3, 2)
+"""Below this zCDP loss of one statistic in one group, Gaussian noise has less variance."""
 
 _HALVINGS = 16
 
 _AS_CONTINUOUS = 8
-"""A discrete Gaussian of this variance has it, to 60 digits."""
+"""From this parameter on, a discrete Gaussian's variance is the parameter, to 60 digits."""
 
 Weights = Sequence[Fraction | float]
+"""The weight of each statistic's variance in the error that is minimised; positive and finite."""
 
 PerStatistic = int | Sequence[int]
-"""Groups: of each statistic or block, or the same number of all."""
+"""The number of groups that change, for each statistic or block, or one number for all."""
 
 
 def split_gaussian(
     sensitivities: Sequence[int], weights: Weights, groups: PerStatistic, rho: Fraction
 ) -> tuple[DiscreteGaussian, ...]:
-    """Return mechanisms with Σ groups_j·Δ_j²/(2·variance_j) <= rho, least in Σ c_j·variance_j."""
+    """Return Gaussian noise, Σ groups_j·Δ_j²/(2·variance_j) <= rho, least in Σ c_j·variance_j.
+
+    `sensitivities` are Δ_j, in each of groups_j groups, and `weights` c_j. Raises ValueError for a
+    loss or weights that aren't positive, and for sensitivities or groups below 1.
+    """
     # Minimise Σ c·v subject to Σ D²/(2v) = rho, D = √groups·Δ: v ∝ D/√c, that is, rho_j ∝ D_j·√c_j.
     many = broadcast(groups, len(sensitivities))
     shares = _shares(sensitivities, weights, many, rho, powers=(1.0, 0.5, 0.5))
@@ -44,7 +49,10 @@ def split_gaussian(
 def split_laplace(
     sensitivities: Sequence[int], weights: Weights, groups: PerStatistic, epsilon: Fraction
 ) -> tuple[DiscreteLaplace, ...]:
-    """Return mechanisms with Σ groups_j·Δ_j/scale_j <= ε, least in Σ c_j·2·scale_j²."""
+    """Return Laplace noise with Σ groups_j·Δ_j/scale_j <= ε, least in Σ c_j·2·scale_j².
+
+    The arguments, and what is raised, are those of split_gaussian.
+    """
     # Minimise Σ c·2b² subject to Σ D/b = ε, D = groups·Δ: b³ ∝ D/c, that is, ε_j ∝ D_j^⅔·c_j^⅓.
     many = broadcast(groups, len(sensitivities))
     shares = _shares(sensitivities, weights, many, epsilon, powers=(2 / 3, 1 / 3, 2 / 3))
@@ -57,10 +65,10 @@ def split_laplace(
 def laplace_where_less(
     split: Sequence[DiscreteGaussian], sensitivities: Sequence[int]
 ) -> tuple[DiscreteLaplace | DiscreteGaussian, ...]:
-    """Return Laplace noise for each statistic that it has less variance in at the same zCDP loss.
+    """Replace Gaussian by Laplace noise wherever that has less variance at the same zCDP loss.
 
-    So it has where the loss is generous: from about 1.6 in each group on, as the variance of
-    Gaussian noise falls with 1/ρ, but that of Laplace noise with e^-ρ.
+    It has where the loss is generous: from about 1.6 in each group on, as the variance of Gaussian
+    noise falls with 1/ρ, but that of Laplace noise with e^-ρ.
     """
     return tuple(
         _laplace_if_less(noise, delta) for noise, delta in zip(split, sensitivities, strict=True)
@@ -68,16 +76,17 @@ def laplace_where_less(
 
 
 def _laplace_if_less(noise: DiscreteGaussian, delta: int) -> DiscreteLaplace | DiscreteGaussian:
+    """The Laplace noise with the zCDP loss of `noise`, if its variance is less; else `noise`."""
     rho = noise.rho(delta**2)
-    if rho < MIN_DELTA_FOR_LAPLACE:
+    if rho < MIN_RHO_FOR_LAPLACE:
         return noise
     # What loses ε loses no more than ε in ρ, and no less than ε - 1 (ε + e^-ε - 1 on fine grids).
     low, high = delta / (rho + 1), delta / rho
     for _ in range(_HALVINGS):
         middle = rounded_up((low + high) / 2)
         low, high = (low, middle) if DiscreteLaplace(middle).rho(delta) <= rho else (middle, high)
-    found = DiscreteLaplace(rounded_up(high))
-    return found if found.variance < _variance(noise) else noise
+    laplace = DiscreteLaplace(rounded_up(high))
+    return laplace if laplace.variance < _variance(noise) else noise
 
 
 def _variance(noise: DiscreteGaussian) -> float:
@@ -95,20 +104,20 @@ def _shares(
     loss: Fraction,
     powers: tuple[float, float, float],
 ) -> tuple[Fraction, ...]:
-    """Return what part of the loss each statistic gets, 1 in all.
+    """Return each statistic's part of the loss; the parts add up to 1.
 
-    In proportion to Δ_j^powers[0]·c_j^powers[1]·groups_j^powers[2].
+    They are in proportion to Δ_j^powers[0]·c_j^powers[1]·groups_j^powers[2].
     """
     if loss <= 0 or any(number < 1 for number in (*groups, *sensitivities)):
         raise ValueError("a split takes a positive loss, and sensitivities and groups from 1 on")
     if not all(0 < weight < float("inf") for weight in weights):
         raise ValueError("error weights are positive and finite")
     # Relative to the largest, so that nothing overflows.
-    widest, heaviest, most = max(sensitivities), max(weights), max(groups)
+    widest, heaviest, max_groups = max(sensitivities), max(weights), max(groups)
     wishes = [
         float(Fraction(delta, widest)) ** powers[0]
         * float(Fraction(weight) / Fraction(heaviest)) ** powers[1]
-        * (number / most) ** powers[2]
+        * (number / max_groups) ** powers[2]
         for delta, weight, number in zip(sensitivities, weights, groups, strict=True)
     ]
     # Any positive integers keep the loss; 40 bits are as near to the optimum as can be told. No
@@ -120,7 +129,7 @@ def _shares(
 
 
 def broadcast(groups: PerStatistic, count: int) -> tuple[int, ...]:
-    """The number of groups of each of `count`."""
+    """The number of groups of each of `count` statistics or blocks."""
     return (groups,) * count if isinstance(groups, int) else tuple(groups)
 
 

@@ -1,4 +1,4 @@
-"""What a mechanism promises: integers in, integers out, a known tail."""
+"""The interface of mechanisms that add noise: integers in, integers out, a known tail."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 
 
 class Mechanism(Protocol):
-    """Adds to each integer of a vector independent noise, symmetric about 0."""
+    """Adds independent noise, symmetric about 0, to each integer of a vector."""
 
     @property
     def name(self) -> str:
-        """What users call it."""
+        """The mechanism's name in reports."""
 
     @property
     def variance(self) -> Fraction | float:
-        """The noise's variance, or a bound it never exceeds and, from ½ on, comes within 1 % of."""
+        """The noise's variance, or a bound of it that from ½ on is at most 1 % above it."""
 
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         """Return each value with fresh noise; anything but an int is a TypeError."""
 
     def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
-        """Return the same of an array: of int64, or of Python integers."""
+        """Return the array with fresh noise; its type is int64, or object for Python integers."""
 
     def tail(self, at_least: int) -> Fraction:
         """Return P(noise >= at_least), rounded up; for at_least >= 1."""
@@ -36,20 +36,23 @@ class Mechanism(Protocol):
         """Return the least k >= 1 with tail(k) <= probability."""
 
     def half_width(self, confidence: Fraction) -> int:
-        """Return the least h with P(|noise| <= h) >= confidence."""
+        """Return the least h with P(|noise| <= h) >= confidence, for 0 <= confidence < 1."""
 
 
-# Tails are rounded up to no less than 10^-500; no one asks for less than this.
 SMALLEST_TAIL = Fraction(1, 10**300)
+"""Tails are rounded up to no less than 10^-500; no caller needs less than this."""
 
 
 def add_noise(values: Sequence[int], noise: Integers) -> list[int]:
-    """Return the sums, as Python integers of any size."""
+    """Return the sums of values and noise, as Python integers of any size."""
     return [value + draw for value, draw in zip(values, noise.tolist(), strict=True)]
 
 
 def add_noise_vector(values: Integers, noise: Integers) -> Integers:
-    """Return the sums: of int64 where that holds them, else of Python integers of any size."""
+    """Return the sums of values and noise: of int64 where that holds them, else of object.
+
+    Raises TypeError for an array of any other type.
+    """
     if values.dtype == object:
         check_integers(values.tolist())
     elif values.dtype != np.int64:
@@ -64,19 +67,22 @@ def _are_small(values: Integers) -> bool:
 
 
 def check_integers(values: Sequence[int]) -> None:
-    """Refuse what is not exactly int: NaN must never become a number, nor True a 1."""
+    """Raise TypeError for all but exact ints: NaN must never become a number, nor True a 1."""
     if any(type(value) is not int for value in values):
         raise TypeError("mechanisms take integers only")
 
 
 def check_tail(probability: Fraction) -> None:
-    """Refuse tails that never come."""
+    """Raise ValueError for a probability below that of any tail that is computed."""
     if probability < SMALLEST_TAIL:
         raise ValueError("no tail is that small")
 
 
 def tail_probability(confidence: Fraction) -> Fraction:
-    """Return the probability that each tail beyond a half-width of this confidence may have."""
+    """Return the probability of each of the two tails beyond a half-width of this confidence.
+
+    Raises ValueError unless 0 <= confidence < 1.
+    """
     if not 0 <= confidence < 1:
         raise ValueError("a confidence is at least 0 and below 1")
     return (1 - confidence) / 2

@@ -1,7 +1,7 @@
-"""Randomised response: each answer tells the truth with a known probability, or any other answer.
+"""Randomised response: an answer is the true one with a known probability, or any other one.
 
 (Warner 1965; for several answers Kairouz, Bonawitz & Ramage 2016, "Discrete Distribution Estimation
-under Local Privacy".) What an answer was is hidden; who answered, and how often, is not: a unit of
+under Local Privacy".) The true answer is hidden; who answered, and how often, is not: a unit of
 several answers loses as many times as much, and counting the answers is no private release.
 """
 
@@ -17,7 +17,10 @@ MAX_CATEGORIES = 2**62
 
 @dataclass(frozen=True, slots=True)
 class RandomizedResponse:
-    """Of `categories` answers, the true one is given `truth` times for each `lie` of any other."""
+    """Of `categories` answers, the true one is `truth` / `lie` times as likely as each other one.
+
+    Raises ValueError unless 1 <= lie < truth and there are two categories at least.
+    """
 
     truth: int
     lie: int
@@ -31,7 +34,10 @@ class RandomizedResponse:
 
     @classmethod
     def of_epsilon(cls, epsilon: Fraction, categories: int = 2) -> RandomizedResponse:
-        """Return the one whose loss is ε, or less by 1 in 10^9 at most for ε from 10^-6 to 20."""
+        """Return the mechanism of loss ε, or less by 1 in 10^9 at most for ε from 10^-6 to 20.
+
+        Raises ValueError unless ε is positive.
+        """
         # truth/lie is e^ε, rounded down to as many binary digits as 62 bits allow.
         if epsilon <= 0:
             raise ValueError("ε is positive")
@@ -41,7 +47,7 @@ class RandomizedResponse:
 
     @property
     def name(self) -> str:
-        """What users call it."""
+        """The mechanism's name in reports."""
         return "randomised response"
 
     @property
@@ -60,17 +66,17 @@ class RandomizedResponse:
         return ln(Fraction(self.truth, self.lie)).high
 
     def estimate(self, responses: int, total: int) -> Fraction:
-        """Return an unbiased estimate of how many of `total` mean the answer of `responses`."""
+        """Estimate, without bias, how many of `total` rows truly have the answer of `responses`."""
         return (responses - total * self.q) / (self.p - self.q)
 
     def variance(self, count: Fraction | int, total: int) -> Fraction:
-        """Return the variance of the estimate when `count` of `total` truly have this answer.
+        """Return the estimate's variance when `count` of `total` rows truly have the answer.
 
-        An estimated count may be given; it is brought into [0, total].
+        `count` may be an estimate; it is clamped to [0, total].
         """
         truly = min(max(Fraction(count), Fraction(0)), Fraction(total))
-        of_said = truly * self.p * (1 - self.p) + (total - truly) * self.q * (1 - self.q)
-        return of_said / (self.p - self.q) ** 2
+        of_responses = truly * self.p * (1 - self.p) + (total - truly) * self.q * (1 - self.q)
+        return of_responses / (self.p - self.q) ** 2
 
     @property
     def _all(self) -> int:

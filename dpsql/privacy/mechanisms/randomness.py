@@ -1,4 +1,4 @@
-"""Uniform bits: where all noise comes from."""
+"""Uniform random bits, from which all noise is made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Randomness(Protocol):
 
 
 class SystemRandomness:
-    """The operating system's generator, asked anew each time: nothing to seed, store or fork."""
+    """The operating system's generator, read anew each time: nothing to seed, store or fork."""
 
     def bytes(self, count: int) -> builtins.bytes:
         """Return `count` fresh uniform bytes."""

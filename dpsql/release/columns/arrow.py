@@ -1,4 +1,8 @@
-"""SQL types and canonical values as Arrow's."""
+"""SQL types as Arrow types, and canonical values as Arrow's.
+
+A canonical value is one that a domain may list: an exact number, text, a boolean, a date or a
+timestamp.
+"""
 
 from __future__ import annotations
 
@@ -63,29 +67,32 @@ def arrow_type(kind: SqlType) -> pa.DataType:
 
 
 def arrow_array(values: Iterable[Value | None], kind: SqlType) -> pa.Array:
-    """`values` as an array of `kind`'s Arrow type; numbers beyond its range are its ends."""
-    found = list(values)
+    """`values` as an array of `kind`'s Arrow type; numbers beyond its range become its ends."""
+    listed = list(values)
     if isinstance(kind, Varchar | Date) or (isinstance(kind, Integer) and kind.bits < 128):
         # Most values are what pyarrow takes; it says so where they aren't.
         with suppress(pa.ArrowException, OverflowError):
-            return pa.array(found, arrow_type(kind))
-    return pa.array([arrow_value(value, kind) for value in found], arrow_type(kind))
+            return pa.array(listed, arrow_type(kind))
+    return pa.array([arrow_value(value, kind) for value in listed], arrow_type(kind))
 
 
 def rows(table: pa.Table) -> tuple[tuple[Value | None, ...], ...]:
-    """A table's rows as canonical values."""
+    """The rows of a table as canonical values."""
     return tuple(zip(*map(_listed, table.columns), strict=True))
 
 
 def _listed(column: pa.ChunkedArray) -> Iterable[Value | None]:
-    kind, found = column.type, column.to_pylist()
+    kind, python_values = column.type, column.to_pylist()
     # Of a million rows a look at each value takes seconds.
     as_it_is = pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_date32(kind)
-    return found if as_it_is else map(canonical, found)
+    return python_values if as_it_is else map(canonical, python_values)
 
 
 def canonical(value: object) -> Value | None:
-    """What pyarrow gives, as domains hold it: exact numbers, text, booleans, days and moments."""
+    """The canonical form of a Python value from pyarrow.
+
+    Raises TypeError for a type that no domain has.
+    """
     match value:
         case None | bool() | int() | str() | dt.date():
             return value
@@ -96,7 +103,11 @@ def canonical(value: object) -> Value | None:
 
 
 def arrow_value(value: Value | None, kind: SqlType) -> object:
-    """A canonical value as pyarrow takes it."""
+    """The Python value that pyarrow converts to `kind`, of a canonical value.
+
+    Numbers beyond the range of `kind` become its ends. Raises TypeError for a number type and a
+    value that is no number.
+    """
     if value is None or isinstance(value, bool):
         return value
     match kind:

@@ -1,9 +1,9 @@
-"""How far noise may have moved a value: from the law of the noise and released integers alone.
+"""How far noise may have moved a value, by the noise distribution and released integers alone.
 
-Sums have the same error whatever they are. A mean's lies in Fieller's interval: the values a for
+Sums have the same error whatever their value. A mean's 95 % interval is Fieller's: the values a for
 which S - aN, as noisy as S and N together, is no farther from 0 than its 95 % half-width w, with
-w² = wS² + a²·wN². Functions of several moments have theirs in `moment_interval`. None of it tells
-of clamps and limits, which noise knows nothing of.
+w² = wS² + a²·wN². The intervals of functions of several moments are in `moment_interval`. No
+interval accounts for clamps and limits, of which noise knows nothing.
 """
 
 from __future__ import annotations
@@ -34,25 +34,29 @@ from dpsql.release.exact_answers import NoNoise
 
 CONFIDENCE = Fraction(95, 100)
 _NORMAL = 1.959964
-"""So many standard deviations hold 95 % of a normal law."""
+"""Within so many standard deviations of its mean a normal value lies with probability 95 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """Noise of several draws together, as far as errors need it: `width` is its 95 % half-width."""
+    """A weighted sum of noises: its variance, and its 95 % half-width, `width`."""
 
     variance: float
     width: int
 
 
 NoiseSpread = Noise | NoNoise | Combined
+"""The noise of a statistic, as far as errors need it."""
 
 Error = tuple[Fraction | None, Fraction | None, Fraction | None]
-"""The standard deviation of a value's noise, and the ends of its 95 % interval."""
+"""The standard deviation of a value's noise and the ends of its 95 % interval; None if unknown."""
 
 
 def select_part(output_kind: OutputKind, interval: Error) -> Fraction | None:
-    """What `output_kind` asks for of a value's error; None if no interval is known."""
+    """The part of a value's error that `output_kind` names; None if no interval is known.
+
+    Raises ValueError if it names the value itself.
+    """
     spread, low, high = interval
     match output_kind:
         case OutputKind.LOW:
@@ -70,7 +74,11 @@ def select_part(output_kind: OutputKind, interval: Error) -> Fraction | None:
 def error_interval(
     estimator: Estimator, row: tuple[int, ...], mechanisms: Sequence[NoiseSpread]
 ) -> Error:
-    """How far noise may have moved a column's value in the group of these noisy integers."""
+    """The error of a column's value in the group of these noisy integers.
+
+    `row` and `mechanisms` have an entry for each statistic. Raises ValueError for chosen values,
+    whose error is one of ranks.
+    """
     match estimator:
         case LinearEstimator():
             value = evaluate(estimator, row, ())
@@ -86,8 +94,8 @@ def error_interval(
             return _mean_error(estimator, row, mechanisms)
         case Moments():
             return _moment_error(estimator, row, mechanisms)
-        case Variance(index=place):
-            return _variance_error(estimator, row[place], mechanisms[place])
+        case Variance(index=index):
+            return _variance_error(estimator, row[index], mechanisms[index])
         case QuantileValue() | ChosenValue():
             raise ValueError("what is chosen has an error in rank only")
         case missing:
@@ -97,8 +105,8 @@ def error_interval(
 def linear_error(
     estimator: LinearEstimator, mechanisms: Sequence[NoiseSpread]
 ) -> tuple[Fraction, Fraction]:
-    """Standard deviation and 95 % half-width of a sum of noisy statistics, whatever they are."""
-    used = [(abs(factor), mechanisms[place]) for place, factor in estimator.summands if factor]
+    """Standard deviation and 95 % half-width of a sum of noisy statistics, at any values."""
+    used = [(abs(factor), mechanisms[index]) for index, factor in estimator.summands if factor]
     spread = _root(sum(f * f * float(m.variance) for f, m in used)) * estimator.step
     if len(used) == 1:
         ((factor, only),) = used
@@ -107,9 +115,9 @@ def linear_error(
 
 
 def mean_rows_error(estimator: Mean, mechanisms: Sequence[NoiseSpread]) -> float:
-    """What the 95 % half-width of a mean is times its rows, at most, where these are many.
+    """A bound on the 95 % half-width of a mean times its number of rows, where rows are many.
 
-    Fieller's interval there, for a mean that lies at the end of its range.
+    It is that of Fieller's interval, for a mean that lies at the end of its range.
     """
     total, count = _width(mechanisms[estimator.total]), _width(mechanisms[estimator.count])
     ends = (estimator.low / estimator.step, estimator.high / estimator.step)
@@ -123,9 +131,10 @@ def _with_response_variance(
     row: tuple[int, ...],
     noise: tuple[Fraction, Fraction],
 ) -> tuple[Fraction, Fraction]:
-    """Noise beside randomised answers, of as many rows as are known of: many coins are normal.
+    """The standard deviation and half-width of `noise` together with those of randomised answers.
 
-    Of a count, as many rows as are estimated are inside.
+    The sum of many independent answers is taken as normal. There are as many rows as
+    `response.rows` estimates, and of a count, as many of them as `value` says are inside.
     """
     rows = evaluate(response.rows, row, ())
     if not isinstance(rows, int | Fraction):
@@ -165,40 +174,41 @@ def _moment_error(
     if value is None:
         return None, None, None
     variance = Fraction(0)
-    for place in estimator.indices:
-        deviation = math.ceil(math.sqrt(mechanisms[place].variance))
+    for index in estimator.indices:
+        deviation = math.ceil(math.sqrt(mechanisms[index].variance))
         ends = [
-            moment(estimator, (*row[:place], row[place] + move, *row[place + 1 :]))
+            moment(estimator, (*row[:index], row[index] + move, *row[index + 1 :]))
             for move in (deviation, -deviation)
         ]
         variance += max(abs(value - end) for end in (value, *ends) if end is not None) ** 2
-    widths = {place: _width(mechanisms[place]) for place in estimator.indices}
-    found = interval(estimator, row, widths)
-    if found is None:
+    widths = {index: _width(mechanisms[index]) for index in estimator.indices}
+    ends_of_value = interval(estimator, row, widths)
+    if ends_of_value is None:
         return root(variance), None, None
-    return root(variance), min(found[0], value), max(found[1], value)
+    return root(variance), min(ends_of_value[0], value), max(ends_of_value[1], value)
 
 
 def combined(own: Sequence[Noise], variances: Sequence[float]) -> tuple[Combined, ...]:
-    """Weighted sums of draws of `own`, of these variances.
+    """Weighted sums of draws of `own` noise, of these variances.
 
-    A sum's half-width is no more of its standard deviations than that of the draw which has most,
-    and no more than its own draw's, which is the noisier one and has most weight in it.
+    A sum's half-width is at most as many of the sum's standard deviations as that of any of its
+    draws is of the draw's; and at most the half-width of its own draw, which is noisier than the
+    sum and has most weight in it.
     """
-    most = max(_width(noise) / math.sqrt(noise.variance) for noise in own)
+    max_ratio = max(_width(noise) / math.sqrt(noise.variance) for noise in own)
     return tuple(
-        Combined(variance, min(_width(noise), math.ceil(most * math.sqrt(variance))))
+        Combined(variance, min(_width(noise), math.ceil(max_ratio * math.sqrt(variance))))
         for noise, variance in zip(own, variances, strict=True)
     )
 
 
 def half_width(noise: NoiseSpread) -> int:
-    """The 95 % half-width of one draw, or of a weighted sum of some."""
+    """The 95 % half-width of one draw, or of a weighted sum of draws."""
     return noise.width if isinstance(noise, Combined) else noise.half_width(CONFIDENCE)
 
 
 def _variance_error(estimator: Variance, pairs: int, noise: NoiseSpread) -> Error:
-    """The value grows with the noisy integer, so that the ends of one are those of the other."""
+    """The error of a variance, which grows with the noisy integer: ends correspond to ends."""
     deviation, width = math.ceil(math.sqrt(noise.variance)), _width(noise)
     value = spread(estimator, pairs)
     moved = [abs(spread(estimator, pairs + move) - value) for move in (deviation, -deviation)]
@@ -207,7 +217,7 @@ def _variance_error(estimator: Variance, pairs: int, noise: NoiseSpread) -> Erro
 
 @lru_cache(maxsize=1024)
 def _width(noise: NoiseSpread) -> int:
-    """The 95 % half-width of a part of a sum.
+    """The 95 % half-width of one part of a sum.
 
     It is 1.96 standard deviations of normal noise, 2.12 of Laplace noise; that of a sum is, nearly,
     the root of its parts' squares. Noise that is mostly 0 has one too: of many parts, one isn't 0.

@@ -1,9 +1,10 @@
-"""What other groups add to a column becomes statistics of each group, with noise of its own.
+"""Sums over other groups become statistics of each group, with noise of their own.
 
 tea 50, coffee 30, none 20   →   tea (50, others 50), coffee (30, others 70), none (20, others 80)
 
-Of the groups that differ in one key alone each adds a draw that no other group's own value has, so
-that a value's own noise and that of the others are independent.
+Each of the groups that differ in one key alone adds a draw of noise to the sum. None of these draws
+is in the group's own value, so that the noise of the value and that of the others' sum are
+independent.
 """
 
 from __future__ import annotations
@@ -26,47 +27,54 @@ from dpsql.release.columns.confidence_interval import Combined, NoiseSpread, hal
 from dpsql.release.columns.integer_arrays import of_list
 
 StatisticIndex = tuple[int, int]
-"""A key and a statistic: its sum over the groups that differ in this key alone."""
+"""A key and a statistic, which is summed over the groups that differ in this key alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalizedOutputs:
-    """`outputs` that read one group alone, which has `added` statistics behind its own."""
+    """Outputs that read one group alone, whose statistics include sums over other groups.
+
+    `added` are these sums, which follow the group's own statistics; `spreads` is the noise of all
+    statistics.
+    """
 
     outputs: tuple[EstimatedColumn, ...]
     spreads: tuple[NoiseSpread, ...]
     added: tuple[StatisticIndex, ...]
 
     def add_statistics(self, groups: NoisyGroups) -> NoisyGroups:
-        """`groups` with what was added; all cells of their keys are there."""
+        """Append the `added` sums to the statistics of `groups`, in which no cell is missing."""
         if not self.added:
             return groups
-        sums = tuple(_other_groups(groups, key, place) for key, place in self.added)
+        sums = tuple(_other_groups(groups, key, index) for key, index in self.added)
         return replace(groups, statistics=(*groups.statistics, *sums))
 
 
 def localize(
     outputs: tuple[EstimatedColumn, ...], spreads: Sequence[NoiseSpread]
 ) -> LocalizedOutputs:
-    """`outputs` over statistics with noise of these `spreads`, without a look at other groups."""
+    """Make `outputs` read one group alone: sums over other groups become statistics of their own.
+
+    `spreads` is the noise of each statistic.
+    """
     read = {
-        (others.key, place): others.groups
+        (others.key, index): others.groups
         for output in outputs
         for others in _read(output.estimator)
-        for place, _ in others.summands
+        for index, _ in others.summands
     }
-    places = {each: len(spreads) + number for number, each in enumerate(read)}
+    indices = {each: len(spreads) + number for number, each in enumerate(read)}
     return LocalizedOutputs(
         tuple(
-            replace(output, estimator=_localized(output.estimator, places)) for output in outputs
+            replace(output, estimator=_localized(output.estimator, indices)) for output in outputs
         ),
-        (*spreads, *(_summed(spreads[place], groups) for (_, place), groups in read.items())),
+        (*spreads, *(_summed(spreads[index], groups) for (_, index), groups in read.items())),
         tuple(read),
     )
 
 
 def _read(estimator: Estimator) -> list[CrossGroupSum]:
-    """What it reads of other groups, and the number of rows by which its variance goes."""
+    """The sums over other groups that `estimator` reads, also for its response variance."""
     if not isinstance(estimator, LinearEstimator):
         return []
     own = [] if estimator.cross_group is None else [estimator.cross_group]
@@ -78,6 +86,7 @@ def _read(estimator: Estimator) -> list[CrossGroupSum]:
 
 
 def _localized(estimator: Estimator, indices: dict[StatisticIndex, int]) -> Estimator:
+    """`estimator` with the statistics at `indices` for its sums over other groups."""
     return (
         _of_one_group(estimator, indices) if isinstance(estimator, LinearEstimator) else estimator
     )
@@ -86,25 +95,33 @@ def _localized(estimator: Estimator, indices: dict[StatisticIndex, int]) -> Esti
 def _of_one_group(
     estimator: LinearEstimator, indices: dict[StatisticIndex, int]
 ) -> LinearEstimator:
-    said, others = estimator.response_variance, estimator.cross_group
-    if said is not None:
-        said = ResponseVariance(said.inside, said.outside, _of_one_group(said.rows, indices))
+    response, others = estimator.response_variance, estimator.cross_group
+    if response is not None:
+        response = ResponseVariance(
+            response.inside, response.outside, _of_one_group(response.rows, indices)
+        )
     if others is None:
-        return replace(estimator, response_variance=said)
-    added = tuple((indices[others.key, place], factor) for place, factor in others.summands)
+        return replace(estimator, response_variance=response)
+    added = tuple((indices[others.key, index], factor) for index, factor in others.summands)
     return replace(
-        estimator, summands=(*estimator.summands, *added), response_variance=said, cross_group=None
+        estimator,
+        summands=(*estimator.summands, *added),
+        response_variance=response,
+        cross_group=None,
     )
 
 
 def _summed(noise: NoiseSpread, groups: int) -> Combined:
-    """A sum of draws has no more standard deviations in its half-width than one of them has."""
+    """The noise of a sum of `groups` draws.
+
+    A sum's half-width has no more standard deviations than that of one draw.
+    """
     width = math.ceil(half_width(noise) * math.sqrt(groups))
     return Combined(groups * float(noise.variance), width)
 
 
 def _other_groups(groups: NoisyGroups, key: int, index: int) -> Integers:
-    """A statistic's sum over the groups that differ in this key alone, for each group."""
+    """For each group, a statistic's sum over the other groups that differ in this key alone."""
     rest = [column.to_pylist() for number, column in enumerate(groups.keys) if number != key]
     cells = list(zip(*rest, strict=True)) if rest else [()] * groups.count
     values: list[int] = groups.statistics[index].tolist()

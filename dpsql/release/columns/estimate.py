@@ -1,4 +1,4 @@
-"""A released column's value in one group: post-processing, exact until the last rounding."""
+"""A released column's value in one group: postprocessing, exact until the last rounding."""
 
 from __future__ import annotations
 
@@ -23,32 +23,35 @@ from dpsql.schema.sql_type import Date, Decimal, Integer, SqlType, Timestamp
 
 
 def evaluate(estimator: Estimator, row: tuple[int, ...], chosen: tuple[int, ...]) -> Value | None:
-    """One column's value from a group's noisy statistics and choices; None if it has no meaning."""
+    """One column's value from a group's noisy statistics `row` and `chosen` cells; None is NULL.
+
+    Raises TypeError for sums over other groups that weren't localized before.
+    """
     match estimator:
         case LinearEstimator(cross_group=CrossGroupSum()):
             raise TypeError("what other groups add is a statistic of its own by now")
-        case LinearEstimator(summands=terms, step=step, type=kind, minimum=least):
-            total = estimator.constant + step * sum(factor * row[place] for place, factor in terms)
-            if least is not None:
-                total = max(total, Fraction(least))
+        case LinearEstimator(summands=terms, step=step, type=kind, minimum=minimum):
+            total = estimator.constant + step * sum(factor * row[index] for index, factor in terms)
+            if minimum is not None:
+                total = max(total, Fraction(minimum))
             return _rounded(total, kind)
-        case Mean(total=total_place, count=count, center=centre, step=step, low=low, high=high):
-            mean = step * (centre + Fraction(row[total_place], max(row[count], 1)))
+        case Mean(total=sum_index, count=count, center=centre, step=step, low=low, high=high):
+            mean = step * (centre + Fraction(row[sum_index], max(row[count], 1)))
             return min(max(mean, low), high)
         case Moments():
             return moment(estimator, row)
-        case Variance(index=place):
-            return spread(estimator, row[place])
-        case QuantileValue(index=place, low=low, width=width, high=high, type=kind):
-            return _middle(min(low + width * chosen[place], high), kind)
-        case ChosenValue(index=place, values=values):
-            return values[chosen[place]]
+        case Variance(index=index):
+            return spread(estimator, row[index])
+        case QuantileValue(index=index, low=low, width=width, high=high, type=kind):
+            return _middle(min(low + width * chosen[index], high), kind)
+        case ChosenValue(index=index, values=values):
+            return values[chosen[index]]
         case missing:
             assert_never(missing)
 
 
 def _rounded(total: Fraction, kind: SqlType) -> Value:
-    """A sum as `kind` holds it: only estimates of true answers have to be rounded."""
+    """A sum as a value of `kind`: only estimates of true answers aren't one already."""
     match kind:
         case Integer():
             return round(total)
@@ -59,7 +62,7 @@ def _rounded(total: Fraction, kind: SqlType) -> Value:
 
 
 def _middle(value: Fraction, kind: SqlType) -> Value:
-    """The middle of a cell, as one of the values that `kind` has."""
+    """The middle of a cell, rounded down to a value of `kind`."""
     match kind:
         case Integer():
             return math.floor(value)

@@ -1,7 +1,8 @@
-"""Sums and means of all groups at once: bit for bit what `value` gives of each.
+"""Sums and means of all groups at once: bit for bit what `evaluate` returns for each group.
 
-Everything is exact in int64 up to one last division of doubles that are integers, which IEEE
-rounds correctly, as Python does a fraction's. Where a bound doesn't hold there is no vector.
+Everything is exact in int64 up to one last division of doubles that are integers, which IEEE rounds
+correctly, as Python does a fraction's. Where numbers may pass these bounds no column is computed
+here.
 """
 
 from __future__ import annotations
@@ -26,27 +27,27 @@ from dpsql.release.columns.integer_arrays import (
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 _EXACT = 2**53
-"""Doubles hold every integer up to here."""
+"""Doubles represent every integer up to this one."""
 
 
 def whole_column(
     estimator: Estimator, statistics: Sequence[Integers], kind: SqlType
 ) -> pa.Array | None:
-    """The column that `estimator` makes of noisy statistics; None if it has to go row by row."""
+    """The column that `estimator` computes from noisy statistics; None if it needs `evaluate`."""
     match estimator:
-        case LinearEstimator(constant=constant, response_variance=said) if (
-            constant or said is not None
+        case LinearEstimator(constant=constant, response_variance=response) if (
+            constant or response is not None
         ):
             return None
-        case LinearEstimator(summands=terms, step=step, minimum=least) if (
-            least is None or step == 1
+        case LinearEstimator(summands=terms, step=step, minimum=minimum) if (
+            minimum is None or step == 1
         ):
             digits = 10 ** _scale(kind)
             factor = step * digits
             sums = combined(terms, statistics, max(1, abs(factor.numerator)))
             if sums is None:
                 return None
-            return _numbers(sums if least is None else np.maximum(sums, least), factor, kind)
+            return _numbers(sums if minimum is None else np.maximum(sums, minimum), factor, kind)
         case Mean() if kind == Double():
             return _mean(estimator, statistics)
         case _:
@@ -58,7 +59,7 @@ def _scale(kind: SqlType) -> int:
 
 
 def _numbers(sums: NDArray[np.int64], factor: Fraction, kind: SqlType) -> pa.Array | None:
-    """`sums` times `factor`, as the digits of `kind`; what is beyond its range is its ends."""
+    """`sums` times `factor` as an array of `kind`; values beyond its range become its ends."""
     scaled = sums * np.int64(factor.numerator)
     match kind:
         case Double(bits=64) if largest(scaled) <= _EXACT and factor.denominator <= _EXACT:
@@ -67,12 +68,12 @@ def _numbers(sums: NDArray[np.int64], factor: Fraction, kind: SqlType) -> pa.Arr
             return decimals(scaled, arrow_type(kind))
         case Integer(bits=bits, signed=signed) if factor.denominator == 1:
             low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
-            kept = np.clip(scaled, low, min(high, OUTSIDE_64_BITS - 1))
+            clipped = np.clip(scaled, low, min(high, OUTSIDE_64_BITS - 1))
             # Arrow's own name of NumPy's type needs pandas, in some versions.
-            return numbers(kept.astype(np.dtype(f"{'' if signed else 'u'}int{bits}")))
+            return numbers(clipped.astype(np.dtype(f"{'' if signed else 'u'}int{bits}")))
         case Decimal(precision=precision) if factor.denominator == 1:
-            most = min(10**precision, OUTSIDE_64_BITS) - 1
-            return decimals(np.clip(scaled, -most, most), arrow_type(kind))
+            max_digits = min(10**precision, OUTSIDE_64_BITS) - 1
+            return decimals(np.clip(scaled, -max_digits, max_digits), arrow_type(kind))
         case _:
             return None
 

@@ -1,6 +1,6 @@
-"""The keys of groups as Arrow columns: all cells of enumerated domains, or those that were found.
+"""The keys of groups as Arrow columns: of all cells of enumerated domains, or of the engine's rows.
 
-Cells of several domains go by their numbers; no key is ever a Python value of its own.
+Cells of several domains have one number; no key is ever a Python value of its own.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Keys = tuple[pa.Array, ...]
 Indices = NDArray[np.int64]
 
 _SMALL: Final = 1_000
-"""So many keys are sorted here: pyarrow's functions take a twentieth of a second to be imported."""
+"""Up to so many keys are sorted here: to import pyarrow's functions takes 50 ms."""
 
 
 def domain_table(domain: DomainTable) -> pa.Table:
-    """A key domain as the engine reads it; integers that Arrow has no type for are texts."""
+    """A key domain as a table for the engine; integers that Arrow has no type for become texts."""
     numbers = pa.array(range(len(domain.cells)), pa.int64())
     columns = [
         pa.array([None if v is None else str(v) for v in values], pa.string())
@@ -39,31 +39,31 @@ def domain_table(domain: DomainTable) -> pa.Table:
 
 
 def number_of_cells(query: EngineQuery) -> int:
-    """How many cells all domains have together; 1 if there are none."""
+    """The number of combinations of all domains' cells; 1 if there are no domains."""
     return math.prod(len(domain.cells) for domain in query.domains)
 
 
 def every_key(bounded: BoundedRelease, query: EngineQuery) -> Keys:
-    """The key of each cell of the enumerated domains, in the order of their numbers."""
-    places = np.arange(number_of_cells(query), dtype=np.int64)
+    """The key of each cell of the enumerated domains, in the order of cell numbers."""
+    rest = np.arange(number_of_cells(query), dtype=np.int64)
     parts = []
     for domain in reversed(query.domains):
-        parts.append(places % len(domain.cells))
-        places = places // len(domain.cells)
+        parts.append(rest % len(domain.cells))
+        rest = rest // len(domain.cells)
     return _in_order(bounded, query, parts[::-1], ())
 
 
 def listed_keys(bounded: BoundedRelease, query: EngineQuery) -> Keys:
-    """The keys of a release that shows every cell of its enumerated domains, as it orders them."""
+    """The keys of a release that shows every cell of its domains, in the order of its rows."""
     keys = every_key(bounded, query)
     order = ascending(keys, np.arange(number_of_cells(query), dtype=np.int64))
     return tuple(take(key, order) for key in keys)
 
 
 def keys_of_rows(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> Keys:
-    """The key of each row of `raw`."""
-    listed = {place for found in bounded.contributions.domains for place in found.keys}
-    unlisted = [k for place, k in enumerate(bounded.contributions.keys) if place not in listed]
+    """The key of each row of `raw`, a result of the engine."""
+    listed = {index for domain in bounded.contributions.domains for index in domain.keys}
+    unlisted = [k for index, k in enumerate(bounded.contributions.keys) if index not in listed]
     count = len(query.domains)
     others = tuple(
         _typed(raw.column(f"g{count + n}"), key.expression.type) for n, key in enumerate(unlisted)
@@ -73,22 +73,22 @@ def keys_of_rows(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> 
 
 
 def cells_of(raw: pa.Table, query: EngineQuery) -> Indices:
-    """The number of each row's cell, among all that the domains have together."""
-    places = np.zeros(raw.num_rows, dtype=np.int64)
+    """The number of each row's cell among all combinations of the domains' cells."""
+    cells = np.zeros(raw.num_rows, dtype=np.int64)
     for n, domain in enumerate(query.domains):
-        places = places * len(domain.cells) + raw.column(f"g{n}").to_numpy()
-    return places
+        cells = cells * len(domain.cells) + raw.column(f"g{n}").to_numpy()
+    return cells
 
 
 def ascending(keys: Keys, subset: Indices) -> Indices:
-    """`subset` in the order of their keys, NULL last."""
+    """The indices of `subset` in the order of their keys, NULL last."""
     if not keys:
         return subset
     rows = [take(key, subset) for key in keys]
     if subset.size <= _SMALL:
         listed = list(zip(*map(_nulls_last, rows), strict=True))
         return subset[sorted(range(subset.size), key=listed.__getitem__)]
-    import pyarrow.compute as pc  # noqa: PLC0415 - see _FEW
+    import pyarrow.compute as pc  # noqa: PLC0415 - see _SMALL
 
     table = pa.table(rows, names=_numbered(len(keys)))
     # NULLs are last unless something else is asked for.
@@ -97,11 +97,11 @@ def ascending(keys: Keys, subset: Indices) -> Indices:
 
 
 def take(column: pa.Array, indices: Indices) -> pa.Array:
-    """The values of `column` at `indices`, in their order."""
+    """The values of `column` at `indices`, in the order of `indices`."""
     if max(len(column), indices.size) > _SMALL:
         return column.take(pa.array(indices))
     values = column.to_pylist()
-    return pa.array([values[place] for place in indices], column.type)
+    return pa.array([values[index] for index in indices], column.type)
 
 
 def _nulls_last(column: pa.Array) -> list[tuple[bool, Any]]:
@@ -111,15 +111,15 @@ def _nulls_last(column: pa.Array) -> list[tuple[bool, Any]]:
 def _in_order(
     bounded: BoundedRelease, query: EngineQuery, parts: list[Indices], unlisted: Keys
 ) -> Keys:
-    """Columns in the order of the keys, from cells of the domains and from unlisted keys."""
+    """Columns in the order of the keys, made of cells of the domains and of unlisted keys."""
     domains = bounded.contributions.domains
-    by_place: dict[int, pa.Array] = {}
-    for found, domain, numbers in zip(domains, query.domains, parts, strict=True):
-        for place, column in zip(found.keys, _columns(domain), strict=True):
-            by_place[place] = take(column, numbers)
-    rest = [place for place in range(len(bounded.contributions.keys)) if place not in by_place]
-    by_place |= dict(zip(rest, unlisted, strict=True))
-    return tuple(by_place[place] for place in range(len(by_place)))
+    by_index: dict[int, pa.Array] = {}
+    for key_domain, domain, numbers in zip(domains, query.domains, parts, strict=True):
+        for index, column in zip(key_domain.keys, _columns(domain), strict=True):
+            by_index[index] = take(column, numbers)
+    rest = [index for index in range(len(bounded.contributions.keys)) if index not in by_index]
+    by_index |= dict(zip(rest, unlisted, strict=True))
+    return tuple(by_index[index] for index in range(len(by_index)))
 
 
 def _typed(column: pa.ChunkedArray, kind: SqlType) -> pa.Array:
@@ -133,7 +133,7 @@ def _columns(domain: DomainTable) -> list[pa.Array]:
 
 
 def _values(domain: DomainTable) -> Iterator[tuple[list[Value | None], SqlType]]:
-    """The values of each key, cell by cell."""
+    """The values of each key of a domain, cell by cell, and the key's type."""
     for n, kind in enumerate(domain.types):
         yield [cell[n] for cell in domain.cells], kind
 

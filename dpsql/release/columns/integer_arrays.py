@@ -1,6 +1,6 @@
-"""Whole columns of integers: int64 where all of them fit, Python's own where one doesn't.
+"""Whole columns of integers: int64 where all of them fit, Python's integers where one doesn't.
 
-Either way they are exact. What may overflow is never computed in int64.
+Both are exact. Nothing that may overflow is computed in int64.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 
 OUTSIDE_64_BITS = 2**63
-"""int64 holds everything nearer to 0."""
+"""All integers nearer to 0 than this fit int64."""
 
 
 def of_column(column: pa.ChunkedArray) -> Integers:
-    """The integers of a column, 0 for NULL: of integers, or of decimals without a scale."""
+    """The integers of a column, 0 for NULL; its type is integer, or decimal without a scale."""
     kind = column.type
     if not column.null_count and pa.types.is_signed_integer(kind):
         whole = column if column.type == pa.int64() else column.cast(pa.int64())
@@ -32,7 +32,7 @@ def of_column(column: pa.ChunkedArray) -> Integers:
 
 
 def of_list(values: Sequence[int]) -> Integers:
-    """`values`, as int64 if they fit."""
+    """`values` as an array of int64 if they fit, else of Python integers."""
     try:
         return np.array(values, dtype=np.int64)
     except OverflowError:
@@ -40,7 +40,7 @@ def of_list(values: Sequence[int]) -> Integers:
 
 
 def rounded(values: NDArray[np.float64]) -> Integers:
-    """The nearest integers, each a value of its own whatever its size."""
+    """The nearest integers, exact whatever their size."""
     whole = np.rint(values)
     if not whole.size or float(np.abs(whole).max()) < 2**62:
         return np.asarray(whole.astype(np.int64))
@@ -48,27 +48,30 @@ def rounded(values: NDArray[np.float64]) -> Integers:
 
 
 def largest(values: Integers) -> int:
-    """The greatest distance from 0; 0 if there are no values."""
+    """The largest absolute value; 0 if there are no values."""
     return max(abs(int(values.min())), abs(int(values.max()))) if values.size else 0
 
 
 def combined(
     terms: Sequence[tuple[int, int]], vectors: Sequence[Integers], factor_limit: int = 1
 ) -> NDArray[np.int64] | None:
-    """Σ factor · vector over (place, factor), None if `factor_limit` times it could pass int64."""
-    if any(vectors[place].dtype == object for place, _ in terms):
+    """Σ factor · vectors[index] over the (index, factor) in `terms`.
+
+    None if a vector is of Python integers, or `factor_limit` times the sum could overflow int64.
+    """
+    if any(vectors[index].dtype == object for index, _ in terms):
         return None
     reach = sum(abs(f) * max(largest(vectors[p]), 1) for p, f in terms)
     if factor_limit * reach >= OUTSIDE_64_BITS:
         return None
-    found = np.zeros(vectors[0].size if vectors else 0, dtype=np.int64)
-    for place, factor in terms:
-        found += vectors[place] * np.int64(factor)
-    return found
+    sums = np.zeros(vectors[0].size if vectors else 0, dtype=np.int64)
+    for index, factor in terms:
+        sums += vectors[index] * np.int64(factor)
+    return sums
 
 
 def decimals(values: NDArray[np.int64], kind: pa.Decimal128Type) -> pa.Array:
-    """`values` as the digits of decimals."""
+    """`values` as an array of decimals of type `kind`, whose digits they are."""
     wide = np.empty((values.size, 2), dtype="<i8")
     wide[:, 0] = values
     wide[:, 1] = values >> 63
@@ -76,13 +79,13 @@ def decimals(values: NDArray[np.int64], kind: pa.Decimal128Type) -> pa.Array:
 
 
 def numbers(values: NDArray[Any]) -> pa.Array:
-    """Machine numbers as an array over the same memory.
+    """Machine numbers as an Arrow array over the same memory.
 
     `pa.array` looks for masks, for which it imports numpy.ma.
     """
-    kept = np.ascontiguousarray(values)
+    contiguous = np.ascontiguousarray(values)
     return pa.Array.from_buffers(
-        pa.from_numpy_dtype(kept.dtype), kept.size, [None, pa.py_buffer(kept)]
+        pa.from_numpy_dtype(contiguous.dtype), contiguous.size, [None, pa.py_buffer(contiguous)]
     )
 
 

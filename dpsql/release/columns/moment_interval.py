@@ -2,12 +2,12 @@
 
 Noise moves a function of several sums by each sum's noise times the function's derivative there,
 and independent parts add up as squares do (the delta method). That holds where the function is
-nearly a line within the noise, which variances of few rows aren't: they are kept at 0 or at their
-largest, where nothing seems to move them, and a count of few rows may be half of what it is. So
+nearly linear within the noise, which variances of few rows aren't: they are clamped to 0 or to
+their maximum, where their derivative is 0, and a count of few rows may be half of the true one. So
 
-- the function is taken without its ends, which the interval is kept within afterwards;
+- the function is taken without its clamps, to which the interval is clamped afterwards;
 - each derivative is the largest at the noisy sums and where each of them is off by its half-width;
-- where so few rows are left, or no variance to divide by, the value may be any that there is.
+- where so few rows are left, or no variance to divide by, the interval is that of all values.
 
 Of many rows the interval is the delta method's; of few it is wider, up to all values.
 """
@@ -24,6 +24,7 @@ from dpsql.plan.bounded_release.estimator import MomentIndices, Moments
 from dpsql.release.columns.moments import root
 
 Ends = tuple[Fraction, Fraction]
+"""The lower and upper end of an interval."""
 
 Number = TypeVar("Number", float, Fraction)
 
@@ -39,37 +40,41 @@ _CORRELATIONS = (AggregateFunction.CORR, AggregateFunction.REGR_R2)
 
 _MIN_ROWS = 2
 _STEP = 1 / 16
-"""Derivatives are differences over so many half-widths to both sides."""
+"""Derivatives are differences over this part of a half-width to both sides."""
 
 
 def interval(estimator: Moments, row: tuple[int, ...], widths: Mapping[int, int]) -> Ends | None:
-    """Where the value is without noise, in 95 of 100 cases; None if it may be any number.
+    """The interval that holds the value without noise in 95 of 100 cases; None if it is unbounded.
 
-    `widths` are the 95 % half-widths of the noise of each of `row`, by its place.
+    `row` are a group's noisy statistics; `widths` are the 95 % half-widths of their noise, by
+    index.
     """
-    found, function = _inside(estimator, row, widths), estimator.function
+    inside, function = _inside(estimator, row, widths), estimator.function
     x, y = estimator.x, estimator.x if estimator.y is None else estimator.y
     if function in _CORRELATIONS:
-        low, high = _clipped(found, Fraction(-1), Fraction(1))
+        low, high = _clipped(inside, Fraction(-1), Fraction(1))
         if function is AggregateFunction.CORR:
             return low, high
         squares = low**2, high**2
         return Fraction(0) if low <= 0 <= high else min(squares), max(squares)
     if function not in (*_VARIANCES, *_COVARIANCES):
-        if found is None:
+        if inside is None:
             return None
         step = y.step / x.step if function is AggregateFunction.REGR_SLOPE else y.step
-        return found[0] * step, found[1] * step
+        return inside[0] * step, inside[1] * step
     fewest = max(row[estimator.count] - widths[estimator.count], _MIN_ROWS)
-    most = Fraction(x.radius * y.radius)
+    max_covariance = Fraction(x.radius * y.radius)
     if function in _OF_SAMPLES:
-        most *= Fraction(fewest, fewest - 1)
-    low, high = _clipped(found, Fraction(0) if function in _VARIANCES else -most, most)
+        max_covariance *= Fraction(fewest, fewest - 1)
+    low, high = _clipped(
+        inside, Fraction(0) if function in _VARIANCES else -max_covariance, max_covariance
+    )
     low, high = low * x.step * y.step, high * x.step * y.step
     return (root(low), root(high)) if function in _DEVIATIONS else (low, high)
 
 
 def _clipped(interval: Ends | None, minimum: Fraction, maximum: Fraction) -> Ends:
+    """The interval clamped to [minimum, maximum], which is all of it if `interval` is None."""
     if interval is None:
         return minimum, maximum
     low, high = (min(max(end, minimum), maximum) for end in interval)
@@ -77,13 +82,13 @@ def _clipped(interval: Ends | None, minimum: Fraction, maximum: Fraction) -> End
 
 
 def _inside(estimator: Moments, row: tuple[int, ...], widths: Mapping[int, int]) -> Ends | None:
-    """The interval of the value without its ends, in steps; None if it may be any."""
+    """The interval of the unclamped value, in steps; None if it is unbounded."""
     if row[estimator.count] - widths[estimator.count] <= _MIN_ROWS:
         return None
     # Exactly: of many rows, noise is less than what doubles leave of a variance.
-    middle = _value(estimator, {place: Fraction(row[place]) for place in estimator.indices})
+    middle = _value(estimator, {index: Fraction(row[index]) for index in estimator.indices})
     try:
-        moved = _moved(estimator, {place: float(row[place]) for place in estimator.indices}, widths)
+        moved = _moved(estimator, {index: float(row[index]) for index in estimator.indices}, widths)
     except OverflowError:
         return None
     if middle is None or moved is None or not math.isfinite(moved):
@@ -94,31 +99,31 @@ def _inside(estimator: Moments, row: tuple[int, ...], widths: Mapping[int, int])
 def _moved(
     estimator: Moments, point: Mapping[int, float], widths: Mapping[int, int]
 ) -> float | None:
-    """How far noise moves the value, by the largest derivatives that there may be."""
-    most = dict.fromkeys(estimator.indices, 0.0)
+    """The 95 % half-width of the value, by the largest derivatives; None if it is undefined."""
+    max_moves = dict.fromkeys(estimator.indices, 0.0)
     for near in _near(point, widths):
-        for place in estimator.indices:
-            step = widths[place] * _STEP
-            above = _value(estimator, {**near, place: near[place] + step})
-            below = _value(estimator, {**near, place: near[place] - step})
+        for index in estimator.indices:
+            step = widths[index] * _STEP
+            above = _value(estimator, {**near, index: near[index] + step})
+            below = _value(estimator, {**near, index: near[index] - step})
             if above is None or below is None:
                 return None
-            most[place] = max(most[place], abs(above - below) / (2 * _STEP))
-    return math.hypot(*most.values())
+            max_moves[index] = max(max_moves[index], abs(above - below) / (2 * _STEP))
+    return math.hypot(*max_moves.values())
 
 
 def _near(point: Mapping[int, float], widths: Mapping[int, int]) -> Iterator[dict[int, float]]:
-    """The noisy sums, and where each of them is off by its half-width."""
+    """The noisy sums, and the same sums with one of them off by its half-width."""
     yield dict(point)
-    for place, value in point.items():
-        for off in (widths[place], -widths[place]):
-            yield {**point, place: value + off}
+    for index, value in point.items():
+        for off in (widths[index], -widths[index]):
+            yield {**point, index: value + off}
 
 
 def _value(estimator: Moments, sums: Mapping[int, Number]) -> Number | None:
-    """The value in steps, beyond all ends, and of deviations the variance; None without variance.
+    """The unclamped value in steps, or the variance of a standard deviation; None if undefined.
 
-    Of REGR_R2 it is the correlation.
+    For REGR_R2 it is the correlation.
     """
     count, function = sums[estimator.count], estimator.function
     if count <= 1:
@@ -146,7 +151,7 @@ def _value(estimator: Moments, sums: Mapping[int, Number]) -> Number | None:
 
 
 def _axis(axis: MomentIndices, count: Number, sums: Mapping[int, Number]) -> tuple[Number, Number]:
-    """How far the mean is from the centre, and the variance; 0 where no squares were summed."""
+    """The mean's distance from the centre, and the variance; 0 where no squares are summed."""
     shift = sums[axis.total] / count
     if axis.square is None:
         return shift, count - count

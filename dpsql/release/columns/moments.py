@@ -1,7 +1,7 @@
-"""Variances, correlations and slopes from noisy moments: post-processing, exact up to the root.
+"""Variances, correlations and slopes from noisy moments: postprocessing, exact up to the root.
 
-A variance of values within r of a centre is at most r², whatever the noise says; a group with
-fewer than two rows, as far as can be told, has the variance of two.
+A variance of values within r of a centre is at most r², whatever the noise; a group whose noisy
+count is below two has the variance of two rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ONE = Fraction(1)
 
 
 def moment(estimator: Moments, row: tuple[int, ...]) -> Fraction | None:
-    """The value of `estimator`; None where noise left no variance to divide by."""
+    """The value of `estimator` on noisy statistics; None where it would divide by no variance."""
     count = row[estimator.count]
     x = _axis(estimator.x, count, row)
     match estimator.function:
@@ -37,8 +37,8 @@ def moment(estimator: Moments, row: tuple[int, ...]) -> Fraction | None:
 def spread(estimator: Variance, pairs: int) -> Fraction:
     """A variance or its root; `pairs` is the noisy sum of squared differences of all pairs.
 
-    Half of the values at one end and half at the other have the largest: a quarter of the square
-    of their width.
+    The variance is largest if half of the values lie at either end: a quarter of the square of
+    their width.
     """
     quarter = Fraction((estimator.value.high - estimator.value.low) ** 2, 4)
     variance = _clipped(Fraction(pairs), _ZERO, quarter * estimator.rows**2) * estimator.scale
@@ -46,7 +46,7 @@ def spread(estimator: Variance, pairs: int) -> Fraction:
 
 
 def root(value: Fraction) -> Fraction:
-    """The square root, as near as a DOUBLE of its size is: `value` may lie beyond them all."""
+    """The square root to the precision of a DOUBLE; `value` may lie beyond all of them."""
     halvings = max(0, value.numerator.bit_length() - value.denominator.bit_length() - 1000) // 2
     return Fraction(math.sqrt(value / (1 << 2 * halvings))) * (1 << halvings)
 
@@ -65,8 +65,8 @@ def _paired(estimator: Moments, count: int, x: _Moment, row: tuple[int, ...]) ->
     crossed = Fraction(row[estimator.product], max(count, 1)) * steps
     ours, theirs = x.mean - _center(estimator.x), y.mean - _center(estimator.y)
     # No covariance is larger than both ranges allow.
-    most = estimator.x.radius * estimator.y.radius * steps
-    covariance = _clipped(crossed - ours * theirs, -most, most)
+    max_covariance = estimator.x.radius * estimator.y.radius * steps
+    covariance = _clipped(crossed - ours * theirs, -max_covariance, max_covariance)
     match estimator.function:
         case AggregateFunction.COVAR_POP:
             return covariance
@@ -80,22 +80,22 @@ def _paired(estimator: Moments, count: int, x: _Moment, row: tuple[int, ...]) ->
             both = root(x.variance) * root(y.variance)
             if not both:
                 return None
-            found = _clipped(covariance / both, Fraction(-1), Fraction(1))
-            return found if estimator.function is AggregateFunction.CORR else found**2
+            correlation = _clipped(covariance / both, Fraction(-1), Fraction(1))
+            return correlation if estimator.function is AggregateFunction.CORR else correlation**2
         case other:
             raise ValueError(f"{other.value} is no function of two columns' moments")
 
 
 def _axis(axis: MomentIndices, count: int, row: tuple[int, ...]) -> _Moment:
-    """Mean and variance of a column; its variance is 0 where no squares were summed."""
+    """Mean and variance of a column; the variance is 0 where no squares are summed."""
     rows = max(count, 1)
     shift = _clipped(Fraction(row[axis.total], rows), -Fraction(axis.radius), Fraction(axis.radius))
     mean = (axis.center + shift) * axis.step
     if axis.square is None:
         return _Moment(mean, _ZERO)
-    most = Fraction(axis.radius**2)
-    spread = Fraction(row[axis.square], rows) + most - shift**2
-    return _Moment(mean, _clipped(spread, _ZERO, most) * axis.step**2)
+    max_variance = Fraction(axis.radius**2)
+    spread = Fraction(row[axis.square], rows) + max_variance - shift**2
+    return _Moment(mean, _clipped(spread, _ZERO, max_variance) * axis.step**2)
 
 
 def _center(axis: MomentIndices) -> Fraction:
@@ -103,7 +103,7 @@ def _center(axis: MomentIndices) -> Fraction:
 
 
 def _of_sample(count: int) -> Fraction:
-    """Bessel's correction n / (n - 1)."""
+    """Bessel's correction n / (n - 1), for n of at least 2."""
     rows = max(count, 2)
     return Fraction(rows, rows - 1)
 

@@ -1,7 +1,7 @@
-"""Noisy integers → typed columns: post-processing, exact until the last rounding.
+"""Noisy integers → typed columns: postprocessing, exact until the last rounding.
 
-A mean, a variance, or a quantile beside a count of rows is NULL where noise alone may have made
-that count: as of no rows in SQL. The interval of such a mean is all that its bounds allow.
+A mean, a variance, or a quantile with a count of rows is NULL where noise alone may have made that
+count: as for no rows in SQL. The interval of such a mean is that of all values in its bounds.
 """
 
 from __future__ import annotations
@@ -39,40 +39,42 @@ from dpsql.schema.sql_type import HUGEINT, Integer
 
 
 def columns(bounded: BoundedRelease, groups: NoisyGroups, measurement: Measurement) -> pa.Table:
-    """The released table: c<id> for each key and aggregate, s<place> for what stands beside."""
+    """The released table: c<id> for each key and aggregate, s<index> for auxiliary statistics."""
     arrays: dict[str, pa.Array] = {}
     for key, values in zip(bounded.contributions.keys, groups.keys, strict=True):
         arrays[f"c{key.column.id}"] = values
-    told = localize(bounded.outputs, measurement.mechanisms)
-    arrays |= _output_columns(told.outputs, told.add_statistics(groups), told.spreads)
-    for place in auxiliary_statistics(bounded):
-        arrays[f"s{place}"] = _integers(groups.statistics[place])
+    localized = localize(bounded.outputs, measurement.mechanisms)
+    arrays |= _output_columns(
+        localized.outputs, localized.add_statistics(groups), localized.spreads
+    )
+    for index in auxiliary_statistics(bounded):
+        arrays[f"s{index}"] = _integers(groups.statistics[index])
     if not arrays:
         return pa.table({"nothing": pa.array([1] * groups.count, pa.int32())})
     return pa.table(arrays)
 
 
 def auxiliary_statistics(bounded: BoundedRelease) -> tuple[int, ...]:
-    """The noisy statistics that no column shows as they are, where all cells are shown.
+    """The indices of noisy statistics that no column shows as they are, where all cells are shown.
 
-    They are kept beside the columns, so that sums and means can be made to add up later.
+    They are stored with the columns, so that sums and means can be made to add up later.
     """
     if not bounded.shows_all_cells:
         return ()
-    places = {place for output in bounded.outputs for place in statistic_indices(output.estimator)}
-    return tuple(sorted(places - {_plain(output) for output in bounded.outputs}))
+    indices = {index for output in bounded.outputs for index in statistic_indices(output.estimator)}
+    return tuple(sorted(indices - {_plain(output) for output in bounded.outputs}))
 
 
 def noisy_statistics(bounded: BoundedRelease, table: pa.Table) -> dict[int, Integers]:
-    """The noisy statistics that a released table holds, by their places."""
-    names = {f"s{place}": place for place in auxiliary_statistics(bounded)}
+    """The noisy statistics that a released table holds, by index."""
+    names = {f"s{index}": index for index in auxiliary_statistics(bounded)}
     for output in bounded.outputs:
-        place = _plain(output)
-        if place is not None:
-            names[f"c{output.column.id}"] = place
+        index = _plain(output)
+        if index is not None:
+            names[f"c{output.column.id}"] = index
     return {
-        place: of_column(table.column(name))
-        for name, place in names.items()
+        index: of_column(table.column(name))
+        for name, index in names.items()
         if name in table.column_names
     }
 
@@ -83,9 +85,12 @@ def with_statistics(
     changed: Mapping[int, Integers],
     spreads: Sequence[NoiseSpread],
 ) -> pa.Table:
-    """A released table whose statistics at some places are others, `spreads` their noise."""
+    """A released table computed anew from `changed` statistics, by index.
+
+    `spreads` is the noise of each statistic after the change.
+    """
     known = noisy_statistics(bounded, table) | dict(changed)
-    made_anew = [
+    recomputed = [
         output
         for output in bounded.outputs
         if changed.keys() & (read := set(statistic_indices(output.estimator)))
@@ -93,9 +98,9 @@ def with_statistics(
     ]
     some = next(iter(changed.values()))
     statistics = tuple(
-        known.get(place, some) for place in range(len(bounded.contributions.statistics))
+        known.get(index, some) for index in range(len(bounded.contributions.statistics))
     )
-    arrays = _output_columns(made_anew, NoisyGroups((), table.num_rows, statistics), spreads)
+    arrays = _output_columns(recomputed, NoisyGroups((), table.num_rows, statistics), spreads)
     for name, values in arrays.items():
         table = table.set_column(table.column_names.index(name), name, values)
     return table
@@ -110,26 +115,26 @@ def _output_columns(
     for output in outputs:
         kind = output.column.type
         if output.output_kind is OutputKind.VALUE:
-            found = _of_some_rows(output.estimator, _values(output, groups), groups, spreads)
+            values = _of_some_rows(output.estimator, _values(output, groups), groups, spreads)
         else:
             if output.estimator not in errors:
                 errors[output.estimator] = _errors(output.estimator, groups, spreads)
             parts = (select_part(output.output_kind, each) for each in errors[output.estimator])
-            found = arrow_array(parts, kind)
-        arrays[f"c{output.column.id}"] = found
+            values = arrow_array(parts, kind)
+        arrays[f"c{output.column.id}"] = values
     return arrays
 
 
 def _plain(output: EstimatedColumn) -> int | None:
-    """The statistic that a column shows as it is."""
+    """The index of the statistic that a column shows as it is; None if it shows no such."""
     match output:
         case EstimatedColumn(
             estimator=LinearEstimator(
-                summands=((place, 1),), step=1, type=Integer(), minimum=None, constant=0
+                summands=((index, 1),), step=1, type=Integer(), minimum=None, constant=0
             ),
             output_kind=OutputKind.VALUE,
         ):
-            return place
+            return index
         case _:
             return None
 
@@ -147,11 +152,11 @@ def _errors(
 def _of_some_rows(
     estimator: Estimator, values: pa.Array, groups: NoisyGroups, spreads: Sequence[NoiseSpread]
 ) -> pa.Array:
-    """`values`, NULL in groups that may have no rows, as far as noise tells."""
-    place = row_count_index(estimator)
-    if place is None:
+    """`values`, with NULL in groups whose noisy count of rows may be noise alone."""
+    index = row_count_index(estimator)
+    if index is None:
         return values
-    there = (groups.statistics[place] > half_width(spreads[place])).astype(np.bool_)
+    there = (groups.statistics[index] > half_width(spreads[index])).astype(np.bool_)
     if there.all():
         return values
     import pyarrow.compute as pc  # noqa: PLC0415 - few answers need it
@@ -164,5 +169,5 @@ def _values(output: EstimatedColumn, groups: NoisyGroups) -> pa.Array:
     whole = whole_column(output.estimator, groups.statistics, kind)
     if whole is not None:
         return whole
-    found = (evaluate(output.estimator, row, chosen) for row, chosen in groups.rows())
-    return arrow_array(found, kind)
+    values = (evaluate(output.estimator, row, chosen) for row, chosen in groups.rows())
+    return arrow_array(values, kind)

@@ -5,10 +5,11 @@
     F 1, F 2, M 1, M 2 …
 
 Least squares in two passes, whatever the noise of each level and however many children a cell has.
-Up, a cell's own value and its children's sum are weighted by their inverse variances; down, what
-the children lack of what their parent is known to be is divided among them by their variances.
-Cells are rounded along a line in which every cell of every level is a stretch: what is shown is the
-difference of two rounded sums, so that it is less than 1 off and adds up exactly.
+Upwards, a cell's own value and its children's sum are weighted by their inverse variances;
+downwards, the difference of a parent's value and its children's sum is divided among the children
+by their variances. Cells are rounded along a line in which every cell of every level is a stretch:
+a released cell is the difference of two rounded sums, so that it is less than 1 off and adds up
+exactly.
 """
 
 from __future__ import annotations
@@ -31,16 +32,17 @@ _ROUNDING = 1 / 6
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """Levels from the coarsest on; `parents[n]` has each cell's place in level n for level n + 1.
+    """Levels of cells from the coarsest to the finest, each of which divides the one before.
 
-    `sizes` are the levels' numbers of cells. Each cell but the finest has at least one child.
+    `parents[n]` has, for each cell of level n + 1, the index of its parent in level n. `sizes` are
+    the levels' numbers of cells. Each cell but those of the finest level has at least one child.
     """
 
     sizes: tuple[int, ...]
     parents: tuple[Indices, ...]
 
     def variances(self, own: Sequence[float]) -> tuple[float, ...]:
-        """Of each level the largest variance of a cell that adds up, `own` being the noise's."""
+        """The largest variance of a cell of each level, once added up; `own` are the noises'."""
         known, below = self._upwards(own)
         left = [known[0]]
         for level, parents in enumerate(self.parents):
@@ -50,21 +52,24 @@ class Hierarchy:
         return tuple(float(each.max()) + _ROUNDING for each in left)
 
     def solved(self, noisy: Sequence[Integers], own: Sequence[float]) -> tuple[Integers, ...]:
-        """The levels nearest to `noisy` ones, by inverse variances, that add up: integers."""
+        """The integer levels that add up and are nearest to `noisy`, weighted by inverse variances.
+
+        `own` are the variances of the levels' noise.
+        """
         known, below = self._upwards(own)
-        found = [level.astype(np.float64) for level in noisy]
+        values = [level.astype(np.float64) for level in noisy]
         summed: list[Floats] = []
         for level in reversed(range(len(self.parents))):
-            total = self._sums(level, found[level + 1])
+            total = self._sums(level, values[level + 1])
             summed.insert(0, total)
-            found[level] = known[level] * (found[level] / own[level] + total / below[level])
+            values[level] = known[level] * (values[level] / own[level] + total / below[level])
         for level, parents in enumerate(self.parents):
-            lacking = (found[level] - summed[level]) / below[level]
-            found[level + 1] += known[level + 1] * lacking[parents]
-        return self._whole(found[-1])
+            lacking = (values[level] - summed[level]) / below[level]
+            values[level + 1] += known[level + 1] * lacking[parents]
+        return self._whole(values[-1])
 
     def _upwards(self, own: Sequence[float]) -> tuple[list[Floats], list[Floats]]:
-        """Variances with what is below a cell, and of the sums of the cells right below it."""
+        """The variance of each cell given all cells below it, and of the sum of its children."""
         known = [np.full(size, of_level) for size, of_level in zip(self.sizes, own, strict=True)]
         below: list[Floats] = []
         for level in reversed(range(len(self.parents))):
@@ -73,11 +78,12 @@ class Hierarchy:
         return known, below
 
     def _sums(self, level: int, children: Floats) -> Floats:
+        """The sum of each cell's children."""
         sums = np.bincount(self.parents[level], children, self.sizes[level])
         return np.asarray(sums, dtype=np.float64)
 
     def _whole(self, finest: Floats) -> tuple[Integers, ...]:
-        """The finest level as integers, and the sums of them above it."""
+        """The finest level rounded to integers, and the coarser levels as sums of it."""
         ancestors = [np.arange(self.sizes[-1])]
         for parents in reversed(self.parents):
             ancestors.insert(0, parents[ancestors[0]])

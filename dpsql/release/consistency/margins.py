@@ -10,8 +10,8 @@ of n_S cells with noise of variance v, the part of the factors T, summed over th
 n_S / n_T · v times the projection on what T does together (analysis of variance); the parts of two
 sets of factors are uncorrelated. A margin is the sum of its parts, T's divided by n_S / n_T.
 
-Cells are rounded as differences of rounded sums: of all cells up to one, in every direction. What
-is shown is off by at most 2^(|S| - 1), and all margins add up exactly.
+Cells are rounded as differences of rounded sums: of all cells up to one, in every direction. A
+released cell is off by at most 2^(|S| - 1), and all margins add up exactly.
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ from dpsql.release.columns.integer_arrays import rounded
 from dpsql.release.consistency.hierarchy import Floats, Indices
 
 Factors = tuple[int, ...]
+"""Indices of the factors of a margin, in ascending order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Margins:
-    """Margins over `levels`, each of distinct factors in ascending order, of these `sizes`.
+    """Margins of one table over all combinations of factors of these `sizes`.
 
-    `indices` say for each level where its rows lie among all combinations, the last factor fastest.
+    `levels` has the factors of each margin, distinct and in ascending order. `indices` has for each
+    margin the position of each of its rows among all combinations of its factors, the last factor
+    fastest.
     """
 
     sizes: tuple[int, ...]
@@ -45,11 +48,11 @@ class Margins:
 
     @property
     def work(self) -> int:
-        """How many numbers are computed."""
+        """The number of floats that `solved` computes."""
         return sum(self._cells(level) * 2 ** len(level) for level in self.levels)
 
     def variances(self, own: Sequence[float]) -> tuple[float, ...]:
-        """Of each level the variance of a cell that adds up, `own` being the noise's."""
+        """The variance of a cell of each margin after adding up; `own` are the margins' noises'."""
         precisions = self._precisions(own)
         return tuple(
             sum(
@@ -63,54 +66,59 @@ class Margins:
         )
 
     def solved(self, noisy: Sequence[Integers], own: Sequence[float]) -> tuple[Integers, ...]:
-        """The margins nearest to `noisy` ones, by inverse variances, that add up: integers."""
+        """The integer margins that add up and are nearest to `noisy`, by inverse variances.
+
+        `own` are the variances of the margins' noise.
+        """
         sums: dict[Factors, Any] = {}
-        for level, places, values, variance in zip(
+        for level, positions, values, variance in zip(
             self.levels, self.indices, noisy, own, strict=True
         ):
             grid = np.empty(self._cells(level))
-            grid[places] = values.astype(np.float64)
-            for part, found in self._divided(level, grid.reshape(self._shape(level))):
+            grid[positions] = values.astype(np.float64)
+            for part, part_values in self._divided(level, grid.reshape(self._shape(level))):
                 weight = self._cells(part) / (self._cells(level) * variance)
-                sums[part] = sums.get(part, 0) + weight * found.reshape(self._shape(part))
+                sums[part] = sums.get(part, 0) + weight * part_values.reshape(self._shape(part))
         precisions = self._precisions(own)
-        parts = {part: found / precisions[part] for part, found in sums.items()}
+        parts = {part: part_values / precisions[part] for part, part_values in sums.items()}
         margins = [self._joined(level, parts) for level in self.levels]
         whole = _whole(dict(zip(self.levels, margins, strict=True)))
         return tuple(
-            np.asarray(whole[level].reshape(-1)[places])
-            for level, places in zip(self.levels, self.indices, strict=True)
+            np.asarray(whole[level].reshape(-1)[positions])
+            for level, positions in zip(self.levels, self.indices, strict=True)
         )
 
     def _precisions(self, own: Sequence[float]) -> dict[Factors, float]:
-        found: dict[Factors, float] = {}
+        """The precision of each part: inverse variances summed over the margins that contain it."""
+        precisions: dict[Factors, float] = {}
         for level, variance in zip(self.levels, own, strict=True):
             for part in _parts(level):
                 weight = self._cells(part) / (self._cells(level) * variance)
-                found[part] = found.get(part, 0) + weight
-        return found
+                precisions[part] = precisions.get(part, 0) + weight
+        return precisions
 
     def _divided(self, level: Factors, grid: Floats) -> Iterator[tuple[Factors, Floats]]:
-        """Each part of a margin: sums over the other factors, less what fewer factors do."""
-        found: list[tuple[Factors, Floats]] = [((), grid)]
+        """The parts of a margin: sums over the other factors, less what fewer factors explain."""
+        divided: list[tuple[Factors, Floats]] = [((), grid)]
         for axis, factor in enumerate(level):
-            found = [
+            divided = [
                 each
-                for part, values in found
+                for part, values in divided
                 for each in (
                     (part, values.sum(axis, keepdims=True)),
                     ((*part, factor), values - values.mean(axis, keepdims=True)),
                 )
             ]
-        yield from found
+        yield from divided
 
     def _joined(self, level: Factors, parts: dict[Factors, Floats]) -> Floats:
-        found: Floats = np.zeros(self._shape(level))
+        """A margin as the sum of its parts."""
+        margin: Floats = np.zeros(self._shape(level))
         for part in _parts(level):
             shape = [self.sizes[factor] if factor in part else 1 for factor in level]
             share = self._cells(part) / self._cells(level)
-            found += parts[part].reshape(shape) * share
-        return found
+            margin += parts[part].reshape(shape) * share
+        return margin
 
     def _cells(self, factors: Factors) -> int:
         return math.prod(self.sizes[factor] for factor in factors)
@@ -120,27 +128,29 @@ class Margins:
 
 
 def _parts(level: Factors) -> Iterator[Factors]:
+    """All subsets of the factors of a margin."""
     for size in range(len(level) + 1):
         yield from combinations(level, size)
 
 
 def _whole(margins: dict[Factors, Floats]) -> dict[Factors, Integers]:
-    """Integers near `margins`. Sums up to a cell are those of fewer factors at the others' ends.
+    """Integers near `margins`, as differences of rounded cumulative sums.
 
-    Margins that share factors share those sums: what one has rounded, the others take over.
+    A cumulative sum at the end of an axis is one of the margin without that factor. Margins that
+    share factors share those sums: what one has rounded, the others take over.
     """
     ends: dict[Factors, NDArray[Any]] = {}
     for level in sorted(margins, key=len, reverse=True):
         sums = margins[level]
         for axis in range(len(level)):
             sums = np.cumsum(sums, axis)
-        found = rounded(sums)
-        places = {p: tuple(slice(None) if f in p else -1 for f in level) for p in _parts(level)}
-        for part, place in places.items():
+        rounded_sums = rounded(sums)
+        slices = {p: tuple(slice(None) if f in p else -1 for f in level) for p in _parts(level)}
+        for part, at in slices.items():
             if part in ends:
-                found[place] = ends[part]
-        for part, place in places.items():
-            ends.setdefault(part, found[place].copy())
+                rounded_sums[at] = ends[part]
+        for part, at in slices.items():
+            ends.setdefault(part, rounded_sums[at].copy())
     cells: dict[Factors, Integers] = {}
     for level in margins:
         whole = ends[level]

@@ -1,7 +1,7 @@
 """Partitions of a grid of cells into boxes: each axis whole, or cut into blocks of neighbours.
 
 An axis of 84 months is cut into blocks of 1, 2, 4, … 64 and 128: the last is the whole axis. A
-partition has one size of blocks for each axis. What they are follows from the grid's shape alone.
+partition has one size of blocks for each axis. The partitions follow from the grid's shape alone.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_PARTITIONS = 1_000
-"""From so many a round chooses: of more, those with the fewest boxes."""
+"""A round chooses among at most so many partitions: those with the fewest boxes."""
 
 Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Blocks of `sizes` on a grid of `shape`."""
+    """Boxes of a grid of `shape`; `sizes` has the number of cells of a box along each axis."""
 
     shape: Shape
     sizes: tuple[int, ...]
 
     @property
     def boxes(self) -> int:
-        """How many boxes there are."""
+        """The number of boxes."""
         return math.prod(-(-n // size) for n, size in zip(self.shape, self.sizes, strict=True))
 
     @property
     def merged(self) -> int:
-        """How many cells a box has, at most."""
+        """The largest number of cells in a box."""
         return math.prod(min(n, size) for n, size in zip(self.shape, self.sizes, strict=True))
 
     def sums(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """The sum of each box; of integers exactly."""
+        """The sum of `cells`, of the grid's shape, in each box; exact for integers."""
         for axis, (n, size) in enumerate(zip(self.shape, self.sizes, strict=True)):
             if size > 1:
                 cells = np.add.reduceat(cells, np.arange(0, n, size), axis=axis)
         return cells
 
     def spread(self, boxes: NDArray[Any]) -> NDArray[Any]:
-        """Each cell's own box's value."""
+        """The value of each cell's box, in the grid's shape."""
         for axis, (n, size) in enumerate(zip(self.shape, self.sizes, strict=True)):
             if size > 1:
                 boxes = np.take(boxes, np.arange(n) // size, axis=axis)
@@ -53,13 +53,13 @@ class Partition:
 
 
 def partitions(shape: Shape) -> tuple[Partition, ...]:
-    """Those of the grid, but for the one of a single box; by the number of boxes."""
+    """The partitions of the grid, by the number of boxes, without the one of a single box."""
     sizes = [[2**k for k in range((n - 1).bit_length() + 1)] for n in shape]
-    found = (Partition(shape, chosen) for chosen in product(*sizes))
-    several = sorted((p for p in found if p.boxes > 1), key=lambda p: (p.boxes, p.sizes))
+    all_partitions = (Partition(shape, chosen) for chosen in product(*sizes))
+    several = sorted((p for p in all_partitions if p.boxes > 1), key=lambda p: (p.boxes, p.sizes))
     return tuple(several[:MAX_PARTITIONS])
 
 
 def count_partitions(shape: Shape) -> int:
-    """How many `partitions` there are."""
+    """The number of partitions that `partitions` returns."""
     return min(math.prod((n - 1).bit_length() + 1 for n in shape) - 1, MAX_PARTITIONS)

@@ -1,9 +1,9 @@
 """A histogram → a table of multiplicative weights over its cells, by noisy measurements alone.
 
-Each round chooses a partition of the cells, by how far the weights' counts are from the rows' there
-beyond what noise will be, and measures it. Then the weights are fitted to all that was measured. Of
-the rows only integers of bounded moves are read, by exact mechanisms; weights are floats, made of
-what was released before. How a float was rounded is thus no fact about a row.
+Each round chooses the partition of the cells whose counts by the weights differ most from its
+counts of rows, beyond the noise to come, and measures it. Then the weights are fitted to all
+measurements. Of the rows only integers of bounded moves are read, by exact mechanisms; weights are
+floats, computed from noisy measurements. How a float was rounded is thus no fact about a row.
 """
 
 from __future__ import annotations
@@ -42,11 +42,10 @@ Counts = NDArray[np.int64]
 Weights = NDArray[np.float64]
 
 _STEPS, _LAST_STEPS = 40, 300
-"""Of fitting, after each round and after the last."""
-
+"""Steps of fitting after each round, and after the last one."""
 
 MAX_CELLS = 100_000
-"""A synopsis has no more: each round looks at all of them."""
+"""The largest number of cells of a synopsis: each round looks at all of them."""
 
 
 def calibrate_mwem(
@@ -54,8 +53,10 @@ def calibrate_mwem(
 ) -> Measurement:
     """The mechanisms of a synopsis over the cells of `bounded`, within `query_loss`.
 
-    `steps` units are removed or added from one neighbour to the other: the rows of each are in at
-    most so many groups, at most so many in each and in all, in either database.
+    `steps` units are removed or added from one neighbour to the other. The rows of each are in at
+    most so many groups, at most so many in each and in all, in either database. Raises Refused for
+    keys without a domain and for statistics other than count(*), TooComplex for more than MAX_CELLS
+    cells.
     """
     if bounded.partition_count_index is not None or not bounded.contributions.keys:
         raise Refused(
@@ -77,20 +78,20 @@ def calibrate_mwem(
     # and in a box that merges some cells no more than fill as many.
     filled = groups_at_row_limit(bounded.limited, changed.groups_per_unit)
     moves = HistogramSensitivity(filled, changed.units * rows_per_group(bounded.limited))
-    made, loss = mwem_calibration(moves, rounds, query_loss)
-    return Measurement((made.noise(1),), None, loss, mwem=made)
+    parameters, loss = mwem_calibration(moves, rounds, query_loss)
+    return Measurement((parameters.noise(1),), None, loss, mwem=parameters)
 
 
 def synopsis_notes(bounded: BoundedRelease, measurement: Measurement) -> tuple[str, ...]:
-    """What EXPLAIN says of the rounds."""
-    made = measurement.mwem
-    assert made is not None
+    """The lines of EXPLAIN about the rounds."""
+    parameters = measurement.mwem
+    assert parameters is not None
     shape = tuple(len(domain.cells) for domain in bounded.contributions.domains)
-    change = made.sensitivity.l1
+    change = parameters.sensitivity.l1
     return (
         f"a unit moves the histogram by {change} rows at most, in all its cells together",
-        f"the number of rows is measured with {made.total.name} noise",
-        f"{made.rounds} rounds, each of one choice and one measurement of what was chosen",
+        f"the number of rows is measured with {parameters.total.name} noise",
+        f"{parameters.rounds} rounds, each of one choice and one measurement of what was chosen",
         f"among {count_partitions(shape)} partitions of {math.prod(shape):,} cells",
     )
 
@@ -102,7 +103,7 @@ def synopsis_table(
     parameters: MwemParameters,
     randomness: Randomness,
 ) -> pa.Table:
-    """The keys of every cell, in ascending order, and its weight."""
+    """A table of the keys of every cell, in ascending order, and the cells' weights."""
     (totals,) = all_totals(raw.totals, bounded, query)
     shape = tuple(len(domain.cells) for domain in query.domains)
     ranks = [_ranks(domain.types, domain.cells) for domain in query.domains]
@@ -123,7 +124,10 @@ def synopsis_table(
 
 
 def fit_weights(cells: Counts, parameters: MwemParameters, randomness: Randomness) -> Weights:
-    """The weights of `cells`, a grid; all that is read is noisy, at the loss of `parameters`."""
+    """The weights of a grid of exact counts, `cells`, from noisy measurements of it.
+
+    Measuring costs the loss of `parameters`. The weights have the shape of `cells`.
+    """
     (rows,) = parameters.total.release([int(cells.sum())], randomness)
     total = min(max(float(rows), 1.0), 2.0**50)
     weights = np.full(cells.shape, total / cells.size)
@@ -142,7 +146,7 @@ def fit_weights(cells: Counts, parameters: MwemParameters, randomness: Randomnes
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """A partition's noisy counts, and how much each weighs: one over its noise's variance."""
+    """A partition's noisy counts, and their precision: one over the variance of their noise."""
 
     partition: Partition
     counts: Weights
@@ -156,15 +160,15 @@ def _choose(
     parameters: MwemParameters,
     randomness: Randomness,
 ) -> Partition:
-    """The partition whose counts are likely farthest from the weights', beyond their noise.
+    """Choose privately a partition whose counts are far from the weights', beyond their noise.
 
     A score is Σ|weights' - rows'| less what noise adds, in whole rows: it moves by `l1` at most,
     since the weights and the noise's size are the same whatever the rows are.
     """
     losses = []
     for one in candidates:
-        told = np.rint(one.sums(weights)).astype(np.int64)
-        farthest = int(np.abs(told - one.sums(cells)).sum())
+        modeled = np.rint(one.sums(weights)).astype(np.int64)
+        farthest = int(np.abs(modeled - one.sums(cells)).sum())
         beyond = one.boxes * _deviation(parameters.noise(one.merged))
         losses.append(math.floor(min(beyond, 2.0**60)) - farthest)
     (chosen,) = parameters.choice.choose(losses, randomness)
@@ -172,17 +176,17 @@ def _choose(
 
 
 def _deviation(noise: Noise) -> float:
-    """How far noise is from 0 on average."""
+    """The mean absolute value of the noise."""
     spread = math.sqrt(float(noise.variance))
     return spread * (math.sqrt(2 / math.pi) if isinstance(noise, DiscreteGaussian) else 0.5**0.5)
 
 
 def _fitted(weights: Weights, measured: Sequence[_Measured], total: float, steps: int) -> Weights:
-    """The weights moved to where the measurements are likelier, by multiplicative steps.
+    """The weights after multiplicative steps toward values that make the measurements likelier.
 
-    Each multiplies a cell by e to minus the slope of the squared errors there, and scales all to
-    `total`. With steps as long as the errors fall, that is mirror descent by relative entropy, so
-    cells that no measurement tells apart keep their proportions.
+    Each step multiplies a cell by e to minus the slope of the squared errors there, and scales all
+    cells to `total`. With steps as long as the errors fall, that is mirror descent by relative
+    entropy, so cells that no measurement tells apart keep their proportions.
     """
     step, error = 1.0, _error(weights, measured)
     for _ in range(steps):
@@ -194,9 +198,9 @@ def _fitted(weights: Weights, measured: Sequence[_Measured], total: float, steps
         while step > 1e-9:
             moved = weights * np.exp(-step * slope)
             moved *= total / float(moved.sum())
-            found = _error(moved, measured)
-            if found < error:
-                weights, error, step = moved, found, min(1.5 * step, 16.0)
+            moved_error = _error(moved, measured)
+            if moved_error < error:
+                weights, error, step = moved, moved_error, min(1.5 * step, 16.0)
                 break
             step /= 2
         else:
@@ -205,6 +209,7 @@ def _fitted(weights: Weights, measured: Sequence[_Measured], total: float, steps
 
 
 def _error(weights: Weights, measured: Sequence[_Measured]) -> float:
+    """The squared errors of the weights' counts, each weighted by its measurement's precision."""
     return sum(
         one.precision * float(np.square(one.partition.sums(weights) - one.counts).sum())
         for one in measured
@@ -212,6 +217,6 @@ def _error(weights: Weights, measured: Sequence[_Measured]) -> float:
 
 
 def _ranks(types: tuple[SqlType, ...], cells: tuple[Cell, ...]) -> NDArray[np.int64]:
-    """The places of a domain's cells in ascending order, NULL last."""
+    """The indices of a domain's cells in ascending order, NULL last."""
     columns = tuple(arrow_array([cell[n] for cell in cells], kind) for n, kind in enumerate(types))
     return ascending(columns, np.arange(len(cells), dtype=np.int64))

@@ -1,4 +1,4 @@
-"""An answer as HTML, for notebooks: noise beside its values, and what it cost."""
+"""An answer as HTML, for notebooks: each noisy value with its error, and the cost."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dpsql.report.result.result import Result
 from dpsql.report.result.type_objects import NUMBER
 
 MAX_ROWS: Final = 100
-"""More aren't shown: they are there to be fetched."""
+"""Further rows aren't shown, and have to be fetched."""
 
 MAX_CHARACTERS: Final = 200
-"""Of one value."""
+"""The length at which one value is cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A value as it is written; `is_noise`: no farther from 0 than its error."""
+    """A value as text; `is_noise` tells whether it is no farther from 0 than its 95 % error."""
 
     text: str
     error: str
@@ -33,7 +33,7 @@ class Cell:
 
 
 def answer_page(result: Result) -> str:
-    """A fragment in which nothing acts. At most `MOST_ROWS` rows."""
+    """A fragment of HTML, without scripts, with at most `MAX_ROWS` rows."""
     numeric = [column[1] == NUMBER for column in result.description]
     some = result.table.slice(0, MAX_ROWS)
     widths = half_width_rows(result, some.num_rows)

@@ -1,4 +1,4 @@
-"""What was spent and is left as one HTML page that needs nothing else."""
+"""The spent and the remaining budget as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDTH, _HEIGHT = 720, 160
 
 @dataclass(frozen=True, slots=True)
 class BurnDown:
-    """A line of steps in a box of `width` × `height`, and what is told beside it."""
+    """The path of the burn-down line in an SVG box of `width` × `height` pixels, and its labels."""
 
     line: str
     left: str
@@ -40,7 +40,7 @@ def page(
     refusals: Sequence[Refusal],
     now: datetime,
 ) -> str:
-    """What is left, the burn-down, what each analyst and statement took, refusals, entries."""
+    """The page: balances, burn-down, sums by analyst and by statement, refusals, entries."""
     cap = to_ledger_currency(schema, schema.budget.epsilon)
     by_analyst = spend_by(schema, cap, ((r.analyst, r) for r in records), len(records))
     statements = ((" ".join(r.statement.split()), r) for r in records)

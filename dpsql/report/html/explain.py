@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from dpsql.report.explain_text import HIDDEN, noise, price, threshold
+from dpsql.report.explain_text import (
+    HIDDEN,
+    STRATEGIES,
+    noise,
+    price,
+    strategies,
+    threshold,
+)
 from dpsql.report.html.template import render
 from dpsql.session.explain.report import PrivacyReport, ReleaseReport
 
 
 def page(proof: PrivacyReport) -> str:
-    """The fragment, in which nothing acts."""
+    """The fragment of HTML, without scripts."""
     return render(
-        "explain.html.j2", proof=proof, price=price(proof.price), noise=_noise, hidden=HIDDEN
+        "explain.html.j2",
+        proof=proof,
+        price=price(proof.price),
+        noise=_noise,
+        strategies=strategies,
+        strategies_title=STRATEGIES,
+        hidden=HIDDEN,
     )
 
 

@@ -1,6 +1,6 @@
-"""Templates of HTML and SVG: every value is escaped, and nothing in it acts.
+"""Templates of HTML and SVG: every value is escaped, so that no value can act as HTML.
 
-A page needs nothing else: no script, no font, no image.
+A page is self-contained: it has no script, and fetches no font or image.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def render(template: str, **values: object) -> str:
-    """The template of that name with `values`; a name that it uses and isn't given is an error."""
+    """The template of that name with `values`; raises if the template uses a name not in them."""
     return _environment().get_template(template).render(values)
 
 
@@ -32,9 +32,9 @@ def _environment() -> Environment:
 
 
 def _shown(value: object) -> object:
-    """Texts with escapes for what isn't printable, such as NUL and marks of direction.
+    """A text with escapes for characters that aren't printable, such as NUL and direction marks.
 
-    Only plain ones: what a macro has made is HTML already.
+    Only a plain str is changed: the output of a macro is HTML already.
     """
     if type(value) is not str:
         return value

@@ -1,8 +1,8 @@
-"""A table that may leave, as PEP 249 describes it.
+"""A released or public table, as PEP 249 describes it.
 
 | module       | what it does                                                  |
 | ------------ | ------------------------------------------------------------- |
-| result       | what a cursor reads from: names, types, a table, what it cost |
+| result       | a cursor's result: names, types, a table, its cost            |
 | python_value | Arrow's values as Python's                                    |
 | type_objects | PEP 249's type objects and constructors                       |
 """

@@ -24,6 +24,6 @@ def python_rows(table: pa.Table, types: Sequence[SqlType]) -> list[tuple[Value, 
 
 def _column(values: Iterable[Value], kind: SqlType) -> Iterable[Value]:
     if isinstance(kind, Integer) and kind.bits == 128:
-        # Arrow has no such integer; decimals without a fraction hold them exactly.
+        # Arrow has no integer of 128 bits; decimals without a fraction hold them exactly.
         return [None if value is None else int(value) for value in values]  # type: ignore[arg-type]
     return values

@@ -1,4 +1,4 @@
-"""What a cursor reads from: names and types known from the plan, a table, and what it cost."""
+"""A cursor's result: names and types of columns, which the plan tells, a table, and its cost."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from dpsql.schema.sql_type import Decimal, SqlType, Varchar
 from dpsql.session.answer.answer import Answer, HalfWidth, Privacy
 
 Description = tuple[str, str, None, None, int | None, int | None, None]
-"""PEP 249's seven: name, type code, display and internal size, precision, scale, null_ok."""
+"""PEP 249's seven items: name, type code, display and internal size, precision, scale, null_ok."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A table that may leave: released, public, or said by dpsql itself (`privacy` is None).
+    """A table that may be shown: released, public, or about dpsql itself, as of SHOW.
 
-    `half_widths` are its columns', none at all where nothing is noisy.
+    `privacy` is None where no query was answered. `half_widths` has the 95 % half-widths of each
+    column, and is empty where no column is noisy.
     """
 
     names: tuple[str, ...]
@@ -41,22 +42,22 @@ def from_answer(answer: Answer) -> Result:
 def text_result(names: Sequence[str], rows: Iterable[Sequence[str | None]]) -> Result:
     """A result of text columns."""
     listed = list(rows)
-    arrays = [pa.array([row[place] for row in listed], pa.string()) for place in range(len(names))]
+    arrays = [pa.array([row[n] for row in listed], pa.string()) for n in range(len(names))]
     table = pa.table(arrays, names=unique_names(names))
     return Result(tuple(names), (Varchar(),) * len(names), table)
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """`names` with a number behind each that stood before: a, a_1. For forms that need it."""
+    """`names` with a number behind each that repeats (a, a_1), for formats with unique names."""
     taken = set(names)
-    found: list[str] = []
+    unique: list[str] = []
     for name in names:
         other, number = name, 0
-        while other in found or (number and other in taken):
+        while other in unique or (number and other in taken):
             number += 1
             other = f"{name}_{number}"
-        found.append(other)
-    return found
+        unique.append(other)
+    return unique
 
 
 def _describe(name: str, kind: SqlType) -> Description:

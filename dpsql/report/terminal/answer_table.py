@@ -1,6 +1,6 @@
-"""An answer as a table: noise beside it, dim where it is all noise, bars where there is one key.
+"""An answer as a table with errors; values that may be 0 are dim; bars where there is one key.
 
-A value whose magnitude is within its 95 % error may as well be 0: what is dim should not be read.
+A value whose magnitude is within its 95 % error may as well be 0, so it is dim.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dpsql.session.answer.answer import ColumnPrivacy
 
 Shown = Sequence[ColumnPrivacy | None]
 Widths = Sequence[Sequence[float | None] | None]
-"""For each column a 95 % half-width for each row, if it has any."""
+"""For each column the 95 % half-widths of its rows, None for a column without any."""
 
 BAR_CELLS: Final = 24
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
@@ -37,23 +37,26 @@ def table(
     *,
     noise: bool,
 ) -> RenderableType:
-    """Rows below their columns' names; `shown` says how the values of each column were made."""
-    found = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    """The rows below their columns' names, with a column ± of errors if `noise`.
+
+    `shown` has the mechanism of each column, None for columns without noise.
+    """
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column, width in zip(columns, widths, strict=True):
-        found.add_column(
+        grid.add_column(
             Text(sanitize(column[0])),
             justify="right" if column[1] == NUMBER else "left",
             overflow="fold",
         )
         if noise and width is not None:
-            found.add_column(Text("±", style="dim"), justify="left")
+            grid.add_column(Text("±", style="dim"), justify="left")
     bars = list(_bars(columns, rows, shown, widths))
     if bars:
-        found.add_column("", no_wrap=True, min_width=BAR_CELLS)
-    for place, row in enumerate(rows):
-        cells = list(_cells(row, place, widths, noise=noise))
-        found.add_row(*cells, *bars[place : place + 1])
-    return found
+        grid.add_column("", no_wrap=True, min_width=BAR_CELLS)
+    for number, row in enumerate(rows):
+        cells = list(_cells(row, number, widths, noise=noise))
+        grid.add_row(*cells, *bars[number : number + 1])
+    return grid
 
 
 def records(
@@ -64,21 +67,21 @@ def records(
     *,
     noise: bool,
 ) -> RenderableType:
-    """One column below the other, for answers that are wider than the screen."""
+    """Each row as a list of its columns, for answers that are wider than the screen."""
     parts: list[RenderableType] = []
     for number, row in enumerate(rows, start=1):
         parts.append(Text(f"─[ {number} ]─", style="dim"))
-        found = Table.grid(padding=(0, 2))
+        grid = Table.grid(padding=(0, 2))
         for column, value, own in zip(columns, row, widths, strict=True):
             width = None if own is None else own[number - 1]
             error = f"± {width:.6g}" if noise and width is not None else ""
-            found.add_row(Text(sanitize(column[0])), _value(value, width), Text(error, style="dim"))
-        parts.append(found)
+            grid.add_row(Text(sanitize(column[0])), _value(value, width), Text(error, style="dim"))
+        parts.append(grid)
     return Group(*parts)
 
 
 def bar(part: float) -> str:
-    """A bar of `part` (0 to 1) of its cells, in eighths."""
+    """A bar that fills `part` (0 to 1) of `BAR_CELLS` cells, in eighths of a cell."""
     eighths = round(max(0.0, min(1.0, part)) * BAR_CELLS * 8)
     full, rest = divmod(eighths, 8)
     return "█" * full + (_EIGHTHS[rest] if rest else "")
@@ -109,16 +112,16 @@ def _bars(
     columns: Sequence[Description], rows: Sequence[Row], shown: Shown, widths: Widths
 ) -> Iterator[Text]:
     """Bars for one noisy number by one key, in proportion to the largest."""
-    noisy = [place for place, made in enumerate(shown) if made is not None]
+    noisy = [index for index, mechanism in enumerate(shown) if mechanism is not None]
     if len(columns) != 2 or len(noisy) != 1 or len(rows) < 2:
         return
-    (place,) = noisy
-    own = widths[place]
-    values = [row[place] for row in rows]
+    (index,) = noisy
+    own = widths[index]
+    values = [row[index] for row in rows]
     numbers = [_number(value) or 0.0 for value in values]
-    most = max(numbers)
-    if most <= 0:
+    largest = max(numbers)
+    if largest <= 0:
         return
     for row, (value, number) in enumerate(zip(values, numbers, strict=True)):
         style = "dim" if _is_noise(value, None if own is None else own[row]) else "cyan"
-        yield Text(bar(number / most), style=style)
+        yield Text(bar(number / largest), style=style)

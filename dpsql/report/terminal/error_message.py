@@ -1,4 +1,4 @@
-"""Errors as people read them: what, where, what to write instead.
+"""Errors as people read them: the message, its position, and what to write instead.
 
 error: o_comment can't be summed
   line 2: SELECT sum(o_comment) FROM orders
@@ -16,7 +16,7 @@ from dpsql.errors import Error, Span
 
 
 def describe(error: Error, sql: str | None = None) -> str:
-    """An error's message, its place in `sql`, its detail, hint and page, and its SQLSTATE."""
+    """An error's message, its position in `sql`, its detail, hint and page, and its SQLSTATE."""
     from dpsql.report.documentation import link  # noqa: PLC0415 - only a failure needs it
     from dpsql.report.terminal.sanitize import sanitize  # noqa: PLC0415 - only a failure needs it
 
@@ -40,7 +40,7 @@ _MAX_BEHIND = 40
 
 
 def _excerpt(sql: str, at: Span) -> list[str]:
-    """The line of `sql` where the span begins, and carets under what lies in it."""
+    """The line of `sql` where the span begins, and carets under the span."""
     from dpsql.report.terminal.sanitize import sanitize, width  # noqa: PLC0415 - only a failure needs it
 
     start = min(at.start, len(sql))

@@ -1,4 +1,4 @@
-"""Work that is watched: its step is shown after a second, and Ctrl-C cancels it."""
+"""Runs work, shows its step after a second, and lets Ctrl-C cancel it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ AFTER_SECONDS: Final = 1.0
 
 
 class Cancelled(Exception):
-    """The work was cancelled; `charged` tells whether it had been paid for by then.
+    """The work was cancelled; `charged` tells whether it had been charged by then.
 
-    `running`: it was asked twice, so the work was not waited for and may still hold its locks.
+    `running`: Ctrl-C came twice, so the work was not waited for and may still hold its locks.
     """
 
     def __init__(self, *, charged: bool, running: bool = False) -> None:
@@ -29,7 +29,7 @@ class Cancelled(Exception):
 
 
 class Watch:
-    """Runs one piece of work and shows how far it is."""
+    """Runs one piece of work, and shows which step it is at."""
 
     def __init__(self) -> None:
         self._step = ""
@@ -38,14 +38,14 @@ class Watch:
         self._shown = ""
 
     def step(self, name: str) -> None:
-        """Take note of the step that begins; no further one begins once it was cancelled."""
+        """Note that a step begins; raises `Cancelled` if the work was cancelled before."""
         self._step = name
         self._charged |= name == RUNNING
         if self._cancelled:
             raise Cancelled(charged=self._charged)
 
     def run(self, work: Callable[[], Result], interrupt: Callable[[], None]) -> Result:
-        """What `work` returns or raises; Ctrl-C calls `interrupt` and waits for the end."""
+        """What `work` returns or raises; Ctrl-C calls `interrupt` and waits for the work's end."""
         outcome = start(work)
         began = time.monotonic()
         try:
@@ -60,7 +60,7 @@ class Watch:
         return outcome.result()
 
     def _cancel(self, outcome: Future[Result], interrupt: Callable[[], None]) -> None:
-        """Stop the work. A second Ctrl-C doesn't wait for it."""
+        """Stop the work; after a second Ctrl-C, it isn't waited for."""
         self._cancelled = True
         try:
             interrupt()
@@ -70,7 +70,7 @@ class Watch:
             raise Cancelled(charged=self._charged, running=True) from None
         if outcome.exception() is not None:
             raise Cancelled(charged=self._charged)
-        # It had come to its end before: what was paid for is answered.
+        # The work ended before the interrupt: an answer that was charged is given.
 
     def _show(self, seconds: float) -> None:
         if sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""Tables for people: on a terminal, plain where it is piped, and in Markdown."""
+"""Tables for people: on a terminal, as plain text for pipes, and in Markdown."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _NULL = "NULL"
 
 
 def plain(columns: Sequence[Description], rows: Sequence[Row]) -> str:
-    """Columns under their names, two blanks apart, numbers to the right."""
+    """A table of plain text: columns under their names, two blanks apart, numbers to the right."""
     cells = [[spell(value) for value in row] for row in rows]
     names = [sanitize(column[0]) for column in columns]
     return _aligned(names, cells, list(map(_is_number, columns)))
 
 
 def listing(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of texts."""
+    """A plain table whose values are all texts."""
     cells = [[sanitize(text) for text in row] for row in rows]
     return _aligned(names, cells, [False] * len(names))
 
 
 def markdown(columns: Sequence[Description], rows: Sequence[Row]) -> str:
-    """A table of GitHub's Markdown."""
+    """A table in GitHub's Markdown."""
     lines = [
         [_escaped(sanitize(column[0])) for column in columns],
         ["---:" if _is_number(column) else "---" for column in columns],
@@ -36,7 +36,7 @@ def markdown(columns: Sequence[Description], rows: Sequence[Row]) -> str:
 
 
 def print_on_terminal(columns: Sequence[Description], rows: Sequence[Row]) -> None:
-    """A table that fits the window."""
+    """Print a table that fits the terminal's width."""
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - only a terminal needs it
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
@@ -56,7 +56,7 @@ def print_on_terminal(columns: Sequence[Description], rows: Sequence[Row]) -> No
 
 
 def spell(value: Value) -> str:
-    """A value as it stands in a table; of a float, the digits that people read."""
+    """A value as text in a table; a float has ten digits."""
     match value:
         case None:
             return _NULL
@@ -74,9 +74,9 @@ def _is_number(column: Description) -> bool:
 
 def _aligned(names: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
     widths = [
-        max(map(width, (name, *(row[place] for row in cells)))) for place, name in enumerate(names)
+        max(map(width, (name, *(row[index] for row in cells)))) for index, name in enumerate(names)
     ]
-    lines = [names, ["-" * most for most in widths], *cells]
+    lines = [names, ["-" * size for size in widths], *cells]
     return "\n".join("  ".join(map(_padded, line, widths, right)).rstrip() for line in lines)
 
 

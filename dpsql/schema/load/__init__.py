@@ -1,18 +1,18 @@
-"""The YAML file becomes the schema; every fault has its line.
+"""Reads the YAML file into the schema; every fault has its line.
 
 | module        | what it does                                                      |
 | ------------- | ----------------------------------------------------------------- |
-| load          | a schema file to the model, every fault with its line and its fix |
-| all_faults    | all that is wrong with a file, one fault after the other          |
-| yaml_document | YAML to plain data that knows its lines                           |
+| load          | reads a schema file into the model                                |
+| all_faults    | all faults of a file, not the first alone                         |
+| yaml_document | reads YAML into plain data, and finds the lines of its values     |
 | file_format   | the sections of the file and their keys                           |
-| identifiers   | names that mean the same to everyone                              |
+| identifiers   | which names are allowed, and which count as equal                 |
 | table         | one table: its columns, key and limits                            |
 | view          | views, as they are written                                        |
 | values        | bounds and values in the canonical form of a column's type        |
-| unit_path     | whose rows a table's rows are: unit paths to their entity         |
+| unit_path     | whose rows a table's are: paths from its columns to an entity     |
 | budget        | budget, per-query shares and analysts' caps                       |
-| paths         | where source, ledger and anchor lie                               |
+| paths         | where source, ledger and anchor lie on disk                       |
 | undeclared_columns | columns that the file leaves out, from the source |
 | column_types  | types that the file leaves out, from the source's catalogue       |
 """

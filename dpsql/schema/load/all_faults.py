@@ -1,6 +1,7 @@
-"""All faults of a schema file: each is mended in a copy, to see what else is wrong.
+"""All faults of a schema file: each is repaired in a copy of its data, to find the next one.
 
-A fault is told if it isn't one that the mending made: of what was taken out, or of who names it.
+A fault is reported unless a repair may have caused it: it lies in what a repair changed, or names
+what a repair removed.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from dpsql.schema.load.column_types import Read
 from dpsql.schema.load.load import schema_of
 from dpsql.schema.load.yaml_document import DocumentPath, read_document
 
-_MAX_MENDED: Final = 200
-"""A file with more faults than that is of another kind."""
+_MAX_REPAIRS: Final = 200
+"""A file with more faults than this isn't meant as a schema."""
 
 _BUDGET: Final = {"epsilon": 1, "delta": Decimal("1e-6")}
 
 
 def all_faults(path: Path, read: Read) -> Iterator[SchemaFault]:
-    """What is wrong with the file at `path`, in the order in which it is found.
+    """Yields the faults of the file at `path`, in the order in which loading finds them.
 
-    Of what isn't YAML the first fault is told; and a source that can't be read hides faults of what
-    is declared of it.
+    `read` reads the source's catalogue. Of a file that isn't YAML only the first fault is yielded;
+    if the source can't be read, faults that depend on its columns aren't found.
     """
     try:
         document = read_document(path)
@@ -37,13 +38,13 @@ def all_faults(path: Path, read: Read) -> Iterator[SchemaFault]:
         return
     # Each copy names the same source, nearly always: its catalog is read once.
     copied, read = _Copy(deepcopy(document.data)), cache(read)
-    for _ in range(_MAX_MENDED):
+    for _ in range(_MAX_REPAIRS):
         try:
             schema_of(replace(document, data=copied.data), read=read)
         except SchemaFault as fault:
             if not copied.follows(fault.document_path):
                 yield fault
-            if not copied.mend(fault.document_path):
+            if not copied.repair(fault.document_path):
                 return
         except SourceFault:
             return
@@ -52,46 +53,46 @@ def all_faults(path: Path, read: Read) -> Iterator[SchemaFault]:
 
 
 class _Copy:
-    """A schema file's data, which is mended until it is none's fault any more."""
+    """A copy of a schema file's data, which is repaired fault by fault."""
 
     def __init__(self, data: Any) -> None:
         self.data = data
-        self._mended: set[DocumentPath] = set()
-        self._gone: set[str | int] = set()
+        self._repaired: set[DocumentPath] = set()
+        self._removed_names: set[str | int] = set()
 
     def follows(self, path: DocumentPath) -> bool:
-        """Whether the fault at `path` may be one of the mending."""
-        if path and path[-1] in self._gone:
+        """Whether a repair may have caused the fault at `path`."""
+        if path and path[-1] in self._removed_names:
             return True
-        there = self._there(path)
-        return any(there == mended[: len(there)] for mended in self._mended)
+        existing = self._existing(path)
+        return any(existing == repaired[: len(existing)] for repaired in self._repaired)
 
-    def mend(self, path: DocumentPath) -> bool:
-        """Change or take out what is at `path`; False where nothing is left to be done."""
-        there = self._there(path)
-        while there in self._mended and there:
-            there = there[:-1]
-        if not there:
+    def repair(self, path: DocumentPath) -> bool:
+        """Change or remove what is at `path`, or around it; False if nothing is left to change."""
+        existing = self._existing(path)
+        while existing in self._repaired and existing:
+            existing = existing[:-1]
+        if not existing:
             return False
-        self._mended.add(there)
-        match there:
+        self._repaired.add(existing)
+        match existing:
             case ("budget", *_):
                 self.data["budget"] = dict(_BUDGET)
-                self._mended |= {("budget",), there}
+                self._repaired |= {("budget",), existing}
             case ("tables", name) | ("tables", name, "unit", *_):
-                self._own(name)
+                self._repair_ownership(name)
             case ("tables", name, "columns", column, "type", *_):
                 self.data["tables"][name]["columns"][column] = {"type": "bigint"}
-                self._mended.add(there[:4])
+                self._repaired.add(existing[:4])
             case _:
-                self._take_out(there)
+                self._remove(existing)
         return True
 
-    def _own(self, table: str | int) -> None:
-        """Let the table be its unit's, or nobody's; at last let it be gone."""
+    def _repair_ownership(self, table: str | int) -> None:
+        """Declare the table its unit's, or public; for a fault of the table itself, remove it."""
         written = self.data["tables"][table]
-        if ("tables", table) in self._mended or not isinstance(written, dict):
-            self._take_out(("tables", table))
+        if ("tables", table) in self._repaired or not isinstance(written, dict):
+            self._remove(("tables", table))
             return
         units = self.data.get("units")
         kinds = units.items() if isinstance(units, dict) else ()
@@ -100,24 +101,24 @@ class _Copy:
             written.pop(name, None)
         written |= {"unit": own[0]} if own else {"public": True}
 
-    def _take_out(self, there: DocumentPath) -> None:
-        *above, last = there
+    def _remove(self, existing: DocumentPath) -> None:
+        *above, last = existing
         around = self.data
         for step in above:
             around = around[step]
         del around[last]
-        if len(there) in {2, 4}:  # a table, a unit, a view, an analyst; a column
-            self._gone.add(last)
+        if len(existing) in {2, 4}:  # a table, a unit, a view, an analyst; a column
+            self._removed_names.add(last)
 
-    def _there(self, path: DocumentPath) -> DocumentPath:
-        """As much of `path` as there is."""
-        found = self.data
+    def _existing(self, path: DocumentPath) -> DocumentPath:
+        """The longest beginning of `path` that leads to a value of the data."""
+        node = self.data
         for length, step in enumerate(path):
-            match found, step:
-                case dict(), _ if step in found:
-                    found = found[step]
-                case list(), int() if step < len(found):
-                    found = found[step]
+            match node, step:
+                case dict(), _ if step in node:
+                    node = node[step]
+                case list(), int() if step < len(node):
+                    node = node[step]
                 case _:
                     return path[:length]
         return path

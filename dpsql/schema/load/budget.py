@@ -1,4 +1,4 @@
-"""What may be spent: the dataset's budget, a query's share, analysts' caps; whom it is spent on."""
+"""Reads what may be spent (budget, per query, by each analyst), and the sizes beside it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from dpsql.schema.refresh_schedule import RefreshInterval
 MIN_EPSILON: Final = Fraction(1, 1_000_000)
 MAX_EPSILON: Final = Fraction(64)
 LARGE_EPSILON: Final = Fraction(500)
-"""As much as an owner may allow who says so: e^ε is still a double."""
+"""The largest ε with `allow_large_epsilon: true`: e^ε is still a double."""
 MAX_UNITS: Final = 1000
 MAX_RELEASES: Final = 1000
 MIN_DELTA: Final = Fraction(1, 10**18)
 
 
 def read_budget(document: Document, data: object) -> tuple[Budget, RefreshInterval | None]:
-    """Read `budget`, and how often it is refreshed, None if never.
+    """Read `budget`, and how often it is refreshed (None: never).
 
     Accounting is zcdp by default where there is a delta for it, pure where there is none.
     """
@@ -51,45 +51,45 @@ def read_budget(document: Document, data: object) -> tuple[Budget, RefreshInterv
 
 def read_per_query(document: Document, data: object, budget: Budget) -> PerQuery:
     """Read `per_query`: by default a tenth of the budget, and at most all of it."""
-    place = ("per_query",)
-    form = fill(PerQuerySection, document, place, data)
-    most = budget.epsilon if form.max_epsilon is None else form.max_epsilon
-    tenth = min(max(budget.epsilon / 10, MIN_EPSILON), most)
+    path = ("per_query",)
+    form = fill(PerQuerySection, document, path, data)
+    max_epsilon = budget.epsilon if form.max_epsilon is None else form.max_epsilon
+    tenth = min(max(budget.epsilon / 10, MIN_EPSILON), max_epsilon)
     epsilon = tenth if form.epsilon is None else form.epsilon
     delta = budget.delta / 10 if form.delta is None else form.delta
-    _check_epsilon(document, (*place, "epsilon"), epsilon, budget.epsilon)
-    _check_epsilon(document, (*place, "max_epsilon"), most, budget.epsilon)
-    _check_delta(document, (*place, "delta"), delta)
-    if epsilon > most:
-        raise document.error((*place, "epsilon"), "above max_epsilon", "lower it, or raise that")
-    if most > budget.epsilon:
+    _check_epsilon(document, (*path, "epsilon"), epsilon, budget.epsilon)
+    _check_epsilon(document, (*path, "max_epsilon"), max_epsilon, budget.epsilon)
+    _check_delta(document, (*path, "delta"), delta)
+    if epsilon > max_epsilon:
+        raise document.error((*path, "epsilon"), "above max_epsilon", "lower it, or raise that")
+    if max_epsilon > budget.epsilon:
         raise document.error(
-            (*place, "max_epsilon"), "above budget.epsilon", "no query can spend it: lower it"
+            (*path, "max_epsilon"), "above budget.epsilon", "no query can spend it: lower it"
         )
     if delta > budget.delta:
         raise document.error(
-            (*place, "delta"), "above budget.delta", "no query can spend it: lower it"
+            (*path, "delta"), "above budget.delta", "no query can spend it: lower it"
         )
     if budget.delta and not delta:
-        raise document.error((*place, "delta"), "is 0", "write a share of budget.delta")
-    return PerQuery(epsilon, most, delta)
+        raise document.error((*path, "delta"), "is 0", "write a share of budget.delta")
+    return PerQuery(epsilon, max_epsilon, delta)
 
 
 def read_analysts(
     document: Document, data: Mapping[str, object] | None, budget: Budget
 ) -> Mapping[str, Fraction]:
-    """Read `analysts`: a cap for each who is named; two names must not look the same."""
+    """Read `analysts`: the cap, in ε, of each who is named; two names must not look the same."""
     caps: dict[str, Fraction] = {}
     seen: dict[str, str] = {}
     for name, written in (data or {}).items():
-        place = ("analysts", name)
+        path = ("analysts", name)
         if not (name.isprintable() and name.strip() == name and 1 <= len(name) <= 128):
-            raise document.error(place, "not a name", "use 1 to 128 printable characters")
+            raise document.error(path, "not a name", "use 1 to 128 printable characters")
         other = seen.setdefault(unicodedata.normalize("NFKC", name).casefold(), name)
         if other != name:
-            raise document.error(place, f"looks like {other}", "rename one of them")
-        caps[name] = fill(AnalystSection, document, place, written).epsilon
-        _check_epsilon(document, (*place, "epsilon"), caps[name], budget.epsilon)
+            raise document.error(path, f"looks like {other}", "rename one of them")
+        caps[name] = fill(AnalystSection, document, path, written).epsilon
+        _check_epsilon(document, (*path, "epsilon"), caps[name], budget.epsilon)
     return caps
 
 

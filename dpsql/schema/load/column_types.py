@@ -1,7 +1,7 @@
 """Types that the schema leaves out, from the source's catalogue; the source as the engine opens it.
 
-Names and types only: what else a catalogue knows (an ENUM's labels, NOT NULL, statistics, folders
-of a partition) follows from rows, and is declared by the owner or not known.
+Names and types only: all else in a catalogue (an ENUM's labels, NOT NULL, statistics, folders of a
+partition) follows from rows, and so is declared by the owner or not known.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ SourceColumns = Mapping[str, Mapping[str, str]]
 """For each table of the source the type names of its columns, in order."""
 
 Read = Callable[[EngineSource], Mapping[str, Columns]]
-"""Who asks the catalogue: this process, or one that alone may open the source."""
+"""Reads a source's catalogue, in this process or in the one that alone may open the source."""
 
 
 def engine_source(schema: Schema) -> EngineSource:
-    """Describe the source to the engine: of each table the declared columns, and nothing else."""
+    """The source as the engine is to open it: of each table the declared columns, and no others."""
     match schema.source:
         case ServerSource(url=url):
             tables = tuple(_server_table(schema, table) for table in schema.tables.values())
@@ -91,10 +91,10 @@ def _renamed(table: Table) -> tuple[tuple[str, str], ...]:
 def find_columns(
     source: Source | ServerSource, tables: Iterable[str], read: Read = read_catalog
 ) -> SourceColumns | None:
-    """Ask the source's catalogue; None where the source isn't there yet.
+    """The columns of `tables`, by the source's catalogue; None if its files don't exist yet.
 
-    A schema that declares every type can then be read, explained and tested without any data. A
-    server is asked for `tables` alone, and is there, or a fault.
+    A schema that declares every type can thus be read, explained and tested without any data. A
+    server that can't be reached raises `SourceFault`; of files, more tables may be listed.
     """
     if isinstance(source, ServerSource):
         named = tuple(ServerTable(name) for name in tables)
@@ -104,14 +104,14 @@ def find_columns(
         return None
     if source.files:
         files = tuple(SourceTable(name, str(file)) for name, file in source.files.items())
-        found = read(DuckDBSource(None, files))
+        catalog = read(DuckDBSource(None, files))
     else:
-        found = read(DuckDBSource(str(source.path)))
-    return {table: dict(columns) for table, columns in found.items()}
+        catalog = read(DuckDBSource(str(source.path)))
+    return {table: dict(columns) for table, columns in catalog.items()}
 
 
 def known_type(source_type: str) -> SqlType | None:
-    """Name the type under which a column of the source is offered, None if there is none."""
+    """The type as which a column of the source's type is read; None if such columns aren't read."""
     return reading(source_type).type
 
 
@@ -124,10 +124,10 @@ def column_type(
     is_delimited: bool,
     identifies: bool,
 ) -> SqlType:
-    """Settle a column's type from what is declared and what the source has (None: not there).
+    """A column's type, by the declared type and the source's (None: there is none); or SchemaFault.
 
-    `identifies`: keys and unit columns are offered as they are, since a cast could make one unit of
-    two ('7' and '07'). A CSV file has only text, and then the cast is what its identities mean.
+    `identifies`: the types of keys and unit columns aren't cast, since a cast could make one unit
+    of two ('7' and '07'). A CSV file has only text: its identities are compared after the cast.
     """
     written = None if declared is None else parse_type(declared)
     if declared is not None and written is None:
@@ -169,7 +169,7 @@ def column_type(
 
 
 def _converts(offered: SqlType, written: SqlType, *, exactly: bool) -> bool:
-    """Allow casts within numbers and within times; of identities only between integers."""
+    """Whether a cast is allowed: among numbers or among times; `exactly`: among integers only."""
     match offered, written:
         case Integer(), Integer():
             return True

@@ -17,7 +17,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class SchemaSection(Section, frozen=True, kw_only=True):
-    """The whole file; sections of named things are read one by one, for the sake of their paths."""
+    """The whole file; tables, views, units and analysts are read one by one, with their paths."""
 
     dataset: str
     source: str
@@ -43,7 +43,7 @@ class UnitSection(Section, frozen=True, kw_only=True):
 
 
 class UnitPath(Section, frozen=True, kw_only=True):
-    """The column of a table that leads to its privacy unit, or the columns that do together."""
+    """The column of a table that leads to its privacy unit, or the columns that together do."""
 
     column: str | list[str]
     references: str | list[str]
@@ -83,7 +83,7 @@ class ViewSection(Section, frozen=True, kw_only=True):
 
 
 class ViewColumnSection(Section, frozen=True, kw_only=True):
-    """A column of a view; its type is that of the query."""
+    """A column of a view; its type follows from the query."""
 
     bounds: list[object] | None = None
     values: list[object] | None = None
@@ -92,7 +92,7 @@ class ViewColumnSection(Section, frozen=True, kw_only=True):
 
 
 class ColumnSection(Section, frozen=True, kw_only=True):
-    """A column; what it leaves out is unknown, except a type that the catalogue has."""
+    """A column; properties left out are unknown, except a type that the catalogue has."""
 
     type: str | None = None
     bounds: list[object] | None = None
@@ -106,13 +106,13 @@ class ColumnSection(Section, frozen=True, kw_only=True):
 
 
 class ResponseSection(Section, frozen=True, kw_only=True):
-    """How answers were randomised before they came."""
+    """The ε with which answers were randomised before they reached dpsql."""
 
     epsilon: Fraction
 
 
 class BudgetSection(Section, frozen=True, kw_only=True):
-    """What may be spent on the dataset."""
+    """What all analysts together may spend on the dataset."""
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
@@ -122,7 +122,7 @@ class BudgetSection(Section, frozen=True, kw_only=True):
 
 
 class PerQuerySection(Section, frozen=True, kw_only=True):
-    """What a query spends."""
+    """What a query spends by default, and at most."""
 
     epsilon: Fraction | None = None
     max_epsilon: Fraction | None = None
@@ -141,7 +141,7 @@ SectionKind = TypeVar("SectionKind", bound=Section)
 def fill(
     section: type[SectionKind], document: Document, path: DocumentPath, data: object
 ) -> SectionKind:
-    """Read the section at `path` as a `section`; a section left empty has only defaults."""
+    """Convert `data` at `path` to the class `section`, None to its defaults; or SchemaFault."""
     data = {} if data is None else data
     known = section.__struct_fields__
     if isinstance(data, dict):
@@ -158,7 +158,7 @@ def fill(
 
 
 def _exact(kind: type, value: object) -> object:
-    """Turn the digits of the file into a Fraction; what msgspec leaves open stays as it is."""
+    """A hook of msgspec for types that it doesn't know: the file's digits become a Fraction."""
     if kind is not Fraction:
         return value
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
@@ -169,6 +169,7 @@ def _exact(kind: type, value: object) -> object:
 
 
 def _steps(inside: str) -> DocumentPath:
+    """The steps of a path as msgspec writes it: .columns[0]."""
     steps: list[str | int] = []
     for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", inside):
         steps.append(name or int(index))
@@ -176,7 +177,7 @@ def _steps(inside: str) -> DocumentPath:
 
 
 def _translated(what: str) -> tuple[str, str]:
-    """Translate msgspec's words into the file's: what is wrong, what to write."""
+    """Translate msgspec's message into two of ours: what is wrong, and what to write."""
     missing = re.fullmatch(r"Object missing required field `(\w+)`", what)
     if missing:
         return f"{missing[1]} is missing", f"add {missing[1]}: …"

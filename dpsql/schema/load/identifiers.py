@@ -1,4 +1,4 @@
-"""Names that mean the same to everyone: plain, in one normal form, different under casefold."""
+"""Names that every reader takes for the same: plain, in NFC, and different under casefold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST = 63  # PostgreSQL's clients cut longer ones
 
 
 def is_plain(name: str) -> bool:
-    """Decide whether `name` is a letter or _, then letters, digits and _, in NFC."""
+    """Whether `name` is a letter or _, then letters, digits and _, in NFC, in at most 63 bytes."""
     return (
         name.isidentifier()
         and unicodedata.is_normalized("NFC", name)
@@ -22,21 +22,24 @@ def is_plain(name: str) -> bool:
 
 
 def visible_names(names: Iterable[str]) -> Mapping[str, str]:
-    """A plain name for each of `names`, itself if it is one; those are left out that have none."""
-    given = list(names)
-    found = {name: name for name in given if is_plain(name)}
-    taken = {name.casefold() for name in found}
-    for name in given:
+    """Map each of `names` to a plain name: itself, or one with _ for characters not allowed.
+
+    Names for which there is no plain name, or only one that is taken, are left out.
+    """
+    originals = list(names)
+    visible = {name: name for name in originals if is_plain(name)}
+    taken = {name.casefold() for name in visible}
+    for name in originals:
         words = re.sub(r"\W+", "_", unicodedata.normalize("NFC", name)).strip("_")
         plain = words if is_plain(words) else f"_{words}"
-        if name not in found and is_plain(plain) and plain.casefold() not in taken:
-            found[name] = plain
+        if name not in visible and is_plain(plain) and plain.casefold() not in taken:
+            visible[name] = plain
             taken.add(plain.casefold())
-    return found
+    return visible
 
 
 def is_table_name(name: str) -> bool:
-    """Decide whether `name` is plain, or two plain names: a schema's, a dot, a table's."""
+    """Whether `name` is plain, or two plain names with a dot between: a schema's and a table's."""
     space, dot, own = name.rpartition(".")
     return is_plain(own) and (is_plain(space) if dot else True)
 
@@ -64,16 +67,16 @@ def check_names(document: Document, path: DocumentPath, names: Iterable[str]) ->
 
 
 def check_stored(document: Document, path: DocumentPath, stored: Mapping[str, str]) -> None:
-    """Refuse columns that the source has under one name; `stored` are their names there.
+    """Refuse columns that are one column of the source; `stored` maps them to their names there.
 
-    DuckDB finds it in any case, so that x and X are one column.
+    DuckDB finds a column by its name in any case, so that x and X are one column.
     """
     seen: dict[str, str] = {}
-    for name, there in stored.items():
-        if not there or not there.isprintable():
+    for name, source_name in stored.items():
+        if not source_name or not source_name.isprintable():
             at = (*path, name, "source_name")
             raise document.error(at, "names no column", "write the name that the source has")
-        other = seen.setdefault(there.casefold(), name)
+        other = seen.setdefault(source_name.casefold(), name)
         if other != name:
             raise document.error(
                 (*path, name), f"is the source's column that {other} is", "remove one of them"
@@ -83,7 +86,8 @@ def check_stored(document: Document, path: DocumentPath, stored: Mapping[str, st
 def check_tables(document: Document, path: DocumentPath, names: Iterable[str]) -> None:
     """Refuse names of tables and views that aren't plain, with a schema before a dot or without.
 
-    public.orders is the table orders, as statements mean both: one of them would hide the other.
+    Two that statements take for one are refused, too: of public.orders and orders, one would hide
+    the other.
     """
     seen: dict[tuple[str, str], str] = {}
     for name in names:

@@ -1,4 +1,4 @@
-"""A schema file to the model: every fault with its file, line, path and fix."""
+"""Reads a schema file into the model; every fault names its file, line, path and fix."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def load_schema(
     today: dt.date | None = None,
     read: Read = read_catalog,
 ) -> Schema:
-    """Read and check a schema file; `source` stands for the one that the file names.
+    """Read and check a schema file; `source` replaces the source that the file names.
 
-    Where the budget is refreshed, it is that of the rows of `today`, by default today's by UTC.
-    The source's catalogue is asked where the source is there, by `read`, its rows never. Anything
-    wrong with the file is a `SchemaFault`, an unreadable source a `SourceFault`. Views are SQL:
+    Where the budget is refreshed, the schema is for the period of `today`, by default today by UTC.
+    If the source exists, `read` reads its catalogue; its rows are never read. Raises `SchemaFault`
+    for anything wrong with the file, `SourceFault` for a source that can't be read. Views are SQL:
     `dpsql.bind.from_clause.view.resolved` checks them.
     """
     return schema_of(read_document(Path(path)), source=source, today=today, read=read)
@@ -54,7 +54,7 @@ def schema_of(
     today: dt.date | None = None,
     read: Read = read_catalog,
 ) -> Schema:
-    """The schema that `document` is, as `load_schema` reads it."""
+    """The schema in `document`; arguments and faults are those of `load_schema`."""
     file = fill(SchemaSection, document, (), document.data)
     check_dataset(document, file.dataset)
     forms = _table_sections(document, file)
@@ -65,9 +65,10 @@ def schema_of(
     _check_units(document, units, claims)
     where = find_source(document, file.source, forms, source)
     _check_version(document, where, file.version)
-    found = find_columns(where, forms, read)
+    source_columns = find_columns(where, forms, read)
     tables = {
-        name: read_table(document, name, form, claims, where, found) for name, form in forms.items()
+        name: read_table(document, name, form, claims, where, source_columns)
+        for name, form in forms.items()
     }
     check_types(document, tables)
     budget, every = read_budget(document, file.budget)
@@ -102,12 +103,12 @@ def schema_of(
         schema,
         policy=policy,
         policy_hash=policy_hash(policy),
-        tables=add_public_columns(timed, where, found),
+        tables=add_public_columns(timed, where, source_columns),
     )
 
 
 def ledger_of(path: Path) -> tuple[Path | str, Path]:
-    """Where the ledger of a schema file is, and the file; nothing else of it is looked at."""
+    """The ledger's location by a schema file, and that file; its sections aren't checked."""
     document = read_document(Path(path))
     file = fill(SchemaSection, document, (), document.data)
     check_dataset(document, file.dataset)
@@ -130,14 +131,14 @@ def _check_version(document: Document, source: Source | ServerSource, stated: ob
 
 
 def _table_sections(document: Document, file: SchemaSection) -> Mapping[str, TableSection]:
-    place = ("tables",)
+    path = ("tables",)
     if not file.tables:
         raise document.error(
-            place, "no table is declared", "declare one: a table not declared is not there"
+            path, "no table is declared", "declare one: a table not declared is not there"
         )
-    check_tables(document, place, file.tables)
+    check_tables(document, path, file.tables)
     return {
-        name: fill(TableSection, document, (*place, name), written)
+        name: fill(TableSection, document, (*path, name), written)
         for name, written in file.tables.items()
     }
 
@@ -148,13 +149,13 @@ def _units(
     check_names(document, ("units",), file.units)
     units = {}
     for name, written in file.units.items():
-        place = ("units", name)
+        path = ("units", name)
         if name.casefold() == "row":
-            raise document.error(place, "row means that each row is a unit", "choose another name")
-        form = fill(UnitSection, document, place, written)
+            raise document.error(path, "row means that each row is a unit", "choose another name")
+        form = fill(UnitSection, document, path, written)
         if form.table not in forms:
             raise document.unknown_key_error(
-                (*place, "table", form.table), "no such table", forms, "declare it under tables"
+                (*path, "table", form.table), "no such table", forms, "declare it under tables"
             )
         units[name] = UnitKind(name, form.table, form.key)
     return units
@@ -163,7 +164,7 @@ def _units(
 def _check_units(
     document: Document, units: Mapping[str, UnitKind], declarations: Mapping[str, UnitDeclaration]
 ) -> None:
-    """Refuse a unit kind whose table says otherwise: neither place can be changed alone."""
+    """Refuse a unit kind whose table declares another unit: both sections must agree."""
     for unit in units.values():
         if declarations[unit.table].kind != unit.name:
             raise document.error(

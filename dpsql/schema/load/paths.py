@@ -1,4 +1,4 @@
-"""Where things lie on disk: the source beside the schema, the ledger with the user."""
+"""Where files lie on disk: the source relative to the schema file, the ledger in user folders."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ def check_dataset(document: Document, dataset: str) -> None:
 def find_source(
     document: Document, written: str, tables: Iterable[str], override: Path | None
 ) -> Source | ServerSource:
-    """Find the DuckDB file or the folder; which of the two shows its name where it isn't there.
+    """The DuckDB file or the folder of files that `written` names, or `override` if it isn't None.
 
-    A PostgreSQL connection string is a server's.
+    The suffix decides which of the two it is, if it doesn't exist. A PostgreSQL connection string
+    names a server.
     """
     if override is None and "://" in written:
         if written.startswith(SERVER):
@@ -79,9 +80,9 @@ def _file(document: Document, folder: Path, table: str) -> Path:
 
 
 def ledger_path(document: Document, written: str | None, dataset: str) -> Path | str:
-    """Place the ledger: by the dataset's name, so that copying a folder mints no new budget.
+    """The ledger's file, or its PostgreSQL connection string, if `written` is one.
 
-    A PostgreSQL connection string stays one.
+    The default goes by the dataset's name, so that copying a folder makes no new budget.
     """
     if written is not None and "://" in written:
         if not written.startswith(SERVER):
@@ -95,24 +96,24 @@ def ledger_path(document: Document, written: str | None, dataset: str) -> Path |
 
 
 def default_ledger(dataset: str) -> Path:
-    """Place the ledger of a schema that names none: with the user, or in the state folder."""
+    """The ledger of a schema that names none: in the state folder, or in the user's own folder."""
     state = os.environ.get(STATE)
     folder = Path(state).absolute() if state else platformdirs.user_state_path("dpsql")
     return folder / dataset / "ledger.db"
 
 
-def path_next_to_ledger(ledger: Path | str, anchor: Path, what: str) -> Path:
-    """Place a file of a ledger's: it has the ledger's own name, so that no two ledgers share one.
+def path_next_to_ledger(ledger: Path | str, anchor: Path, suffix: str) -> Path:
+    """A file that belongs to a ledger: the ledger's name and `suffix`, so that no two share one.
 
-    A ledger on a server has only its anchor here.
+    A ledger on a server has only its anchor on this disk: the file then lies beside that.
     """
     if isinstance(ledger, Path):
-        return ledger.with_name(f"{ledger.name}.{what}")
-    return anchor.with_suffix(f".{what}")
+        return ledger.with_name(f"{ledger.name}.{suffix}")
+    return anchor.with_suffix(f".{suffix}")
 
 
 def anchor_path(dataset: str) -> Path:
-    """Place the ledger's anchor away from the ledger, so that one copied back is noticed."""
+    """The ledger's anchor, in another folder, so that a ledger that was copied back shows."""
     state = os.environ.get(STATE)
     folder = Path(state).absolute() if state else platformdirs.user_data_path("dpsql")
     return folder / "anchors" / f"{dataset}.anchor"

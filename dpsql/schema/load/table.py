@@ -51,15 +51,15 @@ def read_table(
     source: Source | ServerSource,
     source_columns: SourceColumns | None,
 ) -> Table:
-    """Read one table: what identifies its rows first, then its columns in the order of the file.
+    """Read one table: undeclared key and unit columns first, then columns in the file's order.
 
     Key and unit columns need no declaration; any other column of a private table exists only if it
-    is declared.
+    is declared. `source_columns` is None if the source doesn't exist.
     """
-    place = ("tables", name)
+    path = ("tables", name)
     if source_columns is not None and name not in source_columns:
         raise document.unknown_key_error(
-            place, "the source has no such table", source_columns, "remove the table"
+            path, "the source has no such table", source_columns, "remove the table"
         )
     claim = declarations[name]
     written = section.columns or {}
@@ -67,7 +67,7 @@ def read_table(
         column: None for column in claim.first_hop if column not in written
     }
     all_written = implied | written
-    check_names(document, (*place, "columns"), all_written)
+    check_names(document, (*path, "columns"), all_written)
     reader = _Reader(
         document,
         claim,
@@ -75,17 +75,17 @@ def read_table(
         None if source_columns is None else source_columns[name],
     )
     columns = {
-        column: reader.column((*place, "columns", column), column, data, declarations)
+        column: reader.column((*path, "columns", column), column, data, declarations)
         for column, data in all_written.items()
     }
     stored = {column: data.stored_as for column, data in columns.items()}
-    check_stored(document, (*place, "columns"), stored)
+    check_stored(document, (*path, "columns"), stored)
     return Table(
         name=name,
         columns=columns,
         ownership=resolve_units(document, name, declarations),
         key=claim.key,
-        limits=read_limits(document, (*place, "limits"), section.limits),
+        limits=read_limits(document, (*path, "limits"), section.limits),
         comment=section.comment,
         visible=section.visible,
         rows=section.rows,
@@ -94,42 +94,42 @@ def read_table(
 
 
 def check_rows(document: Document, tables: Mapping[str, Table], neighbors: Neighbors) -> None:
-    """Refuse a public number of rows where one unit is missing, or may have several of them.
+    """Refuse a public number of rows where neighbours have different numbers of rows.
 
-    Neighbours that lack a row have another number of them, and so each tells which it is.
+    Where a unit may be missing, or has several rows, the number tells the neighbours apart.
     """
     for name, table in tables.items():
-        place = ("tables", name, "rows")
+        path = ("tables", name, "rows")
         if table.rows is None:
             continue
         if not isinstance(table.ownership, RowUnit):
             raise document.error(
-                place, "is for tables whose rows are units of their own", "remove it"
+                path, "is for tables whose rows are units of their own", "remove it"
             )
         if neighbors is not Neighbors.CHANGE_ONE:
             raise document.error(
-                place,
+                path,
                 "the number of rows is what hides whether a row is there",
                 "remove it, or write neighbors: change_one, under which it isn't hidden",
             )
         if not 1 <= table.rows <= _MAX_ROWS:
-            raise document.error(place, "out of range", f"write a number from 1 to {_MAX_ROWS}")
+            raise document.error(path, "out of range", f"write a number from 1 to {_MAX_ROWS}")
 
 
 def check_types(document: Document, tables: Mapping[str, Table]) -> None:
-    """Identities compare as equal only where their types are one, and where equality is exact.
+    """Refuse types of keys, references and unit columns that don't compare exactly, or not alike.
 
     '7' and '07' are one integer and two texts; NaN and -0.0 make floats no identities. Integers of
-    two types are one number or two.
+    two types may be compared with each other.
     """
     for name, table in tables.items():
         for column in table.columns.values():
-            place = ("tables", name, "columns", column.name)
+            path = ("tables", name, "columns", column.name)
             if column.references is not None:
                 to = column.references
-                _check_alike(document, place, column.type, tables[to.table], to.column)
+                _check_alike(document, path, column.type, tables[to.table], to.column)
             if column.name in (table.key or ()) and isinstance(column.type, Double):
-                raise document.error(place, "a float is no key", "remove the key, or use a decimal")
+                raise document.error(path, "a float is no key", "remove the key, or use a decimal")
         match table.ownership:
             case EntityUnit(hops=hops) as own:
                 for first in own.first_hop_columns:
@@ -141,9 +141,9 @@ def check_types(document: Document, tables: Mapping[str, Table]) -> None:
                             "use an integer, a uuid or a varchar",
                         )
                 for first, key in hops[0].pairs if hops else ():
-                    place = ("tables", name, "columns", first)
+                    path = ("tables", name, "columns", first)
                     kind = table.columns[first].type
-                    _check_alike(document, place, kind, tables[hops[0].table], key)
+                    _check_alike(document, path, kind, tables[hops[0].table], key)
             case _:
                 pass
 
@@ -151,9 +151,10 @@ def check_types(document: Document, tables: Mapping[str, Table]) -> None:
 def _check_alike(
     document: Document, path: DocumentPath, kind: SqlType, table: Table, key: str
 ) -> None:
-    """Values compare as the same in both types: these are one, or hold integers of a third.
+    """Refuse to compare a column of type `kind` with `key` of `table` unless their types match.
 
-    No type of DuckDB's holds those of a UHUGEINT and -1: comparing them can fail.
+    They are one type, or integers that fit a third type: no type of DuckDB's holds all of UHUGEINT
+    and -1, and comparing these can fail.
     """
     to = table.columns[key].type
     if kind != to and not (
@@ -166,7 +167,7 @@ def _check_alike(
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads the columns of one table; `source_types` are the source's, None if it isn't there."""
+    """Reads one table's columns; `source_types` are the source's, None if that doesn't exist."""
 
     document: Document
     declaration: UnitDeclaration
@@ -221,25 +222,25 @@ class _Reader:
         )
 
     def _max_length(self, path: DocumentPath, section: ColumnSection, kind: SqlType) -> int | None:
-        """How long a text is at most; listed values say so themselves."""
-        most = section.max_length
-        if most is None:
+        """How many characters a text has at most; None if that isn't declared."""
+        max_length = section.max_length
+        if max_length is None:
             return None
         at = (*path, "max_length")
         if not isinstance(kind, Varchar):
             raise self.document.error(at, "is for text", "write bounds: [least, greatest] instead")
         if section.values is not None:
             raise self.document.error(path, "has max_length and values", "remove max_length")
-        if not 1 <= most <= _MAX_CHARACTERS:
+        if not 1 <= max_length <= _MAX_CHARACTERS:
             raise self.document.error(
                 at, "out of range", f"write a number from 1 to {_MAX_CHARACTERS}"
             )
-        return most
+        return max_length
 
     def _response(
         self, path: DocumentPath, name: str, section: ColumnSection, kind: SqlType
     ) -> Fraction | None:
-        """How answers were randomised: each is there, and one of several that are listed."""
+        """The ε with which answers were randomised; each must be one of several listed values."""
         if section.randomized_response is None:
             return None
         at = (*path, "randomized_response")
@@ -267,7 +268,7 @@ class _Reader:
         claims: Mapping[str, UnitDeclaration],
     ) -> Reference | None:
         at = (*path, "references")
-        # Of several columns none references anything alone.
+        # A column that leads to the unit only together with others has no reference of its own.
         alone = self.declaration.columns == (name,) and self.declaration.references
         owner = self.declaration.references[0] if alone else None
         if section.references is None:
@@ -282,7 +283,7 @@ class _Reader:
 
 
 def read_limits(document: Document, path: DocumentPath, data: object) -> Limits:
-    """Read what one unit may contribute; what isn't stated is the default."""
+    """Read what one unit may contribute; limits that aren't stated have defaults."""
     form = fill(LimitsSection, document, path, data)
     stated = {
         name: limit

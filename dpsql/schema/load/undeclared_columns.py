@@ -1,4 +1,4 @@
-"""Undeclared columns of public tables: those that the source has a name and a type for."""
+"""Undeclared columns of public tables: those whose name and type in the source can be used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from dpsql.schema.source_location import ServerSource, Source
 def add_public_columns(
     tables: Mapping[str, Table], source: Source | ServerSource, source_columns: SourceColumns | None
 ) -> Mapping[str, Table]:
-    """Offer the undeclared columns of public tables too, as far as they have a name and a type."""
+    """Add to public tables their undeclared columns that have a plain name and a type that is read.
+
+    CSV files have no types, and so no such columns.
+    """
     return {
         name: replace(table, columns=_with_undeclared(table, source_columns[name]))
         if source_columns is not None
@@ -26,7 +29,7 @@ def add_public_columns(
 
 
 def is_delimited(source: Source | ServerSource, table: str) -> bool:
-    """Tell whether a table's file is CSV, whose columns have no types of their own."""
+    """Whether a table's file is CSV, whose columns have no types of their own."""
     files = {} if isinstance(source, ServerSource) else source.files
     return table in files and files[table].suffix == ".csv"
 

@@ -1,7 +1,8 @@
 """Whose rows a table's rows are: from the declared unit, along references, to an entity.
 
-One hop: the value of the column is the unit, whether or not its entity is listed. Several hops: the
-chain is walked on base tables, and a row whose chain breaks has no unit.
+A column that references the entity's table is the unit itself, whether or not that table lists its
+value. A longer path is followed by joins of base tables, and a row that one of the joins drops has
+no unit.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ from dpsql.schema.model import EntityUnit, Hop, Ownership, Public, Reference, Ro
 
 @dataclass(frozen=True, slots=True)
 class UnitDeclaration:
-    """What one table says of its owners: a unit kind by name, or a path's first step."""
+    """What the schema says of whose rows a table's are: a unit kind, or the first step of a path.
+
+    `kind` is "row", or the kind whose entities the table lists; None for a public table or a path.
+    `columns` lead to the unit, each by its one of `references`. `path` is where the file says so.
+    """
 
     path: DocumentPath
     public: bool
@@ -29,12 +34,12 @@ class UnitDeclaration:
 
     @property
     def first_hop(self) -> tuple[str, ...]:
-        """The columns that identity takes, declared or not."""
+        """Key and unit columns, which the table has whether or not it declares them."""
         return tuple(dict.fromkeys((*(self.key or ()), *self.columns, *self.same_unit)))
 
     @property
     def keyed_by(self) -> tuple[str, ...]:
-        """The columns that others may reference."""
+        """The columns that others may reference: the key, or an entity table's unit column."""
         return self.key or (self.columns if self.kind not in {None, "row"} else ())
 
 
@@ -42,30 +47,30 @@ def read_unit_declaration(
     document: Document, name: str, section: TableSection, units: Mapping[str, UnitKind]
 ) -> UnitDeclaration:
     """Read `unit`, `public`, `key`, `same_unit` and `visible` of a table."""
-    found = _declaration(document, name, section, units)
-    if section.same_unit is not None and (found.public or found.kind == "row"):
-        what = "nobody's" if found.public else "units of their own"
+    unit = _declaration(document, name, section, units)
+    if section.same_unit is not None and (unit.public or unit.kind == "row"):
+        what = "nobody's" if unit.public else "units of their own"
         raise document.error(("tables", name, "same_unit"), f"its rows are {what}", "remove it")
     same = _key(document, ("tables", name), section.same_unit, "same_unit") or ()
-    return replace(found, visible=section.visible, same_unit=same)
+    return replace(unit, visible=section.visible, same_unit=same)
 
 
 def _declaration(
     document: Document, name: str, section: TableSection, units: Mapping[str, UnitKind]
 ) -> UnitDeclaration:
-    place = ("tables", name)
-    key = _key(document, place, section.key, "key")
+    path = ("tables", name)
+    key = _key(document, path, section.key, "key")
     if section.public:
         if section.unit is not None:
-            raise document.error(place, "has a unit and is public", "remove unit, or public")
+            raise document.error(path, "has a unit and is public", "remove unit, or public")
         if section.limits is not None:
-            raise document.error((*place, "limits"), "a public table has no limits", "remove them")
-        return UnitDeclaration(place, public=True, key=key)
-    at = (*place, "unit")
+            raise document.error((*path, "limits"), "a public table has no limits", "remove them")
+        return UnitDeclaration(path, public=True, key=key)
+    at = (*path, "unit")
     match section.unit:
         case None:
             raise document.error(
-                place,
+                path,
                 "says neither whose its rows are nor that they are public",
                 "add unit: …, or public: true",
             )
@@ -81,7 +86,7 @@ def _declaration(
 def _path_of(
     document: Document, at: DocumentPath, path: UnitPath
 ) -> tuple[tuple[str, ...], tuple[Reference, ...]]:
-    """A path's first step: a column and what it references, or several of one table in step."""
+    """A path's first step: its columns, and the columns of one other table that they reference."""
     columns, written = _listed(path.column), _listed(path.references)
     if not columns or len(set(columns)) < len(columns):
         raise document.error((*at, "column"), "not a list of different columns", "name the columns")
@@ -155,20 +160,21 @@ def check_reference(
     to: tuple[Reference, ...],
     declarations: Mapping[str, UnitDeclaration],
 ) -> None:
-    """Refuse a reference that leads elsewhere than to the whole key of a declared table."""
+    """Refuse references `to` one table that isn't declared, or to columns that aren't its key."""
     table = to[0].table
     target = declarations.get(table)
     if target is None:
         raise document.unknown_key_error(
             (*path, table), "no such table", declarations, "declare the table, or correct the name"
         )
-    key, asked = target.keyed_by, [each.column for each in to]
-    if sorted(asked) != sorted(key):
+    key, referenced = target.keyed_by, [each.column for each in to]
+    if sorted(referenced) != sorted(key):
         has = f"the key of {table} is {', '.join(key)}" if key else f"{table} has no key"
-        what = f"{table}.{asked[0]} is" if len(asked) == 1 else f"{', '.join(asked)} are"
+        is_one = len(referenced) == 1
+        what = f"{table}.{referenced[0]} is" if is_one else f"{', '.join(referenced)} are"
         raise document.error(
             path,
-            f"{what} not {'its' if len(asked) == 1 else 'their'} table's key: {has}",
+            f"{what} not {'its' if is_one else 'their'} table's key: {has}",
             "reference a key",
         )
 
@@ -176,7 +182,10 @@ def check_reference(
 def resolve_units(
     document: Document, name: str, declarations: Mapping[str, UnitDeclaration]
 ) -> Ownership:
-    """Follow the path of table `name` to its entity; `declarations` are those of all tables."""
+    """Whose rows table `name` has, by following its path; `declarations` are those of all tables.
+
+    Raises SchemaFault for a path that is a cycle, or doesn't end at an entity.
+    """
     claim = declarations[name]
     if claim.public:
         return Public()

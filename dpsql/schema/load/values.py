@@ -1,4 +1,4 @@
-"""Values of a domain: what the file writes, in the canonical form of the column's type."""
+"""Reads the values of a domain from the file into the canonical form of the column's type."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LARGEST: Final = {32: (2 - Fraction(1, 2**23)) * 2**127, 64: Fraction(sys.float
 def read_bounds(
     document: Document, path: DocumentPath, kind: SqlType, written: Sequence[object]
 ) -> tuple[Value, Value]:
-    """Read an inclusive interval [low, high] of a type that has an order worth bounding."""
+    """Read an inclusive interval [low, high] of numbers, dates or timestamps; else SchemaFault."""
     if not isinstance(kind, Integer | Decimal | Double | Date | Timestamp):
         raise document.error(path, f"{kind} takes no bounds", "list its values instead, or nothing")
     if len(written) != 2:
@@ -51,7 +51,7 @@ def read_bounds(
 def read_values(
     document: Document, path: DocumentPath, kind: SqlType, written: Sequence[object]
 ) -> tuple[Value, ...]:
-    """Read a finite set: a value that stood twice would be a key answered twice for one charge."""
+    """Read a finite set; a value that is listed twice would be answered twice for one charge."""
     if isinstance(kind, Interval | Uuid | Array | Null):
         raise document.error(path, f"{kind} takes no values", "leave them out")
     if not written:
@@ -76,7 +76,7 @@ def read_values(
 
 
 def _are_texts(written: Sequence[object]) -> bool:
-    """All are texts that a column may hold, and no two are one: a list may have a million."""
+    """Whether all are different texts that a column may hold: fast, for a million of them."""
     return all(type(each) is str and "\0" not in each for each in written) and (
         len(set(written)) == len(written)
     )
@@ -95,7 +95,10 @@ def _read(document: Document, path: DocumentPath, kind: SqlType, written: object
 
 
 def _canonical(kind: SqlType, written: object) -> Value | None:
-    """Give the one Python value that stands for `written`, None if it is none of the type."""
+    """The canonical Python value for `written`; None if it is no value of the type.
+
+    Raises ValueError, whose text is what to write, if it is out of range.
+    """
     match kind:
         case Boolean():
             return written if isinstance(written, bool) else None
@@ -174,7 +177,7 @@ def _timestamp(written: object) -> dt.datetime | None:
 
 
 def _identity(kind: SqlType, value: Value) -> object:
-    """Tell values apart as the engine does: 0.1 and 0.1000000000000000055 are one double."""
+    """Equal where the engine's values are equal: 0.1 and 0.1000000000000000055 are one double."""
     if not isinstance(kind, Double):
         return value
     return struct.pack("f" if kind.bits == 32 else "d", float(value))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Views of a schema file: read here as they are written, bound where SQL is."""
+"""Reads the views of a schema file as they are written; `bind` binds their queries."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ def read_views(
             raise document.error(
                 ("views", name), "is the name of a table, too", "choose another name"
             )
-    kept = replace(document, data=None)
-    return {name: _view(kept, name, data) for name, data in views.items()}
+    # Views keep the document for its lines, and needn't hold all of the file's data.
+    lines = replace(document, data=None)
+    return {name: _view(lines, name, data) for name, data in views.items()}
 
 
 def _view(document: Document, name: str, data: object) -> View:
-    place = ("views", name)
-    form = fill(ViewSection, document, place, data)
+    path = ("views", name)
+    form = fill(ViewSection, document, path, data)
     columns = form.columns or {}
-    check_names(document, (*place, "columns"), columns)
-    at = (*place, "limits")
+    check_names(document, (*path, "columns"), columns)
+    at = (*path, "limits")
     return View(
         name=name,
         query=form.query,
         columns={
-            column: _column(fill(ViewColumnSection, document, (*place, "columns", column), found))
-            for column, found in columns.items()
+            column: _column(fill(ViewColumnSection, document, (*path, "columns", column), written))
+            for column, written in columns.items()
         },
         limits=None
         if form.limits is None

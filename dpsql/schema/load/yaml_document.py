@@ -1,4 +1,4 @@
-"""A schema file as plain data that still knows its lines.
+"""A schema file as plain data, with the line of each value.
 
 YAML is read down to mappings, lists and scalars, and no further: aliases, tags and merge keys are
 refused (they can make a small file huge, or name Python objects), a key stands once, and scalars
@@ -21,7 +21,7 @@ import yaml
 from dpsql.errors import SchemaFault
 
 DocumentPath = tuple[str | int, ...]
-"""Where something stands in the document: keys and indexes from the top."""
+"""Where a value stands in the document: keys and indexes from the top."""
 
 Scalar = str | int | Decimal | bool | dt.date | dt.datetime | None
 
@@ -55,9 +55,10 @@ _FAST: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`data` is made of dict, list and scalars. Where they stand is looked up in `text`.
+    """A schema file: its `text`, and its `data`, made of dict, list and scalars.
 
-    That is for a fault alone: the lines of a hundred thousand columns take more than their data.
+    Lines are looked up in `text` only when a fault needs one: those of a hundred thousand columns
+    take more memory than their data.
     """
 
     path: Path
@@ -65,7 +66,7 @@ class Document:
     text: str
 
     def error(self, path: DocumentPath, what: str, fix: str) -> SchemaFault:
-        """Say what is wrong at `path`, naming file, line, path and fix."""
+        """The fault `what` at `path`, with `fix` and the line of `path` or of what holds it."""
         lines, known = _lines(self.path, self.text), path
         while known and known not in lines:
             known = known[:-1]
@@ -74,7 +75,7 @@ class Document:
     def unknown_key_error(
         self, path: DocumentPath, what: str, known: Iterable[str], fix: str
     ) -> SchemaFault:
-        """Say that the last step of `path` is no known name, and which one may be meant."""
+        """The fault that the last step of `path` isn't `known`; a similar name is the fix."""
         names = tuple(known)
         folded = {name.casefold(): name for name in names}
         close = difflib.get_close_matches(str(path[-1]).casefold(), folded, n=1)
@@ -82,7 +83,7 @@ class Document:
 
 
 def _lines(path: Path, text: str) -> Mapping[DocumentPath, int]:
-    """The line of each place."""
+    """The line of each path."""
     lines: dict[DocumentPath, int] = {}
     try:
         _Reader(path, text, _FAST, lines).document()
@@ -92,13 +93,13 @@ def _lines(path: Path, text: str) -> Mapping[DocumentPath, int]:
 
 
 def format_path(path: DocumentPath) -> str:
-    """Write a place as people do: tables.orders.columns.o_orderdate.bounds[0]."""
+    """Write a path as text: tables.orders.columns.o_orderdate.bounds[0]."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(steps).removeprefix(".")
 
 
 def read_document(path: Path) -> Document:
-    """Read the YAML of a schema file."""
+    """Read the YAML of a schema file; SchemaFault if it can't be read."""
     text = _text(path)
     try:
         try:
@@ -140,7 +141,7 @@ def _read(path: Path, text: str, loader: Any) -> Document:
 
 
 class _Reader:
-    """Reads the events of a text, and keeps the lines of its places where `lines` are given."""
+    """Reads the events of a text, and records the lines of its paths in `lines`, if not None."""
 
     def __init__(
         self, path: Path, text: str, loader: Any, lines: dict[DocumentPath, int] | None = None
@@ -152,7 +153,7 @@ class _Reader:
         self._names: dict[str, str] = {}
 
     def document(self) -> object:
-        """All that the text says."""
+        """The data of the text's one document."""
         nodes: list[object] = []
         while not isinstance(event := self._next(), yaml.StreamEndEvent):
             if isinstance(event, yaml.DocumentStartEvent):
@@ -164,7 +165,7 @@ class _Reader:
         return nodes[0]
 
     def _node(self, event: yaml.Event) -> object:
-        """What begins with `event`, down to mappings, lists and scalars."""
+        """The value that begins with `event`."""
         self._note(event)
         match event:
             case yaml.ScalarEvent(value=value, tag=tag, style=style):
@@ -184,40 +185,40 @@ class _Reader:
                 raise self._error(event, what, "correct the YAML", tuple(self._document_path))
 
     def _list(self, begin: yaml.Event) -> list[object]:
-        found: list[object] = []
-        first, place = _line(begin), self._document_path
-        place.append(0)
+        values: list[object] = []
+        first, path = _line(begin), self._document_path
+        path.append(0)
         while not isinstance(event := self._next(), yaml.SequenceEndEvent):
-            place[-1] = len(found)
+            path[-1] = len(values)
             if isinstance(event, yaml.ScalarEvent) and event.tag is None:
                 # A list of a million values has no line for each of them.
-                if self._lines is not None and len(found) < _MAX_LINES and _line(event) != first:
+                if self._lines is not None and len(values) < _MAX_LINES and _line(event) != first:
                     self._note(event)
                 text: str = event.value
                 is_text = event.style or (text[:1].isalpha() and text not in _WORDS)
-                found.append(text if is_text else self._scalar(event, text))
+                values.append(text if is_text else self._scalar(event, text))
             else:
-                found.append(self._node(event))
-        place.pop()
-        return found
+                values.append(self._node(event))
+        path.pop()
+        return values
 
     def _mapping(self) -> dict[str, object]:
-        found: dict[str, object] = {}
-        place, names = self._document_path, self._names
+        entries: dict[str, object] = {}
+        path, names = self._document_path, self._names
         while not isinstance(key := self._next(), yaml.MappingEndEvent):
             if not isinstance(key, yaml.ScalarEvent):
                 if isinstance(key, yaml.AliasEvent):
                     raise self._error(key, "an alias (*name) is not read", "write the value out")
                 what = "a key is not a name"
-                raise self._error(key, what, "write name: value", tuple(place))
+                raise self._error(key, what, "write name: value", tuple(path))
             name = names.setdefault(key.value, key.value)
-            place.append(name)
-            if name in found:
-                raise self._error(key, "stands twice", "remove one of them", tuple(place))
+            path.append(name)
+            if name in entries:
+                raise self._error(key, "stands twice", "remove one of them", tuple(path))
             self._note(key)
-            found[name] = self._node(self._next())
-            place.pop()
-        return found
+            entries[name] = self._node(self._next())
+            path.pop()
+        return entries
 
     def _scalar(self, event: yaml.Event, text: str) -> Scalar:
         if text.isdigit() and text.isascii() and len(text) <= _MAX_DIGITS:
@@ -225,8 +226,8 @@ class _Reader:
         try:
             return _scalar(text)
         except OverflowError:
-            what, place = "no column holds such a number", tuple(self._document_path)
-            raise self._error(event, what, "write fewer digits", place) from None
+            what, path = "no column holds such a number", tuple(self._document_path)
+            raise self._error(event, what, "write fewer digits", path) from None
 
     def _note(self, event: yaml.Event) -> None:
         if self._lines is not None:
@@ -234,8 +235,8 @@ class _Reader:
 
     def _check_tag(self, event: yaml.Event, tag: str | None) -> None:
         if tag not in _DEFAULT_TAGS:
-            what, place = f"the tag {tag} is not read", tuple(self._document_path)
-            raise self._error(event, what, "write the value alone", place)
+            what, path = f"the tag {tag} is not read", tuple(self._document_path)
+            raise self._error(event, what, "write the value alone", path)
 
     def _error(
         self, event: yaml.Event, what: str, fix: str, path: DocumentPath = ()
@@ -248,7 +249,7 @@ def _line(event: yaml.Event) -> int:
 
 
 def _scalar(text: str) -> Scalar:
-    """What a plain scalar is; `OverflowError` of a number that no column holds."""
+    """The value of a plain scalar; `OverflowError` for a number that no column holds."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0].isalpha():

@@ -1,4 +1,4 @@
-"""Answers: their errors, caches, roll-up and consistency.
+"""The third stage, released tables → an answer: errors, caches, roll-up and consistency.
 
 | module              | what it does                                                           |
 | ------------------- | ---------------------------------------------------------------------- |
@@ -8,5 +8,5 @@
 | consistent_totals   | grouping sets that are made to add up                                  |
 | column_errors       | how released columns were made, how far noise moved an answer's values |
 | answer              | what an analyst gets: a table, and what it cost                        |
-| answer_construction | a finished table becomes an answer                                     |
+| answer_construction | the stage itself: what stands above the releases is finished           |
 """

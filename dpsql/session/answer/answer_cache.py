@@ -1,9 +1,9 @@
 """Answers that this session gave before: neither read from bytes nor finished again.
 
-A statement is known by its text, parameters, ε, settings and the edition of the data, before it is
-parsed (`plans`). The ledger is asked as ever: whether the reader has paid for what is stored, and
-for its bytes. Only if they are the very ones that the answer was made of is it given again; where,
-say, another session's draw was kept instead of this one's, the statement goes the long way.
+A statement is known by its text, parameters, options and the edition of the data, before it is
+parsed (`PlanCache`). The ledger is asked as ever: whether the reader has paid for what is stored,
+and for its bytes. Only if they are the very ones that the answer was made of is it given again;
+where, say, another session's draw was kept instead of this one's, the statement goes the long way.
 """
 
 from __future__ import annotations
@@ -48,32 +48,32 @@ class AnswerCache:
         self._cached: OrderedDict[int, CachedAnswer] = OrderedDict()
         self._size = 0
 
-    def add(self, prepared: CompiledStatement, answer: Answer, stored: Mapping[str, bytes]) -> None:
-        """`answer` is that of `prepared`, made of the releases `stored` in the ledger."""
-        self._forget(id(prepared))
-        given = CachedAnswer(prepared, answer, stored)
-        if given.size > MAX_BYTES:
+    def add(self, compiled: CompiledStatement, answer: Answer, stored: Mapping[str, bytes]) -> None:
+        """`answer` is that of `compiled`, made of the releases `stored` in the ledger."""
+        self._forget(id(compiled))
+        entry = CachedAnswer(compiled, answer, stored)
+        if entry.size > MAX_BYTES:
             return
-        self._cached[id(prepared)] = given
-        self._size += given.size
+        self._cached[id(compiled)] = entry
+        self._size += entry.size
         while len(self._cached) > MAX_ANSWERS or self._size > MAX_BYTES:
             self._forget(next(iter(self._cached)))
 
-    def answer(self, prepared: CompiledStatement, view: View) -> Answer | None:
-        """What `prepared` was answered, free now; None if that isn't known, or not stored so."""
-        given = self._cached.get(id(prepared))
-        if given is None:
+    def answer(self, compiled: CompiledStatement, view: View) -> Answer | None:
+        """What `compiled` was answered, free now; None if that isn't known, or not stored so."""
+        entry = self._cached.get(id(compiled))
+        if entry is None:
             return None
-        if list(view(list(given.stored))) != list(given.stored.values()):
-            self._forget(id(prepared))
+        if list(view(list(entry.stored))) != list(entry.stored.values()):
+            self._forget(id(compiled))
             return None
-        self._cached.move_to_end(id(prepared))
+        self._cached.move_to_end(id(compiled))
         free = replace(
-            given.answer.privacy, loss=None, epsilon=Fraction(0), stored=True, receipt=None
+            entry.answer.privacy, loss=None, epsilon=Fraction(0), stored=True, receipt=None
         )
-        return replace(given.answer, privacy=free)
+        return replace(entry.answer, privacy=free)
 
     def _forget(self, number: int) -> None:
-        given = self._cached.pop(number, None)
-        if given is not None:
-            self._size -= given.size
+        entry = self._cached.pop(number, None)
+        if entry is not None:
+            self._size -= entry.size

@@ -1,57 +1,71 @@
-"""A finished table becomes an answer, with what it cost and how noisy it is."""
+"""The third stage, released tables → an answer, with what it cost and how noisy it is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
+from typing import TYPE_CHECKING, assert_never
 
 import pyarrow as pa
 
-from dpsql.ledger.charge import Receipt
-from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer, Privacy
 from dpsql.session.answer.column_errors import answer_columns, column_privacy, half_widths
-from dpsql.session.answer.rollup import RollUp
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.loss_conversion import epsilon_of
+from dpsql.session.run.charge_and_run import AnsweredBefore, Released, ReleasedTables
 
-Paid = tuple[PrivacyLoss, Receipt] | None
+if TYPE_CHECKING:
+    from dpsql.session.context import SessionContext
 
 
 def build_answer(
-    prepared: CompiledStatement,
-    schema: Schema,
-    table: pa.Table,
-    paid: Paid,
-    rolled: Mapping[str, RollUp],
+    context: SessionContext, compiled: CompiledStatement, released: Released
 ) -> Answer:
-    """The answer of `prepared` whose rows are `table`, its columns named by their ids.
+    """The answer of `compiled`: what stands above its releases is computed of `released`."""
+    match released:
+        case AnsweredBefore(answer=answer):
+            return answer
+        case ReleasedTables(tables=tables) if not compiled.releases:
+            rows = context.execution.public(compiled, tables)
+            return _answer(compiled, context.schema, rows, released)
+        case ReleasedTables(tables=tables, stored=stored, rolled=rolled):
+            context.progress("finishing the answer")
+            consistent = compiled.consistency.without(rolled).tables(tables)
+            rows = context.execution.finish(compiled, consistent)
+            answer = _answer(compiled, context.schema, rows, released)
+            if not rolled and not compiled.saved_tables:
+                context.answers.add(compiled, answer, stored)
+            return answer
+        case missing:
+            assert_never(missing)
 
-    `paid` is None where nothing was charged; `rolled` are the releases summed from stored ones.
-    """
-    columns = prepared.statement.columns
-    ordered = table.select([f"c{c.id}" for c in columns])
-    loss, receipt = (None, None) if paid is None else paid
-    made = answer_columns(prepared, rolled)
+
+def _answer(
+    compiled: CompiledStatement, schema: Schema, rows: pa.Table, released: ReleasedTables
+) -> Answer:
+    """The answer whose rows are `rows`, its columns named by their ids."""
+    columns = compiled.statement.columns
+    ordered = rows.select([f"c{c.id}" for c in columns])
+    loss, receipt, rolled = released.loss, released.receipt, released.rolled
+    shown_columns = answer_columns(compiled, rolled)
     privacy = Privacy(
         loss,
         epsilon_of(schema, loss.amount if loss else Fraction(0)),
-        column_privacy(prepared, rolled),
+        column_privacy(compiled, rolled),
         tuple(
             r.step.measurement.threshold
-            for r in prepared.releases
+            for r in compiled.releases
             if r.step.measurement.threshold is not None
         ),
-        bool(prepared.releases) and paid is None,
+        bool(compiled.releases) and receipt is None,
         None if receipt is None else str(receipt.receipt_id),
-        made,
+        shown_columns,
         max((way.cells for way in rolled.values()), default=0),
-        prepared.consistency.without(rolled).notes,
+        compiled.consistency.without(rolled).notes,
     )
-    made_of = (rolled[r.name].source if r.name in rolled else r for r in prepared.releases)
-    keys = tuple(dict.fromkeys(r.key for r in made_of if r.step.measurement.loss.amount))
+    read = (rolled[r.name].source if r.name in rolled else r for r in compiled.releases)
+    keys = tuple(dict.fromkeys(r.key for r in read if r.step.measurement.loss.amount))
     # Names may repeat; only the plan's columns are told apart, so they go beside the table.
     types = tuple(c.type for c in columns)
-    widths = half_widths(prepared, made, table, rolled)
-    return Answer(ordered, prepared.statement.names, types, privacy, widths, keys)
+    widths = half_widths(compiled, shown_columns, rows, rolled)
+    return Answer(ordered, compiled.statement.names, types, privacy, widths, keys)

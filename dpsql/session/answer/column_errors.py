@@ -43,26 +43,26 @@ NOTHING: Rolled = MappingProxyType({})
 
 
 def column_privacy(
-    prepared: CompiledStatement, rolled: Rolled = NOTHING
+    compiled: CompiledStatement, rolled: Rolled = NOTHING
 ) -> tuple[ColumnPrivacy, ...]:
     """How each released column was made; `rolled` are the releases that others are summed to."""
     return tuple(
-        _column_privacy(prepared, release, place, rolled)
-        for release in prepared.releases
-        for place in range(len(release.step.bounded.outputs))
+        _column_privacy(compiled, release, index, rolled)
+        for release in compiled.releases
+        for index in range(len(release.step.bounded.outputs))
     )
 
 
 def answer_columns(
-    prepared: CompiledStatement, rolled: Rolled = NOTHING
+    compiled: CompiledStatement, rolled: Rolled = NOTHING
 ) -> tuple[ColumnPrivacy | None, ...]:
     """For each column of the answer how it was made, None if it isn't a released value.
 
     Of a column with values of several releases, how the noisiest were.
     """
-    reader = _PrivacyReader(prepared, rolled)
-    found = (origins(prepared.plan, c.id) for c in prepared.statement.columns)
-    return tuple(reader.noisiest(each) for each in found)
+    reader = _PrivacyReader(compiled, rolled)
+    column_origins = (origins(compiled.plan, c.id) for c in compiled.statement.columns)
+    return tuple(reader.noisiest(each) for each in column_origins)
 
 
 def below_max_error(rolled: Rolled, max_error: Fraction | None) -> dict[str, RollUp]:
@@ -76,12 +76,12 @@ def below_max_error(rolled: Rolled, max_error: Fraction | None) -> dict[str, Rol
 
 
 def _error(way: RollUp) -> float:
-    columns = (way.noisier(column_of(way.source, place)) for place in way.outputs)
+    columns = (way.noisier(column_of(way.source, index)) for index in way.outputs)
     return max(inf if c.half_width is None else c.half_width for c in columns)
 
 
 def half_widths(
-    prepared: CompiledStatement,
+    compiled: CompiledStatement,
     shown: tuple[ColumnPrivacy | None, ...],
     finished: pa.Table,
     rolled: Rolled,
@@ -90,20 +90,22 @@ def half_widths(
 
     `shown` are its `answer_columns`.
     """
-    marked = prepared.tagged_union
-    found: list[HalfWidth] = [None if made is None else made.half_width for made in shown]
+    marked = compiled.tagged_union
+    all_widths: list[HalfWidth] = [
+        None if privacy is None else privacy.half_width for privacy in shown
+    ]
     if marked is None:
-        return tuple(found)
-    reader, arms = _PrivacyReader(prepared, rolled), finished.column(f"c{marked.tag.id}").to_numpy()
-    for place, column in enumerate(prepared.statement.columns):
-        made = [reader.noisiest(each) for each in marked.origins(column.id)]
-        widths = [None if one is None else one.half_width for one in made]
+        return tuple(all_widths)
+    reader, arms = _PrivacyReader(compiled, rolled), finished.column(f"c{marked.tag.id}").to_numpy()
+    for index, column in enumerate(compiled.statement.columns):
+        privacies = [reader.noisiest(each) for each in marked.origins(column.id)]
+        widths = [None if one is None else one.half_width for one in privacies]
         if len(set(widths)) == 1:
-            found[place] = widths[0]
+            all_widths[index] = widths[0]
         else:
             numbers = np.array([np.nan if width is None else width for width in widths])[arms]
-            found[place] = pa.array(numbers, mask=np.isnan(numbers))
-    return tuple(found)
+            all_widths[index] = pa.array(numbers, mask=np.isnan(numbers))
+    return tuple(all_widths)
 
 
 def column_of(
@@ -111,8 +113,8 @@ def column_of(
 ) -> ColumnPrivacy:
     """How one column of `release` is made; `spreads` are its statistics' noise, if not as drawn."""
     mechanisms = release.step.measurement.mechanisms
-    told = localize(release.step.bounded.outputs, mechanisms if spreads is None else spreads)
-    output, spreads = told.outputs[index], told.spreads
+    local = localize(release.step.bounded.outputs, mechanisms if spreads is None else spreads)
+    output, spreads = local.outputs[index], local.spreads
     statistics = release.step.bounded.contributions.statistics
     name = release.display_name(output.column)
     if release.step.measurement.mwem is not None:
@@ -122,11 +124,13 @@ def column_of(
     match output.estimator:
         case LinearEstimator(summands=terms):
             scale, width = linear_error(output.estimator, spreads)
-            made = mechanisms[terms[0][0]].name if terms else "public"
+            mechanism = mechanisms[terms[0][0]].name if terms else "public"
             if output.estimator.response_variance is not None:
                 # Beside the noise there is what was randomised before, of all rows there are.
-                return ColumnPrivacy(name, f"{made}, of randomised answers", float(scale), None)
-            return ColumnPrivacy(name, made, float(scale), float(width))
+                return ColumnPrivacy(
+                    name, f"{mechanism}, of randomised answers", float(scale), None
+                )
+            return ColumnPrivacy(name, mechanism, float(scale), float(width))
         case Variance(index=chosen, scale=worth, is_root=is_root):
             known = None if is_root else float(half_width(spreads[chosen]) * worth)
             scale = float(spreads[chosen].variance) ** 0.5 * float(worth)
@@ -149,39 +153,39 @@ def column_of(
 class _PrivacyReader:
     """Finds how values of a statement's releases were made."""
 
-    def __init__(self, prepared: CompiledStatement, rolled: Rolled) -> None:
-        self._prepared = prepared
+    def __init__(self, compiled: CompiledStatement, rolled: Rolled) -> None:
+        self._compiled = compiled
         self._rolled = rolled
         self._indices = {
-            (release.release, output.column.id): (release, place)
-            for release in prepared.releases
-            for place, output in enumerate(release.step.bounded.outputs)
+            (release.release, output.column.id): (release, index)
+            for release in compiled.releases
+            for index, output in enumerate(release.step.bounded.outputs)
         }
 
     def noisiest(self, origins: tuple[Origin, ...] | None) -> ColumnPrivacy | None:
         """How the noisiest of some values was made; None for keys and for what is computed."""
-        made = [
-            _column_privacy(self._prepared, *self._indices[origin], self._rolled)
+        candidates = [
+            _column_privacy(self._compiled, *self._indices[origin], self._rolled)
             for origin in origins or ()
         ]
-        if not made:
+        if not candidates:
             return None
-        widths = [one.half_width for one in made]
+        widths = [one.half_width for one in candidates]
         known = [width for width in widths if width is not None]
         if len(known) < len(widths):
-            open_ended = [one for one in made if one.half_width is None]
+            open_ended = [one for one in candidates if one.half_width is None]
             return max(open_ended, key=lambda one: one.rank_error or one.rows_error or 0.0)
-        return made[widths.index(max(known))]
+        return candidates[widths.index(max(known))]
 
 
 def _column_privacy(
-    prepared: CompiledStatement, release: CompiledRelease, index: int, rolled: Rolled
+    compiled: CompiledStatement, release: CompiledRelease, index: int, rolled: Rolled
 ) -> ColumnPrivacy:
     way = rolled.get(release.name)
     if way is None:
-        return column_of(release, index, prepared.consistency.without(rolled).spreads(release))
-    found = way.noisier(column_of(way.source, way.outputs[index]))
-    return replace(found, name=release.display_name(release.step.bounded.outputs[index].column))
+        return column_of(release, index, compiled.consistency.without(rolled).spreads(release))
+    noisier = way.noisier(column_of(way.source, way.outputs[index]))
+    return replace(noisier, name=release.display_name(release.step.bounded.outputs[index].column))
 
 
 def _selection_mechanism(release: CompiledRelease, index: int) -> tuple[int, SelectionMechanism]:

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from dpsql.bounding.settings import Settings
 from dpsql.plan.bounded_release.estimator import LinearEstimator, statistic_indices
 from dpsql.plan.bounded_release.statistic import NonNullCount, Product, RowCount, Square, Sum
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
@@ -38,6 +37,7 @@ from dpsql.release.columns.released_table import noisy_statistics, with_statisti
 from dpsql.release.consistency.levels import Nesting, nesting
 from dpsql.release.consistency.margins import Margins
 from dpsql.session.digest.canonical_digest import ReleaseDigests, digests
+from dpsql.session.options import AnswerOptions
 
 if TYPE_CHECKING:
     from dpsql.session.compile.compiled import CompiledRelease
@@ -52,7 +52,7 @@ EqualReleases = tuple["CompiledRelease", ...]
 
 @dataclass(frozen=True, slots=True)
 class ConsistentSums:
-    """Levels that add up: `indices` has for each statistic its place in each level.
+    """Levels that add up: `indices` has for each statistic its index in each level.
 
     `spreads` is the noise of the statistics of each release, by its name, as they are shown.
     """
@@ -68,14 +68,14 @@ class ConsistentSums:
             noisy_statistics(level.step.bounded, released[level.name]) for level, *_ in self.levels
         ]
         changed: list[dict[int, Integers]] = [{} for _ in self.levels]
-        for places in self.indices:
-            if any(place not in held for place, held in zip(places, noisy, strict=True)):
+        for indices in self.indices:
+            if any(index not in held for index, held in zip(indices, noisy, strict=True)):
                 continue  # kept by a version that kept less
-            values = [held[place] for place, held in zip(places, noisy, strict=True)]
-            own = [float(noise.variance) for noise in _noise(self.levels, places)]
+            values = [held[index] for index, held in zip(indices, noisy, strict=True)]
+            own = [float(noise.variance) for noise in _noise(self.levels, indices)]
             whole = self.nesting.solved(values, own)
-            for place, level, found in zip(places, changed, whole, strict=True):
-                level[place] = found
+            for index, level, sums in zip(indices, changed, whole, strict=True):
+                level[index] = sums
         return {
             one.name: with_statistics(
                 one.step.bounded, released[one.name], those, self.spreads[one.name]
@@ -95,8 +95,8 @@ class Consistency:
 
     def spreads(self, release: CompiledRelease) -> tuple[NoiseSpread, ...]:
         """The noise of the statistics of `release`, as they are shown."""
-        found = (group.spreads.get(release.name) for group in self.sums)
-        return next(filter(None, found), release.step.measurement.mechanisms)
+        shown = (group.spreads.get(release.name) for group in self.sums)
+        return next(filter(None, shown), release.step.measurement.mechanisms)
 
     def without(self, summed_up: Iterable[str]) -> Consistency:
         """Nothing adds up where a level is summed from a stored one: their noise is the same."""
@@ -107,19 +107,19 @@ class Consistency:
 
     def tables(self, released: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """`released`, with the levels that add up in the place of those that were drawn."""
-        found = dict(released)
+        tables = dict(released)
         for group in self.sums:
-            found |= group.tables(released)
-        return found
+            tables |= group.tables(released)
+        return tables
 
 
 INCONSISTENT = Consistency()
 """Nothing is made to add up."""
 
 
-def consistency(releases: Sequence[CompiledRelease], settings: Settings) -> Consistency:
+def consistency(releases: Sequence[CompiledRelease], options: AnswerOptions) -> Consistency:
     """What of a statement's `releases` can be made to add up, by its plan alone."""
-    if not settings.consistent or len(releases) < 2:
+    if not options.consistent or len(releases) < 2:
         return INCONSISTENT
     read = {name for release in releases for name in release.step.reads}
     notes: list[str] = []
@@ -127,8 +127,8 @@ def consistency(releases: Sequence[CompiledRelease], settings: Settings) -> Cons
     for release in releases:
         reason = _left_out(release, read)
         if reason is None:
-            found = digests(release.step.bounded)
-            rows.setdefault(found.rows, []).append((release, found))
+            own_digests = digests(release.step.bounded)
+            rows.setdefault(own_digests.rows, []).append((release, own_digests))
         else:
             notes.append(f"{_by(release)}: not made to add up, {reason}")
     sums: list[ConsistentSums] = []
@@ -171,41 +171,41 @@ def _left_out(release: CompiledRelease, read: Iterable[str]) -> str | None:
 def _sums(group: Sequence[tuple[CompiledRelease, ReleaseDigests]]) -> ConsistentSums | str | None:
     """The levels of releases over the same rows, why they don't add up, or None: there is one."""
     by_keys: dict[frozenset[str], list[tuple[CompiledRelease, ReleaseDigests]]] = {}
-    for release, found in group:
-        same = by_keys.setdefault(frozenset(found.keys), [])
+    for release, own_digests in group:
+        same = by_keys.setdefault(frozenset(own_digests.keys), [])
         # Other statistics by the same keys are levels of another hierarchy, if of any.
         if not same or same[0][0].key == release.key:
-            same.append((release, found))
+            same.append((release, own_digests))
     if len(by_keys) < 2:
         return None
     ordered = [by_keys[keys] for keys in sorted(by_keys, key=len)]
     firsts = [same[0] for same in ordered]
     keys = [
-        dict(zip(found.keys, listed_keys(r.step.bounded, r.step.query), strict=True))
-        for r, found in firsts
+        dict(zip(own_digests.keys, listed_keys(r.step.bounded, r.step.query), strict=True))
+        for r, own_digests in firsts
     ]
-    within = nesting(keys, [number_of_cells(release.step.query) for release, _ in firsts])
+    nested = nesting(keys, [number_of_cells(release.step.query) for release, _ in firsts])
     names = "; ".join(_by(release) for release, _ in firsts)
-    if within is None:
+    if nested is None:
         return f"{names}: not made to add up, their groups are not all combinations of their keys"
-    if isinstance(within, Margins) and within.work > MAX_WORK:
+    if isinstance(nested, Margins) and nested.work > MAX_WORK:
         return f"{names}: not made to add up, they have too many groups"
-    places = tuple(_indices(firsts))
-    if not places:
+    indices = tuple(_indices(firsts))
+    if not indices:
         return f"{names}: not made to add up, no noisy sum over rows is in all of them"
     levels = tuple(tuple(release for release, _ in same) for same in ordered)
-    return ConsistentSums(levels, within, places, _spreads(levels, within, places))
+    return ConsistentSums(levels, nested, indices, _spreads(levels, nested, indices))
 
 
 def _indices(levels: Sequence[tuple[CompiledRelease, ReleaseDigests]]) -> Iterator[tuple[int, ...]]:
-    """Of each statistic that all levels have and whose sums add up, its place in each."""
+    """Of each statistic that all levels have and whose sums add up, its index in each."""
     known = [
-        {found.statistics[place]: place for place in _additive(release)}
-        for release, found in levels
+        {own_digests.statistics[index]: index for index in _additive(release)}
+        for release, own_digests in levels
     ]
-    for digest, place in known[0].items():
+    for digest, index in known[0].items():
         if all(digest in level for level in known[1:]):
-            yield (place, *(level[digest] for level in known[1:]))
+            yield (index, *(level[digest] for level in known[1:]))
 
 
 def _additive(release: CompiledRelease) -> Iterator[int]:
@@ -213,32 +213,30 @@ def _additive(release: CompiledRelease) -> Iterator[int]:
     units = {a.column.id for a in release.release.aggregates if a.call.distinct}
     outputs = release.step.bounded.outputs
     shared = {p for o in outputs if o.column.id in units for p in statistic_indices(o.estimator)}
-    for place, statistic in enumerate(release.step.bounded.contributions.statistics):
-        if place not in shared and isinstance(
+    for index, statistic in enumerate(release.step.bounded.contributions.statistics):
+        if index not in shared and isinstance(
             statistic.term, RowCount | NonNullCount | Sum | Square | Product
         ):
-            yield place
+            yield index
 
 
 def _spreads(
     levels: Sequence[EqualReleases], nesting: Nesting, indices: Sequence[tuple[int, ...]]
 ) -> dict[str, tuple[NoiseSpread, ...]]:
-    found: list[list[NoiseSpread]] = [list(same[0].step.measurement.mechanisms) for same in levels]
+    spreads: list[list[NoiseSpread]] = [
+        list(same[0].step.measurement.mechanisms) for same in levels
+    ]
     for each in indices:
         own = _noise(levels, each)
         variances = nesting.variances([float(noise.variance) for noise in own])
-        for level, place, spread in zip(found, each, combined(own, variances), strict=True):
-            level[place] = spread
-    return {
-        one.name: tuple(spreads)
-        for same, spreads in zip(levels, found, strict=True)
-        for one in same
-    }
+        for level, position, spread in zip(spreads, each, combined(own, variances), strict=True):
+            level[position] = spread
+    return {one.name: tuple(own) for same, own in zip(levels, spreads, strict=True) for one in same}
 
 
 def _noise(levels: Sequence[EqualReleases], indices: Sequence[int]) -> list[Noise]:
     return [
-        same[0].step.measurement.noise[place] for same, place in zip(levels, indices, strict=True)
+        same[0].step.measurement.noise[index] for same, index in zip(levels, indices, strict=True)
     ]
 
 
@@ -246,7 +244,7 @@ def _notes(sums: ConsistentSums) -> Iterator[str]:
     names = "; ".join(_by(same[0]) for same in sums.levels)
     yield f"{names}: made to add up (dpsql.consistent)"
     finest = sums.levels[-1][0]
-    added = {places[-1] for places in sums.indices}
+    added = {indices[-1] for indices in sums.indices}
     others = [
         finest.display_name(output.column)
         for output in finest.step.bounded.outputs

@@ -24,6 +24,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import assert_never
 
 import pyarrow as pa
 
@@ -37,6 +38,7 @@ from dpsql.release.add_noise import listed_cells
 from dpsql.release.columns.arrow import arrow_array
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+from dpsql.session.compile.request import AnswerRequest, SynopsisRequest
 from dpsql.session.digest.canonical_digest import ReleaseDigests, digests
 
 MAX_RELEASES = 64
@@ -49,7 +51,7 @@ _SUMMED = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM})
 class RollUp:
     """`target` is summed over `groups`: for each of its cells the rows of `source`'s stored table.
 
-    `outputs` are the places in `source` of what is asked for.
+    `outputs` are the indices in `source` of what is asked for.
     """
 
     target: CompiledRelease
@@ -76,8 +78,8 @@ class RollUp:
             for n, key in enumerate(bounded.contributions.keys)
         }
         keys = len(self.source.step.bounded.contributions.keys)
-        for output, place in zip(bounded.outputs, self.outputs, strict=True):
-            values = [Fraction(value) for value in stored.column(keys + place).to_pylist()]
+        for output, index in zip(bounded.outputs, self.outputs, strict=True):
+            values = [Fraction(value) for value in stored.column(keys + index).to_pylist()]
             sums = [sum((values[row] for row in rows), Fraction(0)) for rows in self.groups]
             arrays[f"c{output.column.id}"] = arrow_array(sums, output.column.type)
         return pa.table(arrays)
@@ -102,44 +104,54 @@ class RollUpSources:
     def __init__(self) -> None:
         self._answered: dict[str, tuple[CompiledStatement, CompiledRelease]] = {}
 
-    def add(self, prepared: CompiledStatement, releases: Iterable[CompiledRelease]) -> None:
-        """The answers of these releases of `prepared` are stored, and were given."""
+    def add(self, compiled: CompiledStatement, releases: Iterable[CompiledRelease]) -> None:
+        """The answers of these releases of `compiled` are stored, and were given."""
         for release in releases:
             self._answered.pop(release.key, None)
-            self._answered[release.key] = prepared, release
+            self._answered[release.key] = compiled, release
         for key in list(self._answered)[:-MAX_RELEASES]:
             del self._answered[key]
 
-    def roll_ups(self, prepared: CompiledStatement, ledger: Ledger) -> dict[str, RollUp]:
+    def roll_ups(self, compiled: CompiledStatement, ledger: Ledger) -> dict[str, RollUp]:
         """For releases that aren't stored, and that a given answer can be summed to, by name, how.
 
         Where that is asked for.
         """
-        if not prepared.settings.reuse:
+        if not compiled.options.answer.reuse:
             return {}
-        missing = [r for r in prepared.releases if ledger.stored_answer(r.key) is None]
-        read = {name for release in prepared.releases for name in release.step.reads}
-        known = [release for given, release in self._answered.values() if _fits(given, prepared)]
-        found: dict[str, RollUp] = {}
-        for asked in missing:
-            if asked.name not in read and _is_additive(asked):
-                ways = [way for fine in known if (way := _roll_up(asked, fine)) is not None]
+        missing = [r for r in compiled.releases if ledger.stored_answer(r.key) is None]
+        read = {name for release in compiled.releases for name in release.step.reads}
+        known = [release for source, release in self._answered.values() if _fits(source, compiled)]
+        best: dict[str, RollUp] = {}
+        for target in missing:
+            if target.name not in read and _is_additive(target):
+                ways = [way for fine in known if (way := _roll_up(target, fine)) is not None]
                 if ways:
-                    found[asked.name] = min(ways, key=lambda way: way.variance)
-        return found
+                    best[target.name] = min(ways, key=lambda way: way.variance)
+        return best
 
 
 def _fits(source: CompiledStatement, target: CompiledStatement) -> bool:
     """The same data under the same limits, at no smaller ε for each release."""
-    limits = (
-        replace(prepared.settings, reuse=False, consistent=False) for prepared in (source, target)
-    )
     return (
         source.version == target.version
-        and len(set(limits)) == 1
+        and _choices(source) == _choices(target)
         and source.query_loss.amount * len(target.releases)
         >= target.query_loss.amount * len(source.releases)
     )
+
+
+def _choices(compiled: CompiledStatement) -> tuple[object, ...]:
+    """What decides how a release is drawn, beside its plan and its ε, and what it may cost."""
+    options = compiled.options
+    choices = options.limits, options.release, options.price
+    match compiled.request:
+        case AnswerRequest():
+            return choices
+        case SynopsisRequest(rounds=rounds):
+            return (*choices, rounds)
+        case missing:
+            assert_never(missing)
 
 
 def _is_additive(release: CompiledRelease) -> bool:
@@ -156,15 +168,15 @@ def _is_additive(release: CompiledRelease) -> bool:
 def _roll_up(target: CompiledRelease, source: CompiledRelease) -> RollUp | None:
     if not (_has_all_cells(target) and _has_all_cells(source)):
         return None
-    of_asked, of_fine = (digests(release.step.bounded) for release in (target, source))
-    if of_asked.rows != of_fine.rows or not set(of_asked.keys) < set(of_fine.keys):
+    of_target, of_source = (digests(release.step.bounded) for release in (target, source))
+    if of_target.rows != of_source.rows or not set(of_target.keys) < set(of_source.keys):
         return None
-    found = _sums(source, of_fine)
-    wanted = [found.get(digest) for digest in _sums(target, of_asked)]
-    outputs = tuple(place for place in wanted if place is not None)
+    sums = _sums(source, of_source)
+    indices = [sums.get(digest) for digest in _sums(target, of_target)]
+    outputs = tuple(index for index in indices if index is not None)
     if not outputs or len(outputs) < len(target.step.bounded.outputs):
         return None
-    groups = _groups(target, source, [of_fine.keys.index(key) for key in of_asked.keys])
+    groups = _groups(target, source, [of_source.keys.index(key) for key in of_target.keys])
     return None if groups is None else RollUp(target, source, groups, outputs)
 
 
@@ -178,13 +190,13 @@ def _has_all_cells(release: CompiledRelease) -> bool:
 
 
 def _sums(release: CompiledRelease, digests: ReleaseDigests) -> dict[Digest, int]:
-    """What the outputs mean that are plain sums over rows, with their places."""
+    """What the outputs mean that are plain sums over rows, with their indices."""
     statistics, outputs = (
         release.step.bounded.contributions.statistics,
         release.step.bounded.outputs,
     )
     sums: dict[Digest, int] = {}
-    for place, output in enumerate(outputs):
+    for index, output in enumerate(outputs):
         formula = output.estimator
         if (
             output.output_kind is OutputKind.VALUE
@@ -197,7 +209,7 @@ def _sums(release: CompiledRelease, digests: ReleaseDigests) -> dict[Digest, int
             )
         ):
             terms = sorted((digests.statistics[p], factor) for p, factor in formula.summands)
-            sums.setdefault(repr((terms, formula.step, formula.type, formula.constant)), place)
+            sums.setdefault(repr((terms, formula.step, formula.type, formula.constant)), index)
     return sums
 
 

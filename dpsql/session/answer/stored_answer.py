@@ -55,9 +55,9 @@ def detail(release: CompiledRelease) -> dict[str, str]:
 def to_bytes(table: pa.Table) -> bytes:
     """A released table as the ledger stores it.
 
-    Its columns are named by their places: statements that share the answer number their own.
+    Its columns are named by their positions: statements that share the answer number their own.
     """
-    plain = table.rename_columns([str(place) for place in range(table.num_columns)])
+    plain = table.rename_columns([str(index) for index in range(table.num_columns)])
     return stream(plain)
 
 

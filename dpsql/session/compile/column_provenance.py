@@ -28,8 +28,8 @@ def origins(plan: Plan, column: int) -> tuple[Origin, ...] | None:
         case Release(keys=keys, aggregates=aggregates):
             if any(key.column.id == column for key in keys):
                 return ()
-            found = any(output.column.id == column for output in aggregates)
-            return ((plan, column),) if found else None
+            is_released = any(output.column.id == column for output in aggregates)
+            return ((plan, column),) if is_released else None
         case Project(source=source, outputs=outputs):
             (own,) = (output for output in outputs if output.column.id == column)
             if isinstance(own.expression, Column):
@@ -39,21 +39,21 @@ def origins(plan: Plan, column: int) -> tuple[Origin, ...] | None:
         case Filter(source=source) | Sort(source=source) | Limit(source=source):
             return origins(source, column)
         case Window(source=source, outputs=windows):
-            made = any(output.column.id == column for output in windows)
-            return None if made else origins(source, column)
+            computed = any(output.column.id == column for output in windows)
+            return None if computed else origins(source, column)
         case Union(sources=arms):
-            place = [c.id for c in plan.outputs].index(column)
-            found_in = [origins(arm, output_columns(arm)[place].id) for arm in arms]
-            if any(found is None for found in found_in):
+            index = [c.id for c in plan.outputs].index(column)
+            arm_origins = [origins(arm, output_columns(arm)[index].id) for arm in arms]
+            if any(each is None for each in arm_origins):
                 return None
-            return tuple(origin for found in found_in for origin in found or ())
+            return tuple(origin for each in arm_origins for origin in each or ())
         case _:
             return None
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedUnion:
-    """A plan whose rows say in `tag` from which of `arms` they are, by its place.
+    """A plan whose rows say in `tag` from which of `arms` they are, by its index.
 
     So the values of a column that are released ones have each the error of its own release.
     """
@@ -68,8 +68,8 @@ class TaggedUnion:
         united = _united(self.plan, column)
         if united is None:
             return (None,) * len(self.arms)
-        place = [c.id for c in self.outputs].index(united)
-        return tuple(origins(arm, output_columns(arm)[place].id) for arm in self.arms)
+        index = [c.id for c in self.outputs].index(united)
+        return tuple(origins(arm, output_columns(arm)[index].id) for arm in self.arms)
 
 
 def tagged_union(plan: Plan) -> TaggedUnion | None:
@@ -79,8 +79,8 @@ def tagged_union(plan: Plan) -> TaggedUnion | None:
         (union,) = sources(union)
     if not isinstance(union, Union) or not any(isinstance(p, Release) for p in operators(union)):
         return None
-    taken = (c.id for part in operators(plan) for c in output_columns(part))
-    mark = Column(1 + max(taken), "arm", BIGINT)
+    ids = (c.id for part in operators(plan) for c in output_columns(part))
+    mark = Column(1 + max(ids), "arm", BIGINT)
     return TaggedUnion(_with_mark(plan, mark), mark, union.sources, union.outputs)
 
 
@@ -100,8 +100,8 @@ def _with_mark(plan: Plan, mark: Column) -> Plan:
 
 
 def _numbered(arm: Plan, mark: Column, number: int) -> Plan:
-    kept = tuple(Output(column, column) for column in output_columns(arm))
-    return Project(arm, (*kept, Output(mark, Literal(number, mark.type))))
+    outputs = tuple(Output(column, column) for column in output_columns(arm))
+    return Project(arm, (*outputs, Output(mark, Literal(number, mark.type))))
 
 
 def _united(plan: Plan, column: int) -> int | None:
@@ -116,7 +116,7 @@ def _united(plan: Plan, column: int) -> int | None:
         case Filter(source=source) | Sort(source=source) | Limit(source=source):
             return _united(source, column)
         case Window(source=source, outputs=windows):
-            made = any(output.column.id == column for output in windows)
-            return None if made else _united(source, column)
+            computed = any(output.column.id == column for output in windows)
+            return None if computed else _united(source, column)
         case _:
             return None

@@ -1,22 +1,34 @@
-"""One statement, to be proved at some ε: everything that is decided before the charge."""
+"""The first stage, text → a compiled statement: all that is decided before the charge."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING, assert_never
 
 from dpsql.bind.saved_release import SavedReleaseNames
-from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bounding.public_facts import Facts
-from dpsql.bounding.settings import Settings
 from dpsql.errors import Refused
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
-from dpsql.session.compile.compiled import CompiledStatement, Read, compile_bound
+from dpsql.session.compile.compiled import CompiledStatement, compile_bound
+from dpsql.session.compile.cost_cap import meets_cost_cap
 from dpsql.session.compile.deep_recursion import with_deep_stack
 from dpsql.session.compile.error_target import min_loss_for_error
 from dpsql.session.compile.loss_conversion import query_loss
+from dpsql.session.compile.request import (
+    AnswerRequest,
+    Binder,
+    Request,
+    SynopsisRequest,
+    binder_of,
+)
+from dpsql.session.options import QueryOptions
+from dpsql.session.saved.saved_releases import SavedReleaseFacts
+
+if TYPE_CHECKING:
+    from dpsql.session.context import SessionContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,33 +40,100 @@ class Compiler:
     facts: Facts
     version: str
     parameters: Parameters
-    settings: Settings
+    request: Request
+    options: QueryOptions
     releases: SavedReleaseNames
-    read: Read
+    bind: Binder
 
     def compile(self, epsilon: Fraction) -> CompiledStatement:
         """The statement at `epsilon`."""
-        given = query_loss(self.schema, epsilon)
-        return with_deep_stack(lambda: self._compiled(given))
-
-    def _compiled(self, query_loss: PrivacyLoss) -> CompiledStatement:
-        read = self.read if self.settings.rounds is None else bind_synopsis
-        statement = read(self.sql, self.schema, self.parameters, self.releases)
-        return compile_bound(
-            statement, self.sql, self.schema, self.facts, query_loss, self.version, self.settings
-        )
+        loss = query_loss(self.schema, epsilon)
+        return with_deep_stack(lambda: self._compiled(loss))
 
     def compile_for_target(self, epsilon: Fraction) -> CompiledStatement:
         """The statement at `epsilon`, or at the least ε that meets the error that is set."""
-        most = self.settings.max_error
-        if self.settings.rounds is not None and most is not None:
-            raise Refused(
-                "the error of a synopsis isn't known beforehand",
-                hint="SET dpsql.max_error = DEFAULT",
-                note="synopsis",
-            )
-        return (
-            self.compile(epsilon)
-            if most is None
-            else min_loss_for_error(most, self.schema, self.compile)
+        max_error = self.options.price.max_error
+        if max_error is None:
+            return self.compile(epsilon)
+        match self.request:
+            case AnswerRequest():
+                return min_loss_for_error(max_error, self.schema, self.compile)
+            case SynopsisRequest():
+                raise Refused(
+                    "the error of a synopsis isn't known beforehand",
+                    hint="SET dpsql.max_error = DEFAULT",
+                    note="synopsis",
+                )
+            case missing:
+                assert_never(missing)
+
+    def _compiled(self, loss: PrivacyLoss) -> CompiledStatement:
+        bind = binder_of(self.request, self.bind)
+        return compile_bound(
+            bind(self.sql, self.schema, self.parameters, self.releases),
+            self.sql,
+            self.schema,
+            self.facts,
+            loss,
+            self.version,
+            self.request,
+            self.options,
         )
+
+
+def compile_statement(
+    context: SessionContext,
+    sql: str,
+    options: QueryOptions,
+    parameters: Parameters,
+    request: Request,
+    *,
+    pays: bool = True,
+) -> CompiledStatement:
+    """`sql` bound, bounded, emitted and calibrated; nothing is charged for it.
+
+    `pays`: the analyst's own cap may pay for a first look at kept tables that list its group keys,
+    which is charged whatever becomes of the statement.
+    """
+    context.check_open()
+    epsilon, edition = epsilon_of_request(context, options, request), context.edition
+    options = replace(options, epsilon=epsilon)
+    pays = pays and meets_cost_cap(options.price, epsilon, context.schema)
+
+    def compiled() -> CompiledStatement:
+        compiler = compiler_of(context, sql, options, parameters, request, edition, pays=pays)
+        return compiler.compile_for_target(epsilon)
+
+    key = (sql, options, tuple(sorted(parameters.items())), request, edition)
+    return context.plans.get(key, compiled)
+
+
+def compiler_of(
+    context: SessionContext,
+    sql: str,
+    options: QueryOptions,
+    parameters: Parameters,
+    request: Request,
+    version: str,
+    *,
+    pays: bool,
+) -> Compiler:
+    """The compiler of `sql`, over the facts of the session's source and its kept tables."""
+    context.progress("proving what one unit can change")
+    execution, saved = context.execution, context.saved
+    facts = SavedReleaseFacts(execution.facts(), saved, execution, pays=pays)
+    bind = execution.whole.bound
+    return Compiler(sql, context.schema, facts, version, parameters, request, options, saved, bind)
+
+
+def epsilon_of_request(
+    context: SessionContext, options: QueryOptions, request: Request
+) -> Fraction:
+    """What a statement spends, unless its error chooses that."""
+    match request:
+        case AnswerRequest():
+            return context.default_epsilon if options.epsilon is None else options.epsilon
+        case SynopsisRequest(epsilon=epsilon):
+            return epsilon
+        case missing:
+            assert_never(missing)

@@ -2,41 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from dpsql.analysis.local_privacy import local_only
 from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
-from dpsql.bind.statements.create_synopsis import bind_synopsis, query_span
+from dpsql.bind.statements.create_synopsis import query_span
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bounding.bound_release import bound_release
+from dpsql.bounding.options import ALL_GROUPS
 from dpsql.bounding.public_facts import Facts
-from dpsql.bounding.settings import AS_DECLARED, Settings
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.emit.release.release import emit_release
 from dpsql.emit.sql.render import rendered
 from dpsql.engine.digest import digest_of
 from dpsql.errors import Error, SeveralRows
+from dpsql.physical.choose import Choice
+from dpsql.physical.engine_query import plan_release
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.prune_columns import unused
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
-from dpsql.release.calibration import calibrate, exact_measurement
+from dpsql.release.calibration import Measurement, calibrate, exact_measurement
 from dpsql.release.columns.released_table import auxiliary_statistics
 from dpsql.release.job import Step
 from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
 from dpsql.schema.model import Schema, Table
 from dpsql.session.answer.consistent_totals import Consistency, consistency
 from dpsql.session.compile.column_provenance import TaggedUnion, tagged_union
+from dpsql.session.compile.request import ANSWER, AnswerRequest, Request, SynopsisRequest
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
 from dpsql.session.explain.plan_visibility import Opaque, opaque
-
-Read = Callable[[str, Schema, Parameters, SavedReleaseNames], Statement]
+from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class CompiledRelease:
     step: Step
     sensitivity: Sensitivity
     key: str
+    choice: Choice
     opaque: Opaque | None = None
 
     def display_name(self, column: Column) -> str:
@@ -61,10 +65,10 @@ class CompiledRelease:
     def columns(self) -> tuple[str, ...]:
         """The columns of its table here; other statements that share the answer name them anew."""
         bounded = self.step.bounded
-        made = [key.column for key in bounded.contributions.keys]
-        made += [output.column for output in bounded.outputs]
-        shown = [f"c{column.id}" for column in made]
-        return (*shown, *(f"s{place}" for place in auxiliary_statistics(bounded)))
+        columns = [key.column for key in bounded.contributions.keys]
+        columns += [output.column for output in bounded.outputs]
+        names = [f"c{column.id}" for column in columns]
+        return (*names, *(f"s{index}" for index in auxiliary_statistics(bounded)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,8 @@ class CompiledStatement:
     releases: tuple[CompiledRelease, ...]
     query_loss: PrivacyLoss
     version: str
-    settings: Settings
+    request: Request
+    options: QueryOptions
     tagged_union: TaggedUnion | None
     consistency: Consistency = field(compare=False)
     saved_tables: tuple[Table, ...]
@@ -106,13 +111,12 @@ def compile_sql(
     query_loss: PrivacyLoss,
     version: str,
     parameters: Parameters = NO_PARAMETERS,
-    settings: Settings = AS_DECLARED,
+    options: QueryOptions = DEFAULT_OPTIONS,
     releases: SavedReleaseNames = NO_RELEASES,
 ) -> CompiledStatement:
     """Everything that SQL, schema and public facts decide; `version` names that of the data."""
-    read = bind if settings.rounds is None else bind_synopsis
-    statement = read(sql, schema, parameters, releases)
-    return compile_bound(statement, sql, schema, facts, query_loss, version, settings)
+    statement = bind(sql, schema, parameters, releases)
+    return compile_bound(statement, sql, schema, facts, query_loss, version, ANSWER, options)
 
 
 def compile_bound(
@@ -122,41 +126,49 @@ def compile_bound(
     facts: Facts,
     query_loss: PrivacyLoss,
     version: str,
-    settings: Settings,
+    request: Request,
+    options: QueryOptions,
 ) -> CompiledStatement:
-    """The same of `sql` as it was bound; as a synopsis, if it is one's `settings`."""
-    if settings.rounds is not None:
-        settings = replace(settings, min_units=None, nonnegative=False, consistent=False)
+    """The same of `sql` as it was bound for `request`."""
+    if isinstance(request, SynopsisRequest):
+        drawn = replace(options.answer, consistent=False)
+        options = replace(options, release=ALL_GROUPS, answer=drawn)
     _check_single(statement, facts)
     plan = unused(statement.plan)
-    found = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
+    releases = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
     share = PrivacyLoss(
         query_loss.accounting,
-        query_loss.amount / max(1, len(found)),
-        query_loss.delta / max(1, len(found)),
+        query_loss.amount / max(1, len(releases)),
+        query_loss.delta / max(1, len(releases)),
     )
-    names = {release: f"release_{number}" for number, release in enumerate(found)}
-    prepared: dict[str, CompiledRelease] = {}
-    for release in found:
+    names = {release: f"release_{number}" for number, release in enumerate(releases)}
+    compiler = _ReleaseCompiler(schema, facts, share, version, request, options, names)
+    compiled: dict[str, CompiledRelease] = {}
+    for release in releases:
         hidden = opaque(release, plan)
-        with _placed(sql, settings), _hidden_note(hidden):
-            ready = _compile_release(
-                release, names, prepared, schema, facts, share, version, settings
-            )
-            prepared[names[release]] = replace(ready, opaque=hidden)
-    all_ready = tuple(prepared.values())
-    made = consistency(all_ready, settings)
-    kept = saved_tables(plan)
+        with _error_position(sql, request), _hidden_note(hidden):
+            one = compiler.compile(release, compiled)
+            compiled[names[release]] = replace(one, opaque=hidden)
+    all_compiled = tuple(compiled.values())
     return CompiledStatement(
-        statement, plan, all_ready, query_loss, version, settings, tagged_union(plan), made, kept
+        statement,
+        plan,
+        all_compiled,
+        query_loss,
+        version,
+        request,
+        options,
+        tagged_union(plan),
+        consistency(all_compiled, options.answer),
+        saved_tables(plan),
     )
 
 
 def _check_single(statement: Statement, facts: Facts) -> None:
     """Refuse to take the first of several public rows for the only one."""
     for one in statement.single:
-        found = facts.rows(one.count, 1)
-        number = found[0][0] if found else None
+        counted = facts.rows(one.count, 1)
+        number = counted[0][0] if counted else None
         if not isinstance(number, int) or number > 1:
             raise SeveralRows(
                 "a scalar subquery has several rows",
@@ -167,12 +179,12 @@ def _check_single(statement: Statement, facts: Facts) -> None:
 
 
 @contextmanager
-def _placed(sql: str, settings: Settings) -> Iterator[None]:
+def _error_position(sql: str, request: Request) -> Iterator[None]:
     """What has no synopsis is the whole query."""
     try:
         yield
     except Error as error:
-        if settings.rounds is not None:
+        if isinstance(request, SynopsisRequest):
             error.at = error.at or query_span(sql)
         raise
 
@@ -191,43 +203,70 @@ def _hidden_note(hidden: Opaque | None) -> Iterator[None]:
 def saved_tables(plan: Plan) -> tuple[Table, ...]:
     """The tables that analysts keep and that `plan` reads, each once."""
     scans = (part for part in operators(plan) if isinstance(part, Scan))
-    found = {s.table.engine_name: s.table for s in scans if s.table.saved_entry is not None}
-    return tuple(found.values())
+    tables = {s.table.engine_name: s.table for s in scans if s.table.saved_entry is not None}
+    return tuple(tables.values())
 
 
-def _compile_release(
-    release: Release,
-    names: Mapping[Release, str],
-    earlier: Mapping[str, CompiledRelease],
-    schema: Schema,
-    facts: Facts,
-    share: PrivacyLoss,
-    version: str,
-    settings: Settings,
-) -> CompiledRelease:
-    bounded = bound_release(release, facts, settings)
-    found = sensitivity(bounded, schema.neighbor_distance)
-    alone = local_only(bounded, schema.neighbor_distance)
-    if settings.rounds is None and alone is not None:
-        measurement = exact_measurement(bounded, share.accounting)
-        names_of = ", ".join(column.name for column in alone.columns)
-        table = alone.table.display_name
-        note = f"no noise: of {table} randomised answers alone are read ({names_of})"
-        bounded = replace(bounded, notes=(*bounded.notes, note))
-    elif settings.rounds is None:
-        measurement = calibrate(bounded, found, share)
-    else:
-        measurement = calibrate_mwem(
-            bounded, schema.neighbor_distance.steps, share, settings.rounds
+@dataclass(frozen=True, slots=True)
+class _ReleaseCompiler:
+    """Compiles the releases of one statement, which `names` says; each may lose `share`."""
+
+    schema: Schema
+    facts: Facts
+    share: PrivacyLoss
+    version: str
+    request: Request
+    options: QueryOptions
+    names: Mapping[Release, str]
+
+    def compile(self, release: Release, earlier: Mapping[str, CompiledRelease]) -> CompiledRelease:
+        """`release` bounded, calibrated and planned; it may read the `earlier` ones, by name."""
+        bounded = bound_release(
+            release,
+            self.facts,
+            self.options.limits,
+            self.options.release,
+            is_synopsis=isinstance(self.request, SynopsisRequest),
         )
-        bounded = replace(bounded, notes=(*bounded.notes, *synopsis_notes(bounded, measurement)))
-    query = emit_release(bounded, names)
-    below = tuple(p for p in operators(release.source) if isinstance(p, Release))
-    named = tuple((other, names[other]) for other in dict.fromkeys(below))
-    reads = [name for _, name in named]
-    reads += [table.engine_name for table in saved_tables(release.source)]
-    step = Step(names[release], bounded, query, measurement, tuple(reads), public_inputs=named)
-    keys = {other: earlier[names[other]].key for other in below}
-    parts = (release_digest(bounded, keys), digested(measurement), schema.policy_hash, version)
-    key = digest_of("key of an answer", *parts)
-    return CompiledRelease(release, names[release], step, found, key)
+        changes = sensitivity(bounded, self.schema.neighbor_distance)
+        bounded, measurement = self._calibrated(bounded, changes)
+        planned = plan_release(bounded, self.facts, self.names)
+        below = tuple(p for p in operators(release.source) if isinstance(p, Release))
+        reads = [self.names[other] for other in dict.fromkeys(below)]
+        reads += [table.engine_name for table in saved_tables(release.source)]
+        name = self.names[release]
+        step = Step(
+            name,
+            bounded,
+            planned.query,
+            measurement,
+            tuple(reads),
+            planned.batches,
+            planned.without_sidecar,
+        )
+        keys = {other: earlier[self.names[other]].key for other in below}
+        digests = release_digest(bounded, keys), digested(measurement)
+        key = digest_of("key of an answer", *digests, self.schema.policy_hash, self.version)
+        return CompiledRelease(release, name, step, changes, key, planned.choice)
+
+    def _calibrated(
+        self, bounded: BoundedRelease, changes: Sensitivity
+    ) -> tuple[BoundedRelease, Measurement]:
+        """`bounded` with notes on its noise, and what is measured of it for `share`."""
+        distance = self.schema.neighbor_distance
+        match self.request:
+            case AnswerRequest():
+                randomized = local_only(bounded, distance)
+                if randomized is None:
+                    return bounded, calibrate(bounded, changes, self.share)
+                names = ", ".join(column.name for column in randomized.columns)
+                table = randomized.table.display_name
+                note = f"no noise: of {table} randomised answers alone are read ({names})"
+                measurement = exact_measurement(bounded, self.share.accounting)
+                return replace(bounded, notes=(*bounded.notes, note)), measurement
+            case SynopsisRequest(rounds=rounds):
+                measurement = calibrate_mwem(bounded, distance.steps, self.share, rounds)
+                notes = synopsis_notes(bounded, measurement)
+                return replace(bounded, notes=(*bounded.notes, *notes)), measurement
+            case missing:
+                assert_never(missing)

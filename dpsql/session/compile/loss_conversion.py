@@ -62,11 +62,11 @@ def _rounded_down(rho: Fraction) -> Fraction:
 
 def query_loss(schema: Schema, epsilon: Fraction) -> PrivacyLoss:
     """What a query that asks for `epsilon` may spend: asked alone, it is (epsilon, δ)-DP."""
-    most = schema.per_query.max_epsilon
-    if not MIN_EPSILON <= epsilon <= most:
+    max_epsilon = schema.per_query.max_epsilon
+    if not MIN_EPSILON <= epsilon <= max_epsilon:
         raise BadParameter(
             f"epsilon = {float(max(-_LARGEST, min(_LARGEST, epsilon))):g} is out of range",
-            hint=f"ask for an epsilon from {float(MIN_EPSILON):g} to {float(most):g}",
+            hint=f"ask for an epsilon from {float(MIN_EPSILON):g} to {float(max_epsilon):g}",
         )
     return PrivacyLoss(
         schema.budget.accounting, to_ledger_currency(schema, epsilon), schema.per_query.delta
@@ -90,8 +90,8 @@ def to_ledger_currency(schema: Schema, epsilon: Fraction) -> Fraction:
 
 def analyst_cap(schema: Schema, analyst: str) -> Fraction | None:
     """What all that `analyst` sees may cost, in the ledger's currency; None: nothing bounds it."""
-    found = schema.analysts.get(analyst)
-    return None if found is None else to_ledger_currency(schema, found)
+    epsilon = schema.analysts.get(analyst)
+    return None if epsilon is None else to_ledger_currency(schema, epsilon)
 
 
 def epsilon_of(schema: Schema, spent: Fraction) -> Fraction:

@@ -1,4 +1,4 @@
-"""Statements that were prepared before: the same text over the same data is proved once."""
+"""Statements that were compiled before: the same text over the same data is proved once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_PLANS = 64
 
 
 class PlanCache:
-    """The last statements that were prepared, by all that their preparation depends on.
+    """The last statements that were compiled, by all that their compilation depends on.
 
     What now() means changes from minute to minute, so statements that ask for it are remembered for
     a minute.
@@ -24,16 +24,18 @@ class PlanCache:
         self._clock = clock
         self._compiled: OrderedDict[Hashable, tuple[dt.datetime, CompiledStatement]] = OrderedDict()
 
-    def get(self, key: Hashable, prepare: Callable[[], CompiledStatement]) -> CompiledStatement:
-        """The plan that `key` had, if it still means that, else what `prepare` makes."""
+    def get(
+        self, key: Hashable, compile_statement: Callable[[], CompiledStatement]
+    ) -> CompiledStatement:
+        """The plan that `key` had, if it still means that, else what `compile_statement` makes."""
         minute = self._clock().replace(second=0, microsecond=0)
         known = self._compiled.get(key)
         if known is None or (known[1].statement.reads_clock and known[0] != minute):
             # The minute from before: one that ends while the statement is bound is over.
-            made = prepare()
-            if made.saved_tables:
-                return made  # its names may mean other tables by the next time
-            self._compiled[key] = known = minute, made
+            compiled = compile_statement()
+            if compiled.saved_tables:
+                return compiled  # its names may mean other tables by the next time
+            self._compiled[key] = known = minute, compiled
             if len(self._compiled) > MAX_PLANS:
                 self._compiled.popitem(last=False)
         self._compiled.move_to_end(key)

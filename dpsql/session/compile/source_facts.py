@@ -92,14 +92,14 @@ class SourceFacts:
         ordered = Limit(Sort(plan, by) if by else plan, limit + 1, 0)
         sql = rendered(emit_plan(ordered, {}))
         with self._lock:
-            found = self._rows.get(sql)
-            if found is not None:
+            known = self._rows.get(sql)
+            if known is not None:
                 self._rows.move_to_end(sql)
-        if found is None:
-            most = replace(MAX_ROWS, rows=limit + 1)
-            found = rows(open_rows(plan, self._engine().execute(sql, limit=most)))
-            self._remember(sql, found)
-        return found if len(found) <= limit else None
+        if known is None:
+            max_read = replace(MAX_ROWS, rows=limit + 1)
+            known = rows(open_rows(plan, self._engine().execute(sql, limit=max_read)))
+            self._remember(sql, known)
+        return known if len(known) <= limit else None
 
     def _remember(self, sql: str, value: tuple[Cell, ...]) -> None:
         """`value` is known from now on; of too many, what was asked for longest ago isn't."""
@@ -112,9 +112,9 @@ class SourceFacts:
     def referenced(self, reference: Reference, limit: int) -> tuple[Cell, ...] | None:
         """The distinct values of a public table's column."""
         plan = distinct_values(self._schema, reference)
-        found = None if plan is None else self.rows(plan, limit)
+        values = None if plan is None else self.rows(plan, limit)
         # Days beyond all years are NULL here, however many there are.
-        return None if found is None else tuple(dict.fromkeys(found))
+        return None if values is None else tuple(dict.fromkeys(values))
 
 
 def _values(rows: tuple[Cell, ...]) -> int:

@@ -28,7 +28,8 @@ from typing import Any, assert_never, get_args
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.engine.digest import Digest, digest_of, encoded
 from dpsql.plan.aggregate import AggregateFunction, OpenFunction
-from dpsql.plan.bounded_release.bounded_release import BoundedRelease, KeyDomain
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, ByStoredRank, KeyDomain
+from dpsql.plan.comparison import OPPOSITE
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -80,17 +81,6 @@ _OF_ANY_ORDER = {
 
 _SUMS = {AggregateFunction.SUM, AggregateFunction.AVG}
 """Of one unit's rows integers are summed; of others also doubles, which are rounded on the way."""
-
-_NEGATED = {
-    Comparison.EQUAL: Comparison.UNEQUAL,
-    Comparison.UNEQUAL: Comparison.EQUAL,
-    Comparison.LESS: Comparison.GREATER_EQUAL,
-    Comparison.LESS_EQUAL: Comparison.GREATER,
-    Comparison.GREATER: Comparison.LESS_EQUAL,
-    Comparison.GREATER_EQUAL: Comparison.LESS,
-    Comparison.DISTINCT: Comparison.NOT_DISTINCT,
-    Comparison.NOT_DISTINCT: Comparison.DISTINCT,
-}
 
 _MIRRORED = {
     Comparison.LESS: Comparison.GREATER,
@@ -152,6 +142,9 @@ class _DigestBuilder:
             return self._rows(value).digest
         if kind in _EXPRESSIONS:
             return self._expression(value)
+        if kind is ByStoredRank:
+            # Whoever asked before the owner made a sidecar isn't charged again for its ranks.
+            return self.read(value.without_sidecar)
         if kind is KeyDomain:
             return digest_of("domain", encoded(value.keys), digest_of_cells(value.cells))
         return parted(value, self.read)
@@ -173,8 +166,8 @@ class _DigestBuilder:
             case Project(source=source, outputs=outputs):
                 below = self._rows(source)
                 # What is computed is what it is computed from, whatever its name.
-                found = {o.column.id: self._expression(o.expression) for o in outputs}
-                self._columns |= found
+                computed = {o.column.id: self._expression(o.expression) for o in outputs}
+                self._columns |= computed
                 return below
             case Join(sources=sources, on=on):
                 joined = [self._rows(source) for source in sources]
@@ -219,8 +212,8 @@ class _DigestBuilder:
                 below = self._rows(source)
                 return _Rows((digest_of("sort", below.digest, self.read(by)),))
             case Limit(source=source, count=count, offset=offset):
-                kept = (self._rows(source).digest, self._order(source))
-                return _Rows((digest_of("limit", *kept, encoded((count, offset))),))
+                ordered = (self._rows(source).digest, self._order(source))
+                return _Rows((digest_of("limit", *ordered, encoded((count, offset))),))
             case Values(outputs=columns, rows=rows):
                 types = (self.read(column.type) for column in columns)
                 return self._new(
@@ -237,9 +230,9 @@ class _DigestBuilder:
         Columns that it only hands on keep what they mean; a side that may be missing is seen in
         `digest`, which every later part is built on.
         """
-        kept = isinstance(plan, OuterJoin)
-        for place, column in enumerate(output_columns(plan)):
-            known = self._columns[column.id] if kept else str(place)
+        keeps_columns = isinstance(plan, OuterJoin)
+        for index, column in enumerate(output_columns(plan)):
+            known = self._columns[column.id] if keeps_columns else str(index)
             self._columns[column.id] = digest_of("place", digest, known)
         own = plan.unit if isinstance(plan, OuterJoin | Union) else None
         if own is not None:
@@ -282,7 +275,7 @@ class _DigestBuilder:
                 return digest_of("or", *sorted(set(map(self._expression, operands))))
             case Not(operand=Compare(op=op, left=left, right=right)):
                 # Also where a side is NULL: then both ways of writing are.
-                return self._expression(Compare(_NEGATED[op], left, right))
+                return self._expression(Compare(OPPOSITE[op], left, right))
             case Compare(op=op, left=left, right=right):
                 first, second = map(self._expression, (left, right))
                 if second < first:

@@ -41,10 +41,10 @@ def _cells(column: _List) -> Digest:
     if len(widths) > 1:
         raise ValueError("cells of one list have as many values each")
     width = widths.pop() if widths else 0
-    columns = [_texts([cell[place] for cell in cells]) for place in range(width)]
+    columns = [_texts([cell[index] for cell in cells]) for index in range(width)]
     if len(cells) <= _SORTED:
         rows = sorted(zip(*columns, strict=True))
-        columns = [list(map(itemgetter(place), rows)) for place in range(width)]
+        columns = [list(map(itemgetter(index), rows)) for index in range(width)]
     return digest_of("cells", f"{len(cells):x}", *map(_column, columns))
 
 

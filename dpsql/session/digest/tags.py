@@ -114,7 +114,6 @@ _BOUNDED: Final[dict[type, Tagged]] = {
         ("limited", "outputs", "partition_count_index", "min_units"),
         {
             "notes": "what analysts are told of limits, which are in `limited`",
-            "physical_plan": "another way to integers that the same limits allow",
         },
     ),
     bounded_release.Contributions: Tagged(
@@ -123,6 +122,7 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     bounded_release.PerUnitGroup: Tagged("partials", ("source",)),
     bounded_release.ClampPerGroup: Tagged("clamp partials", ("source", "rows_per_group")),
     bounded_release.ByHash: Tagged("by hash", ("groups",)),
+    bounded_release.ByRank: Tagged("by rank", ("groups", "ranks")),
     bounded_release.ByDomain: Tagged("by domain", ("groups",)),
     bounded_release.ByUnit: Tagged("by unit", ("tables",)),
     bounded_release.LimitGroups: Tagged("limit groups", ("source", "limit", "rows")),
@@ -212,6 +212,7 @@ EXCLUDED: Final[Mapping[type, str]] = {
     operator.Scan: "it goes by what engines call the table and its columns",
     operator.Release: "it goes by the key of its answer",
     bounded_release.KeyDomain: "its cells are in any order, and may be a million",
+    bounded_release.ByStoredRank: "it goes by the choice that it stands for, by the same law",
 }
 """Classes that are met and are never read by their fields."""
 

@@ -10,6 +10,8 @@ from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByHash,
+    ByRank,
+    ByStoredRank,
     Contributions,
     LimitGroups,
     OneRowPerUnit,
@@ -69,7 +71,8 @@ def _limits(bounded: BoundedRelease) -> Iterator[str]:
         return
     chosen = table.limits.declared
     groups, whose = table.limits.groups, table.limits.view or table.display_name
-    is_cut = isinstance(limited.limit, ByHash) and limited.limit.groups == groups > 1
+    limit = limited.limit
+    is_cut = isinstance(limit, ByHash | ByRank | ByStoredRank) and limit.groups == groups > 1
     if is_cut and "groups" not in chosen:
         yield (
             f"declare limits: {{groups: …}} of {whose}: {groups} is the default, and noise"
@@ -86,9 +89,9 @@ def _limits(bounded: BoundedRelease) -> Iterator[str]:
 
 
 def _domains(terms: Contributions) -> Iterator[str]:
-    listed = {place for found in terms.domains for place in found.keys}
-    for place, key in enumerate(terms.keys):
-        if place not in listed:
+    listed = {index for domain in terms.domains for index in domain.keys}
+    for index, key in enumerate(terms.keys):
+        if index not in listed:
             for column in sorted(columns(key.expression), key=lambda c: c.id):
                 yield (
                     f"declare values, or bounds, of {column.name}: all its groups then appear, and"

@@ -57,42 +57,42 @@ def epsilon_grid(schema: Schema, epsilons: str | None = None) -> tuple[Fraction,
 
     Without it, from a hundredth of the most that a query may spend up to that.
     """
-    most = schema.per_query.max_epsilon
-    first, last = max(most / 100, MIN_EPSILON), most
+    max_epsilon = schema.per_query.max_epsilon
+    first, last = max(max_epsilon / 100, MIN_EPSILON), max_epsilon
     if epsilons is not None:
         low, dots, high = epsilons.partition("..")
         if not dots:
             raise _no_range(schema)
         first, last = parse_epsilon(low.strip()), parse_epsilon(high.strip())
-    if not MIN_EPSILON <= first <= last <= most:
+    if not MIN_EPSILON <= first <= last <= max_epsilon:
         raise _no_range(schema)
     decade = Fraction(1, 10**6)
-    found = {first, last}
+    grid = {first, last}
     while decade <= last:
-        found |= {step * decade for step in _STEPS if first < step * decade < last}
+        grid |= {step * decade for step in _STEPS if first < step * decade < last}
         decade *= 10
-    return tuple(sorted(found))
+    return tuple(sorted(grid))
 
 
 def error_curve(
-    prepared: Callable[[Fraction], CompiledStatement], epsilons: Sequence[Fraction]
+    compile_at: Callable[[Fraction], CompiledStatement], epsilons: Sequence[Fraction]
 ) -> Sweep:
-    """The errors of a statement, which `prepared` gives at an ε."""
-    found = [prepared(epsilon) for epsilon in epsilons]
-    first = found[0]
+    """The errors of a statement, which `compile_at` gives at an ε."""
+    statements = [compile_at(epsilon) for epsilon in epsilons]
+    first = statements[0]
     if not first.releases:
         raise Refused(
             "the statement reads no private table: it has no noise at any epsilon",
             hint="name a private table in FROM",
         )
-    shown = [answer_columns(each) for each in found]
+    shown = [answer_columns(each) for each in statements]
     columns: list[SweptColumn] = []
     unknown: list[str] = []
-    for place, column in enumerate(first.statement.columns):
-        name = first.statement.names[place]
-        told = [_column_name(each[place]) for each in shown]
-        known = [each for each in told if each is not None]
-        if len(known) == len(told):
+    for index, column in enumerate(first.statement.columns):
+        name = first.statement.names[index]
+        measured = [_column_name(each[index]) for each in shown]
+        known = [each for each in measured if each is not None]
+        if len(known) == len(measured):
             columns.append(SweptColumn(name, known[0][0], tuple(error for _, error in known)))
         elif origins(first.plan, column.id) != ():
             unknown.append(name)
@@ -118,8 +118,8 @@ def _column_name(column: ColumnPrivacy | None) -> tuple[Measure, float] | None:
 
 
 def _no_range(schema: Schema) -> BadParameter:
-    most = float(schema.per_query.max_epsilon)
+    max_epsilon = float(schema.per_query.max_epsilon)
     return BadParameter(
         "a sweep goes from an epsilon that a query may spend to a larger one",
-        hint=f"write --sweep {most / 100:g}..{most:g}",
+        hint=f"write --sweep {max_epsilon / 100:g}..{max_epsilon:g}",
     )

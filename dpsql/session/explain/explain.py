@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import starmap
 
 from dpsql.analysis.local_privacy import local_only
@@ -18,58 +19,66 @@ from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
 from dpsql.session.compile.loss_conversion import conversion_delta, epsilon_of
 from dpsql.session.explain.advice import advice
 from dpsql.session.explain.plan_visibility import hides
-from dpsql.session.explain.report import OperatorLine, Price, PrivacyReport, ReleaseReport
+from dpsql.session.explain.report import (
+    OperatorLine,
+    Price,
+    PrivacyReport,
+    ReleaseReport,
+    StrategyLine,
+)
 from dpsql.session.explain.sensitivity_text import column_changes, sensitivities
 from dpsql.session.run.public_tables import public_scans
 
 
-def explain(prepared: CompiledStatement, schema: Schema) -> PrivacyReport:
+def explain(compiled: CompiledStatement, schema: Schema) -> PrivacyReport:
     """The operators with their distances, sensitivities with their origin, noise and price."""
-    apart = schema.neighbor_distance
-    units = apart.steps
-    found = [hint for release in prepared.releases for hint in advice(release, schema)]
+    distance = schema.neighbor_distance
+    units = distance.steps
+    hints = [hint for release in compiled.releases for hint in advice(release, schema)]
     return PrivacyReport(
-        tuple(starmap(OperatorLine, tree_lines(prepared.plan, units))),
-        tuple(_release(release, prepared, apart) for release in prepared.releases),
-        _postprocessing_sql(prepared),
-        _price(prepared, schema),
-        tuple(dict.fromkeys(found)),
-        prepared.consistency.notes,
+        tuple(starmap(OperatorLine, tree_lines(compiled.plan, units))),
+        tuple(_release(release, compiled, distance) for release in compiled.releases),
+        _postprocessing_sql(compiled),
+        _price(compiled, schema),
+        tuple(dict.fromkeys(hints)),
+        compiled.consistency.notes,
     )
 
 
-def _postprocessing_sql(prepared: CompiledStatement) -> str:
+def _postprocessing_sql(compiled: CompiledStatement) -> str:
     """What makes the answer, unless it would name what is hidden."""
-    plan = prepared.plan
+    plan = compiled.plan
     if isinstance(plan, PublicStatement):
         return plan.sql
     return (
         ""
         if hides(plan)
-        else _printed_sql(prepared.postprocessing_sql, *public_scans(plan).values())
+        else _printed_sql(compiled.postprocessing_sql, *public_scans(plan).values())
     )
 
 
 def _release(
-    release: CompiledRelease, prepared: CompiledStatement, distance: NeighborDistance
+    release: CompiledRelease, compiled: CompiledStatement, distance: NeighborDistance
 ) -> ReleaseReport:
-    bounded, spreads = release.step.bounded, prepared.consistency.spreads(release)
-    noise = tuple(column_of(release, place, spreads) for place in range(len(bounded.outputs)))
+    bounded, spreads = release.step.bounded, compiled.consistency.spreads(release)
+    noise = tuple(column_of(release, index, spreads) for index in range(len(bounded.outputs)))
     if release.opaque is not None:
         line = OperatorLine(
             *view_line(release.opaque.view, bounded.contributions.source, distance.steps)
         )
         threshold = release.step.measurement.threshold
         return ReleaseReport(release.name, (line,), (), (), noise, threshold, "")
+    read = replace(bounded, limited=release.choice.limited)
     return ReleaseReport(
         release.name,
-        tuple(starmap(OperatorLine, plan_lines(bounded, distance.steps))),
-        bounded.notes,
+        tuple(starmap(OperatorLine, plan_lines(read, distance.steps))),
+        (*bounded.notes, *filter(None, [release.choice.plan.note])),
         tuple(sensitivities(release, distance)),
         noise,
         release.step.measurement.threshold,
         _printed_sql(release.step.query.sql, *operators(bounded.contributions.source)),
         column_changes(release),
+        tuple(StrategyLine(c.name, float(c.estimate)) for c in release.choice.candidates),
     )
 
 
@@ -82,13 +91,13 @@ def _printed_sql(sql: str, *parts: Plan) -> str:
     return "" if is_hidden else sql
 
 
-def _price(prepared: CompiledStatement, schema: Schema) -> Price | None:
-    loss = prepared.loss
+def _price(compiled: CompiledStatement, schema: Schema) -> Price | None:
+    loss = compiled.loss
     if loss is None:
         return None
-    epsilon, said = (
+    epsilon, local_epsilon = (
         float(epsilon_of(schema, loss.amount)),
-        _local_epsilon(prepared, schema.neighbor_distance),
+        _local_epsilon(compiled, schema.neighbor_distance),
     )
     zcdp = schema.budget.accounting is Accounting.ZCDP
     return Price(
@@ -98,20 +107,22 @@ def _price(prepared: CompiledStatement, schema: Schema) -> Price | None:
         float(loss.delta),
         schema.budget.accounting.value,
         schema.relation,
-        math.exp(epsilon + said),
-        said,
+        math.exp(epsilon + local_epsilon),
+        local_epsilon,
     )
 
 
-def _local_epsilon(prepared: CompiledStatement, distance: NeighborDistance) -> float:
-    """The ε of the randomised answers that `prepared` shows without noise, each column's once.
+def _local_epsilon(compiled: CompiledStatement, distance: NeighborDistance) -> float:
+    """The ε of the randomised answers that `compiled` shows without noise, each column's once.
 
     Of several tables a unit has its row in one.
     """
     shown: dict[str, dict[str, Column]] = {}
-    for release in prepared.releases:
-        found = local_only(release.step.bounded, distance)
-        if found is not None and not release.step.measurement.noise:
-            shown.setdefault(found.table.name, {}).update((c.name, c) for c in found.columns)
+    for release in compiled.releases:
+        randomized = local_only(release.step.bounded, distance)
+        if randomized is not None and not release.step.measurement.noise:
+            shown.setdefault(randomized.table.name, {}).update(
+                (c.name, c) for c in randomized.columns
+            )
     lost = (said_of(name, columns.values(), distance).epsilon for name, columns in shown.items())
     return float(max(lost, default=0))

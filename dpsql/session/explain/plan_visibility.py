@@ -48,8 +48,8 @@ def opaque(release: Release, plan: Plan) -> Opaque | None:
     for part in operators(plan):
         if isinstance(part, Project) and part.view == view:
             for output in part.outputs:
-                for found, column in origins(part, output.column.id) or ():
-                    if found == release:
+                for origin, column in origins(part, output.column.id) or ():
+                    if origin == release:
                         names.setdefault(column, output.column.name)
     return Opaque(view, names)
 

@@ -40,11 +40,23 @@ class ColumnChange:
 
 
 @dataclass(frozen=True, slots=True)
+class StrategyLine:
+    """A way to the release's integers, and how many passes over its rows it is taken to cost.
+
+    One pass is what it takes to read the rows and sum them by group without any limit.
+    """
+
+    name: str
+    passes: float
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseReport:
     """One release: its operators, limits, sensitivities, noise, and the SQL that the engine runs.
 
     `threshold` is the least noisy number of units with which an unlisted key appears; `sql` is
-    empty where it would name hidden tables.
+    empty where it would name hidden tables. Of the `strategies` that apply the first, which is the
+    cheapest, is run; all give the same integers.
     """
 
     name: str
@@ -55,6 +67,7 @@ class ReleaseReport:
     threshold: int | None
     sql: str
     changes: tuple[ColumnChange, ...] = ()
+    strategies: tuple[StrategyLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

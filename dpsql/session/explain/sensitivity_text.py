@@ -57,8 +57,8 @@ def format_statistic(statistic: Statistic) -> str:
         case Sum(value=value):
             text = _shifted(value)
         case Square(value=value):
-            most = describe_number(value.radius**2 * statistic.step)
-            text = f"square of ({_shifted(value)}) less {most}"
+            largest = describe_number(value.radius**2 * statistic.step)
+            text = f"square of ({_shifted(value)}) less {largest}"
         case PairwiseDeviations(value=value):
             text = f"squared differences of {describe(value.argument)} in all pairs of rows"
         case Product(left=left, right=right):
@@ -70,9 +70,9 @@ def format_statistic(statistic: Statistic) -> str:
 
 def format_joint(release: CompiledRelease) -> list[str]:
     """Which statistics can't all be extreme at once, and what they may be together."""
-    found, statistics = release.sensitivity, release.step.bounded.contributions.statistics
+    changes, statistics = release.sensitivity, release.step.bounded.contributions.statistics
     lines: list[str] = []
-    for norm, bound in (("L2", found.l2), ("L1", found.l1)):
+    for norm, bound in (("L2", changes.l2), ("L1", changes.l1)):
         for block in bound.statistic_groups:
             if len(block.corners) > 1:
                 numbers = ", ".join(str(p + 1) for p in block.indices)
@@ -95,10 +95,10 @@ def sensitivities(
 ) -> Iterator[SensitivityLine]:
     """The change of each statistic in a group, with its origin; then what they are together."""
     bounded = release.step.bounded
-    for statistic, most in zip(
+    for statistic, largest in zip(
         bounded.contributions.statistics, release.sensitivity.per_group, strict=True
     ):
-        worth = describe_number(most * statistic.step)
+        worth = describe_number(largest * statistic.step)
         derived = _derived(statistic, bounded, distance)
         claim = f"{format_statistic(statistic)}: {worth}{derived}"
         origins: list[str] = []
@@ -110,8 +110,8 @@ def sensitivities(
         yield from map(SensitivityLine, format_norms(release))
     yield from map(SensitivityLine, format_all_rows(release))
     yield from (
-        SensitivityLine(format_cell_choice(found, bounded))
-        for found in bounded.contributions.cell_choices
+        SensitivityLine(format_cell_choice(choice, bounded))
+        for choice in bounded.contributions.cell_choices
     )
 
 
@@ -122,17 +122,19 @@ def format_all_rows(release: CompiledRelease) -> list[str]:
     if rows is None:
         return []
     return [
-        f"{found.column} changes by {found.change:.6g}, of {rows} rows, a public number"
-        for found in column_changes(release)
-        if found.change is not None
+        f"{column.column} changes by {column.change:.6g}, of {rows} rows, a public number"
+        for column in column_changes(release)
+        if column.change is not None
     ]
 
 
 def column_changes(release: CompiledRelease) -> tuple[ColumnChange, ...]:
     """How far each column's value moves that is linear in what is summed."""
-    found = release.sensitivity
+    changes = release.sensitivity
     return tuple(
-        ColumnChange(output.column.name, _change(output.estimator, found.per_group, found.groups))
+        ColumnChange(
+            output.column.name, _change(output.estimator, changes.per_group, changes.groups)
+        )
         for output in release.step.bounded.outputs
         if output.output_kind is OutputKind.VALUE
     )
@@ -141,29 +143,31 @@ def column_changes(release: CompiledRelease) -> tuple[ColumnChange, ...]:
 def _change(formula: Estimator, per_group: tuple[int, ...], groups: int) -> float | None:
     match formula:
         case LinearEstimator(summands=terms, step=step, cross_group=others):
-            change = sum(abs(factor) * per_group[place] for place, factor in terms)
+            change = sum(abs(factor) * per_group[index] for index, factor in terms)
             if others is not None:
                 # One unit's rows are in so many of the other groups, and change each by so much.
-                most = min(groups, others.groups)
-                change += most * sum(abs(f) * per_group[place] for place, f in others.summands)
+                max_groups = min(groups, others.groups)
+                change += max_groups * sum(
+                    abs(f) * per_group[index] for index, f in others.summands
+                )
             return float(step * change)
-        case Variance(index=place, scale=worth) if not formula.is_root:
-            return float(worth * per_group[place])
+        case Variance(index=index, scale=worth) if not formula.is_root:
+            return float(worth * per_group[index])
         case _:
             return None
 
 
 def format_norms(release: CompiledRelease) -> list[str]:
     """What a replaced unit changes of each statistic in all groups together."""
-    found, lines = release.sensitivity, []
-    for place, statistic in enumerate(release.step.bounded.contributions.statistics):
+    changes, lines = release.sensitivity, []
+    for index, statistic in enumerate(release.step.bounded.contributions.statistics):
         one, square = (
-            norm.total(lambda p, c, own=place, e=e: Fraction(c**e * (p == own)))  # type: ignore[misc]
-            for norm, e in ((found.l1, 1), (found.l2, 2))
+            norm.total(lambda p, c, own=index, e=e: Fraction(c**e * (p == own)))  # type: ignore[misc]
+            for norm, e in ((changes.l1, 1), (changes.l2, 2))
         )
         step = float(statistic.step)
         lines.append(
-            f"statistic {place + 1} changes in all groups together by L1 {float(one) * step:.6g},"
+            f"statistic {index + 1} changes in all groups together by L1 {float(one) * step:.6g},"
             f" L2 {math.sqrt(square) * step:.6g}"
         )
     return lines
@@ -202,10 +206,10 @@ def _derived(statistic: Statistic, bounded: BoundedRelease, distance: NeighborDi
 
 def _origins(argument: Expression, source: Plan) -> list[str]:
     """The bounds of the columns that an argument's bounds follow from, and who set them."""
-    found, declared = column_domains(source), _declared(source)
+    domains, declared = column_domains(source), _declared(source)
     lines: list[str] = []
     for column in sorted(columns(argument), key=lambda c: c.id):
-        domain = found.get(column.id, Domain())
+        domain = domains.get(column.id, Domain())
         before, origin = declared.get(column.id, (None, "as computed"))
         if before is not None and domain.as_not_null() != before.as_not_null():
             origin = "narrowed by the query"
@@ -219,15 +223,15 @@ def _origins(argument: Expression, source: Plan) -> list[str]:
 
 def _declared(source: Plan) -> dict[Known, tuple[Domain, str]]:
     """What the schema, or public rows, say of columns of all tables and views below `source`."""
-    found: dict[Known, tuple[Domain, str]] = {}
+    domains: dict[Known, tuple[Domain, str]] = {}
     schema = "declared in the schema"
     for part in operators(source):
         if isinstance(part, Scan):
             read = dict(part.known)
             for column, known in column_domains(part).items():
-                found[column] = known, "as its public rows are" if column in read else schema
+                domains[column] = known, "as its public rows are" if column in read else schema
         elif isinstance(part, Project):
             for output in part.outputs:
                 if output.declared is not None:
-                    found[output.column.id] = output.declared, schema
-    return found
+                    domains[output.column.id] = output.declared, schema
+    return domains

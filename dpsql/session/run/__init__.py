@@ -1,13 +1,14 @@
-"""Charge, execute, post-process.
+"""The second stage, a compiled statement → its released tables: charge, draw, store.
 
 | module              | what it does                                                        |
 | ------------------- | ------------------------------------------------------------------- |
-| execution           | runs what was prepared: on the source, and on released tables       |
-| sidecar_fallback    | statements read the source's own tables where the sidecar is gone   |
+| execution           | runs what was compiled: on the source, and on released tables       |
 | public_statements   | statements over public tables alone, which run as they are written  |
 | public_table_copies | copies of public tables, for engines that have nothing else         |
 | dry_run             | what stands above the releases, tried on no rows before the charge  |
-| charge_and_run      | charge, run, keep: one entry for all that is drawn together         |
+| charge_and_run      | the stage itself: what is due is charged and run, the rest is read  |
+| pending_releases    | what of a statement is due, and what is stored or free              |
+| charged_draw        | charge, draw, store: one entry for all that is drawn together       |
 | without_engine      | answers whose rows are released ones as they are, without an engine |
 | public_tables       | public tables that are read above the releases                      |
 """

@@ -17,10 +17,10 @@ from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
 from dpsql.session.run.public_tables import public_scans
 
 
-def no_rows(prepared: CompiledStatement) -> dict[str, pa.Table]:
-    """The tables that the answer of `prepared` is made of, without their rows."""
-    tables = {release.name: _released(release) for release in prepared.releases}
-    for name, scan in public_scans(prepared.plan).items():
+def no_rows(compiled: CompiledStatement) -> dict[str, pa.Table]:
+    """The tables that the answer of `compiled` is made of, without their rows."""
+    tables = {release.name: _released(release) for release in compiled.releases}
+    for name, scan in public_scans(compiled.plan).items():
         tables[name] = _empty((column.name, column.type) for column in scan.columns)
     return tables
 
@@ -32,5 +32,5 @@ def _released(release: CompiledRelease) -> pa.Table:
 
 
 def _empty(columns: Iterable[tuple[str, SqlType]]) -> pa.Table:
-    found = {name: pa.array([], arrow_type(kind)) for name, kind in columns}
-    return pa.table(found or {"nothing": pa.array([], pa.int32())})
+    arrays = {name: pa.array([], arrow_type(kind)) for name, kind in columns}
+    return pa.table(arrays or {"nothing": pa.array([], pa.int32())})

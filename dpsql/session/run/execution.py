@@ -1,8 +1,9 @@
-"""Runs what was prepared: jobs on the source, and what stands above them on released tables."""
+"""Runs what was compiled: jobs on the source, and what stands above them on released tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 import pyarrow as pa
 
@@ -15,7 +16,6 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sandbox.process import SandboxProcess
 from dpsql.errors import ExecutionFailed
-from dpsql.physical.unit_batches import choose_batches
 from dpsql.plan.operator import Plan, PublicStatement
 from dpsql.plan.output_columns import output_columns
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -29,7 +29,6 @@ from dpsql.session.run.dry_run import no_rows
 from dpsql.session.run.public_statements import SECONDS, WholeStatements
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
 from dpsql.session.run.public_tables import public_inputs
-from dpsql.session.run.sidecar_fallback import readable
 from dpsql.session.run.without_engine import project_without_engine
 from dpsql.session.sidecar import open_source, sidecar_path
 
@@ -83,29 +82,33 @@ class Execution:
         stated = self._schema.version
         return self.source().fingerprint() if stated is None else stated
 
+    def turn(self, due: Callable[[], frozenset[str]]) -> AbstractContextManager[None]:
+        """Wait until releases may run whose keys are `due`: nothing else runs on these engines."""
+        del due
+        return nullcontext()
+
     def run(
         self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
     ) -> dict[str, pa.Table]:
         """The released tables of `steps` by name; `read` are those that they may read."""
-        job, engine = Job(engine_source(self._schema), steps), self.source()
-        return run(choose_batches(readable(job, engine), engine), engine, randomness, read)
+        return run(Job(engine_source(self._schema), steps), self.source(), randomness, read)
 
-    def finish(self, prepared: CompiledStatement, released: Mapping[str, pa.Table]) -> pa.Table:
+    def finish(self, compiled: CompiledStatement, released: Mapping[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else, if it takes one."""
-        found = project_without_engine(prepared, released)
-        if found is not None:
-            return found
+        projected = project_without_engine(compiled, released)
+        if projected is not None:
+            return projected
         return open_rows(
-            prepared.plan, self._above(prepared.plan, self._finish(prepared), released)
+            compiled.plan, self._above(compiled.plan, self._finish(compiled), released)
         )
 
-    def check(self, prepared: CompiledStatement) -> None:
+    def check(self, compiled: CompiledStatement) -> None:
         """Fail now, if there is no source, or what stands above can't be computed of any rows."""
         self.source()
-        tables = no_rows(prepared)
-        if project_without_engine(prepared, tables) is not None:
+        tables = no_rows(compiled)
+        if project_without_engine(compiled, tables) is not None:
             return
-        sql = self._finish(prepared)
+        sql = self._finish(compiled)
         kinds = tuple(kind for table in tables.values() for kind in table.schema.types)
         if (sql, kinds) in self._tried:
             return
@@ -125,20 +128,20 @@ class Execution:
         sql = emit_plan(plan, {}).sql(dialect="duckdb", copy=False)
         return open_rows(plan, self._above(plan, sql, saved, MAX_ROWS))
 
-    def public(self, prepared: CompiledStatement, saved: Mapping[str, pa.Table]) -> pa.Table:
+    def public(self, compiled: CompiledStatement, saved: Mapping[str, pa.Table]) -> pa.Table:
         """The answer of a query over public tables only, some of them `saved`: exact and free."""
-        if visibility(prepared.plan) is not Visibility.PUBLIC:
+        if visibility(compiled.plan) is not Visibility.PUBLIC:
             raise ExecutionFailed
-        if isinstance(prepared.plan, PublicStatement):
-            return open_rows(prepared.plan, Raw(self.whole.rows(prepared.plan)))
+        if isinstance(compiled.plan, PublicStatement):
+            return open_rows(compiled.plan, Raw(self.whole.rows(compiled.plan)))
         try:
             if saved:
-                raw = self._above(prepared.plan, prepared.postprocessing_sql, saved, MAX_ROWS)
+                raw = self._above(compiled.plan, compiled.postprocessing_sql, saved, MAX_ROWS)
             else:
-                raw = self.source().execute(prepared.postprocessing_sql, limit=MAX_ROWS)
+                raw = self.source().execute(compiled.postprocessing_sql, limit=MAX_ROWS)
         except ExecutionFailed:
             raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
-        return open_rows(prepared.plan, raw)
+        return open_rows(compiled.plan, raw)
 
     def interrupt(self) -> None:
         """Stop what is running."""
@@ -152,10 +155,10 @@ class Execution:
             if engine is not None:
                 engine.close()
 
-    def _finish(self, prepared: CompiledStatement) -> str:
+    def _finish(self, compiled: CompiledStatement) -> str:
         """The SQL of the answer: tried before the charge, and run after it."""
-        if self._finishing is None or self._finishing[0] is not prepared:
-            self._finishing = prepared, prepared.postprocessing_sql
+        if self._finishing is None or self._finishing[0] is not compiled:
+            self._finishing = compiled, compiled.postprocessing_sql
         return self._finishing[1]
 
     def _above(
@@ -169,8 +172,8 @@ class Execution:
     def _copy(self, rows: Plan) -> pa.Table:
         """A public table's needed rows and columns, for joins with released tables."""
         raw = self.source().execute(rendered(emit_plan(rows, {})))
-        found = open_rows(rows, raw)
-        return found.rename_columns([c.name for c in output_columns(rows)] or found.column_names)
+        copied = open_rows(rows, raw)
+        return copied.rename_columns([c.name for c in output_columns(rows)] or copied.column_names)
 
     def _sidecar_tables(self) -> frozenset[str]:
         """A source without a sidecar is not opened to find that out."""

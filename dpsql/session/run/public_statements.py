@@ -91,28 +91,28 @@ class WholeStatements:
         try:
             return bind(sql, schema, parameters, releases)
         except (ProgrammingError, NotSupportedError) as refusal:
-            found = None if isinstance(refusal, _STANDS) else self._whole(sql, parameters, refusal)
-            if found is None:
+            whole = None if isinstance(refusal, _STANDS) else self._whole(sql, parameters, refusal)
+            if whole is None:
                 raise
-            return found
+            return whole
 
     def rows(self, plan: PublicStatement) -> pa.Table:
         """The rows of `plan`, as of now."""
         try:
-            found = self._ask(plan.sql, plan.tables, plan.casts)
+            answer = self._ask(plan.sql, plan.tables, plan.casts)
         except NoAnswer as error:
             raise DataError(
                 f"a statement over public tables has no answer: {error.reason or _NO_REASON}",
                 hint="DuckDB runs it as it is written, on copies of these tables",
                 note="public_statements",
             ) from None
-        if found is None:
+        if answer is None:
             raise TooComplex("the public tables have become too large to be copied")
         columns = [
-            column.cast(arrow_type(made.type), safe=False) if made.type != Null() else column
-            for column, made in zip(found.columns, plan.outputs, strict=True)
+            column.cast(arrow_type(output.type), safe=False) if output.type != Null() else column
+            for column, output in zip(answer.columns, plan.outputs, strict=True)
         ]
-        return pa.table(columns, names=[f"c{made.id}" for made in plan.outputs])
+        return pa.table(columns, names=[f"c{output.id}" for output in plan.outputs])
 
     def _whole(self, sql: str, parameters: Parameters, refusal: Error) -> Statement | None:
         """The statement if it has an answer; what DuckDB says else is added to the refusal."""
@@ -122,16 +122,16 @@ class WholeStatements:
             return None
         named = tuple(table.name for table in tables)
         try:
-            found = self._ask(text, named, None)
+            described = self._ask(text, named, None)
         except NoAnswer as error:
             if error.reason and not refusal.detail and isinstance(refusal, NotSupportedError):
                 refusal.detail = f"run as it is written, over public tables alone: {error.reason}"
             return None
-        if found is None:
+        if described is None:
             return None
-        names = tuple(map(str, found.column("name").to_pylist()))
+        names = tuple(map(str, described.column("name").to_pylist()))
         has_lists = self._engine().has_lists
-        kinds = [_parameters(k, has_lists=has_lists) for k in found.column("type").to_pylist()]
+        kinds = [_parameters(k, has_lists=has_lists) for k in described.column("type").to_pylist()]
         ids = Names()
         columns = tuple(ids.column(n, kind) for n, (kind, _) in zip(names, kinds, strict=True))
         plan = PublicStatement(columns, text, named, tuple(cast for _, cast in kinds))
@@ -146,14 +146,14 @@ class WholeStatements:
         if contents is None:
             return None
         engine = self._engine()
-        most = engine.limit
+        limit = engine.limit
         try:
-            return engine.ask(contents, SandboxQuery(contents.name, sql, most, casts))
+            return engine.ask(contents, SandboxQuery(contents.name, sql, limit, casts))
         except TooLargeAnswer:
             raise TooComplex(
                 "the answer, or what it is made of, is too large for a statement that runs as it"
                 " is written",
-                detail=f"{most.rows:,} rows or {most.bytes // 2**20} MiB are sent at most",
+                detail=f"{limit.rows:,} rows or {limit.bytes // 2**20} MiB are sent at most",
                 hint="add a LIMIT, select fewer or shorter columns, or group the rows",
                 note="public_statements",
             ) from None
@@ -173,11 +173,11 @@ def with_values(sql: str, parameters: Parameters) -> str | None:
     if not parameters:
         return sql
     words, parts, used, last = tokens(sql), list[str](), set[str](), 0
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         if word.token_type is TokenType.PLACEHOLDER and word.text == "?":
             name, end = str(len(used) + 1), word.end + 1
-        elif word.token_type is TokenType.PARAMETER and place + 1 < len(words):
-            name, end = words[place + 1].text, words[place + 1].end + 1
+        elif word.token_type is TokenType.PARAMETER and index + 1 < len(words):
+            name, end = words[index + 1].text, words[index + 1].end + 1
         else:
             continue
         if name not in parameters:

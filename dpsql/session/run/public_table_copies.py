@@ -48,10 +48,10 @@ class Copies:
         """What an engine loads that has `tables` and nothing else; None if they are too large."""
         rows: dict[str, bytes] = {}
         for table in tables:
-            found = self._rows(table)
-            if found is None:
+            copy = self._rows(table)
+            if copy is None:
                 return None
-            rows[table.name] = found
+            rows[table.name] = copy
         if sum(map(len, rows.values())) > COPIED.bytes:
             return None
         statements = tuple(s for table in tables for s in self._statements(table))
@@ -63,18 +63,18 @@ class Copies:
             if table.name in self._copies:
                 self._copies.move_to_end(table.name)
                 return self._copies[table.name]
-        found = None
+        copy = None
         try:
-            found = self._read(table)
+            copy = self._read(table)
         except TooComplex:
             pass
         except Error:
             return None  # a source that can't be read now may be another time
         with self._guard:
-            self._copies[table.name] = found
+            self._copies[table.name] = copy
             while sum(len(data or b"") for data in self._copies.values()) > _MAX_COPIES:
                 self._copies.popitem(last=False)
-        return found
+        return copy
 
     def _read(self, table: Table) -> bytes | None:
         statement = bind(exp.select("*").from_(_named(table.name)).sql("duckdb"), self._schema)
@@ -98,8 +98,8 @@ class Copies:
             for column in table.columns.values()
         ]
         stored = exp.table_(table.name, quoted=True)
-        made = exp.Create(this=exp.Schema(this=stored, expressions=columns), kind="TABLE")
-        yield made.sql("duckdb")
+        created = exp.Create(this=exp.Schema(this=stored, expressions=columns), kind="TABLE")
+        yield created.sql("duckdb")
         own = bare(table.name)
         for space in self._spaces(table):
             name = exp.table_(own, db=space, quoted=True)

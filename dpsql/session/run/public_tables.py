@@ -49,8 +49,8 @@ def _reads(plan: Plan) -> Iterator[tuple[Scan, Plan]]:
             return
         case Scan():
             yield plan, plan
-        case Filter() if (found := _filtered(plan)) is not None:
-            scan, relations = found
+        case Filter() if (read := _filtered(plan)) is not None:
+            scan, relations = read
             yield scan, plan
             for relation in relations:
                 yield from _reads(relation)

@@ -39,17 +39,17 @@ MAX_SORTED = 1_000
 
 
 def project_without_engine(
-    prepared: CompiledStatement, released: Mapping[str, pa.Table]
+    compiled: CompiledStatement, released: Mapping[str, pa.Table]
 ) -> pa.Table | None:
-    """The rows of `prepared`, of the tables of its releases; None if an engine has to make them."""
-    if len(prepared.releases) != 1 or prepared.tagged_union is not None:
+    """The rows of `compiled`, of the tables of its releases; None if an engine has to make them."""
+    if len(compiled.releases) != 1 or compiled.tagged_union is not None:
         return None
-    (release,) = prepared.releases
-    found = _rows(prepared.plan, release.release, released[release.name])
-    if found is None:
+    (release,) = compiled.releases
+    rows = _rows(compiled.plan, release.release, released[release.name])
+    if rows is None:
         return None
-    names = [f"c{column.id}" for column in output_columns(prepared.plan)]
-    return pa.table([found.columns[name] for name in names], names=names) if names else None
+    names = [f"c{column.id}" for column in output_columns(compiled.plan)]
+    return pa.table([rows.columns[name] for name in names], names=names) if names else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,8 @@ def _rows(plan: Plan, release: Release, table: pa.Table) -> _Rows | None:
             if below is None:
                 return None
             first = min(offset, below.count)
-            kept = below.count - first if count is None else min(count, below.count - first)
-            return _Rows({n: c.slice(first, kept) for n, c in below.columns.items()}, kept)
+            length = below.count - first if count is None else min(count, below.count - first)
+            return _Rows({n: c.slice(first, length) for n, c in below.columns.items()}, length)
         case _:
             return None
 
@@ -118,8 +118,8 @@ def _sorted(rows: _Rows, by: Sequence[SortKey]) -> _Rows | None:
         order.sort(key=partial(_is_last, values, nulls_first=key.nulls_first))
     if order == list(range(rows.count)):
         return rows
-    places = pa.array(order, pa.int64()).to_numpy()
-    return _Rows({name: take(column, places) for name, column in rows.columns.items()}, rows.count)
+    indices = pa.array(order, pa.int64()).to_numpy()
+    return _Rows({name: take(column, indices) for name, column in rows.columns.items()}, rows.count)
 
 
 _Comparable = bool | int | float | str | decimal.Decimal | dt.date

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import assert_never
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from dpsql.schema.qualified_name import resolve_name
 from dpsql.schema.sql_type import Array, Interval, Null
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.stored_answer import to_bytes
+from dpsql.session.compile.request import ANSWER, AnswerRequest, Request, SynopsisRequest
 from dpsql.session.saved.metadata import SavedReleaseMetadata, encode_metadata
 
 MAX_ROWS = 1_000_000
@@ -29,15 +30,24 @@ _LONGEST_NAME = 63
 class SaveRequest:
     """A name for an answer: `statement` is what was written, `replace` lets it take one's own.
 
-    Of a synopsis, `epsilon` is what it spends, in so many `rounds`.
+    `content` is what is kept under it: the answer of a query, or a synopsis.
     """
 
     name: str
-    kind: str
     statement: str
     replace: bool = False
-    epsilon: Fraction | None = None
-    rounds: int | None = None
+    content: Request = ANSWER
+
+    @property
+    def kind(self) -> str:
+        """What CREATE and DROP call it."""
+        match self.content:
+            case AnswerRequest():
+                return "release"
+            case SynopsisRequest():
+                return "synopsis"
+            case missing:
+                assert_never(missing)
 
 
 def check_save_request(wanted: SaveRequest, statement: Statement, schema: Schema) -> None:
@@ -55,14 +65,14 @@ def check_save_request(wanted: SaveRequest, statement: Statement, schema: Schema
 
 def metadata(wanted: SaveRequest, answer: Answer, schema: Schema, version: str) -> str:
     """What the ledger keeps of `answer` beside its rows."""
-    named = zip(answer.names, answer.types, strict=True)
-    columns = {name: Column(name, kind) for name, kind in named}
+    types = zip(answer.names, answer.types, strict=True)
+    columns = {name: Column(name, kind) for name, kind in types}
     rows, statement = answer.table.num_rows, wanted.statement
     stated = schema.version is not None
-    found = SavedReleaseMetadata(
+    about = SavedReleaseMetadata(
         wanted.name, wanted.kind, columns, rows, statement, version, stated
     )
-    return encode_metadata(found)
+    return encode_metadata(about)
 
 
 def encode(table: pa.Table) -> bytes:

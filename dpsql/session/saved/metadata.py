@@ -52,22 +52,22 @@ def encode_metadata(about: SavedReleaseMetadata) -> str:
 
 def decode_metadata(text: str) -> SavedReleaseMetadata:
     """What `encode_metadata` wrote."""
-    found = json.loads(text)
+    fields = json.loads(text)
     columns: dict[str, Column] = {}
-    for name, written in found["columns"]:
+    for name, written in fields["columns"]:
         kind = parse_type(written)
         if kind is None:
             raise LedgerFault(
-                f"column {name} of {found['name']} has type {written}, which isn't known here",
+                f"column {name} of {fields['name']} has type {written}, which isn't known here",
                 hint="use the version of dpsql that kept it",
             )
         columns[name] = Column(name, kind)
     return SavedReleaseMetadata(
-        found["name"],
-        found["kind"],
+        fields["name"],
+        fields["kind"],
         columns,
-        found["rows"],
-        found["statement"],
-        found["version"],
-        found["states_version"],
+        fields["rows"],
+        fields["statement"],
+        fields["version"],
+        fields["states_version"],
     )

@@ -68,37 +68,37 @@ class SavedReleases:
         ledger = self._ledger()
         if ledger is None:
             return ()
-        named = ledger.names.all({seq: found.info for seq, found in self._known.items()})
+        named = ledger.names.all({seq: saved.info for seq, saved in self._known.items()})
         self._known = {one.entry: self._known.get(one.entry) or _saved_table(one) for one in named}
         may = [
-            found
-            for found in self._known.values()
-            if self._schema.has_shared_store or found.info.analyst == self._analyst
+            saved
+            for saved in self._known.values()
+            if self._schema.has_shared_store or saved.info.analyst == self._analyst
         ]
         return tuple(sorted(may, key=lambda k: (k.info.analyst != self._analyst, k.info.entry)))
 
     def find(self, name: str) -> Table | None:
         """The table kept as `name`, in whatever case; None if there is none to be read."""
         folded = name.casefold()
-        return next((found.table for found in self.all() if found.info.name == folded), None)
+        return next((saved.table for saved in self.all() if saved.info.name == folded), None)
 
     def names(self) -> Sequence[str]:
         """Every name that `find` finds."""
-        return [found.table.name for found in self.all()]
+        return [saved.table.name for saved in self.all()]
 
     def visible(self) -> tuple[SavedTable, ...]:
         """Those that a statement can name: a declared table hides one of its name."""
-        found: dict[str, SavedTable] = {}
+        shown: dict[str, SavedTable] = {}
         for one in self.all():
             if not resolve_name(self._schema.visible_tables, [one.info.name], self._schema.dataset):
-                found.setdefault(one.info.name, one)
-        return tuple(found.values())
+                shown.setdefault(one.info.name, one)
+        return tuple(shown.values())
 
     def name(self, name: str) -> ReleaseName:
         """The analyst's own `name`."""
         schema = self._schema
-        shared, most = schema.has_shared_store, schema.releases
-        return ReleaseName(self._analyst, name.casefold(), shared, most)
+        shared, max_releases = schema.has_shared_store, schema.releases
+        return ReleaseName(self._analyst, name.casefold(), shared, max_releases)
 
     def drop(self, name: str) -> None:
         """What the analyst keeps under `name` is gone; what was charged for it stays charged."""
@@ -115,7 +115,7 @@ class SavedReleases:
 
     def catalog(self) -> Schema:
         """The schema with the tables that a statement can name beside its own."""
-        more = {found.table.name: found.table for found in self.visible()}
+        more = {saved.table.name: saved.table for saved in self.visible()}
         return (
             replace(self._schema, tables={**self._schema.tables, **more}) if more else self._schema
         )
@@ -141,9 +141,9 @@ class SavedReleases:
         ledger = self._ledger()
         if not tables or ledger is None:
             return {}
-        found = [self._of(table) for table in tables]
+        saved = [self._of(table) for table in tables]
         if not charge:
-            for one in found:
+            for one in saved:
                 if not self.is_paid(one):
                     raise NotPaid(
                         f"{one.table.name} is another analyst's, and you haven't opened it yet",
@@ -153,20 +153,20 @@ class SavedReleases:
         cap, policy = self._cap(), self._schema.policy_hash
         if keys := self.keys(tables):
             ledger.read_answers(keys, self._analyst, cap, policy)
-        for one in found:
+        for one in saved:
             if one.info.entry not in self._open:
                 stored = from_bytes(ledger.names.rows(one.info), list(one.table.columns))
                 self._open[one.info.entry] = stored
-        read = {one.table.engine_name: self._open[one.info.entry] for one in found}
+        read = {one.table.engine_name: self._open[one.info.entry] for one in saved}
         while len(self._open) > _MAX_OPEN:
             self._open.popitem(last=False)
         return read
 
     def _of(self, table: Table) -> SavedTable:
-        found = None if table.saved_entry is None else self._known.get(table.saved_entry)
-        if found is None:
+        saved = None if table.saved_entry is None else self._known.get(table.saved_entry)
+        if saved is None:
             raise UnknownRelease(f"{table.name} was dropped, or replaced, meanwhile")
-        return found
+        return saved
 
 
 class SavedReleaseFacts:
@@ -194,8 +194,8 @@ class SavedReleaseFacts:
         if not tables:
             return self._facts.rows(plan, limit)
         read: Mapping[str, pa.Table] = self._saved.rows(tables, charge=self._charge)
-        found = rows(self._execution.rows(Limit(plan, limit + 1, 0), read))
-        return found if len(found) <= limit else None
+        cells = rows(self._execution.rows(Limit(plan, limit + 1, 0), read))
+        return cells if len(cells) <= limit else None
 
     def referenced(self, reference: Reference, limit: int) -> tuple[Cell, ...] | None:
         """A declared public table column's distinct values."""

@@ -57,7 +57,7 @@ def environment(place: Path, packages: Sequence[str]) -> Path:
     python = place / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
-        install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+        install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
         subprocess.run([*install, *packages], check=True)
     return python
 
@@ -80,7 +80,7 @@ def _cell(one: Mapping[str, Any]) -> str:
 
 
 def _run(python: Path, name: str, arguments: argparse.Namespace) -> Found:
-    paths = (ROOT, ROOT / "tests", HERE) if name == "own" else (HERE,)
+    paths = (ROOT, ROOT / "tests") if name == "own" else (ROOT / "tests",)
     command = [str(python), str(HERE / f"{name}.py"), str(arguments.folder), str(arguments.runs)]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environ)

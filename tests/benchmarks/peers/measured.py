@@ -40,7 +40,7 @@ def measured(
     group that doesn't appear is wholly wrong. What a library refuses has its message.
     """
     took: dict[str, list[float]] = {"plain": [], "private": []}
-    errors: list[list[float]] = []
+    errors: list[list[list[float]]] = []
     for run in range(runs + 1):
         start = time.perf_counter()
         exact = plain()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.peers.measured import LINES, ORDERS, SHAPES, Rows, measured, show
 from benchmarks.shapes import SHAPES as QUERIES
 from benchmarks.speed import schema_over
-from measured import LINES, ORDERS, SHAPES, Rows, measured, show
 
-from dpsql.bounding.settings import AS_DECLARED, Settings
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.schema.load.load import load_schema
+from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source
 
@@ -26,7 +28,7 @@ LIMITS = {
 }
 """Of orders and lines: the fixture's, and what is as much as the others are given."""
 
-TIGHTER = {"clerk": Settings(rows_per_group=1)}
+TIGHTER = {"clerk": ContributionLimits(rows_per_group=1)}
 """SET dpsql.rows_per_group: hardly any customer has two orders of a clerk."""
 
 
@@ -43,20 +45,20 @@ def main() -> None:
         asked += "per_query: {epsilon: 1, max_epsilon: 1, delta: 1.0e-6}\n"
         path.write_text(f"{head}budget: {asked}", encoding="utf-8")
         schema = load_schema(path)
-        with open_source(schema) as engine:
-            prepare_source(schema, engine)
+        with open_source(schema) as opened:
+            prepare_source(schema, opened)
         session = Session(schema)
-        engine = session._execution.source()
+        engine = session._context.execution.source()
 
         def plain(sql: str) -> Rows:
             table = engine.execute(sql).table
             return list(zip(*(c.to_pylist() for c in table.columns), strict=True))
 
         def private(shape: str, run: int) -> Rows:
-            session.settings = TIGHTER.get(shape, AS_DECLARED)
-            sql = QUERIES[shape]
             # Noise is rounded: of nearly the same ε it would be the same, and the answer stored.
-            answer = session.query(sql, epsilon=1 - Fraction(run, 1000))
+            epsilon = 1 - Fraction(run, 1000)
+            options = QueryOptions(epsilon, TIGHTER.get(shape, AS_DECLARED))
+            answer = session.query(QUERIES[shape], options)
             if answer.privacy.stored:
                 raise AssertionError("nothing was drawn")
             table = answer.table
@@ -66,8 +68,8 @@ def main() -> None:
             [
                 measured(
                     shape,
-                    lambda sql=QUERIES[shape]: plain(sql),
-                    lambda run, shape=shape: private(shape, run),
+                    partial(plain, QUERIES[shape]),
+                    partial(private, shape),
                     runs,
                 )
                 for shape in SHAPES

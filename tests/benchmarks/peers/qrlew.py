@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 import sqlalchemy
-from measured import DELTA, EPSILON, LINES, ORDERS, SHAPES, Rows, measured, show
+from benchmarks.peers.measured import DELTA, EPSILON, LINES, ORDERS, SHAPES, Rows, measured, show
 from pyqrlew import Dataset, Dialect
 
 COLUMNS = {
@@ -81,7 +82,10 @@ def main() -> None:
     with TemporaryDirectory() as place:
         data = dataset(connection, Path(place) / "catalogue.sqlite")
 
-    def private(sql: str) -> Rows:
+    def plain(sql: str) -> Rows:
+        return connection.execute(sql).fetchall()
+
+    def private(sql: str, _: int) -> Rows:
         budget = {"epsilon": EPSILON, "delta": DELTA}
         rows = float(LINES if "lineitem" in sql else ORDERS)
         relation = data.relation(sql).rewrite_with_differential_privacy(
@@ -94,8 +98,8 @@ def main() -> None:
         [
             measured(
                 shape,
-                lambda sql=QUERIES[shape]: connection.execute(sql).fetchall(),
-                lambda _, sql=QUERIES[shape]: private(sql),
+                partial(plain, QUERIES[shape]),
+                partial(private, QUERIES[shape]),
                 runs,
             )
             for shape in SHAPES

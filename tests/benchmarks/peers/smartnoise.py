@@ -10,11 +10,12 @@ not listed, and appear by its noisy counts of customers, for which it spends ε 
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
-from measured import DELTA, EPSILON, LINES, ORDERS, SHAPES, Rows, measured, show
+from benchmarks.peers.measured import DELTA, EPSILON, LINES, ORDERS, SHAPES, Rows, measured, show
 from snsql import Privacy
 from snsql.metadata import Metadata
 from snsql.sql.private_reader import PrivateReader
@@ -47,7 +48,7 @@ QUERIES = {
 }
 
 
-class Reader(PostgresReader):
+class Reader(PostgresReader):  # type: ignore[misc]  # it is in an environment of its own
     """Hands its SQL to DuckDB."""
 
     def execute(self, query: str, *_: object, accuracy: bool = False) -> list[Any]:
@@ -100,7 +101,10 @@ def main() -> None:
         privacy = Privacy(epsilon=epsilon, delta=DELTA)
         return PrivateReader(Reader(conn=connection), metadata(shape), privacy=privacy)
 
-    def private(shape: str) -> Rows:
+    def plain(sql: str) -> Rows:
+        return connection.execute(sql).fetchall()
+
+    def private(shape: str, _: int) -> Rows:
         sql = QUERIES[shape]
         columns, _ = reader(shape, 1.0).get_privacy_cost(sql)
         return list(reader(shape, EPSILON / columns).execute(sql)[1:])
@@ -109,8 +113,8 @@ def main() -> None:
         [
             measured(
                 shape,
-                lambda sql=QUERIES[shape]: connection.execute(sql).fetchall(),
-                lambda _, shape=shape: private(shape),
+                partial(plain, QUERIES[shape]),
+                partial(private, shape),
                 runs,
             )
             for shape in SHAPES

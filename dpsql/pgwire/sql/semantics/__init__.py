@@ -3,13 +3,13 @@
 | module           | what it does                                                    |
 | ---------------- | --------------------------------------------------------------- |
 | passes           | a statement as PostgreSQL means it: one pass for each construct |
-| integer_division | which divisions are of integers                                 |
-| numeric          | numeric, and rounding                                           |
+| integer_division | divisions of integers, which are integers                       |
+| numeric          | casts to numeric, and rounding                                  |
 | row_comparison   | comparisons of row values                                       |
-| text             | texts of numbers and booleans, parts of texts                   |
+| text             | casts of numbers and booleans to text, substrings               |
 | pattern_match    | LIKE, SIMILAR TO, regular expressions                           |
-| date_time        | parts and lengths of time                                       |
+| date_time        | EXTRACT, to_char(), intervals                                   |
 | to_char          | to_char()'s patterns                                            |
-| array_operators  | = ANY of arrays                                                 |
-| column_names     | names of unnamed columns where the statement uses them          |
+| array_operators  | = ANY and <> ALL of arrays                                      |
+| column_names     | names of unnamed columns that the statement uses                |
 """

@@ -1,4 +1,4 @@
-"""Lists: `= ANY` of an array, and of a parameter that is one; places in them."""
+"""Arrays: `= ANY` and `<> ALL` of a constant array or of a parameter that is one; subscripts."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from dpsql.plan.expression import Literal
 
 
 def check_subscripts(tree: exp.Expr) -> None:
-    """Refuse places in lists, of which the parser counts constants from 0."""
-    for place in tree.find_all(exp.Bracket):
+    """Refuse subscripts of arrays: the parser makes constant ones count from 0, and no others."""
+    for subscript in tree.find_all(exp.Bracket):
         raise Refused(
-            "a place in a list has no rule", at=span(place), hint="write split_part(x, ',', 1)"
+            "a place in a list has no rule", at=span(subscript), hint="write split_part(x, ',', 1)"
         )
 
 
 def memberships(tree: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
-    """The comparisons with ANY or ALL, and the array that each has."""
-    found = ((node, _array(node)) for node in tree.find_all(exp.EQ, exp.NEQ))
-    return [(node, array) for node, array in found if array is not None]
+    """The comparisons `= ANY` and `<> ALL` in `tree`, each with its array."""
+    comparisons = ((node, _array(node)) for node in tree.find_all(exp.EQ, exp.NEQ))
+    return [(node, array) for node, array in comparisons if array is not None]
 
 
 def _array(node: exp.Expr) -> exp.Expr | None:
     match node, node.expression:
-        case (exp.EQ(), exp.Any(this=found)) | (exp.NEQ(), exp.All(this=found)):
+        case (exp.EQ(), exp.Any(this=array)) | (exp.NEQ(), exp.All(this=array)):
             pass
-        case exp.NEQ(), exp.Anonymous(expressions=[found]) if node.expression.name.lower() == "all":
+        case exp.NEQ(), exp.Anonymous(expressions=[array]) if node.expression.name.lower() == "all":
             pass
         case _:
             return None
-    while isinstance(found, exp.Paren):
-        found = found.this
-    return found if isinstance(found, exp.Expr) else None
+    while isinstance(array, exp.Paren):
+        array = array.this
+    return array if isinstance(array, exp.Expr) else None
 
 
 def list_constants(tree: exp.Expr) -> None:
-    """`x = ANY ('{a,b}')` becomes `x IN ('a', 'b')`, in place."""
+    """Rewrite `x = ANY ('{a,b}')` as `x IN ('a', 'b')`, in place."""
     for node, written in memberships(tree):
         kind, array = None, written
         if isinstance(array, exp.Cast) and array.to.this == exp.DataType.Type.ARRAY:
@@ -49,12 +49,12 @@ def list_constants(tree: exp.Expr) -> None:
             array = array.this
         if not isinstance(array, exp.Literal) or not array.is_string:
             continue
-        found = items(array.this)
-        if found is None:
+        texts = items(array.this)
+        if texts is None:
             raise Refused(
                 "an array of constants isn't written so", at=span(node), hint="write '{1,2,3}'"
             )
-        values = [exp.null() if item is None else exp.Literal.string(item) for item in found]
+        values = [exp.null() if item is None else exp.Literal.string(item) for item in texts]
         of = [exp.cast(v, kind) if kind is not None else v for v in values]
         node.replace(listed(node, of))
     for cast in tree.find_all(exp.Cast):
@@ -64,28 +64,32 @@ def list_constants(tree: exp.Expr) -> None:
 
 
 def _constants(cast: exp.Cast) -> list[exp.Expr] | None:
-    """The items of `'{1,2}'::int[]`."""
+    """The items of a cast like `'{1,2}'::int[]` as constants; None if `cast` is no such cast."""
     written = cast.this
     if cast.to.this != exp.DataType.Type.ARRAY or not isinstance(written, exp.Literal):
         return None
-    found = items(written.this) if written.is_string else None
-    if found is None:
+    texts = items(written.this) if written.is_string else None
+    if texts is None:
         return None
-    return [exp.null() if item is None else exp.Literal.string(item) for item in found]
+    return [exp.null() if item is None else exp.Literal.string(item) for item in texts]
 
 
 def listed(node: exp.Expr, values: Sequence[exp.Expr]) -> exp.Expr:
-    """`node`, a comparison with ANY or ALL, as one with `values`."""
+    """`node`, a comparison `= ANY` or `<> ALL`, as `IN` or `NOT IN` of `values`."""
     if not values:
         return exp.false() if isinstance(node, exp.EQ) else exp.true()
-    found = exp.In(this=node.this.copy(), expressions=list(values))
-    return exp.paren(exp.Not(this=found)) if isinstance(node, exp.NEQ) else found
+    membership = exp.In(this=node.this.copy(), expressions=list(values))
+    return exp.paren(exp.Not(this=membership)) if isinstance(node, exp.NEQ) else membership
 
 
 def spread(
     sql: str, values: Mapping[str, Bound], *, is_query: bool
 ) -> tuple[str, dict[str, Literal]]:
-    """The pipeline's text with the items of each array that is given, and all constants."""
+    """`sql` with placeholders for the items of each array, and the constants by their numbers.
+
+    `values` are the parameters by number. Where `is_query` is False, the text stays as it is, and
+    arrays are texts.
+    """
     constants = {name: value for name, value in values.items() if isinstance(value, Literal)}
     arrays = {name: value for name, value in values.items() if isinstance(value, Listed)}
     texts = {name: value.text for name, value in arrays.items()}
@@ -101,10 +105,10 @@ def spread(
 
     for node, written in memberships(tree):
         parameter = written.this if isinstance(written, exp.Cast) else written
-        found = arrays.get(parameter.name) if isinstance(parameter, exp.Placeholder) else None
-        if found is None:
+        bound = arrays.get(parameter.name) if isinstance(parameter, exp.Placeholder) else None
+        if bound is None:
             continue
-        node.replace(listed(node, items_of(found)))
+        node.replace(listed(node, items_of(bound)))
     for node in list(tree.find_all(exp.Placeholder)):
         if node.name in arrays:
             node.replace(exp.Array(expressions=items_of(arrays[node.name])))

@@ -8,7 +8,7 @@ from dpsql.pgwire.sql.column_labels import label
 
 
 def name_columns(tree: exp.Expr) -> None:
-    """Give columns without a name that of PostgreSQL, where the statement uses it; in place."""
+    """Give unnamed columns PostgreSQL's names where the statement uses these, in place."""
     for values in list(tree.find_all(exp.Values)):
         _name_values(values)
     named = list(tree.find_all(exp.Column))
@@ -31,7 +31,7 @@ def _name_values(values: exp.Values) -> None:
 
 
 def _sees(column: exp.Column, select: exp.Select) -> bool:
-    """In ORDER BY or GROUP BY of `select`, or outside of it."""
+    """Whether `column` can name an output of `select`: in its ORDER BY or GROUP BY, or outside."""
     at: exp.Expr | None = column
     while at is not None and at.parent is not select:
         at = at.parent

@@ -1,4 +1,4 @@
-"""Parts, texts and lengths of time as PostgreSQL has them."""
+"""EXTRACT, to_char() and intervals as PostgreSQL has them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LENGTH: Final = re.compile(r"\s*[+-]?\d+(?:\.\d+)?(?:\s*[a-z]+)?\s*", re.IGNORE
 
 
 def check_lengths(words: list[Token]) -> None:
-    """Refuse lengths of time of which the parser would read a part alone."""
+    """Refuse an interval of several units, of which the parser would read the first alone."""
     for first, second in pairwise(words):
         if (
             first.token_type is TokenType.INTERVAL
@@ -39,7 +39,7 @@ def check_lengths(words: list[Token]) -> None:
 
 
 def moment_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
-    """What to put in the place of to_char() and of parts that have a fraction."""
+    """Replacements of to_char(), and of EXTRACT of seconds, which have a fraction."""
     edits: list[Edit] = []
     for node in tree.find_all(exp.Anonymous, exp.Extract):
         if isinstance(node, exp.Extract):
@@ -69,7 +69,7 @@ def _text(node: exp.Expr) -> exp.Expr:
 
 
 def _seconds(node: exp.Expr) -> exp.Expr:
-    """Seconds and milliseconds with their fraction, exact to the microsecond."""
+    """EXTRACT of seconds or milliseconds with their fraction, exact to the microsecond."""
     thousand = node.this.name.lower().startswith("m")
     whole = exp.Extract(this=exp.var("microsecond"), expression=node.expression)
     scale = 3 if thousand else 6

@@ -1,6 +1,7 @@
-"""Which divisions are of integers: PostgreSQL gives 7 / 2 = 3, the pipeline 3.5.
+"""Divisions of integers: PostgreSQL gives 7 / 2 = 3, the pipeline 3.5.
 
-Both operands are integers by PostgreSQL's types: a sum of bigint is none, and a count is one.
+Whether operands are integers follows from PostgreSQL's types: sum() of bigint isn't an integer, and
+count() is one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dpsql.pgwire.sql.types.pg_type import INTEGERS, Kind
 
 
 def whole_divisions(tree: exp.Expr, typing: Typing) -> None:
-    """Divisions of two integers in `tree` become integer divisions, in place."""
+    """Make divisions of two integers in `tree` integer divisions, in place."""
     whole = [node for node in tree.find_all(exp.Div) if _is_whole(node, typing)]
     for node in whole:
         node.replace(exp.IntDiv(this=node.this, expression=node.expression))

@@ -1,4 +1,4 @@
-"""numeric and rounding: what PostgreSQL computes in decimal, where the pipeline has floats."""
+"""Casts to numeric and rounding: PostgreSQL computes in decimal where the pipeline has floats."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WHOLE_FROM: Final = str(2**53)
 
 
 def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
-    """What to put in the place of casts to numeric and of roundings."""
+    """Replacements of casts to numeric, roundings, div(), to_hex() and <<."""
     edits: list[Edit] = []
     for node in tree.walk():
         match node:
@@ -55,13 +55,13 @@ def _is_bare(node: exp.Cast) -> bool:
 
 
 def _numeric(node: exp.Cast, held: Held) -> list[Edit]:
-    """Numeric without digits keeps those that its value has."""
+    """Replacements of a cast to numeric without digits, which keeps the value's own digits."""
     value = node.this
     if isinstance(value, exp.Literal) and value.is_string:
-        found = _DECIMAL.fullmatch(value.this)
-        if found is None or len(found[1]) + len(found[2] or "") > 38:
+        match = _DECIMAL.fullmatch(value.this)
+        if match is None or len(match[1]) + len(match[2] or "") > 38:
             raise _unclear(node)
-        digits, scale = len(found[1]) + len(found[2] or ""), len(found[2] or "")
+        digits, scale = len(match[1]) + len(match[2] or ""), len(match[2] or "")
         return [(node, lambda: exp.cast(value, f"DECIMAL({digits},{scale})"))]
     kind = held.of(value)
     if isinstance(value, exp.Null):
@@ -105,7 +105,7 @@ def _is_float_for_decimal(node: exp.Expr, typing: Typing, held: Held) -> bool:
 
 
 def _decimal(node: exp.Expr, digits: exp.Expr | None = None) -> exp.Expr:
-    """A float as the decimal that is meant: 1.005 is 1.00499999999999989 in binary."""
+    """A float as the decimal it was written as: 1.005 is 1.00499999999999989 in binary."""
     more = int(digits.this) if isinstance(digits, exp.Literal) and digits.this.isdigit() else 0
     scale = min(max(_SCALE, more + 6), _MAX_SCALE)
     return exp.cast(node, f"DECIMAL(38,{scale})")
@@ -117,7 +117,7 @@ def _set(node: exp.Expr, value: exp.Expr) -> exp.Expr:
 
 
 def _to_even(node: exp.Expr) -> exp.Expr:
-    """A half goes to the even number, as in a cast to integer."""
+    """round() of a float, which rounds a half to the even number, as a cast to integer does."""
     value = exp.paren(node.this.copy())
     small = exp.LT(this=exp.Abs(this=value), expression=exp.Literal.number(_WHOLE_FROM))
     rounded = exp.cast(exp.cast(value.copy(), "BIGINT"), "DOUBLE")
@@ -129,7 +129,7 @@ def _to_integer(node: exp.Expr) -> exp.Expr:
 
 
 def between_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
-    """What to put in the place of numerics between which a quantile lies: it is a float."""
+    """Replacements of numerics in percentile_cont(), which interpolates between floats."""
     terms = [
         term
         for node in tree.find_all(exp.WithinGroup)
@@ -144,7 +144,7 @@ def between_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
 
 
 def _hexadecimal(node: exp.Expr, kind: Kind | None) -> Callable[[], exp.Expr]:
-    """In small letters, and of a negative integer as many digits as its type has."""
+    """to_hex() in small letters; a negative integer has as many digits as its type."""
     if kind not in INTEGERS:
         raise Refused(
             "how many digits this number has can't be told",
@@ -157,15 +157,15 @@ def _hexadecimal(node: exp.Expr, kind: Kind | None) -> Callable[[], exp.Expr]:
 
 
 def _shifted(node: exp.BitwiseLeftShift) -> Callable[[], exp.Expr]:
-    """The engine shifts no negative number to the left; a product is the same."""
-    places = node.expression.unnest()
-    if not isinstance(places, exp.Literal) or not _SHIFT.fullmatch(places.this):
+    """`x << n` as a product, since DuckDB shifts no negative number to the left."""
+    bits = node.expression.unnest()
+    if not isinstance(bits, exp.Literal) or not _SHIFT.fullmatch(bits.this):
         raise Refused(
             "<< by a number that isn't a constant from 0 to 30 has no rule",
             at=span(node),
             hint="write the product: x * 8",
         )
-    factor = exp.Literal.number(1 << int(places.this))
+    factor = exp.Literal.number(1 << int(bits.this))
     return lambda: exp.paren(exp.Mul(this=exp.paren(node.this.copy()), expression=factor))
 
 

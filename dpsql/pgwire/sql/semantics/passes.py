@@ -1,6 +1,7 @@
-"""A statement as PostgreSQL means it, in the pipeline's words: one pass for each kind of construct.
+"""A statement as PostgreSQL means it, in the pipeline's dialect: one pass for each construct.
 
-What can't be written so is refused: an answer to another question is worse than none.
+A construct that has no equivalent there is refused: an answer to another question is worse than
+none.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ _KEYWORDS: Final = frozenset(DuckDB.Tokenizer.KEYWORDS)
 def translate_semantics(
     tree: exp.Query, written: str, words: list[Token], schema: Schema, types: Sequence[int]
 ) -> exp.Query:
-    """`tree`, which is changed, for the pipeline; refused is what has no words there."""
+    """`tree`, changed in place, so that the pipeline computes what PostgreSQL would.
+
+    `written` is the statement's text, `words` its tokens, and `types` the OIDs of the parameters.
+    Raises `Refused` for a construct that the pipeline has no equivalent for.
+    """
     check_lengths(words)
     _check_distinct(tree)
     name_columns(tree)
@@ -51,7 +56,7 @@ def translate_semantics(
     typing = Typing(schema, types)
     numbers = _edits_of(lambda: number_edits(tree, typing, Held(schema, types)))
     if _is_public(tree, schema):
-        # Of private rows a value is chosen, not one between two: how fine they are is no matter.
+        # Over private rows, percentile_cont() gives one of the values, and interpolates nothing.
         numbers += _edits_of(lambda: between_edits(tree, typing))
     whole_divisions(tree, typing)
     _apply(numbers)
@@ -91,12 +96,12 @@ def _edits_of(find: Callable[[], Edits]) -> Edits:
     try:
         return find()
     except Missing:
-        # Whoever binds the statement says which column there isn't.
+        # The binder reports the column that doesn't exist.
         return []
 
 
 def _apply(edits: Edits) -> None:
-    """From the inside out: what is around a node sees it as it has become."""
+    """Replace nodes from the inside out: an outer node's edit sees the inner ones replaced."""
     for node, edit in sorted(edits, key=lambda edit: -_depth(edit[0])):
         new = edit()
         if new is not node:
@@ -121,7 +126,7 @@ def _check_distinct(tree: exp.Expr) -> None:
 
 
 def name_types(tree: exp.Expr, schema: Schema, types: Sequence[int]) -> None:
-    """Put a constant in the place of each pg_typeof(x) whose type can be told."""
+    """Replace each pg_typeof(x), where the type of x can be derived, by its name, in place."""
     typing = Typing(schema, types)
     for node in list(tree.find_all(exp.Anonymous)):
         if node.name.lower() == "pg_typeof" and len(node.expressions) == 1:

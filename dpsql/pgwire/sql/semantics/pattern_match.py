@@ -1,4 +1,4 @@
-"""LIKE, SIMILAR TO and regular expressions as PostgreSQL reads them, written as the engine's."""
+"""LIKE, SIMILAR TO and PostgreSQL's regular expressions, rewritten for DuckDB."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CHARACTER: Final = frozenset("nrtfv")
 
 
 def pattern_edits(tree: exp.Expr) -> list[Edit]:
-    """What to put in the place of patterns in `tree`."""
+    """Replacements of LIKE, SIMILAR TO and regular expressions in `tree`."""
     kinds = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike, exp.RegexpReplace)
     return [(node, partial(_written, node)) for node in tree.find_all(*kinds)]
 
@@ -44,7 +44,7 @@ def _written(node: exp.Expr) -> exp.Expr:
 
 
 def _like(node: exp.Expr) -> exp.Expr:
-    """A backslash escapes, unless ESCAPE says another character."""
+    """LIKE with a backslash for ESCAPE, PostgreSQL's default, unless it has another ESCAPE."""
     if isinstance(node.parent, exp.Escape) or isinstance(node.expression, exp.Any | exp.All):
         return node
     pattern = node.expression
@@ -54,7 +54,7 @@ def _like(node: exp.Expr) -> exp.Expr:
 
 
 def _similar(node: exp.Expr) -> exp.Expr:
-    """SIMILAR TO has LIKE's wildcards within regular expressions."""
+    """SIMILAR TO as a regular expression, with LIKE's wildcards % and _ rewritten."""
     pattern = node.expression
     if (
         not isinstance(pattern, exp.Literal)
@@ -81,20 +81,23 @@ def _expression(node: exp.Expr) -> exp.Expr:
 
 
 def _advanced(pattern: str, node: exp.Expr) -> str:
-    """PostgreSQL's dot takes newlines, and its classes take the letters of all scripts."""
+    """A PostgreSQL regular expression as DuckDB's.
+
+    PostgreSQL's dot matches newlines, and its classes match the letters of all scripts.
+    """
     parts: list[str] = []
     at, inside = 0, False
     while at < len(pattern):
         c = pattern[at]
         if c == "\\":
-            said = pattern[at + 1 : at + 2]
-            parts.append(_escape(said, node, inside=inside))
+            escaped = pattern[at + 1 : at + 2]
+            parts.append(_escape(escaped, node, inside=inside))
             at += 2
-        elif inside and (found := re.match(r"\[:(\w+):\]", pattern[at:])):
-            if found[1] not in _CLASSES:
+        elif inside and (named := re.match(r"\[:(\w+):\]", pattern[at:])):
+            if named[1] not in _CLASSES:
                 raise _no_rule(node)
-            parts.append(_CLASSES[found[1]])
-            at += found.end()
+            parts.append(_CLASSES[named[1]])
+            at += named.end()
         elif inside and c == "[":
             raise _no_rule(node)
         else:
@@ -108,10 +111,10 @@ def _advanced(pattern: str, node: exp.Expr) -> str:
                 inside = False
             parts.append(pattern[at : at + end].replace("[]", r"[\]").replace("[^]", r"[^\]"))
             at += end
-    found_text = "".join(parts)
+    expression = "".join(parts)
     if pattern.startswith("***") or re.match(r"\(\?[a-z]", pattern):
         raise _no_rule(node)
-    return f"(?s){found_text}" if "." in pattern else found_text
+    return f"(?s){expression}" if "." in pattern else expression
 
 
 def _escape(character: str, node: exp.Expr, *, inside: bool) -> str:

@@ -1,7 +1,7 @@
-"""Comparisons of row values, as PostgreSQL means them: a NULL part leaves them unknown.
+"""Comparisons of row values, as PostgreSQL means them: with a NULL part, they are unknown.
 
-The pipeline's are DuckDB's, where a NULL equals a NULL. IN and ANY of a subquery mean the same in
-both.
+The pipeline compares rows as DuckDB does, where a NULL equals a NULL. IN and ANY of a subquery mean
+the same in PostgreSQL and in the pipeline.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _STRICT: dict[type[exp.Expr], type[exp.Expr]] = {
 
 
 def compare_parts(tree: exp.Expr) -> None:
-    """Put comparisons of their parts in the place of comparisons of rows."""
+    """Replace comparisons of row values by comparisons of their parts, in place."""
     for case in tree.find_all(exp.Case):
         if case.this is not None and row_parts(case.this) is not None:
             raise Refused(
@@ -37,8 +37,8 @@ def compare_parts(tree: exp.Expr) -> None:
                     at=span(item),
                     hint="name its parts one by one: a, b",
                 )
-    found = [*tree.find_all(exp.EQ, exp.NEQ, *_STRICT, exp.In, exp.Between)]
-    for node in reversed(found):
+    comparisons = [*tree.find_all(exp.EQ, exp.NEQ, *_STRICT, exp.In, exp.Between)]
+    for node in reversed(comparisons):
         meant = _translated(node)
         if meant is not None:
             node.replace(exp.paren(meant, copy=False))
@@ -64,7 +64,7 @@ def _translated(node: exp.Expr) -> exp.Expr | None:
 
 
 def _compared(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    """`left` compared with `right`, in copies of their parts."""
+    """The comparison `kind` of `left` and `right` as comparisons of copies of their parts."""
     ours, theirs = row_parts(left), row_parts(right)
     if ours is None or theirs is None or len(ours) != len(theirs):
         return kind(this=left.copy(), expression=right.copy())
@@ -74,8 +74,8 @@ def _compared(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr
     if kind is exp.NEQ:
         return exp.or_(*(_compared(kind, a, b) for a, b in pairs))
     *first, (a, b) = pairs
-    found = _compared(kind, a, b)
+    condition = _compared(kind, a, b)
     for a, b in reversed(first):
-        same = exp.and_(_compared(exp.EQ, a, b), found)
-        found = exp.or_(_compared(_STRICT[kind], a, b), same)
-    return found
+        same = exp.and_(_compared(exp.EQ, a, b), condition)
+        condition = exp.or_(_compared(_STRICT[kind], a, b), same)
+    return condition

@@ -1,4 +1,4 @@
-"""Texts: what numbers, booleans and parts of texts are written as."""
+"""Texts as PostgreSQL writes them: casts of numbers, booleans and timestamps; substrings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _T = exp.DataType.Type
 
 
 def text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
-    """What to put in the place of texts of numbers and booleans, and of parts of texts."""
+    """Replacements of concatenations, casts to text, substring(), initcap() and split_part()."""
     edits: list[Edit] = []
     for node in tree.walk():
         match node:
@@ -64,7 +64,7 @@ def _joined(node: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
 
 
 def _letter(value: exp.Expr) -> exp.Expr:
-    """concat() writes t and f, a cast true and false."""
+    """A boolean in concat(), which writes t and f, where a cast writes true and false."""
     yes, no = (exp.Literal.string(letter) for letter in "tf")
     condition = exp.paren(value.copy())
     return exp.Case(
@@ -76,7 +76,7 @@ def _letter(value: exp.Expr) -> exp.Expr:
 
 
 def _zoned(value: exp.Expr) -> exp.Expr:
-    """Moments with a zone have it in their texts, and it is UTC."""
+    """The text of a timestamp with time zone, which ends with the offset of UTC."""
     text = exp.cast(value.copy(), "VARCHAR")
     return exp.paren(exp.DPipe(this=text, expression=exp.Literal.string("+00")))
 
@@ -97,9 +97,9 @@ def _float(value: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
 
 
 def _keeps_digits(value: exp.Expr) -> bool:
-    """Whether a numeric has the same digits here, as a column's values do, and sums of them.
+    """Whether a numeric has as many digits here as in PostgreSQL, like a column, or a sum of it.
 
-    round(d, 5) has as many as are asked for, and CASE as each of its values, in PostgreSQL alone.
+    In PostgreSQL alone, round(d, 5) has 5 digits, and CASE as many as the value it chooses.
     """
     if isinstance(value, exp.Cast):
         return True
@@ -107,7 +107,7 @@ def _keeps_digits(value: exp.Expr) -> bool:
 
 
 def _shortest(text: exp.Expr) -> exp.Expr:
-    """2.0 is written 2."""
+    """The text of a float without .0: PostgreSQL writes 2 where DuckDB writes 2.0."""
     return exp.RegexpReplace(
         this=text, expression=exp.Literal.string(r"\.0$"), replacement=exp.Literal.string("")
     )
@@ -135,8 +135,8 @@ def _cast(node: exp.Cast, typing: Typing, held: Held) -> list[Edit]:
 def _number(node: exp.Expr | None) -> int | None:
     match node:
         case exp.Neg(this=inner):
-            found = _number(inner)
-            return None if found is None else -found
+            number = _number(inner)
+            return None if number is None else -number
         case exp.Paren(this=inner):
             return _number(inner)
         case exp.Literal() if not node.is_string and re.fullmatch(r"\d{1,9}", node.this):
@@ -146,7 +146,7 @@ def _number(node: exp.Expr | None) -> int | None:
 
 
 def _part(node: exp.Expr) -> exp.Expr:
-    """Places before the first character are counted, and have nothing."""
+    """substring() from before the first character: positions below 1 count, and have no text."""
     start, length = _number(node.args.get("start")), _number(node.args.get("length"))
     if start is None or start > 0:
         return node
@@ -163,12 +163,12 @@ def _part(node: exp.Expr) -> exp.Expr:
 
 
 def _capitals(node: exp.Expr) -> exp.Expr:
-    """Words are of letters and digits, whatever stands between them."""
+    """initcap(): words are runs of letters and digits, whatever characters are between them."""
     return instantiate(_CAPITALS, {"x": node.this})
 
 
 def _undivided(node: exp.Expr) -> exp.Expr:
-    """Nothing divides a text: it is its only part."""
+    """split_part() by an empty delimiter, which divides nothing: the text is its only part."""
     if _number(node.args.get("part_index")) in {1, -1}:
         return exp.cast(node.this, "VARCHAR")
     raise Refused("a text that isn't divided has one part", at=span(node), hint="write 1")

@@ -1,4 +1,4 @@
-"""to_char(moment, template): what PostgreSQL writes for each pattern, as the engine's functions."""
+"""to_char(timestamp, template): each of PostgreSQL's patterns by functions of DuckDB."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PLAIN: Final = {
     "FMSS": "%-S",
     "FMYYYY": "%Y",
 }
-"""Numbers, whose patterns are the same in either case."""
+"""strftime's patterns for numbers, which PostgreSQL's patterns mean in upper and lower case."""
 
 _NAMES: Final = {"Mon": "%b", "Dy": "%a", "FMMonth": "%B", "FMDay": "%A", "FMMon": "%b"}
 _CASED: Final = {"month": "%B", "day": "%A", "mon": "%b", "dy": "%a"}
@@ -49,18 +49,18 @@ _LONGEST: Final = 9
 
 
 def written_moment(moment: exp.Expr, template: str, at: Span | None) -> exp.Expr:
-    """The text of `moment`; refused is a pattern that has no rule."""
+    """The text of `moment` by `template`; `Refused`, at `at`, for a pattern that has no rule."""
     parts: list[exp.Expr] = []
     form = ""
-    place = 0
-    while place < len(template):
-        found = _ITEM.match(template, place)
-        if found is None:
-            raise _no_rule(template[place : place + 4], at)
-        place = found.end()
-        item = found["item"]
+    position = 0
+    while position < len(template):
+        match = _ITEM.match(template, position)
+        if match is None:
+            raise _no_rule(template[position : position + 4], at)
+        position = match.end()
+        item = match["item"]
         if item is None:
-            form += (found["quoted"] if found["mark"] is None else found["mark"]).replace("%", "%%")
+            form += (match["quoted"] if match["mark"] is None else match["mark"]).replace("%", "%%")
         elif (same := _form(item)) is not None:
             form += same
         else:

@@ -2,10 +2,10 @@
 
 | module           | what it does                                                           |
 | ---------------- | ---------------------------------------------------------------------- |
-| pg_type          | PostgreSQL's types, and what operators make of them                    |
+| pg_type          | PostgreSQL's types, and the types of operators' values                 |
 | expression_types | the type of each expression, derived from the schema's columns         |
 | return_types     | functions whose values have one type                                   |
-| column_source    | what a column's name stands for                                        |
+| column_source    | the table or query that a column's name refers to                      |
 | output_types     | types of columns that PostgreSQL tells apart, and the pipeline doesn't |
-| parameter_types  | the types of parameters, from where they stand                         |
+| parameter_types  | the types of parameters, from the expressions around them              |
 """

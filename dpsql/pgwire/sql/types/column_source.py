@@ -1,4 +1,4 @@
-"""What a column's name stands for: tables, WITH, subqueries, VALUES, series, output names."""
+"""What a column's name refers to: tables, WITH, subqueries, VALUES, series, output names."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ Columns = list[Column]
 
 
 class Missing(LookupError):
-    """Nothing has that name: whoever binds the statement says so."""
+    """No column has that name: the binder reports this."""
 
 
 class Sources:
-    """The columns of what stands in FROM, with the types that `of` derives."""
+    """The columns of the sources in FROM; `of` derives the types of expressions."""
 
     def __init__(self, schema: Schema, of: Callable[[exp.Expr], Kind | None]) -> None:
         self._schema = schema
         self._of = of
 
     def column(self, node: exp.Column) -> Kind | None:
-        """The type of a column; `Missing` if there is none of that name."""
+        """The type of a column, None if it can't be derived; `Missing` if the name is unknown."""
         name, table = node.name.casefold(), node.table.casefold()
         at: exp.Expr | None = node.parent
         while at is not None:
-            found = self._here(at, name, table)
-            if found is not None:
-                return found[0]
+            kind = self._here(at, name, table)
+            if kind is not None:
+                return kind[0]
             at = at.parent
         raise Missing(node.name)
 
@@ -58,7 +58,7 @@ class Sources:
         return (self._of(outputs[0]),) if outputs else None
 
     def outputs(self, query: exp.Expr) -> Columns | None:
-        """Names and types of a query's columns; None if they can't be told."""
+        """Names and types of a query's columns; None if they can't be derived."""
         match query:
             case exp.Subquery() | exp.Paren():
                 return self.outputs(query.this)
@@ -78,10 +78,10 @@ class Sources:
                 return None
 
     def _selected(self, query: exp.Select) -> Columns | None:
-        found: Columns = []
+        outputs: Columns = []
         for item in query.expressions:
             if not item.is_star:
-                found.append((label(item), self._of(item)))
+                outputs.append((label(item), self._of(item)))
                 continue
             table = item.table.casefold() if isinstance(item, exp.Column) else ""
             for source in _from(query):
@@ -89,8 +89,8 @@ class Sources:
                     columns = self._columns(source)
                     if columns is None:
                         return None
-                    found += columns
-        return found
+                    outputs += columns
+        return outputs
 
     def _values(self, node: exp.Values) -> Columns | None:
         rows = [
@@ -99,8 +99,8 @@ class Sources:
         if len({len(row) for row in rows}) != 1:
             return None
         return [
-            (f"column{place}", common(map(self._of, column)))
-            for place, column in enumerate(zip(*rows, strict=True), 1)
+            (f"column{n}", common(map(self._of, column)))
+            for n, column in enumerate(zip(*rows, strict=True), 1)
         ]
 
     def _columns(self, source: exp.Expr) -> Columns | None:
@@ -141,11 +141,11 @@ class Sources:
                 return None
 
     def _of_cte(self, cte: exp.CTE) -> Columns | None:
-        found = self.outputs(cte.this)
+        columns = self.outputs(cte.this)
         names = [c.name for c in cte.args["alias"].args.get("columns") or []]
-        if found is None or not names:
-            return found
-        return [(name, kind) for name, (_, kind) in zip(names, found, strict=False)] + found[
+        if columns is None or not names:
+            return columns
+        return [(name, kind) for name, (_, kind) in zip(names, columns, strict=False)] + columns[
             len(names) :
         ]
 
@@ -170,7 +170,7 @@ def _series(source: exp.Expr) -> exp.Expr | None:
 
 
 def _cte(table: exp.Table) -> exp.CTE | None:
-    """The WITH query that a table's name stands for, the innermost of them."""
+    """The innermost WITH query that a table's name refers to, None if there is none."""
     if table.db:
         return None
     name, at = table.name.casefold(), table.parent

@@ -1,6 +1,7 @@
 """The PostgreSQL type of each expression of a statement, derived from the schema's columns.
 
-Nothing is guessed: what has no rule has no type, and whoever needs one refuses the statement.
+Nothing is guessed: an expression without a rule has no type, and a pass that needs its type refuses
+the statement.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _ROUNDED: Final = (exp.Floor, exp.Ceil, exp.Sign, exp.Sqrt, exp.Exp, exp.Ln)
 
 
 class Typing:
-    """The types of one statement's expressions; `parameters` have the OIDs that clients declare."""
+    """The types of one statement's expressions; `parameters` are the OIDs that clients declare."""
 
     def __init__(self, schema: Schema, parameters: Sequence[int] = ()) -> None:
         self.sources = Sources(schema, self.of)
@@ -103,7 +104,7 @@ class Typing:
             kind = self._of(node)
         finally:
             self._open.discard(id(node))
-        # With its node, whose id is not another's as long as it lives.
+        # Stored with its node: no other node gets the same id as long as this one lives.
         self._known[id(node)] = node, kind
         return kind
 
@@ -121,8 +122,8 @@ class Typing:
             case exp.Cast():
                 return k.of_written(node.to)
             case exp.Subquery():
-                found = self.sources.outputs(node.this)
-                return found[0][1] if found else None
+                outputs = self.sources.outputs(node.this)
+                return outputs[0][1] if outputs else None
             case _ if isinstance(node, _ALIKE):
                 return self.of(node.this)
             case _ if isinstance(node, _AVERAGES):
@@ -205,23 +206,23 @@ class Typing:
 
 
 class Held(Typing):
-    """The types that the pipeline holds values in: quotients, means and roots are floats."""
+    """The types in which the pipeline holds values: quotients, means and roots are floats there."""
 
     def _of(self, node: exp.Expr) -> Kind | None:
-        found = super()._of(node)
-        if found is not Kind.NUMERIC:
-            return found
+        kind = super()._of(node)
+        if kind is not Kind.NUMERIC:
+            return kind
         match node:
             case exp.Div() | exp.Pow() | exp.Log() | exp.Sqrt() | exp.Exp() | exp.Ln():
                 return Kind.FLOAT8
             case exp.Extract() if node.this.name.lower() in {"epoch", "julian"}:
                 return Kind.FLOAT8
             case exp.Cast() if not node.to.expressions:
-                return found if _exact(self.of(node.this)) else Kind.FLOAT8
+                return kind if _exact(self.of(node.this)) else Kind.FLOAT8
             case _ if isinstance(node, _AVERAGES):
                 return Kind.FLOAT8
             case _:
-                return found
+                return kind
 
 
 def _exact(kind: Kind | None) -> bool:

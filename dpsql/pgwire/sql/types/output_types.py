@@ -23,13 +23,16 @@ _OTHERWISE: Final = {
     (o.INT4, Kind.NUMERIC): o.NUMERIC,
     (o.INT8, Kind.NUMERIC): o.NUMERIC,
 }
-"""What is sent instead of the pipeline's type where PostgreSQL's is the other one."""
+"""The OID that is sent, by the OID of the pipeline's type and PostgreSQL's type of the column."""
 
 
 def output_kinds(
     tree: exp.Query, schema: Schema, types: Sequence[int]
 ) -> tuple[Kind | None, ...] | None:
-    """PostgreSQL's types of the columns of `tree`, of a list those of its items; None: untold."""
+    """PostgreSQL's types of the columns of `tree`, of an array the type of its items.
+
+    A None stands for a type that can't be derived, and None alone for columns that can't be.
+    """
     typing = Typing(schema, types)
     try:
         outputs = typing.sources.outputs(tree)
@@ -47,14 +50,14 @@ def output_kinds(
 
 
 def _item(node: exp.Expr) -> exp.Expr:
-    found = node.unalias()
-    return found.expressions[0] if found.expressions else found.this or exp.Null()
+    expression = node.unalias()
+    return expression.expressions[0] if expression.expressions else expression.this or exp.Null()
 
 
 def declared(
     columns: tuple[Column, ...], kinds: Sequence[Kind | None] | None
 ) -> tuple[Column, ...]:
-    """`columns` with PostgreSQL's types where values of the pipeline's are such."""
+    """`columns` with PostgreSQL's types `kinds`, as which the pipeline's values can be sent."""
     if kinds is None or len(kinds) != len(columns):
         return columns
     return tuple(

@@ -1,4 +1,4 @@
-"""The types of parameters, from where they stand: clients that pack values need them beforehand."""
+"""The types of parameters, from the expressions around them: clients need them to pack values."""
 
 from __future__ import annotations
 
@@ -30,28 +30,31 @@ _COMPARED = (
 
 
 def parameter_types(tree: exp.Expr | None, oids: Sequence[int], schema: Schema) -> tuple[int, ...]:
-    """OIDs of all parameters of `tree`: those `oids`, and for 0 what their place tells."""
-    places: dict[int, list[exp.Expr]] = {}
+    """OIDs of all parameters of `tree`: the declared `oids`, where 0 is replaced by inference.
+
+    A parameter whose type can't be inferred is a text.
+    """
+    uses: dict[int, list[exp.Expr]] = {}
     for node in [] if tree is None else tree.find_all(exp.Parameter, exp.Placeholder):
         if node.name.isdigit() and 0 < int(node.name) <= 0xFFFF:
-            places.setdefault(int(node.name), []).append(node)
-    known = _columns(schema, tree) if places else {}
+            uses.setdefault(int(node.name), []).append(node)
+    known = _columns(schema, tree) if uses else {}
     for alias in [] if tree is None else list(tree.find_all(exp.Alias))[::-1]:
         known.setdefault(alias.alias.casefold(), _type_of(alias.this, known))
-    found = []
-    for number in range(1, max([len(oids), *places]) + 1):
+    types = []
+    for number in range(1, max([len(oids), *uses]) + 1):
         declared = oids[number - 1] if number <= len(oids) else 0
         if declared in {0, o.UNKNOWN}:
-            inferred = (_context_type(node, known) for node in places.get(number, ()))
+            inferred = (_context_type(node, known) for node in uses.get(number, ()))
             declared = next((oid for oid in inferred if oid), o.TEXT)
-        found.append(declared)
-    return tuple(found)
+        types.append(declared)
+    return tuple(types)
 
 
 def _columns(schema: Schema, tree: exp.Expr | None) -> dict[str, int]:
-    """Types of the columns that `tree` names, of whatever table."""
-    found = [] if tree is None else tree.find_all(exp.Column)
-    named = {column.name.casefold() for column in found}
+    """OIDs by the names of columns in `tree`, whatever table has a column of that name."""
+    nodes = [] if tree is None else tree.find_all(exp.Column)
+    named = {column.name.casefold() for column in nodes}
     return {
         folded: o.oid_of(column.type)
         for table in schema.visible_tables.values()
@@ -61,7 +64,7 @@ def _columns(schema: Schema, tree: exp.Expr | None) -> dict[str, int]:
 
 
 def _context_type(node: exp.Expr, columns: Mapping[str, int]) -> int:
-    """The type that the operator or clause around a parameter wants, 0 if any would do."""
+    """The OID that the operator or clause around a parameter requires, 0 if it takes any type."""
     parent = node.parent
     while isinstance(parent, exp.Paren | exp.Neg | exp.Tuple):
         node, parent = parent, parent.parent
@@ -107,8 +110,8 @@ def _type_of(node: exp.Expr, columns: Mapping[str, int]) -> int:
         case exp.Avg() | exp.Extract() | exp.Stddev():
             return o.FLOAT8
         case exp.TimestampTrunc() | exp.DateTrunc():
-            found = _type_of(node.this, columns)
-            return o.TIMESTAMPTZ if found == o.DATE else found or o.TIMESTAMP
+            oid = _type_of(node.this, columns)
+            return o.TIMESTAMPTZ if oid == o.DATE else oid or o.TIMESTAMP
         case exp.CurrentTimestamp():
             return o.TIMESTAMPTZ
         case exp.CurrentDate():
@@ -126,11 +129,11 @@ def _type_of(node: exp.Expr, columns: Mapping[str, int]) -> int:
 
 
 def of_type(kind: exp.DataType) -> int:
-    """The OID of a type as it is written."""
+    """The OID of a type as a statement writes it."""
     if kind.this == exp.DataType.Type.ARRAY:
         inner = of_type(kind.expressions[0]) if kind.expressions else o.TEXT
         return o.array_of(inner)
     if kind.this in {exp.DataType.Type.TIMESTAMPTZ, exp.DataType.Type.TIMESTAMPLTZ}:
         return o.TIMESTAMPTZ
-    found = parse_type(kind.sql("duckdb"))
-    return o.TEXT if found is None else o.oid_of(found)
+    parsed = parse_type(kind.sql("duckdb"))
+    return o.TEXT if parsed is None else o.oid_of(parsed)

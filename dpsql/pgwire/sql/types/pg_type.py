@@ -1,4 +1,4 @@
-"""PostgreSQL's types of values, and what operators and functions make of them."""
+"""PostgreSQL's types of values, and the types of operators and functions over them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpsql.schema.sql_type import SqlType
 
 
 class Kind(StrEnum):
-    """A type by PostgreSQL's name; UNKNOWN is that of a quoted constant, which takes any."""
+    """A type by PostgreSQL's name; UNKNOWN is that of a quoted constant, which takes any type."""
 
     INT2 = "smallint"
     INT4 = "integer"
@@ -36,7 +36,7 @@ INTEGERS: Final = frozenset({Kind.INT2, Kind.INT4, Kind.INT8})
 TIMESTAMPS: Final[frozenset[Kind | None]] = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
 FLOATS: Final = frozenset({Kind.FLOAT4, Kind.FLOAT8})
 NUMBERS: Final = (Kind.INT2, Kind.INT4, Kind.INT8, Kind.NUMERIC, Kind.FLOAT4, Kind.FLOAT8)
-"""From the narrowest to the widest."""
+"""The number types, from the narrowest to the widest."""
 
 _BY_OID: Final = {
     o.INT2: Kind.INT2,
@@ -83,22 +83,22 @@ _WRITTEN: Final = {
 
 
 def of_oid(oid: int) -> Kind | None:
-    """The type of a parameter that was declared so; None for those that aren't told apart."""
+    """The type with that OID; None for a type that isn't in `Kind`."""
     return _BY_OID.get(oid)
 
 
 def of_column(kind: SqlType) -> Kind | None:
-    """The type that a column is sent as."""
+    """The type as which a column of the type `kind` is sent, None if it isn't in `Kind`."""
     return _BY_OID.get(o.oid_of(kind))
 
 
 def of_written(kind: exp.DataType) -> Kind | None:
-    """The type of a cast."""
+    """The type that a cast names, None if it isn't in `Kind`."""
     return _WRITTEN.get(kind.this)
 
 
 def of_number(digits: str) -> Kind:
-    """The type of a number as it is written."""
+    """The type of a number constant, by its digits."""
     if not digits.isdigit():
         return Kind.NUMERIC
     for kind, bits in ((Kind.INT4, 31), (Kind.INT8, 63)):
@@ -108,18 +108,18 @@ def of_number(digits: str) -> Kind:
 
 
 def common(kinds: Iterable[Kind | None]) -> Kind | None:
-    """The type of CASE, COALESCE, UNION … over values of `kinds`; None if it can't be told."""
-    found = set(kinds)
-    if None in found:
+    """The type of CASE, COALESCE, UNION … over values of `kinds`; None if it can't be derived."""
+    known = set(kinds)
+    if None in known:
         return None
-    found.discard(Kind.UNKNOWN)
-    if not found:
+    known.discard(Kind.UNKNOWN)
+    if not known:
         return Kind.UNKNOWN
-    if found <= set(NUMBERS):
-        return _widest(found)
-    if found <= TIMESTAMPS:
-        return _latest(found)
-    return found.pop() if len(found) == 1 else None
+    if known <= set(NUMBERS):
+        return _widest(known)
+    if known <= TIMESTAMPS:
+        return _latest(known)
+    return known.pop() if len(known) == 1 else None
 
 
 def _latest(kinds: AbstractSet[Kind | None]) -> Kind:
@@ -129,13 +129,13 @@ def _latest(kinds: AbstractSet[Kind | None]) -> Kind:
 
 
 def series(ends: Iterable[Kind | None]) -> Kind | None:
-    """The type of generate_series(): of days, it has a zone."""
+    """The type of generate_series(): over dates, timestamps with time zone."""
     kind = common(ends)
     return Kind.TIMESTAMPTZ if kind is Kind.DATE else kind
 
 
 def truncated(kind: Kind | None) -> Kind | None:
-    """The type of date_trunc(): of days, it has a zone."""
+    """The type of date_trunc(): of a date, a timestamp with time zone."""
     if kind in {Kind.DATE, Kind.UNKNOWN}:
         return Kind.TIMESTAMPTZ
     return kind if kind in TIMESTAMPS or kind is Kind.INTERVAL else None
@@ -148,7 +148,7 @@ def _widest(kinds: set[Kind | None]) -> Kind:
 
 
 def arithmetic(node: exp.Expr, left: Kind | None, right: Kind | None) -> Kind | None:
-    """The type of `left` + `right`, and of - * / %."""
+    """The type of the operator `node` (+ - * / %) over `left` and `right`; None if unknown."""
     if left is Kind.UNKNOWN and right is not None:
         left = right
     if right is Kind.UNKNOWN and left is not None:
@@ -186,7 +186,7 @@ def averaged(kind: Kind | None) -> Kind | None:
 
 
 def rounded(kind: Kind | None) -> Kind | None:
-    """The type of round(x), floor(x), sign(x), sqrt(x) and others that are kept in decimal."""
+    """The type of round(x), floor(x), sign(x), sqrt(x) …: numeric for numeric, else a float."""
     if kind is Kind.NUMERIC:
         return kind
     return Kind.FLOAT8 if kind in NUMBERS or kind is Kind.UNKNOWN else None

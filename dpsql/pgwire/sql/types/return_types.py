@@ -121,4 +121,4 @@ NAMED: Final = {
     "to_date": Kind.DATE,
     "to_timestamp": Kind.TIMESTAMPTZ,
 }
-"""By name, where the parser has no node."""
+"""Types of functions by name, where the parser has no node of their own for them."""

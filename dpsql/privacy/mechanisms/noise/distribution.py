@@ -1,9 +1,9 @@
-"""The two noise laws as one family: P(x) ∝ e^-(quadratic·x² + linear·|x|) on the integers.
+"""Both noise distributions as one family: P(x) ∝ e^-(quadratic·x² + linear·|x|) on the integers.
 
 To be drawn, the integers are cut into cells of 2^shift neighbours in which weights change little.
-Cell c >= 0 with a plus holds the x from c·2^shift to (c + 1)·2^shift - 1, with a minus -1 - x for
-the same x. Where each (cell, sign) ends on the unit interval is computed here, in integers, to any
-number of bits.
+The cell c >= 0 with sign plus holds the x from c·2^shift to (c + 1)·2^shift - 1, with sign minus -1
+- x for each of these x. The ends of each (cell, sign) on the unit interval are computed here, in
+integers, to any number of bits.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class NoiseDistribution:
 
     @classmethod
     def laplace(cls, scale: Fraction) -> NoiseDistribution:
-        """P(x) ∝ e^(-|x|/scale)."""
+        """The distribution P(x) ∝ e^(-|x|/scale)."""
         return cls(quadratic=Fraction(0), linear=1 / scale)
 
     @classmethod
     def gaussian(cls, variance: Fraction) -> NoiseDistribution:
-        """P(x) ∝ e^(-x²/(2·variance))."""
+        """The distribution P(x) ∝ e^(-x²/(2·variance))."""
         return cls(quadratic=1 / (2 * variance), linear=Fraction(0))
 
     def energy(self, x: int) -> Fraction:
@@ -50,11 +50,11 @@ class NoiseDistribution:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Weigh cell c, of either sign, with e^-(quadratic·c² + linear·c).
+    """Cells of 2^shift integers; cell c, of either sign, weighs e^-(quadratic·c² + linear·c).
 
-    That is what c·2^shift weighs, and no other integer of the cell weighs more. By the choice of
-    shift, cell 1024 has energy above 33; so, energy being convex and 0 at 0, weights fall by more
-    than e^33 every 1024 cells, wherever one starts.
+    That is the weight of the integer c·2^shift, and no other integer of the cell weighs more. By
+    the choice of shift, cell 1024 has energy above 33; so, energy being convex and 0 at 0, weights
+    fall by more than e^33 every 1024 cells, wherever one starts.
     """
 
     shift: int

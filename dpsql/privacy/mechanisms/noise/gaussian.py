@@ -31,7 +31,7 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 class DiscreteGaussian:
     """Adds discrete Gaussian noise to each coordinate.
 
-    The noise's true variance is at most the parameter (CKS 2020, Corollary 9).
+    The noise's true variance is at most the parameter `variance` (CKS 2020, Corollary 9).
     """
 
     variance: Fraction
@@ -41,13 +41,14 @@ class DiscreteGaussian:
 
     @property
     def name(self) -> str:
-        """What users call it."""
+        """The mechanism's name in reports."""
         return "gaussian"
 
     def rho(self, l2_squared: int | Fraction) -> Fraction:
-        """Return the zCDP loss of a move of l2² = l2_squared: exactly l2²/(2·variance).
+        """Return the zCDP loss if neighbours' values differ by l2² = l2_squared: l2²/(2·variance).
 
-        Independent coordinates, integer moves (CKS 2020, Theorem 14).
+        It is exact for independent coordinates and integer moves (CKS 2020, Theorem 14). Raises
+        ValueError for a negative sensitivity.
         """
         if l2_squared < 0:
             raise ValueError("a sensitivity is at least 0")
@@ -59,7 +60,7 @@ class DiscreteGaussian:
         return add_noise(values, discrete_gaussian(self.variance, len(values), randomness))
 
     def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
-        """Return the same of an array: of int64, or of Python integers."""
+        """Return the array with fresh noise; its type is int64, or object for Python integers."""
         return add_noise_vector(values, discrete_gaussian(self.variance, values.size, randomness))
 
     def tail(self, at_least: int) -> Fraction:

@@ -1,4 +1,4 @@
-"""Where a decreasing sequence first falls to a bound."""
+"""Search for the least integer at which a condition holds that stays true from there on."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 
 def first_true(holds: Callable[[int], bool], guess: int) -> int:
-    """Return the least k >= 1 where holds(k), a condition that stays true once it is.
+    """Return the least k >= 1 at which `holds`, a condition that stays true once it is.
 
-    Strides double away from the guess, so a near guess takes a handful of calls.
+    The search doubles its stride away from `guess`, so that a near guess takes a handful of calls.
     """
     known_true = max(guess, 1)
     stride = 1

@@ -1,4 +1,4 @@
-"""Outcomes of a discrete law from the bits of a uniform number, certified.
+"""Outcomes of a discrete distribution from the bits of a uniform number, certified.
 
 Outcome i is the cell [c(i-1), c(i)) of the unit interval that a uniform real U falls into. U is
 read lazily: a prefix of b bits, the integer u, says that U lies in [u, u + 1]/2^b. Mostly a short
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from dpsql.privacy.mechanisms.randomness import Randomness, doubled, lengthened, words
 
 UNDECIDED = -1
+"""In the table of 16-bit prefixes, the entry of those that more than one outcome begins with."""
 
 
 class Inversion:
-    """A law given by its cut points, ready for vectorised draws.
+    """A distribution that is given by its cut points, ready for vectorised draws.
 
     `cut_points(bits)` lists, in order, integers C(i) with |C(i) - 2^bits·c(i)| <= 1; the last one
     is 2^bits and stands for all cut points from there on, which are within 2^-bits of 1.
@@ -40,7 +41,7 @@ class Inversion:
 
     @property
     def size(self) -> int:
-        """How many outcomes the table tells apart; later ones come up once in 2^31 draws."""
+        """The number of outcomes in the table; the later ones come up once in 2^31 draws."""
         return self._cuts.size - 1
 
     def sample(self, count: int, randomness: Randomness) -> NDArray[np.int64]:
@@ -55,25 +56,25 @@ class Inversion:
         return outcomes
 
     def _outcomes_of_16_bits(self) -> NDArray[np.int16]:
-        """Tabulate the outcome of each 16-bit prefix, if it alone decides."""
+        """The outcome of each 16-bit prefix that decides it alone; UNDECIDED for the others."""
         # A 16-bit prefix g begins the 32-bit prefixes u from g·2^16 to (g + 1)·2^16 - 1. Their
         # outcomes are at least the number of C < g·2^16, that is, of C with C >> 16 below g. They
         # are all that, and decided, unless more C are at most (g + 1)·2^16, that is, unless more
         # have (C - 1) >> 16 at most g.
         starts = np.bincount(self._cuts >> 16, minlength=2**16 + 1)
         ends = np.bincount((self._cuts - 1).clip(0) >> 16, minlength=2**16 + 1)
-        least = np.cumsum(starts) - starts
-        most = np.cumsum(ends)
-        return np.where(least == most, least, UNDECIDED)[: 2**16].astype(np.int16)
+        lowest = np.cumsum(starts) - starts
+        highest = np.cumsum(ends)
+        return np.where(lowest == highest, lowest, UNDECIDED)[: 2**16].astype(np.int16)
 
     def _decide(self, prefixes: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
         outcomes = self._cuts.searchsorted(prefixes).astype(np.int64, copy=False)
-        for place in (self._cuts.take(outcomes) - prefixes <= 1).nonzero()[0]:
-            outcomes[place] = self._decide_exactly(int(prefixes[place]), randomness)
+        for index in (self._cuts.take(outcomes) - prefixes <= 1).nonzero()[0]:
+            outcomes[index] = self._decide_exactly(int(prefixes[index]), randomness)
         return outcomes
 
     def _decide_exactly(self, prefix: int, randomness: Randomness) -> int:
-        """Read on until the outcome is certain; each further bit halves the doubt."""
+        """Read more bits until the outcome is certain; each further bit halves the doubt."""
         bits = 32
         while True:
             prefix = doubled(prefix, bits, randomness)

@@ -36,12 +36,12 @@ class DiscreteLaplace:
 
     @property
     def name(self) -> str:
-        """What users call it."""
+        """The mechanism's name in reports."""
         return "laplace"
 
     @property
     def variance(self) -> Fraction | float:
-        """2p/(1 - p)²; above a scale of 2^20 the limit 2·scale², less than 10^-12 above it."""
+        """2p/(1 - p)²; above a scale of 2^20 its limit 2·scale², less than 10^-12 above it."""
         if self.scale > 2**20:
             return 2 * self.scale**2
         # Below 10^-250 the variance is as good as 0, and the square would overflow.
@@ -49,13 +49,14 @@ class DiscreteLaplace:
         return 1 / (2 * math.sinh(half) ** 2)
 
     def epsilon(self, l1: int) -> Fraction:
-        """Return the ε of a release whose coordinates move by `l1` in all: exactly l1/scale."""
+        """Return the ε of a release whose coordinates move by `l1` in all: l1/scale, exactly."""
         return l1 / self.scale
 
     def rho(self, l1: int, linf: int | None = None) -> Fraction:
         """Return the zCDP loss, rounded up, of a move by `l1` in all, `linf` per coordinate.
 
-        With linf unknown, one coordinate may make the whole move.
+        With linf unknown, one coordinate may make the whole move. Raises ValueError for negative
+        moves, and for an `l1` that `linf` = 0 rules out.
         """
         # Coordinates have independent noise, so the losses of moves d1, d2, … add up (Bun & Steinke
         # 2016, Lemma 1.7). _rho_of_one is convex in the move and 0 at 0: the sum is largest when
@@ -76,7 +77,7 @@ class DiscreteLaplace:
         return add_noise(values, discrete_laplace(self.scale, len(values), randomness))
 
     def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
-        """Return the same of an array: of int64, or of Python integers."""
+        """Return the array with fresh noise; its type is int64, or object for Python integers."""
         return add_noise_vector(values, discrete_laplace(self.scale, values.size, randomness))
 
     def tail(self, at_least: int) -> Fraction:

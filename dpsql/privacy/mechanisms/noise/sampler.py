@@ -1,10 +1,10 @@
-"""Discrete Laplace and discrete Gaussian draws: exact laws, whole vectors at a time.
+"""Draws of discrete Laplace and discrete Gaussian noise: exact, whole vectors at a time.
 
-Both go the same way. A table gives the cell a draw falls into and its sign (certified inversion);
-uniform bits give the place inside the cell; and the place is accepted with the probability by
-which the law's weight there is below that of the cell's best place, as in the rejection samplers
-of Canonne, Kamath & Steinke 2020 ("The Discrete Gaussian for Differential Privacy", Algorithms
-2 and 3). Each step is exact, so a draw has exactly the law it is named for.
+Both go the same way. A table gives the cell that a draw falls into and its sign (certified
+inversion); uniform bits give the position inside the cell; and the position is accepted with the
+probability by which its weight is below that of the cell's heaviest position, as in the rejection
+samplers of Canonne, Kamath & Steinke 2020 ("The Discrete Gaussian for Differential Privacy",
+Algorithms 2 and 3). Each step is exact, so a draw has exactly its distribution.
 """
 
 from __future__ import annotations
@@ -45,7 +45,11 @@ def discrete_gaussian(variance: Fraction, size: int, randomness: Randomness) -> 
 
 
 def check_parameter(parameter: Fraction) -> None:
-    """Refuse scales and variances that no law has; floats, of which some are no number, too."""
+    """Refuse scales and variances that no distribution has.
+
+    Raises TypeError for floats, of which some are no number, and ValueError unless they are
+    positive.
+    """
     if not isinstance(parameter, Fraction):
         raise TypeError("scales and variances of noise are fractions")
     if parameter <= 0:
@@ -64,10 +68,11 @@ def _gaussian_sampler(variance: Fraction) -> Sampler:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampler:
-    """A law with its tables.
+    """A noise distribution with its tables.
 
-    `certain` is, for each outcome, how many 2^16ths of its places are accepted whatever they are.
-    `gentle` is the number of the first outcome that has an exponent above 1.
+    `certain` says of each outcome how many 2^16ths of its positions are accepted wherever they lie.
+    `gentle` is the number of the first outcome that has an exponent above 1. `quadratic` and
+    `linear` are the coefficients of `cells` as doubles.
     """
 
     distribution: NoiseDistribution
@@ -80,7 +85,7 @@ class Sampler:
 
     @classmethod
     def of(cls, distribution: NoiseDistribution) -> Sampler:
-        """Build the tables: about a millisecond."""
+        """Build the tables of `distribution`, in about a millisecond."""
         cells = distribution.cells()
         inversion = Inversion(partial(cut_points, cells))
         if not cells.shift:  # single integers: nothing to accept
@@ -118,14 +123,14 @@ class Sampler:
         # Up to 3 % are rejected. Proposals are independent and alike, so keeping the first `size`
         # accepted ones is what drawing one by one would do.
         outcomes = self.inversion.sample(size + size // 20 + 2, randomness)
-        places = LowBits.sample(self.cells.shift, outcomes.size, randomness)
-        kept = self._accepted(outcomes, places, randomness).nonzero()[0][:size]
-        return places.take(kept).attach(outcomes.take(kept))
+        positions = LowBits.sample(self.cells.shift, outcomes.size, randomness)
+        accepted = self._accepted(outcomes, positions, randomness).nonzero()[0][:size]
+        return positions.take(accepted).attach(outcomes.take(accepted))
 
     def _accepted(
         self, outcomes: NDArray[np.int64], low_bits: LowBits, randomness: Randomness
     ) -> NDArray[np.bool_]:
-        """Accept each place with the law's weight there over that of its cell."""
+        """Accept each position with its weight over that of the heaviest one in its cell."""
         return bernoulli_exp(
             # Outcomes after the table share its last entry, which is sure of nothing.
             self.certain.take(outcomes, mode="clip"),
@@ -143,9 +148,9 @@ class Sampler:
         self, outcomes: NDArray[np.int64], low_bits: LowBits
     ) -> NDArray[np.float64]:
         """Compute the exact exponents to within 2^-46; NaN for those that may be above 1."""
-        # With f = (place + minus)/2^shift, which is at most 1, and the cell c the exponent is
+        # With f = (position + minus)/2^shift, which is at most 1, and the cell c the exponent is
         # f·(quadratic·(2c + f) + linear). All terms are positive, so six operations and two rounded
-        # coefficients make a relative error below 10·2^-53. Places of more than 50 bits lose up to
+        # coefficients make a relative error below 10·2^-53. Positions of over 50 bits lose up to
         # 2^-49 of f; where the exponent is not NaN it is at most 1, and its slope in f at most 2.
         high = low_bits.high
         if not low_bits.lows:

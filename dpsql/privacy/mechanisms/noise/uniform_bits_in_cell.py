@@ -1,4 +1,4 @@
-"""Uniform places inside a cell of 2^bits integers, in machine words as long as that goes."""
+"""Uniform positions inside a cell of 2^bits integers, in machine words as far as possible."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.randomness import Randomness, words
 
-# int64 or, for Python integers, object
 Integers = NDArray[Any]
+"""An array of int64 or, for Python integers, of object."""
 
 HIGH_BITS = 50
+"""The highest bits of a position, which are drawn as one int64."""
 
 
 @dataclass(frozen=True, slots=True)
 class LowBits:
-    """Each place is `high`, of at most 50 bits, followed by the bits of each of `lows`.
+    """Positions inside cells: each is `high`, of `high_bits` bits, followed by the bits of `lows`.
 
     `low_bits` says how many bits each of `lows` has, 64 at most.
     """
@@ -30,7 +31,7 @@ class LowBits:
 
     @classmethod
     def sample(cls, bits: int, count: int, randomness: Randomness) -> LowBits:
-        """Return `count` uniform places of `bits` bits."""
+        """Return `count` uniform positions of `bits` bits."""
         high_bits = min(bits, HIGH_BITS)
         full, rest = divmod(bits - high_bits, 64)
         low_bits = (rest,) * (rest > 0) + (64,) * full
@@ -42,19 +43,19 @@ class LowBits:
         )
 
     def take(self, indices: NDArray[np.int64]) -> LowBits:
-        """Return the places at these indices."""
+        """Return the positions at these indices."""
         lows = tuple(low.take(indices) for low in self.lows)
         return LowBits(self.high.take(indices), self.high_bits, lows, self.low_bits)
 
     def full(self, index: int) -> int:
-        """Return one place, all its bits."""
-        place = int(self.high[index])
+        """Return the position at `index` with all its bits."""
+        position = int(self.high[index])
         for low, bits in zip(self.lows, self.low_bits, strict=True):
-            place = place << bits | int(low[index])
-        return place
+            position = position << bits | int(low[index])
+        return position
 
     def attach(self, outcomes: NDArray[np.int64]) -> Integers:
-        """Return x = cell·2^bits + place for outcome 2·cell, and -1 - x for outcome 2·cell + 1."""
+        """Return x = cell·2^bits + position at outcome 2·cell, -1 - x at outcome 2·cell + 1."""
         # -1 - x is x with every bit turned, so each word can be turned by itself.
         minus = -(outcomes & 1)
         if not outcomes.size or outcomes.max() < 2 ** (63 - self.high_bits):
@@ -65,8 +66,8 @@ class LowBits:
         else:
             cells, signs = (outcomes >> 1).tolist(), minus.tolist()
             values = [
-                (cell << self.high_bits | place) ^ sign
-                for cell, place, sign in zip(cells, self.high.tolist(), signs, strict=True)
+                (cell << self.high_bits | position) ^ sign
+                for cell, position, sign in zip(cells, self.high.tolist(), signs, strict=True)
             ]
         for low, bits in zip(self.lows, self.low_bits, strict=True):
             turned = low ^ minus.astype(np.uint64) >> np.uint64(64 - bits)
@@ -82,5 +83,5 @@ def _uniform(bits: int, count: int, randomness: Randomness) -> NDArray[Any]:
     """Return `count` uniform integers of `bits` bits, 64 at most."""
     width = 16 if bits <= 16 else 32 if bits <= 32 else 64
     source = words(randomness, count, width)
-    kept: NDArray[Any] = source >> source.dtype.type(width - bits)
-    return kept
+    uniform: NDArray[Any] = source >> source.dtype.type(width - bits)
+    return uniform

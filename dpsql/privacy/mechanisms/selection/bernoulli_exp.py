@@ -1,9 +1,9 @@
-"""Yes with probability e^-g, vectorised and exact.
+"""Bernoulli draws that are yes with probability e^-g, vectorised and exact.
 
-A uniform real U is compared with e^-g. Its bits are read lazily, and e^-g is bounded with ever
-more effort: by what the caller is sure of, by a few terms of its series, by decimal arithmetic to
-as many digits as it takes. Of IEEE 754 doubles only +, - and · are used, which round correctly;
-no library's exp is.
+A uniform real U is compared with e^-g. Its bits are read lazily, and e^-g is bounded with ever more
+effort: by the caller's lower bound, by a few terms of its series, by decimal arithmetic to as many
+digits as it takes. Of IEEE 754 doubles only +, - and · are used, which round correctly; no
+library's exp is.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dpsql.privacy.directed_rounding import scaled_exp
 from dpsql.privacy.mechanisms.randomness import Randomness, doubled, lengthened, words
 
 SLACK = 2.0**-44
+"""More than all rounding errors of the series and the exponents together."""
 
 
 def bernoulli_exp(
@@ -26,10 +27,10 @@ def bernoulli_exp(
     exact: Callable[[int], Fraction],
     randomness: Randomness,
 ) -> NDArray[np.bool_]:
-    """Say yes at place i with probability exactly e^-exact(i), independently; exact(i) >= 0.
+    """Say yes at index i with probability exactly e^-exact(i), independently; exact(i) >= 0.
 
-    e^-exact(i) is at least sure[i]/2^16. exponents(places) is within 2^-46 of exact at each of the
-    places, and at most 1 + 2^-46; where that can't be promised it is NaN.
+    e^-exact(i) is at least certain[i]/2^16. exponents(indices) is within 2^-46 of exact at each of
+    the indices, and at most 1 + 2^-46; where that can't be promised it is NaN.
     """
     short = words(randomness, certain.size, 16)
     accepted: NDArray[np.bool_] = short < certain  # U < (short + 1)/2^16 <= sure/2^16
@@ -38,18 +39,18 @@ def bernoulli_exp(
         prefixes = lengthened(short.take(unsure), randomness)
         yes, no = _compare(prefixes, exponents(unsure))
         accepted[unsure] = yes
-        for place in (~(yes | no)).nonzero()[0]:
-            index = int(unsure[place])
+        for position in (~(yes | no)).nonzero()[0]:
+            index = int(unsure[position])
             accepted[index] = bernoulli_exp_exact(
-                int(prefixes[place]), 32, exact(index), randomness
+                int(prefixes[position]), 32, exact(index), randomness
             )
     return accepted
 
 
 def certain_thresholds(exponents: NDArray[np.float64]) -> NDArray[np.uint16]:
-    """How many 2^16ths e^-exponent surely is, for exponents that are within 2^-46, or NaN.
+    """The number of 2^16ths that e^-exponent surely reaches, for each exponent; 0 if unknown.
 
-    Exponents above 1 count as unknown, like NaN, of which nothing is sure.
+    Exponents are within 2^-46 of the exact ones. Those above 1 count as unknown, as NaN does.
     """
     below, _ = _series(exponents)
     known = exponents <= 1.0
@@ -59,7 +60,7 @@ def certain_thresholds(exponents: NDArray[np.float64]) -> NDArray[np.uint16]:
 def _compare(
     prefixes: NDArray[np.int64], exponents: NDArray[np.float64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Where U < e^-g is certain and where U > e^-g is, for U in [prefix, prefix + 1]/2^32."""
+    """Tell where U < e^-g is certain and where U > e^-g is, for U in [prefix, prefix + 1]/2^32."""
     below, excess = _series(exponents)
     distance = below - prefixes * 2.0**-32
     # Comparisons with NaN are false: never decided here.
@@ -80,7 +81,8 @@ def _series(exponents: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
 def bernoulli_exp_exact(prefix: int, bits: int, exponent: Fraction, randomness: Randomness) -> bool:
     """Say yes with probability e^-exponent; the first `bits` bits of U are those of `prefix`.
 
-    Read on until U and e^-exponent are told apart; each further bit halves the doubt.
+    Bits are read until U is certainly on one side of e^-exponent; each further bit halves the
+    doubt.
     """
     if exponent == 0:
         return True

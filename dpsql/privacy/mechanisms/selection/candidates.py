@@ -1,4 +1,4 @@
-"""What private selection chooses from: integer losses, one row per choice."""
+"""The candidates of a private selection: integer losses, one row for each choice."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# One vector, or one row per choice.
 Table = NDArray[np.int64] | Sequence[int] | Sequence[Sequence[int]]
+"""Integers of one choice, or of several, one row per choice."""
 
 LIMIT = 2**62
 BATCH = 2**16  # candidates that are worked on together: they stay in a core's cache
@@ -19,7 +19,7 @@ BATCH = 2**16  # candidates that are worked on together: they stay in a core's c
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Losses of shape (rows, count); weights of the same shape, or None where all are 1."""
+    """Losses of shape (choices, candidates); weights of the same shape, or None where all are 1."""
 
     losses: NDArray[np.int64]
     weights: NDArray[np.int64] | None
@@ -30,7 +30,11 @@ class Candidates:
         losses: Table,
         weights: Table | None = None,
     ) -> Candidates:
-        """Check shapes and ranges; errors say nothing about values."""
+        """Check shapes and ranges; messages of errors say nothing about values.
+
+        Raises TypeError unless losses and weights are integers, and ValueError unless they are
+        below 2^62, weights aren't negative, and each choice has a candidate of positive weight.
+        """
         table = _integers(losses)
         if table.shape[1] == 0:
             raise ValueError("nothing to choose from")
@@ -47,22 +51,22 @@ class Candidates:
 
     @property
     def rows(self) -> int:
-        """How many choices are made."""
+        """The number of choices to make."""
         return int(self.losses.shape[0])
 
     @property
     def count(self) -> int:
-        """How many candidates each choice has."""
+        """The number of candidates of each choice."""
         return int(self.losses.shape[1])
 
     def above_minimum(self) -> NDArray[np.int64]:
-        """Return losses less the row's least loss that has a weight; 0 for those without weight."""
+        """Return losses less the least loss of a weighted candidate in the row; 0 at weight 0."""
         present: Any = True if self.weights is None else self.weights > 0
-        least = np.where(present, self.losses, LIMIT).min(axis=1, keepdims=True)
-        return np.where(present, self.losses - least, 0)
+        minimum = np.where(present, self.losses, LIMIT).min(axis=1, keepdims=True)
+        return np.where(present, self.losses - minimum, 0)
 
     def row(self, index: int) -> tuple[list[int], list[int]]:
-        """Return one row's losses above its least one, and its weights."""
+        """Return a row's losses above the least one, and its weights."""
         one = Candidates(
             self.losses[index : index + 1],
             None if self.weights is None else self.weights[index : index + 1],
@@ -71,7 +75,7 @@ class Candidates:
         return one.above_minimum()[0].tolist(), weights
 
     def parts(self) -> Iterator[Candidates]:
-        """Cut into batches of rows."""
+        """Cut the choices into batches."""
         step = max(BATCH // self.count, 1)
         for start in range(0, self.rows, step):
             rows = slice(start, start + step)
@@ -81,7 +85,7 @@ class Candidates:
 
 
 def check_selection(epsilon: Fraction, spread: int) -> None:
-    """Refuse what is no loss or no sensitivity; floats too."""
+    """Raise TypeError for floats, ValueError unless ε and `spread` are positive."""
     if not isinstance(epsilon, Fraction) or type(spread) is not int:
         raise TypeError("a selection takes a fraction for ε and an integer spread")
     if epsilon <= 0 or spread < 1:

@@ -29,7 +29,7 @@ _HALVED = np.array([2.0**-k for k in range(186)])
 def decays(losses: NDArray[np.int64], rate: Fraction) -> NDArray[np.float64]:
     """Return e^-(rate·loss), within RELATIVE_ERROR of it; losses >= 0 below 2^63, any shape.
 
-    Where rate·loss is above FARTHEST, 0 is returned, and the truth is below 2^-183.
+    Where rate·loss is above MAX_EXPONENT, 0 is returned, and the exact value is below 2^-183.
     """
     # The rounded rate, the rounded loss and their product make a relative error of 3·2^-53 in the
     # exponent, which is at most 128: 2^-44.4 in e^-g. (A rate below 2^-1022 loses digits, and then

@@ -40,25 +40,25 @@ class Exponential:
 
     @property
     def name(self) -> str:
-        """What users call it."""
+        """The mechanism's name in reports."""
         return "exponential"
 
     @property
     def rate(self) -> Fraction:
-        """How fast probabilities fall with the loss."""
+        """The rate at which the logarithm of a probability falls with the loss."""
         return self.epsilon / self.spread
 
     def rho(self) -> Fraction:
         """Return the zCDP loss of one choice, ε²/8.
 
-        The logarithm of the ratio of a candidate's two probabilities is rate·(its move) plus what
-        all share, so over the candidates it ranges over at most ε: bounded range, which is ε²/8
-        (Dong, Durfee & Rogers 2020; Cesar & Rogers 2021, Lemma 3.4).
+        The logarithm of the ratio of a candidate's two probabilities is rate·(its move) plus a term
+        that all share, so over the candidates it ranges over at most ε: bounded range, which is
+        ε²/8 (Dong, Durfee & Rogers 2020; Cesar & Rogers 2021, Lemma 3.4).
         """
         return self.epsilon**2 / 8
 
     def loss(self, accounting: Accounting) -> PrivacyLoss:
-        """Return what one choice costs: ε, or ρ under ZCDP."""
+        """Return the privacy loss of one choice: ε, or ρ under ZCDP."""
         return PrivacyLoss(
             accounting, self.rho() if accounting is Accounting.ZCDP else self.epsilon
         )
@@ -69,7 +69,7 @@ class Exponential:
         randomness: Randomness,
         weights: Table | None = None,
     ) -> NDArray[np.int64]:
-        """Return the index chosen in each row; see `choose`."""
+        """Return the index that is chosen in each row of losses; see the function `choose`."""
         return choose(losses, self.rate, randomness, weights)
 
 
@@ -88,7 +88,8 @@ def choose(
 
     Losses are integers below 2^62 in absolute value, one row per independent choice; a single
     vector is a batch of one. A weight stands for so many equal candidates, 0 for none; weights have
-    the shape of the losses or of one row, and add up to less than 2^61 in each.
+    the shape of the losses or of one row, and add up to less than 2^61 in each. Raises TypeError or
+    ValueError otherwise.
     """
     parts = [
         _choose(part, rate, words(randomness, part.rows, 64), randomness)
@@ -101,8 +102,8 @@ def _choose(
     candidates: Candidates, rate: Fraction, prefixes: NDArray[np.uint64], randomness: Randomness
 ) -> NDArray[np.int64]:
     # In units of 2^-size, totals are from 2^60 to 2^61. Of n candidates, each end is off by at most
-    # 2^-43 of itself and n for rounding to integers (a candidate beyond FARTHEST weighs less than
-    # 2^61·2^-183 and the best one at least 1, so leaving it out is less than one unit). With
+    # 2^-43 of itself and n for rounding to integers (a candidate beyond MAX_EXPONENT weighs less
+    # than 2^61·2^-183, the best one at least 1, so leaving it out is less than one unit). With
     # U in [u, u + 1]/2^52, the target U·total is off by 2^-52·total for U, as much as the
     # total is for the total, 2^-51·total for two roundings, and 1. The target's error and an end's
     # are then less than `doubt` together.
@@ -135,7 +136,7 @@ def choose_exactly(
 ) -> int:
     """Choose by a uniform real number that begins with the 64 bits of `prefix`.
 
-    The least loss that has a weight is 0.
+    The least loss of a candidate with a weight is 0.
     """
     # Each e^-g is off by at most 1, so ends, and the total, by at most all weights; `guard` makes
     # that less than 2^-bits of the total. Each round reads as many bits again as there were.

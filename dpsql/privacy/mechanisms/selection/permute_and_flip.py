@@ -1,9 +1,9 @@
 """Permute-and-flip: in random order, each candidate is taken with probability e^-(rate·loss).
 
 (McKenna & Sheldon 2020, "Permute-and-Flip: A New Mechanism for Differentially Private Selection".)
-Losses count from the best candidate, which is taken when its turn comes. Exact. Never worse than
-the exponential mechanism for the same ε, and up to twice as good; but its loss under zCDP is that
-of any ε-DP mechanism, nearly four times as much.
+Losses count from the best candidate, which is taken when its turn comes. Draws are exact. The
+mechanism is never worse than the exponential mechanism for the same ε, and up to twice as good; but
+its loss under zCDP is that of any ε-DP mechanism, nearly four times as much.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpsql.privacy.mechanisms.selection.exp_enclosure import decays
 class PermuteAndFlip:
     """Chooses with rate ε/spread; `spread` as for the exponential mechanism.
 
-    That is, twice the largest move of a loss, or once if all losses of a vector move in the same
+    That is twice the largest move of a loss, or once if all losses of a vector move in the same
     direction (McKenna & Sheldon 2020).
     """
 
@@ -39,12 +39,12 @@ class PermuteAndFlip:
 
     @property
     def name(self) -> str:
-        """What users call it."""
+        """The mechanism's name in reports."""
         return "permute-and-flip"
 
     @property
     def rate(self) -> Fraction:
-        """How fast probabilities fall with the loss."""
+        """The rate at which the logarithm of a probability falls with the loss."""
         return self.epsilon / self.spread
 
     def rho(self) -> Fraction:
@@ -52,21 +52,21 @@ class PermuteAndFlip:
         return rho_of_pure(self.epsilon)
 
     def loss(self, accounting: Accounting) -> PrivacyLoss:
-        """Return what one choice costs: ε, or ρ under ZCDP."""
+        """Return the privacy loss of one choice: ε, or ρ under ZCDP."""
         return PrivacyLoss(
             accounting, self.rho() if accounting is Accounting.ZCDP else self.epsilon
         )
 
     def choose(self, losses: Table, randomness: Randomness) -> NDArray[np.int64]:
-        """Return the index chosen in each row; see `permute_and_flip`."""
+        """Return the index that is chosen in each row of losses; see `permute_and_flip`."""
         return permute_and_flip(losses, self.rate, randomness)
 
 
 def rho_of_pure(epsilon: Fraction) -> Fraction:
-    """Return ε·tanh(ε/2), rounded up: every ε-DP mechanism is so much zCDP, some exactly so.
+    """Return ε·tanh(ε/2), rounded up: the zCDP loss of every ε-DP mechanism, reached by some.
 
     Any two laws with ε between them come from those of binary randomised response (Kairouz, Oh &
-    Viswanath 2015, Theorem 8), whose Rényi divergences laplace.py bounds: there it is d = 1.
+    Viswanath 2015, Theorem 8), whose Rényi divergences laplace.py bounds, with d = 1.
     """
     power = exp(-epsilon, 60 + len(str(epsilon.denominator))).low
     return round_up(epsilon * (1 - power) / (1 + power))
@@ -77,7 +77,7 @@ def permute_and_flip(
 ) -> NDArray[np.int64]:
     """Return for each row of `losses` the index that permute-and-flip of this rate chooses.
 
-    Losses as for the exponential mechanism. `present`, of 0 and 1, leaves candidates out.
+    Losses are as for the exponential mechanism. `present`, of 0 and 1, leaves candidates out.
     """
     parts = [_choose(part, rate, randomness) for part in Candidates.of(losses, present).parts()]
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
@@ -99,22 +99,22 @@ def _choose(candidates: Candidates, rate: Fraction, randomness: Randomness) -> N
 
 
 def _flip(candidates: Candidates, rate: Fraction, randomness: Randomness) -> NDArray[np.bool_]:
-    """Say of each candidate whether it will be taken."""
+    """Tell of each candidate whether it is taken when its turn comes."""
     # U lies in [u, u + 1]/2^52, and the computed e^-g is off by 2^-43 at most.
     losses = candidates.above_minimum()
     prefixes = words(randomness, losses.size, 64).reshape(losses.shape)
     distance = decays(losses, rate) - (prefixes >> np.uint64(12)) * 2.0**-52
     taken = distance > 2.0**-42
-    for place in np.argwhere(np.abs(distance) <= 2.0**-42):
-        at = (int(place[0]), int(place[1]))
+    for cell in np.argwhere(np.abs(distance) <= 2.0**-42):
+        at = (int(cell[0]), int(cell[1]))
         taken[at] = bernoulli_exp_exact(int(prefixes[at]), 64, rate * int(losses[at]), randomness)
     return taken
 
 
 def _first_of(indices: Sequence[int], randomness: Randomness) -> int:
-    """Return one of equally early places, all with the same probability."""
+    """Return one of the indices, whose turns are equal so far, all with the same probability."""
     while len(indices) > 1:
         turns = words(randomness, len(indices), 64).tolist()
         first = min(turns)
-        indices = [place for place, turn in zip(indices, turns, strict=True) if turn == first]
+        indices = [index for index, turn in zip(indices, turns, strict=True) if turn == first]
     return indices[0]

@@ -1,9 +1,9 @@
-"""Quantiles of counts per cell: the cell that each falls into, chosen privately.
+"""Quantiles of counts per cell: the cell that each quantile falls into, chosen privately.
 
 A position between rows has, for the quantile a/d, the loss |(d - a)·below - a·above|, in rows below
-and above it: d times its distance in ranks from where the quantile is (Smith 2011; the OpenDP
-library's quantile scores). A cell has the loss of the best position inside it, its rows lying
-evenly in it; so a cell of many equal values is as good as any of them.
+and above it: d times its distance in ranks from the quantile (Smith 2011; the OpenDP library's
+quantile scores). A cell has the loss of the best position inside it, its rows lying evenly in it;
+so a cell of many equal values is as good as any of them.
 
 A changed row moves `below` by one at positions on one side of it and `above` on the other, so each
 loss moves by at most max(a, d - a), and `rows` changed rows of a group by as many times that. The
@@ -31,6 +31,7 @@ from dpsql.privacy.mechanisms.selection.permute_and_flip import permute_and_flip
 from dpsql.privacy.mechanisms.selection.quantile_range import QuantileRange
 
 Counts = NDArray[np.int64]
+"""Rows of each group in each cell: shape (groups, cells)."""
 
 MAX_QUANTILES = 99
 SLICES = 2**10
@@ -43,11 +44,12 @@ BATCH = 2**20
 class Quantiles:
     """Several quantiles of each of many groups, at ε (or ε²/8 of zCDP) for each of `selections`.
 
-    `rows` is how many rows one unit has in one group at most. Quantiles are increasing, from 0
+    `rows` is the largest number of rows of one unit in one group. Quantiles are increasing, from 0
     to 1. Few are chosen one by one. More are chosen by splitting (Kaplan, Schnapp & Stemmer 2022,
     "Differentially Private Approximate Quantiles"): the middle one first, then those below it from
-    the rows below, and those above it from the rows above. Where to split inside a cell, whose
-    rows may be many and equal, is a choice of its own, between `slices` even parts of the cell.
+    the rows below, and those above it from the rows above. Where to split inside a cell, whose rows
+    may be many and equal, is a choice of its own, between `slices` even parts of the cell. Raises
+    ValueError for quantiles that don't increase, or are too many.
     """
 
     quantiles: tuple[Fraction, ...]
@@ -75,7 +77,11 @@ class Quantiles:
         units: int,
         groups: int,
     ) -> Quantiles:
-        """Return the most accurate ones that cost at most `loss`."""
+        """Return the most accurate choices that cost at most `loss`.
+
+        `units` units differ on neighbours, each in at most `groups` groups, by at most `rows` rows
+        in each.
+        """
         each = loss.amount / (_selections(len(quantiles)) * groups)
         if loss.accounting is Accounting.ZCDP:
             epsilon = epsilon_of_choice(each / units**2)
@@ -85,29 +91,29 @@ class Quantiles:
 
     @property
     def name(self) -> str:
-        """What users call the mechanism."""
+        """The mechanism's name in reports."""
         return "exponential" if self.accounting is Accounting.ZCDP else "permute-and-flip"
 
     @property
     def selections(self) -> int:
-        """How many choices are paid for: k one by one, or 2⌈log2(k + 1)⌉ - 1 by splitting."""
+        """The number of choices paid for: k one by one, or 2⌈log2(k + 1)⌉ - 1 by splitting."""
         return _selections(len(self.quantiles))
 
     @property
     def splits(self) -> bool:
-        """Whether splitting is cheaper than one by one."""
+        """Splitting costs fewer choices than choosing quantiles one by one."""
         return self.selections < len(self.quantiles)
 
     def loss(self, *, units: int, groups: int) -> PrivacyLoss:
-        """Return what a release costs for databases `units` apart, each unit in `groups` groups.
+        """Return the loss of a release for databases `units` apart, each unit in `groups` groups.
 
         Of the choices that are paid for once, one for each group and, when splitting, for each
-        part of it, let choice j have r_j changed rows among its own. Its losses move by r_j times
-        what one row moves them, so its loss is at most ε·r_j/rows; its bounded range too, so
-        (ε·r_j/rows)²/8 of zCDP. Parts are disjoint sets of rows, or of fractions of rows that add
-        up to 1: a row lies evenly in its cell, and each slice of the cell is in one part. So in a
-        group all r_j add up to at most units·rows, however a unit's rows are spread over parts, and
-        over all groups to at most units·groups·rows.
+        part of it, let choice j have r_j changed rows among its own. They move its candidates'
+        losses by r_j times as much as one row does, so its privacy loss is at most ε·r_j/rows, and
+        by bounded range (ε·r_j/rows)²/8 of zCDP. Parts are disjoint sets of rows, or of fractions
+        of rows that add up to 1: a row lies evenly in its cell, and each slice of the cell is in
+        one part. So in a group all r_j add up to at most units·rows, however a unit's rows are
+        spread over parts, and over all groups to at most units·groups·rows.
             Σ ε·r_j/rows <= ε·units·groups.
             Σ (ε·r_j/rows)²/8, convex, is largest with the whole units·rows in one part of each
             of `groups` groups: groups·(ε·units)²/8.
@@ -122,12 +128,12 @@ class Quantiles:
         return PrivacyLoss(self.accounting, self.selections * amount)
 
     def rank_error(self, cells: int, confidence: Fraction) -> Fraction:
-        """Return how many rows off the ranks of all a group's quantiles are, at this confidence.
+        """Return a bound on the rank errors of all of a group's quantiles, at this confidence.
 
         From a choice's cell to the quantile it aimed at there are at most (2·rows·max(a, d - a)/
         (d·ε))·ln(cells/β) rows, but for a probability of β (Dwork & Roth 2014, Corollary 3.12;
-        permute-and-flip is never worse: McKenna & Sheldon 2020). When splitting, what
-        a part's ends are off adds up, and so does half a slice of a heavy cell per split, which
+        permute-and-flip is never worse: McKenna & Sheldon 2020). When splitting, the errors of a
+        part's two ends add to it, and so does half a slice of a heavy cell per split, which
         depends on the data and is left out here.
         """
         if not 0 < confidence < 1:
@@ -149,7 +155,8 @@ class Quantiles:
     def release(self, counts: Counts, randomness: Randomness) -> Counts:
         """Choose a cell for each quantile of each group: (groups, cells) to (groups, quantiles).
 
-        Cells are in order, and so is what is returned, in each group. Counts are 0 or more.
+        Cells are in the order of their values, and so are the chosen ones of a group. Counts are at
+        least 0. Raises TypeError unless they are a table of int64.
         """
         if counts.ndim != 2 or counts.shape[1] < 1 or counts.dtype != np.int64:
             raise TypeError("counts are a table of int64, groups by cells")
@@ -177,8 +184,8 @@ class Quantiles:
             if node.splits:
                 inside = chosen[:, node.index]
                 losses = part.slice_losses(inside, node.target)
-                within = self._choose(losses, part.slice_mask(inside), node, randomness)
-                split_at[node.index] = inside * self.slices + within
+                slice_index = self._choose(losses, part.slice_mask(inside), node, randomness)
+                split_at[node.index] = inside * self.slices + slice_index
         chosen.sort(axis=1)
         return chosen
 
@@ -192,7 +199,7 @@ class Quantiles:
         return permute_and_flip(losses, rate, randomness, present.astype(np.int64))
 
     def _nodes(self) -> Iterator[Node]:
-        """Go through the quantiles so that those a part ends at come before those inside it."""
+        """Yield the quantiles so that those at which a part ends come before those inside it."""
         count = len(self.quantiles)
         if not self.splits:
             for index, quantile in enumerate(self.quantiles):
@@ -212,9 +219,9 @@ class Quantiles:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The quantile at `index`, chosen from the part where those from `first` to before `last` are.
+    """The quantile at `index`, chosen from the part that holds those from `first` to before `last`.
 
-    `target` is which quantile of the part it is.
+    `target` is the quantile to choose in this part. `splits`: the part is split there.
     """
 
     index: int

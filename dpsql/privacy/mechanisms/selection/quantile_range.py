@@ -1,4 +1,4 @@
-"""A part of each group, from one position to another, and how far its places are from a quantile.
+"""A part of each group, from one position to another, and the losses of positions in it.
 
 Rows lie evenly in their cells: a cell is `slices` slices, each with as many slice-rows as the cell
 has rows. Positions are slices from the first cell's start; losses are in slice-rows.
@@ -17,7 +17,7 @@ from dpsql.privacy.mechanisms.selection.candidates import LIMIT
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuantileRange:
-    """The slices from `low` to `high` of each group; counts are (groups, cells)."""
+    """The slices from `low` to `high` of each group; counts have shape (groups, cells)."""
 
     counts: NDArray[np.int64]
     slices: int
@@ -25,7 +25,7 @@ class QuantileRange:
     high: NDArray[np.int64]
 
     def cell_mask(self) -> NDArray[np.bool_]:
-        """Say which cells have a slice in the part, or touch it if it is empty."""
+        """Tell which cells have a slice in the part, or touch the part if it is empty."""
         # Both ends were chosen before, and are public.
         present = self._overlap() > 0
         empty = (self.low == self.high).nonzero()[0]
@@ -33,7 +33,7 @@ class QuantileRange:
         return present
 
     def cell_losses(self, target: Fraction) -> NDArray[np.int64]:
-        """Return |(d - a)·below - a·above| of each cell's best position, for the target a/d."""
+        """Return |(d - a)·below - a·above| at each cell's best position, for the target a/d."""
         inside = self.counts * self._overlap()
         until = inside.cumsum(axis=1)
         below, above = until - inside, until[:, -1:] - until
@@ -43,7 +43,7 @@ class QuantileRange:
         return np.maximum(np.maximum(at_start, -at_end), 0)
 
     def slice_mask(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Say which of the slices + 1 positions of each group's cell are in the part."""
+        """Tell which of the slices + 1 positions of each group's cell are in the part."""
         positions = self._positions(cells)
         present: NDArray[np.bool_] = (positions >= self.low[:, None]) & (
             positions <= self.high[:, None]
@@ -51,7 +51,7 @@ class QuantileRange:
         return present
 
     def slice_losses(self, cells: NDArray[np.int64], target: Fraction) -> NDArray[np.int64]:
-        """Return |(d - a)·below - a·above| of each position of each group's cell."""
+        """Return |(d - a)·below - a·above| at the slices + 1 positions of each group's cell."""
         positions = self._positions(cells)
         at = cells[:, None]
         inside = self.counts * self._overlap()
@@ -86,6 +86,6 @@ def _signed(
 ) -> NDArray[np.int64]:
     # Clamped, they move no further than they did, and the products stay below 2^61.
     a, d = target.numerator, target.denominator
-    most = LIMIT // (2 * d)
-    signed: NDArray[np.int64] = (d - a) * below.clip(0, most) - a * above.clip(0, most)
+    max_rows = LIMIT // (2 * d)
+    signed: NDArray[np.int64] = (d - a) * below.clip(0, max_rows) - a * above.clip(0, max_rows)
     return signed

@@ -1,0 +1,128 @@
+"""How the groups that a unit counts in are chosen: this, and the salt, decide a release's integers.
+
+Whoever computes the release later has this choice to keep to, whatever takes least time. A choice
+depends on the statement, the schema, verified keys and whether there is a sidecar; never on rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Final
+
+from dpsql.analysis.lineage.functional_dependency import (
+    Trusted,
+    is_determined,
+    unit_determined_columns,
+)
+from dpsql.analysis.lineage.lineage import has_row_units, private_scans
+from dpsql.analysis.lineage.row_source import RowSource, row_source
+from dpsql.bounding.public_facts import Facts
+from dpsql.engine.sidecar.row_columns import COUNT_CAP
+from dpsql.plan.bounded_release.bounded_release import (
+    ByDomain,
+    ByHash,
+    ByRank,
+    ByStoredRank,
+    ByUnit,
+    Contributions,
+    GroupLimit,
+    KeyDomain,
+)
+from dpsql.plan.bounded_release.statistic import PairwiseDeviations, Statistic, UnitCount
+from dpsql.plan.expression import Column
+from dpsql.schema.sidecar_columns import group_count_columns
+
+MAX_RANK_PRIME: Final = 127
+"""A set of so many ranks fits 128 bits. It is a prime: a·x + b of different x differ modulo it."""
+
+
+def choose_group_limit(contributions: Contributions, groups: int, facts: Facts) -> GroupLimit:
+    """How a unit is kept to `groups` groups of `contributions`, which may have statistics by now.
+
+    A choice by hash or by rank takes time, so it is made only where a unit may be in more groups.
+    """
+    if contributions.keys and not unit_independent_keys(contributions, facts.verified):
+        tables = {s.table.display_name for s in private_scans(contributions.source)}
+        return ByUnit(tuple(sorted(tables)))
+    cells = cell_count(contributions.domains, range(len(contributions.keys)))
+    if cells is not None and cells <= groups:
+        return ByDomain(cells)
+    few = cells is not None and cells <= MAX_RANK_PRIME and is_sum_only(contributions)
+    computed = ByRank(groups, MAX_RANK_PRIME) if few else ByHash(groups)
+    column = _stored_rank_column(contributions, groups, facts)
+    return computed if column is None else ByStoredRank(groups, column, computed)
+
+
+def unit_independent_keys(contributions: Contributions, trusted: Trusted) -> list[int]:
+    """The indices of the keys that the unit doesn't determine, by the keys of `trusted` tables."""
+    known = unit_determined_columns(contributions.source, trusted)
+    return [
+        index
+        for index, key in enumerate(contributions.keys)
+        if not is_determined(key.expression, known)
+    ]
+
+
+def cell_count(domains: tuple[KeyDomain, ...], keys: Sequence[int]) -> int | None:
+    """How many combinations of values the keys at these indices can have; None if unknown."""
+    wanted = set(keys)
+    sizes = []
+    for domain in domains:
+        overlap = [i for i, key in enumerate(domain.keys) if key in wanted]
+        wanted -= set(domain.keys)
+        if len(overlap) == len(domain.keys):
+            sizes.append(len(domain.cells))  # which are distinct
+        elif overlap:
+            sizes.append(len(set(map(itemgetter(*overlap), domain.cells))))
+    return None if wanted else max(1, math.prod(sizes))
+
+
+def is_sum_only(contributions: Contributions, *, of_units: bool = False) -> bool:
+    """Nothing but sums over rows is asked of the groups that are kept; or numbers `of_units`."""
+    if contributions.cell_choices or has_row_units(contributions.source):
+        return False
+    return all(
+        _is_sum(s) or (of_units and isinstance(s.term, UnitCount)) for s in contributions.statistics
+    )
+
+
+def only_group_column(contributions: Contributions, rows: RowSource, facts: Facts) -> str | None:
+    """The column of the rows' table whose values are a unit's groups; None if there is none.
+
+    It is the one key that the unit doesn't determine, and the sidecar counts a unit's values of it.
+    """
+    independent = unit_independent_keys(contributions, facts.verified)
+    names = {counted_column(contributions, rows, index) for index in independent}
+    (name,) = names if len(names) == 1 else (None,)
+    return name
+
+
+def counted_column(contributions: Contributions, rows: RowSource, index: int) -> str | None:
+    """The column that the key at `index` is, if a sidecar counts a unit's rows by its values."""
+    key = contributions.keys[index].expression
+    column = rows.columns.get(key) if isinstance(key, Column) else None
+    if column is None or column.name not in group_count_columns(rows.scan.table):
+        return None
+    return column.name
+
+
+def _stored_rank_column(contributions: Contributions, groups: int, facts: Facts) -> str | None:
+    """The column whose values' ranks in a sidecar choose a unit's groups; None if none may.
+
+    Ranks are of all values that the unit has in the table. Where rows are filtered it has others
+    here: of 60 suppliers in all, the 12 of lowest rank would miss most of the 3 that are asked for.
+    """
+    rows = row_source(contributions.source, facts.verified)
+    if rows is None or not rows.is_complete or not facts.in_sidecar(rows.scan.table):
+        return None
+    if not contributions.statistics or contributions.cell_choices or groups >= COUNT_CAP:
+        return None
+    if any(s.is_over_distinct_values for s in contributions.statistics):
+        return None  # values are chosen among those of groups that a hash has chosen
+    return only_group_column(contributions, rows, facts)
+
+
+def _is_sum(statistic: Statistic) -> bool:
+    return statistic.is_row_sum and not isinstance(statistic.term, PairwiseDeviations)

@@ -1,0 +1,46 @@
+"""What an analyst may tighten of a release; nothing here loosens the schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from dpsql.schema.model import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class ContributionLimits:
+    """Limits below the schema's on what one unit contributes; None where the schema's hold."""
+
+    groups: int | None = None
+    rows_per_group: int | None = None
+    rows: int | None = None
+
+    def tightened(self, limits: Limits) -> Limits:
+        """The schema's limits, or lower ones."""
+        return Limits(
+            _tighter(limits.groups, self.groups),
+            _tighter(limits.rows_per_group, self.rows_per_group),
+            _tighter(limits.rows, self.rows),
+            limits.declared,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseOptions:
+    """Which groups and counts of a release are shown.
+
+    `min_units`: groups of fewer units, as far as noise lets tell, are left out. `nonnegative`:
+    counts below 0 are shown as 0, which biases sums over many of them upwards.
+    """
+
+    min_units: int | None = None
+    nonnegative: bool = False
+
+
+AS_DECLARED: Final = ContributionLimits()
+ALL_GROUPS: Final = ReleaseOptions()
+
+
+def _tighter(declared: int, requested: int | None) -> int:
+    return declared if requested is None else min(declared, requested)

@@ -1,0 +1,140 @@
+"""Units' sums in groups, limited and summed: what was proved is what is emitted.
+
+| level    | one row per        | columns                                                   |
+| -------- | ------------------ | --------------------------------------------------------- |
+| terms    | row of the source  | unit, groups, and each statistic's term before its clamp   |
+| partials | unit and group     | number of rows, sums of clamped terms; keys become cells   |
+| scaled   | the same           | sums as integers, scaled down where rows are too many      |
+| clamped  | the same           | sums within their intervals; then groups, and rows in all  |
+| totals   | group              | sums of integers                                           |
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dpsql.analysis.sensitivity import partial_bound, partial_interval, rows_per_group
+from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
+from dpsql.emit.release.contribution import clamp_to, number_of_rows, sum_of
+from dpsql.emit.release.contributions import (
+    group_names,
+    grouped,
+    grouped_names,
+    join_keys,
+    select_from,
+)
+from dpsql.emit.release.group_limit import limit_groups
+from dpsql.emit.release.total_row_limit import counted_rows, limited_rows, weight_of
+from dpsql.emit.sql.function_call import narrowest_cast
+from dpsql.emit.sql.identifier import column_ref, union_all, with_alias
+from dpsql.emit.sql.literal import integer
+from dpsql.plan.bounded_release.bounded_release import (
+    ByHash,
+    ByRank,
+    ByStoredRank,
+    Contributions,
+    LimitGroups,
+)
+from dpsql.plan.bounded_release.column_names import ROW_COUNT, UNIT, WEIGHT, total_name
+from dpsql.plan.bounded_release.statistic import Statistic, UnitsOverLimit
+
+
+def unit_group_sums(
+    contributions: Contributions, rows: exp.Select, late: frozenset[int]
+) -> exp.Select:
+    """Each unit's sums in each group, of `rows` as `emit_contributions` gives them."""
+    by = [column_ref(name) for name in (UNIT, *grouped_names(contributions, late))]
+    return grouped(
+        rows, by, [with_alias(item, name) for name, item in unit_sums(contributions).items()]
+    )
+
+
+def unit_sums(contributions: Contributions) -> dict[str, exp.Expr]:
+    """What is summed over a unit's rows in a group: how many they are, and their terms."""
+    sums: dict[str, exp.Expr] = {ROW_COUNT: number_of_rows()}
+    for index, statistic in enumerate(contributions.statistics):
+        if statistic.needs_sum:
+            sums |= uncentered_sums(statistic, index)
+    return sums
+
+
+def limited_totals(
+    limited: LimitGroups,
+    sums: exp.Select,
+    late: frozenset[int],
+    *,
+    unlimited: exp.Select | None = None,
+    are_chosen: bool = False,
+) -> exp.Select:
+    """Each unit's `sums` in each group, limited, and then summed by group.
+
+    `unlimited` are totals of other units by group, which are added. Where units' groups
+    `are_chosen` already, sums are in no others. Of the domains `late`, `sums` have the keys in
+    place of cells.
+    """
+    terms = limited.contributions
+    names = group_names(terms)
+    groups = [column_ref(name) for name in names]
+    numbered = list(enumerate(terms.statistics))
+    max_rows = limited.rows
+    is_ranked = isinstance(limited.limit, ByHash | ByRank | ByStoredRank)
+    units = [UNIT] if is_ranked or max_rows is not None else []
+    keyed = {UNIT, *grouped_names(terms, late)}
+    columns = [name for name in sums.named_selects if name not in keyed]
+    partials = join_keys(sums, terms, late, [*units, *columns])
+    carried = [*map(column_ref, units), *groups]
+    steps = [with_alias(centered_steps(s, n), total_name(n)) for n, s in numbered if s.needs_sum]
+    scaled = [with_alias(_scaled_partial(s, n, limited), total_name(n)) for n, s in numbered]
+    clamped = [with_alias(_clamped_partial(s, n, limited), total_name(n)) for n, s in numbered]
+    counted = select_from(partials, [*carried, column_ref(ROW_COUNT), *steps])
+    needs_weight = max_rows is not None and weight_of(terms.statistics) == WEIGHT
+    weights = [with_alias(counted_rows(rows_per_group(limited)), WEIGHT)] if needs_weight else []
+    bounded = select_from(
+        select_from(counted, [*carried, *weights, *scaled]),
+        [*carried, *(column_ref(item.alias) for item in weights), *clamped],
+    )
+    sums_of_units = bounded if are_chosen else limit_groups(bounded, limited, names)
+    if max_rows is not None:
+        sums_of_units = limited_rows(sums_of_units, names, terms.statistics, max_rows)
+    if unlimited is not None:
+        shown = [*groups, *(column_ref(total_name(n)) for n, _ in numbered)]
+        both = exp.union(select_from(sums_of_units, shown), unlimited, distinct=False, copy=False)
+        sums_of_units = union_all(both)
+    return grouped(sums_of_units, groups, [_total(n) for n, _ in numbered])
+
+
+def _total(number: int) -> exp.Expr:
+    """The sum of a statistic over the units of a group; 0 of none."""
+    summed = sum_of(column_ref(total_name(number)))
+    return with_alias(exp.Coalesce(this=summed, expressions=[integer(0)]), total_name(number))
+
+
+def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> exp.Expr:
+    """A unit's sum in a group, scaled down if it has too many rows there; `//` goes toward 0."""
+    rows = rows_per_group(limited)
+    if isinstance(statistic.term, UnitsOverLimit):
+        many = exp.GT(this=column_ref(ROW_COUNT), expression=integer(rows))
+        return exp.case().when(many, integer(1), copy=False).else_(integer(0), copy=False)
+    if not statistic.is_row_sum:
+        return integer(1)
+    if statistic.is_row_count:
+        return counted_rows(rows)
+    total = column_ref(total_name(number))
+    scaled = exp.IntDiv(
+        this=exp.Paren(this=exp.Mul(this=total.copy(), expression=integer(rows))),
+        expression=column_ref(ROW_COUNT),
+    )
+    many = exp.GT(this=column_ref(ROW_COUNT), expression=integer(rows))
+    return exp.case().when(many, scaled, copy=False).else_(total, copy=False)
+
+
+def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) -> exp.Expr:
+    """A unit's sum in a group, within the very interval that its sensitivity is derived from."""
+    bound = partial_bound(statistic, limited)
+    if isinstance(statistic.term, UnitsOverLimit) or statistic.is_row_count:
+        return column_ref(total_name(number))  # scaling left no more
+    if not statistic.is_row_sum:
+        return integer(bound)
+    low, high = partial_interval(statistic, limited)
+    clamped = clamp_to(exp.case(), column_ref(total_name(number)), integer(low), integer(high))
+    return narrowest_cast(clamped, low, high)

@@ -1,0 +1,58 @@
+"""The choice of a physical plan: of all strategies that apply, the one of the least estimate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.bounding.public_facts import Facts
+from dpsql.physical.modifier.sidecar_access import with_sidecar, without_sidecar
+from dpsql.physical.plan import STRATEGIES, PhysicalPlan
+from dpsql.plan.bounded_release.bounded_release import Limited
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A strategy that applies, and what it is taken to cost, in passes over the rows."""
+
+    plan: PhysicalPlan
+    estimate: Fraction
+
+    @property
+    def name(self) -> str:
+        """The strategy's name."""
+        return type(self.plan).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The cheapest `plan` of all `candidates`, which stand by estimate.
+
+    `limited` has the rows as they are read, from a sidecar where there is one.
+    """
+
+    limited: Limited
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def plan(self) -> PhysicalPlan:
+        """The plan that is run."""
+        return self.candidates[0].plan
+
+
+def choose(limited: Limited, facts: Facts) -> Choice:
+    """The ways to the integers of `limited`, the cheapest first."""
+    return _choice(with_sidecar(limited, facts), facts)
+
+
+def choose_without_sidecar(limited: Limited, facts: Facts) -> Choice:
+    """The same over the source's own tables alone."""
+    return _choice(without_sidecar(limited), facts)
+
+
+def _choice(limited: Limited, facts: Facts) -> Choice:
+    plans = (strategy.applies(limited, facts) for strategy in STRATEGIES)
+    candidates = [Candidate(plan, plan.estimate()) for plan in plans if plan is not None]
+    # Of equal estimates, the order of STRATEGIES decides.
+    candidates.sort(key=lambda candidate: candidate.estimate)
+    return Choice(limited, tuple(candidates))

@@ -1,0 +1,123 @@
+"""What ways to a release are taken to cost, and from where on each is worth its while.
+
+A cost is a number of passes: one is what DuckDB takes to read the rows of a release and sum them by
+group, without any limit. Costs follow from the statement and the schema, never from rows, so that
+EXPLAIN PRIVACY may show them; they choose among ways to the same integers, and decide nothing else.
+
+All figures are of TPC-H at scale 1 on two cores, private time over plain time (docs/performance.md
+and docs/adr have the measurements). They are rounded: only their order decides.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import prod
+from typing import Final
+
+from dpsql.analysis.domains.column_domains import column_domains
+from dpsql.analysis.domains.expression_domain import domain
+from dpsql.plan.bounded_release.bounded_release import (
+    ByHash,
+    ByRank,
+    ByStoredRank,
+    Contributions,
+    GroupLimit,
+)
+from dpsql.plan.operator import Scan
+from dpsql.plan.traversal import operators
+
+READ: Final = Fraction(1)
+"""To read a table's rows and sum them by group."""
+
+JOIN: Final = Fraction(4)
+"""To join one more table to all rows: lineitem with orders takes 4.7 times the sums alone."""
+
+GROUP_BY_UNIT: Final = Fraction(8)
+"""To sum rows by unit and group: flags take 9.1 times as long with the unit in the lines."""
+
+CHOOSE_GROUPS: Final = Fraction(8)
+"""To rank each unit's groups once they are summed: flags 12.4 become 17.6, clerk 25 becomes 62."""
+
+SETS_OF_RANKS: Final = Fraction(8)
+"""To find which groups each unit has before rows are summed: by month 10, by ranking them 16."""
+
+COUNT_UNITS: Final = Fraction(8)
+"""To count the rows of each unit, and keep them: a quarter's orders by clerk take a third less."""
+
+UNITS_PER_ROW: Final = Fraction(1, 4)
+"""How many units there are taken to be for a row of the table of which a unit has most rows."""
+
+MAX_JOINED_TABLES: Final = 2
+"""Of more tables, to join them for each of two parts of the rows takes longer than units do."""
+
+SMALL_GROUP_COUNT: Final = 1_000
+"""Groups that are joined, or finished, in no time."""
+
+MIN_CLAMPED_SUMS: Final = 2
+"""Sums whose clamps are worth a second part: to plan one takes as long as to clamp a million."""
+
+MANY_ROWS_PER_BATCH: Final = (4_000_000, 4)
+"""Rows of a batch, and batches, where groups are few: at scale 10 four batches of lineitem by flag
+take 1.4 GB of memory in place of 2.6, and no longer; more take longer: each reads it again."""
+
+FEW_ROWS_PER_BATCH: Final = (500_000, 8)
+"""The same where groups are many, and sums of units nearly as many as rows: at scale 1 orders by
+clerk in three batches take a fifth less time."""
+
+MAX_ROWS_PER_BATCH: Final = 32_000_000
+"""Where batches would have more rows, there are more batches."""
+
+ROWS_OF_A_LISTED_GROUP: Final = 100
+"""What a group is taken to have at most, where keys are looked up in public rows."""
+
+
+def table_count(contributions: Contributions) -> int:
+    """How many tables the rows are read from."""
+    return sum(isinstance(operator, Scan) for operator in operators(contributions.source))
+
+
+def cost_of_rows(contributions: Contributions) -> Fraction:
+    """To read the rows and sum them by group."""
+    return READ + JOIN * max(0, table_count(contributions) - 1)
+
+
+def cost_of_choice(limit: GroupLimit) -> Fraction:
+    """To rank the groups of each unit, where it may be in more than it keeps."""
+    is_ranked = isinstance(limit, ByHash | ByRank | ByStoredRank)
+    return CHOOSE_GROUPS if is_ranked else Fraction(0)
+
+
+def limited_share(expected_rows: Fraction, max_rows: int) -> Fraction:
+    """The part of the rows that units of more than `max_rows` rows have, of `expected_rows` each.
+
+    Units are taken to have any number of rows up to twice the expected one, as often as any other.
+    """
+    if not expected_rows:
+        return Fraction(0)
+    return max(Fraction(0), 1 - Fraction(max_rows) / (2 * expected_rows))
+
+
+def has_few_groups(contributions: Contributions) -> bool:
+    """All groups are listed, and so few that what is done for each of them takes no time."""
+    listed = sum(len(each.keys) for each in contributions.domains)
+    return (
+        listed == len(contributions.keys)
+        and prod(len(each.cells) for each in contributions.domains) <= SMALL_GROUP_COUNT
+    )
+
+
+def late_key_joins(contributions: Contributions) -> frozenset[int]:
+    """The indices of domains that sums are joined to, not rows: there are fewer of them.
+
+    Rows are grouped by the keys themselves, of which each cell has its own. Only where the schema
+    or the statement lists a key's values, so that few rows are in no cell: GROUP BY l_partkey for
+    parts of one brand would sum the lines of all parts first.
+    """
+    below = column_domains(contributions.source)
+    return frozenset(
+        index
+        for index, each in enumerate(contributions.domains)
+        if len(each.keys) == 1
+        and len(each.cells) <= SMALL_GROUP_COUNT
+        and domain(contributions.keys[each.keys[0]].expression, below).values is not None
+    )

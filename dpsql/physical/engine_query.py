@@ -1,0 +1,167 @@
+"""The SQL of a release: by its physical plan, at once, batch by batch, and without a sidecar.
+
+All of it is made when a statement is compiled. Nothing is emitted after the charge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from dpsql.bounding.public_facts import Facts
+from dpsql.emit.release.contributions import emit_contributions, group_names
+from dpsql.emit.release.distinct_count import with_distinct
+from dpsql.emit.release.histogram import histogram
+from dpsql.emit.sql.render import rendered
+from dpsql.physical.choose import Choice, choose, choose_without_sidecar
+from dpsql.physical.cost import late_key_joins
+from dpsql.physical.emission import Emission
+from dpsql.physical.modifier.sidecar_access import sidecar_tables
+from dpsql.physical.modifier.unit_batches import batch_policy, is_sum_over_units, sum_of_batches
+from dpsql.physical.plan import PhysicalPlan
+from dpsql.plan.bounded_release.bounded_release import (
+    BoundedRelease,
+    ByHash,
+    ByRank,
+    ByStoredRank,
+    Contributions,
+    Limited,
+    LimitGroups,
+    OneRowPerUnit,
+)
+from dpsql.plan.bounded_release.column_names import (
+    CELL_NUMBER,
+    ROW_COUNT,
+    domain_table_name,
+    total_name,
+)
+from dpsql.plan.bounded_release.engine_query import (
+    DomainTable,
+    EngineQuery,
+    Histogram,
+    UnitBatches,
+    WithoutSidecar,
+)
+from dpsql.plan.operator import Release
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRelease:
+    """A release with its physical plan, and the SQL of all ways in which it may be run."""
+
+    choice: Choice
+    query: EngineQuery
+    batches: UnitBatches | None
+    without_sidecar: WithoutSidecar | None
+
+
+def plan_release(
+    bounded: BoundedRelease, facts: Facts, releases: Mapping[Release, str]
+) -> PlannedRelease:
+    """The cheapest plan of `bounded`, emitted; `releases` are the tables of those that it reads."""
+    choice = choose(bounded.limited, facts)
+    query, batches = _emitted(bounded, choice, releases)
+    tables, fallback = sidecar_tables(choice.limited), None
+    if tables:
+        others = choose_without_sidecar(bounded.limited, facts)
+        fallback = WithoutSidecar(tables, *_emitted(bounded, others, releases))
+    return PlannedRelease(choice, query, batches, fallback)
+
+
+def _emitted(
+    bounded: BoundedRelease, choice: Choice, releases: Mapping[Release, str]
+) -> tuple[EngineQuery, UnitBatches | None]:
+    plan, batches = choice.plan, None
+    if can_be_batched(plan, bounded.contributions):
+        query = emit_query(plan, choice.limited, releases, in_batches=True)
+        batches = UnitBatches(query, batch_policy(bounded))
+    return emit_query(plan, choice.limited, releases), batches
+
+
+def can_be_batched(plan: PhysicalPlan, contributions: Contributions) -> bool:
+    """Whether the integers can be found batch by batch, and take memory that this would save."""
+    return plan.is_blocking and is_sum_over_units(contributions)
+
+
+def emit_query(
+    plan: PhysicalPlan,
+    limited: Limited,
+    releases: Mapping[Release, str],
+    *,
+    in_batches: bool = False,
+) -> EngineQuery:
+    """The statement of a release's integers, and those of its cells' counts.
+
+    If `in_batches`, they are of one batch of the units each time; ValueError if `plan` has none.
+    """
+    terms = _contributions(limited)
+    if in_batches and not can_be_batched(plan, terms):
+        raise ValueError("what isn't told apart by units would be found in each batch")
+    emission = Emission(releases, late_key_joins(terms), in_batches)
+    with_unit = isinstance(limited, LimitGroups)
+    select = plan.emit(emission)
+    are_distinct = any(s.is_over_distinct_values for s in terms.statistics)
+    if isinstance(limited, LimitGroups) and are_distinct:
+        rows = emit_contributions(terms, releases, with_unit=True)
+        select = with_distinct(select, limited, rows)
+    counts = [
+        histogram(
+            limited,
+            emission.batch(emit_contributions(terms, releases, with_unit=with_unit)),
+            number,
+        )
+        for number in range(len(terms.cell_choices))
+    ]
+    totals, cells = _sums_of_batches(terms) if in_batches else (None, None)
+    return EngineQuery(
+        rendered(select),
+        _domain_tables(terms),
+        in_batches or _is_salted(limited),
+        tuple(Histogram(rendered(count), with_unit, cells) for count in counts),
+        totals,
+    )
+
+
+def _domain_tables(contributions: Contributions) -> tuple[DomainTable, ...]:
+    return tuple(
+        DomainTable(
+            domain_table_name(index),
+            tuple(contributions.keys[key].expression.type for key in domain.keys),
+            domain.cells,
+        )
+        for index, domain in enumerate(contributions.domains)
+    )
+
+
+def _sums_of_batches(contributions: Contributions) -> tuple[str, str]:
+    """What sums totals of batches, and what sums their counts of cells."""
+    names = group_names(contributions)
+    sums = [total_name(number) for number in range(len(contributions.statistics))]
+    return (
+        rendered(sum_of_batches(names, sums)),
+        rendered(sum_of_batches([*names, CELL_NUMBER], [ROW_COUNT])),
+    )
+
+
+def _is_salted(limited: Limited) -> bool:
+    """Groups, or values in them, are chosen by a hash."""
+    match limited:
+        case OneRowPerUnit():
+            return False
+        case LimitGroups(limit=limit, contributions=terms):
+            return isinstance(limit, ByHash | ByRank | ByStoredRank) or any(
+                s.is_over_distinct_values for s in terms.statistics
+            )
+        case missing:
+            assert_never(missing)
+
+
+def _contributions(limited: Limited) -> Contributions:
+    match limited:
+        case OneRowPerUnit(source=terms):
+            return terms
+        case LimitGroups(contributions=terms):
+            return terms
+        case missing:
+            assert_never(missing)

@@ -1,0 +1,111 @@
+"""Private tables are read from the sidecar, where rows are stored with their units.
+
+That changes no row of the plan: which rows there are, whose they are, and every limit stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, assert_never
+
+from dpsql.bounding.public_facts import Facts
+from dpsql.engine.sidecar.row_columns import (
+    COUNT_CAP,
+    UNIT_ROW_COUNT,
+    first_row_column,
+    group_rank_column,
+    out_of_range_column,
+    value_count_column,
+)
+from dpsql.physical.modifier.clamp_elimination import OUT_OF_RANGE_TYPE
+from dpsql.plan.bounded_release.bounded_release import (
+    ByStoredRank,
+    Contributions,
+    Limited,
+    LimitGroups,
+    OneRowPerUnit,
+)
+from dpsql.plan.operator import Plan, Release, Scan, SidecarAccess
+from dpsql.plan.traversal import operators, replace_sources
+from dpsql.schema.model import Column as Declared
+from dpsql.schema.model import Table
+from dpsql.schema.sidecar_columns import group_count_columns, range_checked_columns
+from dpsql.schema.sql_type import Boolean, Integer
+
+COUNT_TYPE: Final = Integer(16, signed=False)
+"""The type of a sidecar's numbers of rows, and of ranks."""
+
+
+def with_sidecar(limited: Limited, facts: Facts) -> Limited:
+    """`limited` over the tables of the sidecar; releases below are read as tables, as always."""
+    terms = _contributions(limited)
+    return _over(limited, replace(terms, source=_with_sidecar(terms.source, facts)))
+
+
+def without_sidecar(limited: Limited) -> Limited:
+    """`limited` where no sidecar stores ranks: a unit's groups are chosen by what is computed."""
+    match limited:
+        case LimitGroups(limit=ByStoredRank(without_sidecar=computed)):
+            return replace(limited, limit=computed)
+        case _:
+            return limited
+
+
+def sidecar_tables(limited: Limited) -> frozenset[str]:
+    """The names of the tables that are read from the sidecar."""
+    plans = operators(_contributions(limited).source)
+    return frozenset(
+        plan.table.name for plan in plans if isinstance(plan, Scan) and plan.sidecar is not None
+    )
+
+
+def _contributions(limited: Limited) -> Contributions:
+    match limited:
+        case OneRowPerUnit(source=terms):
+            return terms
+        case LimitGroups(contributions=terms):
+            return terms
+        case missing:
+            assert_never(missing)
+
+
+def _over(limited: Limited, contributions: Contributions) -> Limited:
+    match limited:
+        case OneRowPerUnit():
+            return replace(limited, source=contributions)
+        case LimitGroups(source=clamped):
+            sums = replace(clamped.source, source=contributions)
+            return replace(limited, source=replace(clamped, source=sums))
+        case missing:
+            assert_never(missing)
+
+
+def _with_sidecar(plan: Plan, facts: Facts) -> Plan:
+    match plan:
+        case Release():
+            return plan
+        case Scan(table=table, unit=unit):
+            is_ready = unit is not None and facts.in_sidecar(table)
+            return replace(plan, sidecar=SidecarAccess.ROWS) if is_ready else plan
+        case _:
+            return replace_sources(lambda source: _with_sidecar(source, facts), plan)
+
+
+def with_sidecar_columns(table: Table) -> Table:
+    """`table` with the columns that a sidecar stores beside its rows."""
+    names = [UNIT_ROW_COUNT]
+    names += [
+        name(c)
+        for c in group_count_columns(table)
+        for name in (value_count_column, group_rank_column)
+    ]
+    added = {n: Declared(n, COUNT_TYPE, bounds=(0, COUNT_CAP), nullable=False) for n in names}
+    added |= {
+        name: Declared(name, Boolean(), nullable=False)
+        for name in map(first_row_column, group_count_columns(table))
+    }
+    added |= {
+        name: Declared(name, OUT_OF_RANGE_TYPE, bounds=(0, 1), nullable=False)
+        for name in (out_of_range_column(column.name) for column in range_checked_columns(table))
+    }
+    return replace(table, columns={**table.columns, **added})

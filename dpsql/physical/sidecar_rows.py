@@ -1,0 +1,177 @@
+"""A release's rows as a sidecar stores them: beside each, how many rows its unit has.
+
+Numbers of a unit's rows are stored for the unit, and for its rows of each value of a column. They
+tell which rows are of units that no limit can bind: whatever is filtered or joined on the way only
+leaves fewer rows of a unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dpsql.analysis.lineage.lineage import unit
+from dpsql.analysis.lineage.row_source import RowSource, replace_source, row_source
+from dpsql.bounding.group_choice import counted_column, only_group_column
+from dpsql.bounding.public_facts import Facts
+from dpsql.engine.sidecar.row_columns import (
+    COUNT_CAP,
+    UNIT_ROW_COUNT,
+    group_rank_column,
+    value_count_column,
+)
+from dpsql.physical.modifier.owner_join_elimination import (
+    OwnerJoinElimination,
+    eliminate_owner_joins,
+)
+from dpsql.physical.modifier.sidecar_access import COUNT_TYPE, with_sidecar_columns
+from dpsql.plan.bounded_release.bounded_release import (
+    ByHash,
+    ByRank,
+    ByStoredRank,
+    Contributions,
+    LimitGroups,
+)
+from dpsql.plan.expression import (
+    Call,
+    Column,
+    Compare,
+    Comparison,
+    Expression,
+    Literal,
+    Or,
+    conjunction,
+)
+from dpsql.plan.operator import Filter, Join, Scan, SidecarAccess
+from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import operators
+
+CountLimits = tuple[tuple[str, int], ...]
+"""Columns that a sidecar stores beside each row, each with the most that it may hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class SidecarRows:
+    """The rows below `limited`, one for one those of the sidecar's table `row_source`.
+
+    `elimination` has them without the tables that lead from a row to its unit.
+    """
+
+    limited: LimitGroups
+    row_source: RowSource
+    elimination: OwnerJoinElimination
+    facts: Facts
+
+    @property
+    def contributions(self) -> Contributions:
+        """The rows as the statement asks for them."""
+        return self.limited.contributions
+
+    def unlimited_rows(self) -> CountLimits | None:
+        """The counts up to which no limit can bind a row's unit in its group; None if none are.
+
+        Where a unit's rows in all its groups are limited, too, it has no more in all, of any group.
+        """
+        if isinstance(self.limited.limit, ByHash | ByRank):
+            return None
+        column, rows = self._finest_column(), self.limited.source.rows_per_group
+        limits = [(UNIT_ROW_COUNT if column is None else value_count_column(column), rows)]
+        in_all = self.limited.rows
+        if in_all is not None and column is not None:
+            # Of no more rows in all, there are no more in a group.
+            limits = [(UNIT_ROW_COUNT, in_all), *(limits if rows < in_all else [])]
+        return None if max(limit for _, limit in limits) >= COUNT_CAP else tuple(limits)
+
+    def stored_rank(self, number: int) -> tuple[Column, int] | None:
+        """The column of the rank that chooses a unit's groups, and the highest that it keeps."""
+        match self.limited.limit:
+            case ByStoredRank(groups=groups, column=column):
+                return Column(number, group_rank_column(column), COUNT_TYPE), groups
+            case _:
+                return None
+
+    def group_column(self) -> str | None:
+        """The column whose values alone are a unit's groups."""
+        return only_group_column(self.contributions, self.row_source, self.facts)
+
+    def free_number(self) -> int:
+        """A number above those of all columns that a part of the rows may name."""
+        plans = list(operators(self.contributions.source))
+        columns = [column for plan in plans for column in output_columns(plan)]
+        units = [own for own in map(unit, plans) if own is not None]
+        return max(column.id for column in (*columns, *units)) + 1
+
+    def scan(self, *stored: Column) -> Scan:
+        """The table with these columns that the sidecar stores beside its rows."""
+        scan = self.elimination.scan
+        table, read = with_sidecar_columns(scan.table), (*scan.columns, *stored)
+        return replace(scan, table=table, columns=read, sidecar=SidecarAccess.NUMBERED)
+
+    def over(
+        self, scan: Scan, conditions: Sequence[Expression], added: tuple[Column, ...] = ()
+    ) -> Contributions:
+        """The rows of `scan` that meet `conditions`, with `added` columns handed on."""
+        part, known = Filter(scan, conjunction(tuple(conditions))), self.elimination
+        source = replace(self.row_source, scan=known.scan)
+        return replace(
+            self.contributions,
+            source=replace_source(known.contributions.source, source, part, added),
+        )
+
+    def exceeds(self, limits: Sequence[tuple[Column, int]]) -> tuple[Expression, ...]:
+        """Conditions that any of `limits` is exceeded, such that the engine expects few such rows.
+
+        Of rows that one comparison of a column leaves, it expects a fifth, and would keep in memory
+        whom they may meet. One of what is computed leaves a fifth of these.
+        """
+        more = [Compare(Comparison.GREATER, c, Literal(n, COUNT_TYPE)) for c, n in limits]
+        if len(more) > 1:
+            return (Or(tuple(more)),)
+        (only,) = more
+        if not any(isinstance(operator, Join) for operator in operators(self.contributions.source)):
+            return (only,)
+        same = Call("&", (only.left, Literal(COUNT_CAP, COUNT_TYPE)), COUNT_TYPE)
+        return only, replace(only, left=same)
+
+    def describe(self, limits: CountLimits) -> str:
+        """The counts, as an analyst is told."""
+        return "prepared: " + " and ".join(f"{name} <= {limit}" for name, limit in limits)
+
+    def describe_elimination(self) -> str:
+        """The tables that aren't read, as an analyst is told."""
+        names = self.elimination.eliminated_tables
+        return "".join(f"; {name} isn't read: rows have their unit" for name in names)
+
+    def _finest_column(self) -> str | None:
+        """The column with most values by which rows are counted, among the keys."""
+        indices = range(len(self.contributions.keys))
+        names = [counted_column(self.contributions, self.row_source, index) for index in indices]
+        return max((name for name in names if name is not None), key=self._size, default=None)
+
+    def _size(self, name: str) -> tuple[float, str]:
+        values = self.row_source.scan.table.columns[name].values
+        return (float("inf") if values is None else len(values), name)
+
+
+def sidecar_rows(limited: LimitGroups, facts: Facts) -> SidecarRows | None:
+    """The rows below `limited`; None if they aren't those of one table in the sidecar."""
+    terms = limited.contributions
+    rows = row_source(terms.source, facts.verified)
+    if rows is None or rows.scan.sidecar is None:
+        return None
+    return SidecarRows(limited, rows, eliminate_owner_joins(terms, rows.scan), facts)
+
+
+def stored_rank_rows(limited: LimitGroups, facts: Facts) -> Contributions:
+    """The rows below `limited` in the groups that stored ranks choose."""
+    rows = sidecar_rows(limited, facts)
+    rank = None if rows is None else rows.stored_rank(rows.free_number())
+    if rows is None or rank is None:
+        raise ValueError("ranks are stored beside the rows of a sidecar")
+    column, groups = rank
+    return rows.over(rows.scan(column), (at_most(column, groups),))
+
+
+def at_most(column: Column, limit: int) -> Expression:
+    """The condition that a stored number is no larger than `limit`."""
+    return Compare(Comparison.LESS_EQUAL, column, Literal(limit, COUNT_TYPE))

@@ -1,0 +1,13 @@
+"""The strategies by which a release is computed: each gives the same integers.
+
+| module                | what it does                                                     |
+| --------------------- | ---------------------------------------------------------------- |
+| per_unit              | the general case: every unit's rows are summed in each group     |
+| sum_rows              | rows that are each their unit's only one are summed as they are  |
+| stored_unit_sums      | a unit's sums are read from a sidecar in place of its rows       |
+| split_by_contribution | rows that no limit can bind are summed without their units       |
+| aggregate_below_join  | a unit's rows are summed before they are joined                  |
+| choose_groups_first   | which groups units keep is found before their rows are summed    |
+| count_units_first     | units of few rows are told from others before rows are summed    |
+| unlimited_sums        | sums of rows that no limit can bind, which several strategies use |
+"""

@@ -1,0 +1,124 @@
+"""Units of few rows are told from all others by counting, before anything is summed for a unit.
+
+Which of its groups a unit keeps is known once its rows are summed in each of them, and each group
+is ranked by its hash. A unit of 12 rows has 12 groups at most, and as many rows in one of them:
+
+revenue by supplier, of 10,000, in a quarter; 12 groups and 60 rows in each
+
+rows       each with its unit and group
+many       units of more than 12 rows
+unlimited  rows of other units: GROUP BY supplier
+limited    rows of `many`: GROUP BY unit, supplier; scale, clamp, limit; then GROUP BY supplier
+
+A unit is in one of both parts with all of its rows, and that depends on its own rows alone. In the
+unlimited one no sum would be scaled or clamped, and no group would be left out. Where units are
+counted too, to tell which groups may be shown, each counts once in each of its groups, in either
+part.
+
+It takes longer where most units are of `many`. How many rows a unit has is data, so that what the
+schema says has to do: half of as many as count in all, of which a filter leaves its part of the
+values that are declared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Final, Self
+
+from sqlglot import exp
+
+from dpsql.analysis.sensitivity import rows_per_group
+from dpsql.bounding.contribution_limit import highest_fanout_table
+from dpsql.bounding.group_choice import is_sum_only
+from dpsql.bounding.public_facts import Facts
+from dpsql.emit.release.contribution import number_of_rows
+from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
+from dpsql.emit.sql.identifier import column_ref, table, with_alias
+from dpsql.emit.sql.literal import integer
+from dpsql.physical.cost import (
+    COUNT_UNITS,
+    GROUP_BY_UNIT,
+    cost_of_choice,
+    cost_of_rows,
+    limited_share,
+)
+from dpsql.physical.emission import Emission
+from dpsql.physical.selectivity import selectivity
+from dpsql.physical.strategy.unlimited_sums import unlimited_totals
+from dpsql.plan.bounded_release.bounded_release import (
+    ByHash,
+    ByRank,
+    Contributions,
+    Limited,
+    LimitGroups,
+)
+from dpsql.plan.bounded_release.column_names import UNIT
+
+_ROWS: Final = "counted"
+_OVER_LIMIT: Final = "many"
+_LIMITED_UNIT: Final = "mu"
+
+
+@dataclass(frozen=True, slots=True)
+class CountUnitsFirst:
+    """Sum the rows of units of at most `max_rows` rows, which no limit binds, without units."""
+
+    limited: LimitGroups
+    max_rows: int
+
+    is_blocking: ClassVar = False
+
+    @classmethod
+    def applies(cls, limited: Limited, facts: Facts) -> Self | None:  # noqa: ARG003 - as all do
+        """The plan, where each unit's groups are chosen, and sums are asked of their rows."""
+        if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByHash | ByRank):
+            return None
+        if not is_sum_only(limited.contributions, of_units=True):
+            return None
+        in_all = [] if limited.rows is None else [limited.rows]
+        return cls(limited, min(limited.limit.groups, rows_per_group(limited), *in_all))
+
+    def estimate(self) -> Fraction:
+        """In passes over the rows, of which the units over the limit have a share."""
+        terms = self.limited.contributions
+        share = limited_share(_expected_rows(terms), self.max_rows)
+        limits = GROUP_BY_UNIT + cost_of_choice(self.limited.limit)
+        return cost_of_rows(terms) + COUNT_UNITS + share * limits
+
+    @property
+    def note(self) -> str:
+        """What an analyst is told."""
+        rows = f"{self.max_rows} row{'s' if self.max_rows > 1 else ''}"
+        return f"units of at most {rows}: summed without regard to units"
+
+    def emit(self, emission: Emission) -> exp.Select:
+        """The totals of groups."""
+        terms, late = self.limited.contributions, emission.late
+        unlimited = unlimited_totals(terms, _rows_of_units(are_limited=False), late)
+        sums = unit_group_sums(terms, _rows_of_units(are_limited=True), late)
+        totals = limited_totals(self.limited, sums, late, unlimited=unlimited)
+        return totals.with_(
+            _ROWS, as_=emission.unit_rows(terms), materialized=True, copy=False
+        ).with_(_OVER_LIMIT, as_=self._limited_units(), materialized=True, copy=False)
+
+    def _limited_units(self) -> exp.Select:
+        return (
+            exp.select(with_alias(column_ref(UNIT), _LIMITED_UNIT), copy=False)
+            .from_(table(_ROWS), copy=False)
+            .group_by(column_ref(UNIT), copy=False)
+            .having(exp.GT(this=number_of_rows(), expression=integer(self.max_rows)), copy=False)
+        )
+
+
+def _rows_of_units(*, are_limited: bool) -> exp.Select:
+    """The rows of units that have too many, or of all others."""
+    units = exp.select(column_ref(_LIMITED_UNIT), copy=False).from_(table(_OVER_LIMIT), copy=False)
+    is_limited = exp.In(this=column_ref(UNIT), query=exp.Subquery(this=units))
+    rows = exp.select(exp.Star(), copy=False).from_(table(_ROWS), copy=False)
+    return rows.where(is_limited if are_limited else exp.Not(this=is_limited), copy=False)
+
+
+def _expected_rows(contributions: Contributions) -> Fraction:
+    """How many rows a unit is taken to have."""
+    return selectivity(contributions.source) * highest_fanout_table(contributions).limits.rows / 2

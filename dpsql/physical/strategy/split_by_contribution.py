@@ -1,0 +1,151 @@
+"""Rows of a sidecar's table are summed without their units where no limit can bind.
+
+A unit's rows of one group are either all unlimited or all limited, since that depends on the unit
+and the group alone: on how many rows the unit has with the group's value of a column. Whatever is
+filtered or looked up on the way only leaves fewer. For an unlimited (unit, group), the sums of each
+unit would be of the same clamped terms, of no more rows than the limit, not scaled and not clamped:
+
+sum(x) GROUP BY flag, 60 rows of a unit in a group, by domain
+
+unlimited  rows with flag <= 60   sum(clamped x) GROUP BY flag
+limited    rows with flag >  60   GROUP BY unit, flag; scale, clamp, limit; then GROUP BY flag
+
+Where a unit's rows in all its groups are limited, too, unlimited units have no more in all, of any
+group: the others are all limited, and their sums are scaled down together.
+
+A condition on a row would not do: with x <= 60 unlimited, a unit of 60 rows below and 60 above
+counts for 120. Nor do rows alone where groups are limited by a hash: a unit with 12 unlimited
+groups and 12 others would be in 24. There, rows are told apart only where stored ranks have chosen
+the unit's groups: all other rows are left out of both parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from sqlglot import exp
+
+from dpsql.bounding.public_facts import Facts
+from dpsql.emit.release.contributions import emit_contributions
+from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
+from dpsql.engine.sidecar.row_columns import first_row_column
+from dpsql.physical.cost import MAX_JOINED_TABLES, cost_of_rows, table_count
+from dpsql.physical.emission import Emission
+from dpsql.physical.modifier.clamp_elimination import (
+    NoClampCondition,
+    no_clamp_condition,
+    tested_columns,
+)
+from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
+from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
+from dpsql.physical.strategy.unlimited_sums import unlimited_totals
+from dpsql.plan.bounded_release.bounded_release import Contributions, Limited, LimitGroups
+from dpsql.plan.bounded_release.statistic import RowCount, Statistic, UnitCount
+from dpsql.plan.expression import Column
+from dpsql.schema.sql_type import Boolean
+
+
+@dataclass(frozen=True, slots=True)
+class SplitByContribution:
+    """Sum the `unlimited` rows by group; the `rest`, of other units, as all are without a split.
+
+    No unit has rows of one group in both. Rows that meet `no_clamp` are summed apart, as they are.
+    """
+
+    limited: LimitGroups
+    unlimited: Contributions
+    rest: Contributions
+    no_clamp: NoClampCondition | None
+    note: str
+
+    is_blocking: ClassVar = False
+
+    @classmethod
+    def applies(cls, limited: Limited, facts: Facts) -> Self | None:
+        """The plan, where a sidecar tells what no limit can bind, and few tables are joined."""
+        if not isinstance(limited, LimitGroups) or not limited.contributions.statistics:
+            return None
+        rows = sidecar_rows(limited, facts)
+        limits = None if rows is None else rows.unlimited_rows()
+        if rows is None or limits is None or not _are_row_sums(rows):
+            return None
+        if table_count(rows.elimination.contributions) > MAX_JOINED_TABLES:
+            return None
+        number = rows.free_number()
+        rank = rows.stored_rank(number)
+        counts = [
+            (Column(number + 2 + n, name, COUNT_TYPE), limit)
+            for n, (name, limit) in enumerate(limits)
+        ]
+        marked = _marked_row(rows, number + 1)
+        stored = [c for c, _ in counts] + [c for c in (rank and rank[0], marked) if c is not None]
+        scan = rows.scan(*stored)
+        chosen = [] if rank is None else [at_most(*rank)]
+        extra = () if marked is None else (marked,)
+        by_row = tuple(_by_row(s, marked) for s in limited.contributions.statistics)
+        no_clamp = no_clamp_condition(
+            replace(limited.contributions, statistics=by_row),
+            rows.row_source,
+            number + 2 + len(counts),
+        )
+        tested = () if no_clamp is None else no_clamp.out_of_range
+        unlimited = rows.over(
+            replace(scan, columns=(*scan.columns, *tested)),
+            (*chosen, *(at_most(column, limit) for column, limit in counts)),
+            (*extra, *tested),
+        )
+        rest = rows.over(scan, (*chosen, *rows.exceeds(counts)), extra)
+        note = _note(rows, limits, rank, no_clamp)
+        return cls(limited, replace(unlimited, statistics=by_row), rest, no_clamp, note)
+
+    def estimate(self) -> Fraction:
+        """In passes over the rows: what is joined is joined for each part."""
+        return 2 * cost_of_rows(self.unlimited)
+
+    def emit(self, emission: Emission) -> exp.Select:
+        """The totals of groups."""
+        terms, condition = self.unlimited, self.no_clamp
+        tested = () if condition is None else tested_columns(condition, terms.statistics)
+        rows = emit_contributions(
+            terms, emission.releases, with_unit=False, late=emission.late, extra=tested
+        )
+        unlimited = unlimited_totals(terms, rows, emission.late, condition)
+        sums = unit_group_sums(self.rest, emission.unit_rows(self.rest), emission.late)
+        return limited_totals(self.limited, sums, emission.late, unlimited=unlimited)
+
+
+def _are_row_sums(rows: SidecarRows) -> bool:
+    """Numbers of units are sums over rows only where one row of each unit is marked."""
+    units = any(isinstance(s.term, UnitCount) for s in rows.contributions.statistics)
+    return not units or (rows.row_source.is_complete and rows.group_column() is not None)
+
+
+def _marked_row(rows: SidecarRows, number: int) -> Column | None:
+    """The column that marks one row of each unit in a group, if units are counted."""
+    group = rows.group_column()
+    units = any(isinstance(s.term, UnitCount) for s in rows.contributions.statistics)
+    return Column(number, first_row_column(group), Boolean()) if group and units else None
+
+
+def _by_row(statistic: Statistic, marked: Column | None) -> Statistic:
+    """Of a unit's rows in a group, the one that is marked counts for the unit."""
+    if marked is not None and isinstance(statistic.term, UnitCount):
+        return Statistic(RowCount(), marked)
+    return statistic
+
+
+def _note(
+    rows: SidecarRows,
+    limits: tuple[tuple[str, int], ...],
+    rank: tuple[Column, int] | None,
+    no_clamp: NoClampCondition | None,
+) -> str:
+    """What an analyst is told."""
+    note = f"{rows.describe(limits)}: summed without regard to units"
+    if rank is not None:
+        note += f"; {rank[0].name} <= {rank[1]}: drawn once for all queries"
+    if no_clamp is not None:
+        note += "; rows within all bounds: without clamps"
+    return note + rows.describe_elimination()

@@ -1,0 +1,94 @@
+"""Sums of rows that no limit can bind: what can be done once for a group is not done for each row.
+
+Rows that no clamp would change are summed apart, as they are.
+
+| level  | one row per       | columns                                                         |
+| ------ | ----------------- | --------------------------------------------------------------- |
+| rows   | row of the source | groups, and r0 … to clamp                                        |
+| sums   | group             | sums s0 … of clamped values, m0 … of how many there are          |
+| totals | group             | sums s0 … of integers: each value less the centre, all together  |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlglot import exp
+
+from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
+from dpsql.emit.release.contribution import number_of_rows
+from dpsql.emit.release.contributions import (
+    group_names,
+    grouped,
+    grouped_names,
+    join_keys,
+    select_from,
+)
+from dpsql.emit.sql.identifier import column_ref, union_all, with_alias
+from dpsql.physical.cost import has_few_groups
+from dpsql.physical.modifier.clamp_elimination import (
+    NoClampCondition,
+    are_in_range,
+    are_out_of_range,
+)
+from dpsql.plan.bounded_release.bounded_release import Contributions
+from dpsql.plan.bounded_release.column_names import UNIT, total_name
+from dpsql.plan.bounded_release.statistic import UnitCount
+
+
+def unlimited_totals(
+    contributions: Contributions,
+    rows: exp.Select,
+    late: frozenset[int],
+    condition: NoClampCondition | None = None,
+) -> exp.Select:
+    """Groups with their totals, in integers of steps; distinct values are counted beside them.
+
+    A group has a total of the rows that meet `condition`, and one of all others.
+    """
+    groups = [column_ref(name) for name in grouped_names(contributions, late)]
+    sums = _sums(contributions, frozenset())
+    if condition is None:
+        summed = grouped(rows, groups, sums)
+    else:
+        in_range = rows.copy().where(are_in_range(condition, contributions.statistics), copy=False)
+        out_of_range = rows.where(are_out_of_range(condition, contributions.statistics), copy=False)
+        unclamped = _sums(contributions, frozenset(condition.indices))
+        arms = grouped(in_range, groups, unclamped), grouped(out_of_range, groups, sums)
+        summed = union_all(exp.union(*arms, distinct=False, copy=False))
+    few = has_few_groups(contributions)
+    totals = [
+        centered_steps(statistic, number, has_few_rows=few)
+        if statistic.needs_sum
+        else column_ref(total_name(number))
+        for number, statistic in enumerate(contributions.statistics)
+    ]
+    return totals_of(summed, contributions, late, [item.alias for item in sums], totals)
+
+
+def totals_of(
+    summed: exp.Select,
+    contributions: Contributions,
+    late: frozenset[int],
+    names: Sequence[str],
+    totals: Iterable[exp.Expr],
+) -> exp.Select:
+    """Groups with the statistics' `totals`, made of the columns of `summed` with these `names`."""
+    listed = join_keys(summed, contributions, late, names)
+    items = [with_alias(item, total_name(number)) for number, item in enumerate(totals)]
+    return select_from(listed, [*map(column_ref, group_names(contributions)), *items])
+
+
+def _sums(contributions: Contributions, unclamped: frozenset[int]) -> list[exp.Expr]:
+    """What is summed over the rows of a group."""
+    items: dict[str, exp.Expr] = {}
+    for number, statistic in enumerate(contributions.statistics):
+        if statistic.is_row_count:
+            items[total_name(number)] = number_of_rows()
+        elif isinstance(statistic.term, UnitCount):
+            # Of rows that come with their units: each counts once.
+            units = exp.Distinct(expressions=[column_ref(UNIT)])
+            items[total_name(number)] = exp.Count(this=units)
+        else:
+            items |= uncentered_sums(statistic, number, clamped=number not in unclamped)
+    return [with_alias(item, name) for name, item in items.items()]

@@ -1,0 +1,66 @@
+"""What the three stages of a session share: its engines, its ledger, and what it remembers."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dpsql.errors import InterfaceError
+from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.schema.model import Schema
+from dpsql.session.analyst_ledger import AnalystLedger
+from dpsql.session.answer.answer_cache import AnswerCache
+from dpsql.session.answer.rollup import RollUpSources
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.plan_cache import PlanCache
+from dpsql.session.run.execution import Execution, Progress
+from dpsql.session.saved.saved_releases import SavedReleases
+
+
+@dataclass(slots=True)
+class SessionContext:
+    """One analyst's use of one dataset; `default_epsilon` is what a query spends by default.
+
+    `plans`, `answers` and `sources` remember statements, answers, and releases to sum others from.
+    """
+
+    schema: Schema
+    analyst: str
+    default_epsilon: Fraction
+    randomness: Randomness
+    progress: Progress
+    execution: Execution
+    ledger: AnalystLedger
+    saved: SavedReleases
+    plans: PlanCache = field(default_factory=PlanCache)
+    answers: AnswerCache = field(default_factory=AnswerCache)
+    sources: RollUpSources = field(default_factory=RollUpSources)
+    is_open: bool = True
+
+    @property
+    def edition(self) -> str:
+        """What stored answers have in common: the version of the data, and who sees them."""
+        version = self.execution.version()
+        return version if self.schema.has_shared_store else f"{version}\0{self.analyst}"
+
+    def turn(self, compiled: CompiledStatement) -> AbstractContextManager[None]:
+        """Wait for other sessions' statements, where an execution serves several."""
+
+        def due() -> frozenset[str]:
+            ledger = self.ledger.open()
+            keys = (release.key for release in compiled.releases)
+            return frozenset(key for key in keys if ledger.stored_answer(key) is None)
+
+        return self.execution.turn(due)
+
+    def check_open(self) -> None:
+        """Refuse whatever is asked of a session that was closed."""
+        if not self.is_open:
+            raise InterfaceError("the connection is closed", hint="connect again")
+
+    def close(self) -> None:
+        """Let go of the source and the ledger."""
+        self.is_open = False
+        self.execution.close()
+        self.ledger.close()

@@ -1,0 +1,63 @@
+"""What an analyst chooses for a statement beside its text, by what each choice is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from dpsql.bounding.options import ALL_GROUPS, AS_DECLARED, ContributionLimits, ReleaseOptions
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """What is computed of noisy numbers, free.
+
+    `reuse`: where that costs nothing, an answer is summed from a stored one of more groups, at more
+    noise. `consistent`: totals and their parts are made to add up, at less noise than any alone.
+    """
+
+    reuse: bool = False
+    consistent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PriceOptions:
+    """What a statement may cost, in ε; None where nothing is set.
+
+    `max_error` is the 95 % half-width that will do, and so chooses ε; `max_cost` is the largest ε
+    of a statement, and `ceiling` the largest that whoever lends out the session allows: no
+    statement changes that.
+    """
+
+    max_error: Fraction | None = None
+    max_cost: Fraction | None = None
+    ceiling: Fraction | None = None
+
+    @property
+    def cost_cap(self) -> Fraction | None:
+        """The lesser of `max_cost` and `ceiling`; None where neither is set."""
+        caps = [cap for cap in (self.max_cost, self.ceiling) if cap is not None]
+        return min(caps, default=None)
+
+
+AS_DRAWN: Final = AnswerOptions()
+ANY_PRICE: Final = PriceOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOptions:
+    """All that an analyst may choose for one statement.
+
+    `epsilon` is what it spends if `price.max_error` doesn't choose that; None: the session's
+    default.
+    """
+
+    epsilon: Fraction | None = None
+    limits: ContributionLimits = AS_DECLARED
+    release: ReleaseOptions = ALL_GROUPS
+    answer: AnswerOptions = AS_DRAWN
+    price: PriceOptions = ANY_PRICE
+
+
+DEFAULT_OPTIONS: Final = QueryOptions()

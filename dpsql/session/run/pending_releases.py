@@ -1,0 +1,98 @@
+"""What of a statement has to be charged and drawn, and what is stored or free already."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from dpsql.ledger.ledger import Ledger
+from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.session.answer.column_errors import below_max_error
+from dpsql.session.answer.rollup import RollUp
+from dpsql.session.answer.stored_answer import from_bytes
+from dpsql.session.compile.compiled import CompiledRelease, CompiledStatement
+
+if TYPE_CHECKING:
+    from dpsql.session.context import SessionContext
+
+
+@dataclass(frozen=True, slots=True)
+class PendingReleases:
+    """What is due of one statement, and the tables that it may read: answers given before.
+
+    `stored` are the bytes that the ledger has of them, by their keys.
+    """
+
+    due: Sequence[CompiledRelease]
+    tables: Mapping[str, pa.Table]
+    stored: Mapping[str, bytes]
+
+
+def unique_releases(due: Iterable[Sequence[CompiledRelease]]) -> list[CompiledRelease]:
+    """What is drawn: what two statements ask for, or one does twice, is one release."""
+    return list({release.key: release for releases in due for release in releases}.values())
+
+
+def unpaid(
+    compiled: CompiledStatement, ledger: Ledger, free: Container[str] = ()
+) -> list[CompiledRelease]:
+    """What of `compiled` is neither stored, nor `free` by its name, nor shown without noise."""
+    candidates = (r for r in compiled.releases if r.name not in free)
+    return [
+        r
+        for r in candidates
+        if r.step.measurement.loss.amount and ledger.stored_answer(r.key) is None
+    ]
+
+
+def loss_one_by_one(due: Sequence[CompiledRelease]) -> PrivacyLoss:
+    """What `due`, of which there is at least one, costs one by one."""
+    losses = [release.step.measurement.loss for release in due]
+    return sum(losses[1:], losses[0])
+
+
+def roll_ups(context: SessionContext, compiled: CompiledStatement) -> dict[str, RollUp]:
+    """What of `compiled` isn't stored, and may be summed from what this session was given."""
+    ways = context.sources.roll_ups(compiled, context.ledger.open())
+    return below_max_error(ways, compiled.options.price.max_error)
+
+
+def pending_releases(
+    context: SessionContext, compiled: CompiledStatement, rolled: Mapping[str, RollUp]
+) -> PendingReleases:
+    """What is due of `compiled`, where the releases named in `rolled` are summed from stored ones.
+
+    What is stored is read, for which the analyst's own cap may pay, and what has no noise is run.
+    What stands above the releases is tried before, if anything is due: a failure costs nothing.
+    """
+    ledger = context.ledger.open()
+    direct = [r for r in compiled.releases if r.name not in rolled]
+    stored = [r for r in direct if ledger.stored_answer(r.key) is not None]
+    others = [r for r in direct if r not in stored]
+    due = [r for r in others if r.step.measurement.loss.amount]
+    if due:
+        context.execution.check(compiled)
+    read = [*stored, *(way.source for way in rolled.values())]
+    answers = context.ledger.read([r.key for r in read])
+    read_tables = [from_bytes(a, r.columns) for r, a in zip(read, answers, strict=True)]
+    tables = context.saved.rows(compiled.saved_tables, charge=True)
+    tables |= {r.name: table for r, table in zip(stored, read_tables, strict=False)}
+    for way, table in zip(rolled.values(), read_tables[len(stored) :], strict=True):
+        tables[way.target.name] = way.table(table)
+    tables |= run_releases(context, [r for r in others if r not in due], tables)
+    context.sources.add(compiled, stored)
+    return PendingReleases(due, tables, {r.key: a for r, a in zip(read, answers, strict=True)})
+
+
+def run_releases(
+    context: SessionContext, releases: Sequence[CompiledRelease], tables: Mapping[str, pa.Table]
+) -> dict[str, pa.Table]:
+    """The released tables of `releases` by name; those of `tables` that they name may be read."""
+    steps = tuple(release.step for release in releases)
+    if not steps:
+        return {}
+    read = {name: tables[name] for step in steps for name in step.reads if name in tables}
+    return context.execution.run(steps, context.randomness, read)

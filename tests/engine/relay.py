@@ -1,0 +1,53 @@
+"""An engine that hands every call to another one: what a test changes, it overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+import pyarrow as pa
+
+from dpsql.audit.databases.database_batch import NO_TABLES
+from dpsql.engine.engine import Engine, Snapshot
+from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import ReadLimit
+
+
+class Relay:
+    """All members of `Engine`, answered by `engine`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = NO_TABLES,
+        *,
+        as_rows: bool = False,
+        limit: ReadLimit | None = None,
+    ) -> Raw:
+        return self.engine.execute(sql, parameters, tables, as_rows=as_rows, limit=limit)
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        return nullcontext(self)
+
+    def columns(self, table: str) -> tuple[tuple[str, str], ...]:
+        return self.engine.columns(table)
+
+    def row_count_for_planning(self, table: str) -> int:
+        return self.engine.row_count_for_planning(table)
+
+    @property
+    def sidecar_tables(self) -> frozenset[str]:
+        return self.engine.sidecar_tables
+
+    def fingerprint(self) -> str:
+        return self.engine.fingerprint()
+
+    def interrupt(self) -> None:
+        self.engine.interrupt()
+
+    def close(self) -> None:
+        self.engine.close()

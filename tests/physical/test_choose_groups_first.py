@@ -1,0 +1,170 @@
+"""Groups that are drawn before rows are summed: the same limits, on other groups."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from random import Random
+
+import duckdb
+import pytest
+from neighbor_search.public_rows import PUBLIC, create_tables
+from notes.compiler import prepared, schema_of
+from notes.exact import raw_groups
+from physical.strategies import by_strategy
+
+from dpsql.audit.databases.unit_ownership import Row
+from dpsql.bounding.group_choice import MAX_RANK_PRIME
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
+from dpsql.emit.release.group_limit import rank_of_cell
+from dpsql.emit.sql.identifier import column_ref
+from dpsql.emit.sql.render import rendered
+from dpsql.physical.plan import PhysicalPlan
+from dpsql.physical.strategy.choose_groups_first import ChooseGroupsFirst
+from dpsql.physical.strategy.count_units_first import CountUnitsFirst
+from dpsql.physical.strategy.per_unit import PerUnit
+from dpsql.plan.bounded_release.bounded_release import ByHash, ByRank, LimitGroups
+from dpsql.release.columns.group_keys import domain_table
+from dpsql.session.compile.compiled import CompiledRelease
+
+SQL = """SELECT extract(month FROM visit_date) AS m, ward, count(*), sum(cost) FROM visits
+GROUP BY 1, 2"""
+
+WARDS = ["ER", "ICU", "GP"]
+
+ORDERS = [(1 + h % 126, h // 126) for h in range(126 * 127)]
+"""What each order of the cells multiplies them by, and adds."""
+
+Visit = tuple[int | None, int, str, int]
+"""Patient, month, ward, and cost in hundredths, which may be beyond its bounds."""
+
+Groups = dict[tuple[int, int], tuple[int, int]]
+
+
+@pytest.mark.parametrize(
+    "limits", [(4, 3, 12), (4, 3, 5), (4, 2, 4), (3, 1, 2), (1, 3, 3)], ids=str
+)
+@pytest.mark.parametrize("salt", ["1", "another"])
+@pytest.mark.parametrize("strategy", [ChooseGroupsFirst, CountUnitsFirst, PerUnit])
+def test_the_integers_are_those_of_the_limits_by_hand(
+    limits: tuple[int, int, int], salt: str, strategy: type[PhysicalPlan]
+) -> None:
+    groups, rows_per_group, rows = limits
+    declared = ContributionLimits(groups=groups, rows_per_group=rows_per_group, rows=rows)
+    release = by_strategy(_release(declared), strategy)
+    random = Random(f"{limits} {salt}")
+    for busy in (1, 3, 12, 40):
+        visits = [_visit(random, patients=6) for _ in range(6 * busy)]
+        with duckdb.connect() as connection:
+            found = _found(connection, release, visits, salt)
+            hashes = {p: _hash(connection, p, salt) for p, *_ in visits if p is not None}
+        assert found == _by_hand(visits, hashes, limits)
+        assert any(map(any, found.values()))
+
+
+def test_a_cell_for_each_place_at_most() -> None:
+    """52 cells of months and wards are drawn, 366 days are not."""
+    release = _release()
+    assert isinstance(release.step.bounded.limited, LimitGroups)
+    assert isinstance(release.step.bounded.limited.limit, ByRank)
+    assert isinstance(release.choice.plan, ChooseGroupsFirst)
+    (by_day,) = prepared(
+        "SELECT visit_date, count(*) FROM visits GROUP BY 1", "clinic", frozenset()
+    ).releases
+    assert isinstance(by_day.step.bounded.limited, LimitGroups)
+    assert isinstance(by_day.step.bounded.limited.limit, ByHash)
+    assert not isinstance(by_day.choice.plan, ChooseGroupsFirst)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "count(DISTINCT patient_id)",
+        "count(DISTINCT cost)",
+        "count(*), median(cost)",
+        "count(*), dp_over_limit(count(*))",
+    ],
+)
+def test_what_is_no_sum_over_rows_is_not_drawn(asked: str) -> None:
+    sql = f"SELECT extract(month FROM visit_date), {asked} FROM visits GROUP BY 1"
+    for release in prepared(sql, "clinic", frozenset()).releases:
+        assert not isinstance(release.choice.plan, ChooseGroupsFirst)
+
+
+def test_no_two_cells_share_a_place_in_any_order() -> None:
+    place = rendered(rank_of_cell(column_ref("h"), column_ref("x"), MAX_RANK_PRIME))
+    with duckdb.connect() as connection:
+        rows = connection.execute(
+            f"SELECT h, count(DISTINCT {place}), min({place}), max({place})"
+            f" FROM range({len(ORDERS)}) AS a(h), range({MAX_RANK_PRIME}) AS b(x) GROUP BY h"
+        ).fetchall()
+    assert len(rows) == len(ORDERS)
+    assert {tuple(row[1:]) for row in rows} == {(MAX_RANK_PRIME, 0, MAX_RANK_PRIME - 1)}
+
+
+@pytest.mark.parametrize("cells", [range(30), range(84), range(0, 84, 2), range(13)], ids=str)
+def test_every_group_of_a_unit_is_kept_in_nearly_as_many_orders(cells: range) -> None:
+    kept = Counter[int]()
+    for factor, shift in ORDERS:
+        kept.update(sorted(cells, key=lambda cell: (factor * cell + shift) % MAX_RANK_PRIME)[:12])
+    share = 12 * len(ORDERS) / len(cells)
+    assert all(0.95 < kept[cell] / share < 1.05 for cell in cells)
+
+
+def _release(limits: ContributionLimits = AS_DECLARED) -> CompiledRelease:
+    (release,) = prepared(SQL, "clinic", frozenset(), limits=limits).releases
+    return release
+
+
+def _visit(random: Random, patients: int) -> Visit:
+    # Small numbers are frequent: some patients have many visits, some groups most of them.
+    patient = min(random.randrange(patients + 1), random.randrange(patients + 1))
+    month = min(random.randint(1, 12), random.randint(1, 12))
+    cost = random.choice([random.randrange(100_000), -5, 250_000])
+    return patient or None, month, random.choice([*WARDS, "in no cell"]), cost
+
+
+def _found(
+    connection: duckdb.DuckDBPyConnection, release: CompiledRelease, visits: list[Visit], salt: str
+) -> Groups:
+    rows: list[Row] = [
+        (n, patient, 1, f"2024-{month:02}-01", f"{cost / 100:.2f}", ward)
+        for n, (patient, month, ward, cost) in enumerate(visits)
+    ]
+    create_tables(connection, schema_of("clinic"), PUBLIC["clinic"] | {"visits": rows})
+    for domain in release.step.query.domains:
+        connection.register(domain.name, domain_table(domain))
+    raw = raw_groups(connection, release, salt).totals
+    assert set(raw.column_names) == {"g0", "g1", "s0", "s1"}
+    return {(r["g0"], r["g1"]): (int(r["s0"]), int(r["s1"])) for r in raw.to_pylist()}
+
+
+def _hash(connection: duckdb.DuckDBPyConnection, patient: int, salt: str) -> int:
+    (found,) = connection.execute("SELECT hash(?::BIGINT, ?)", [patient, salt]).fetchall()[0]
+    return int(found)
+
+
+def _by_hand(visits: list[Visit], hashes: dict[int, int], limits: tuple[int, int, int]) -> Groups:
+    groups, rows_per_group, rows = limits
+    costs: dict[int, dict[tuple[int, int], list[int]]] = defaultdict(lambda: defaultdict(list))
+    for patient, month, ward, cost in visits:
+        if patient is not None and ward in WARDS:
+            cell = month - 1, WARDS.index(ward)
+            costs[patient][cell].append(min(max(cost, 0), 100_000))
+    found: dict[tuple[int, int], tuple[int, int]] = {}
+    for patient, own in costs.items():
+        factor, shift = ORDERS[hashes[patient] % 2**30 % len(ORDERS)]
+        kept = sorted(own, key=lambda c: (factor * (c[0] * 4 + c[1]) + shift) % MAX_RANK_PRIME)
+        sums = {
+            c: _scaled((len(own[c]), sum(own[c])), len(own[c]), rows_per_group)
+            for c in kept[:groups]
+        }
+        counted = sum(n for n, _ in sums.values())
+        for cell, pair in sums.items():
+            before, more = found.get(cell, (0, 0)), _scaled(pair, counted, rows)
+            found[cell] = before[0] + more[0], before[1] + more[1]
+    return found
+
+
+def _scaled(pair: tuple[int, int], rows: int, most: int) -> tuple[int, int]:
+    """Toward 0, and nothing here is negative."""
+    return pair if rows <= most else (pair[0] * most // rows, pair[1] * most // rows)
