@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from dpsql.engine.source import SERVER
+from dpsql.engine.connection_string import SERVER
 
 
 class SourcePath(click.Path):

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
-from urllib.parse import urlsplit
 
-SERVER: Final = ("postgresql://", "postgres://")
-"""How connection strings of PostgreSQL begin."""
+from dpsql.engine.connection_string import server_name
 
 Columns = tuple[tuple[str, str], ...]
 """Names and DuckDB types of a table's columns, in order."""
@@ -101,9 +98,3 @@ class PostgresSource:
 
 
 Source = DuckDBSource | PostgresSource
-
-
-def server_name(url: str) -> str:
-    """A connection string without the user, the password and the settings in it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dpsql.engine.source import server_name
+from dpsql.engine.connection_string import server_name
 
 
 @dataclass(frozen=True, slots=True)

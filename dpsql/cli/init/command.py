@@ -10,9 +10,10 @@ import click
 from dpsql.cli.exit_codes import echo_err, reporting_errors
 from dpsql.cli.init.draft import Draft
 from dpsql.cli.init.from_database import of_database, of_folder
-from dpsql.cli.init.from_server import of_server, without_password
+from dpsql.cli.init.from_server import of_server
 from dpsql.cli.init.from_smartnoise import of_metadata
 from dpsql.cli.init.schema_yaml import skeleton
+from dpsql.engine.connection_string import without_password
 from dpsql.errors import SourceFault
 from dpsql.report.terminal.sanitize import sanitize
 

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
+from dpsql.engine.connection_string import with_settings
 from dpsql.engine.source import PostgresSource
 from dpsql.errors import ExecutionCancelled, SourceFault, SourceLocked
 
@@ -37,6 +38,15 @@ _SETTINGS: Final = {
     "application_name": "dpsql source",
 }
 _LOCK_NOT_AVAILABLE: Final = "55P03"
+
+_TIMEOUTS: Final = {
+    "connect_timeout": "10",
+    # Of a server that is cut off, the end of a connection never comes: by default, after two hours.
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
 
 
 def quoted(name: str) -> str:
@@ -236,7 +246,4 @@ def _connect(source: PostgresSource) -> Any:
             f"{source} needs the driver adbc-driver-postgresql",
             hint="install it: pip install 'dpsql[postgres]'",
         ) from None
-    url = source.url
-    if "connect_timeout=" not in url:
-        url += f"{'&' if '?' in url else '?'}connect_timeout=10"
-    return dbapi.connect(url, autocommit=True)
+    return dbapi.connect(with_settings(source.url, _TIMEOUTS), autocommit=True)

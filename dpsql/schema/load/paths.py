@@ -10,7 +10,7 @@ from typing import Final
 
 import platformdirs
 
-from dpsql.engine.source import SERVER
+from dpsql.engine.connection_string import SERVER
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.qualified_name import bare
 from dpsql.schema.source_location import ServerSource, Source
