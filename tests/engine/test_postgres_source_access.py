@@ -33,7 +33,7 @@ def world(shared: Database) -> Database:
         "DROP EXTENSION IF EXISTS file_fdw CASCADE",
         "DROP SCHEMA public CASCADE",
         "CREATE SCHEMA public",
-        f"ALTER ROLE {shared.role} NOSUPERUSER NOBYPASSRLS INHERIT",
+        f"ALTER ROLE {shared.role} NOSUPERUSER NOBYPASSRLS NOCREATEROLE INHERIT",
         f"ALTER ROLE {shared.role} RESET ALL",
         f"REVOKE dpsql, pg_write_all_data FROM {shared.role}",
         "CREATE TABLE t (id integer PRIMARY KEY, word text)",
@@ -63,6 +63,7 @@ def refused(world: Database, *tables: ServerTable, url: str = "") -> SourceFault
     [
         ("ALTER ROLE {role} SUPERUSER", "is a superuser"),
         ("ALTER ROLE {role} BYPASSRLS", "has BYPASSRLS"),
+        ("ALTER ROLE {role} CREATEROLE", "has CREATEROLE"),
         ("GRANT pg_write_all_data TO {role}", "may act as pg_write_all_data"),
         ("GRANT dpsql TO {role}", "may act as dpsql"),
         ("GRANT INSERT ON t TO {role}", "may write to t"),
@@ -95,6 +96,12 @@ def test_a_role_without_rights_of_its_own_may_still_act_as_one_that_has_them(
         assert "may write to t" in refused(world, T).message
     finally:
         world.run(f"DROP OWNED BY {group} CASCADE", f"DROP ROLE {group}")
+
+
+def test_who_logs_in_as_another_role_may_act_as_that_one(world: Database) -> None:
+    url = f"{world.url_of('dpsql')}&options=-c%20role%3D{world.role}"
+    fault = refused(world, T, url=url)
+    assert fault.message.startswith(f"the role {world.role} may act as dpsql")
 
 
 def test_what_a_refusal_says_to_write_makes_a_role_that_is_taken(world: Database) -> None:

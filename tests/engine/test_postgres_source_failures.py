@@ -115,6 +115,46 @@ def test_a_table_that_was_rewritten_during_a_snapshot_is_not_read(world: Databas
 
 
 @pytest.mark.usefixtures("engine")
+def test_columns_that_were_renamed_during_a_snapshot_are_not_read(world: Database) -> None:
+    world.run(
+        "CREATE TABLE other (v integer)",
+        "ALTER TABLE t ADD COLUMN twice integer DEFAULT 1",
+    )
+    world.grant()
+    both = world.source(T, ServerTable("other", (("v", "INTEGER"),)))
+    with PostgresEngine(both) as opened, opened.snapshot() as rows:
+        rows.execute('SELECT count(*) FROM "other"')
+        # By the snapshot's catalog, id is a key; what is called id now has one value in all rows.
+        world.run(
+            "ALTER TABLE t RENAME id TO before",
+            "ALTER TABLE t RENAME twice TO id",
+        )
+        error = fault_of(lambda: rows.execute('SELECT count(DISTINCT id) FROM "t"'))
+        assert "t was replaced while it was opened" in str(error)
+
+
+@pytest.mark.usefixtures("engine")
+def test_partitions_that_come_during_a_snapshot_are_not_read(world: Database) -> None:
+    world.run(
+        "CREATE TABLE parted (k integer, v integer) PARTITION BY LIST (k)",
+        "CREATE TABLE first PARTITION OF parted FOR VALUES IN (1)",
+        "CREATE TABLE second (k integer, v integer)",
+        "INSERT INTO parted VALUES (1, 1)",
+        "INSERT INTO second VALUES (2, 1)",
+    )
+    world.grant()
+    parted = ServerTable("parted", (("k", "INTEGER"), ("v", "INTEGER")))
+    with PostgresEngine(world.source(parted)) as opened:
+        with opened.snapshot() as rows:
+            assert rows.execute('SELECT count(k) AS n FROM "parted"').table["n"][0].as_py() == 1
+            # Its rows are older than the snapshot, and so are in it.
+            world.run("ALTER TABLE parted ATTACH PARTITION second FOR VALUES IN (2)")
+            error = fault_of(lambda: rows.execute('SELECT sum(v) FROM "parted"'))
+            assert "the partitions of parted changed" in str(error)
+        assert opened.execute('SELECT count(k) AS n FROM "parted"').table["n"][0].as_py() == 2
+
+
+@pytest.mark.usefixtures("engine")
 def test_a_table_that_is_locked_is_waited_for_and_then_refused(
     world: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,8 @@ def check_role(role: Role, tables: Sequence[Location]) -> None:
         why = "is a superuser"
     elif role.bypasses_row_security:
         why = "has BYPASSRLS"
+    elif role.creates_roles:
+        why = "has CREATEROLE"
     elif role.powers:
         why = f"may act as {role.powers}"
     if why is not None:
@@ -135,7 +137,7 @@ def _check_rights(table: CatalogTable, locations: Sequence[Location]) -> None:
     if not (table.is_reachable and table.is_selectable):
         raise SourceFault(f"the role may not read {name}", hint=reader(locations))
     if table.is_rewritten or not table.is_named:
-        raise SourceFault(f"{name} was replaced while it was opened", hint="ask again")
+        raise _replaced(name)
 
 
 def _check_columns(table: ServerTable, relation: CatalogTable) -> None:
@@ -143,6 +145,8 @@ def _check_columns(table: ServerTable, relation: CatalogTable) -> None:
         column, of = relation.columns.get(own), f"column {own} of table {table.name}"
         if column is None:
             raise SourceFault(f"the source has no {of}", hint="correct the schema, or the source")
+        if not column.is_named:
+            raise _replaced(table.name)
         known = reading(column.type)
         if known is None or column.is_virtual:
             what = "computed when it is read" if column.is_virtual else offered_type(column.type)
@@ -181,6 +185,10 @@ def _check_key(table: ServerTable, relation: CatalogTable) -> None:
             hint=f"ALTER TABLE {at} ALTER COLUMN {_written(lacking[0])} SET NOT NULL; or remove"
             " key: from the schema",
         )
+
+
+def _replaced(name: str) -> SourceFault:
+    return SourceFault(f"{name} was replaced while it was opened", hint="ask again")
 
 
 def _located(location: Location) -> str:

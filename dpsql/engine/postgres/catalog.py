@@ -12,10 +12,11 @@ from typing import Final
 from dpsql.engine.postgres.connection import ServerConnection, literal
 
 _ROLE: Final = """
-SELECT r.rolname::text, r.rolsuper, r.rolbypassrls, (
+SELECT r.rolname::text, r.rolsuper, r.rolbypassrls, r.rolcreaterole, (
     SELECT string_agg(o.rolname, ', ' ORDER BY o.rolname) FROM pg_roles AS o
-    WHERE o.rolname <> r.rolname AND pg_has_role(r.oid, o.oid, 'MEMBER') AND (
-        o.rolsuper OR o.rolbypassrls OR o.rolname IN (
+    WHERE o.rolname <> r.rolname
+    AND (pg_has_role(r.oid, o.oid, 'MEMBER') OR pg_has_role(session_user, o.oid, 'MEMBER')) AND (
+        o.rolsuper OR o.rolbypassrls OR o.rolcreaterole OR o.rolname IN (
             'pg_write_all_data', 'pg_read_server_files', 'pg_write_server_files',
             'pg_execute_server_program', 'pg_maintain')))::text,
     current_setting('server_version_num')::int4, current_setting('server_encoding')
@@ -27,13 +28,16 @@ SELECT n.nspname::text, c.relname::text, c.relkind::text, c.relpersistence = 't'
     c.relrowsecurity, c.relkind = 'r' AND p.children, p.others, p.rewritten,
     coalesce(CASE WHEN has_schema_privilege(n.oid, 'USAGE')
         THEN to_regclass(format('%I.%I', n.nspname, c.relname))::oid = c.oid END, false),
-    p.estimated, has_schema_privilege(n.oid, 'USAGE'), has_table_privilege(c.oid, 'SELECT'),
-    p.writes, pg_has_role(n.nspowner, 'MEMBER') OR has_schema_privilege(n.oid, 'CREATE')
+    p.parts, p.estimated, has_schema_privilege(n.oid, 'USAGE'),
+    has_table_privilege(c.oid, 'SELECT'), p.writes,
+    pg_has_role(n.nspowner, 'MEMBER') OR has_schema_privilege(n.oid, 'CREATE')
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 CROSS JOIN LATERAL (
     SELECT bool_or(l.relkind NOT IN ('r', 'p')) AS others,
-        bool_or(pg_relation_filenode(l.oid) IS DISTINCT FROM nullif(l.relfilenode, 0::oid))
+        bool_or(l.relkind IS NULL
+            OR pg_relation_filenode(oid) IS DISTINCT FROM nullif(l.relfilenode, 0::oid))
             AS rewritten,
+        string_agg(oid::text, ' ' ORDER BY oid) AS parts,
         bool_or(EXISTS (SELECT FROM pg_inherits AS i WHERE i.inhparent = l.oid)) AS children,
         coalesce(sum(greatest(l.reltuples, 0)) FILTER (WHERE l.relkind = 'r'), 0)::int8
             AS estimated,
@@ -41,7 +45,7 @@ CROSS JOIN LATERAL (
             OR has_table_privilege(l.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
             OR has_any_column_privilege(l.oid, 'INSERT, UPDATE')) AS writes
     FROM (SELECT c.oid UNION SELECT t.relid FROM pg_partition_tree(c.oid) AS t) AS parts(oid)
-    JOIN pg_class AS l USING (oid)) AS p
+    LEFT JOIN pg_class AS l USING (oid)) AS p
 WHERE {where} ORDER BY n.nspname <> 'public', n.nspname, c.relname
 """
 
@@ -50,7 +54,9 @@ SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid
     a.attnotnull AND NOT EXISTS (
         SELECT FROM pg_constraint AS k WHERE k.conrelid = c.oid AND k.contype = 'n'
         AND NOT k.convalidated AND a.attnum = ANY (k.conkey)),
-    coalesce(o.collisdeterministic, true), a.attgenerated = 'v'
+    coalesce(o.collisdeterministic, true), a.attgenerated = 'v',
+    (pg_identify_object_as_address('pg_class'::regclass, c.oid, a.attnum)).object_names[3]
+        IS NOT DISTINCT FROM a.attname::text
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 LEFT JOIN pg_collation AS o ON o.oid = a.attcollation
@@ -84,11 +90,15 @@ Location = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """Who reads; `powers` are roles that it could act as, and that may more than read."""
+    """Who reads; `powers` are roles that it could act as, and that may more than read.
+
+    Whoever logs in as one role and reads as another could act as the first again.
+    """
 
     name: str
     is_superuser: bool
     bypasses_row_security: bool
+    creates_roles: bool
     powers: str | None
     version: int
     encoding: str
@@ -96,13 +106,17 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class CatalogColumn:
-    """A column as the catalog has it; `type` is what the server calls its type."""
+    """A column as the catalog has it; `type` is what the server calls its type.
+
+    `is_named`: its name still leads to it, after the snapshot that the rest is of.
+    """
 
     name: str
     type: str
     not_null: bool
     is_deterministic: bool
     is_virtual: bool
+    is_named: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +125,8 @@ class CatalogTable:
 
     `unique` are sets of columns that no two rows share, unless one of them is NULL. `kind` is
     pg_class's. `is_rewritten`: its rows are in another file than when the snapshot was taken.
-    `is_named`: its name still leads to it. `rows` is what the planner guesses, and private.
+    `is_named`: its name still leads to it. `parts` are the table and its partitions, as they are
+    now, whatever the snapshot. `rows` is what the planner guesses, and private.
     """
 
     location: Location
@@ -124,6 +139,7 @@ class CatalogTable:
     has_foreign_parts: bool
     is_rewritten: bool
     is_named: bool
+    parts: str
     rows: int
     is_reachable: bool
     is_selectable: bool

@@ -19,12 +19,13 @@ import pyarrow as pa
 from dpsql.engine.duckdb.failure_cause import cause_of, causes_logged
 from dpsql.engine.duckdb.statement import refuse_shadows, run_select, sealed_rows
 from dpsql.engine.postgres.access import check_source
+from dpsql.engine.postgres.catalog import CatalogTable, Location, read_tables
 from dpsql.engine.postgres.connection import IdleConnection, ServerConnection
 from dpsql.engine.postgres.needed_columns import needed_columns
 from dpsql.engine.postgres.pull import pull
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
-from dpsql.engine.source import PostgresSource
+from dpsql.engine.source import PostgresSource, ServerTable
 from dpsql.errors import (
     Error,
     ExecutionCancelled,
@@ -55,6 +56,7 @@ class ServerSnapshot:
         self._declared = frozenset(table.name.casefold() for table in source.tables)
         self._server: ServerConnection | None = None
         self._pulled: dict[str, frozenset[str]] = {}
+        self._parts: dict[str, str] = {}
         self._guard = threading.Lock()
         self._interrupted = False
 
@@ -133,6 +135,29 @@ class ServerSnapshot:
             columns = tuple(name for name, _ in table.columns or () if name in lacking[table.name])
             pull(self._cursor, server, table, catalog[table.location], columns)
             self._pulled[table.name] = frozenset(columns)
+        self._check_parts(server, tables, catalog)
+
+    def _check_parts(
+        self,
+        server: ServerConnection,
+        tables: Sequence[ServerTable],
+        catalog: Mapping[Location, CatalogTable],
+    ) -> None:
+        """Refuse a table that got partitions since it was read first.
+
+        A lock for reading doesn't keep others from attaching one, and its old rows are in the
+        snapshot: two statements would read two tables.
+        """
+        parted = [table for table in tables if catalog[table.location].kind == "p"]
+        if not parted:
+            return
+        now = read_tables(server, [table.location for table in parted])
+        for table in parted:
+            before = self._parts.setdefault(table.name, catalog[table.location].parts)
+            if now[table.location].parts != before:
+                raise SourceFault(
+                    f"the partitions of {table.name} changed while it was read", hint="ask again"
+                )
 
     def _has(self, table: str, columns: frozenset[str]) -> bool:
         return table in self._pulled and columns <= self._pulled[table]
