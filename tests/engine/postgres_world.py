@@ -87,10 +87,13 @@ def database() -> Iterator[Database]:
     own = server.replace("/postgres?", f"/{name}?")
     assert own != server
     with psycopg.connect(server, autocommit=True) as admin:
+        admin.execute("SET synchronous_commit = off")
         admin.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
         admin.execute(f"CREATE ROLE {role} LOGIN PASSWORD '{PASSWORD}'")
         try:
             with psycopg.connect(own, autocommit=True) as owner:
+                # What is lost in a crash of the machine is a test's.
+                owner.execute("SET synchronous_commit = off")
                 login = f"{role}:{PASSWORD.replace(':', '%3A').replace('/', '%2F')}@"
                 yield Database(owner, own.replace("dpsql@", login), role)
         finally:

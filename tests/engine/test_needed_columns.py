@@ -47,7 +47,7 @@ def test_of_what_is_not_understood_all_is_needed() -> None:
     assert needed["orders"] == ("id", "Price", "note")
 
 
-@pytest.mark.parametrize("claim", in_turn(((claim.name, (claim,)) for claim in noted()), share=6))
+@pytest.mark.parametrize("claim", in_turn(((claim.name, (claim,)) for claim in noted()), share=40))
 def test_notes_read_nothing_that_is_not_pulled(claim: Claim) -> None:
     tables = server_tables(schema_of(claim.schema))
     for sql, parameters, listed, integers in statements(claim):

@@ -186,11 +186,22 @@ CONVERTED = (
 
 
 def test_a_value_that_its_declared_type_lacks_is_null(world: Database) -> None:
+    declared_as: dict[str, list[str]] = {}
     for kind, to in CONVERTED:
-        number = list(HOSTILE).index(kind)
-        with PostgresEngine(world.source(ServerTable(f"t{number}", (("v", to),)))) as engine:
-            kinds = engine.execute(f'SELECT DISTINCT typeof(v) FROM "t{number}"').table
-            assert kinds.column(0).to_pylist() == [to]
+        declared_as.setdefault(f"t{list(HOSTILE).index(kind)}", []).append(to)
+    tables = (
+        ServerTable(
+            name,
+            tuple((f"v{number}", to) for number, to in enumerate(types)),
+            tuple((f"v{number}", "v") for number in range(len(types))),
+        )
+        for name, types in declared_as.items()
+    )
+    with PostgresEngine(world.source(*tables)) as engine:
+        for name, types in declared_as.items():
+            items = ", ".join(f"typeof(v{number})" for number in range(len(types)))
+            kinds = engine.execute(f'SELECT DISTINCT {items} FROM "{name}"').table.to_pylist()
+            assert [[*row.values()] for row in kinds] == [types]
 
 
 def test_digits_of_a_numeric_without_scale_are_exact_where_a_decimal_is_declared(

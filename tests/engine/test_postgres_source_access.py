@@ -11,6 +11,7 @@ import pytest
 from engine.postgres_world import PASSWORD, Database, database
 
 from dpsql.engine.opening import read_catalog
+from dpsql.engine.postgres.access import check_source
 from dpsql.engine.postgres.connection import ServerConnection, transaction
 from dpsql.engine.postgres.engine import PostgresEngine
 from dpsql.engine.source import PostgresSource, ServerTable
@@ -58,6 +59,13 @@ def refused(world: Database, *tables: ServerTable, url: str = "") -> SourceFault
     return fault
 
 
+def checked(server: ServerConnection, table: ServerTable) -> SourceFault:
+    """Why a table is refused, by a connection that is open."""
+    with pytest.raises(SourceFault) as raised:
+        check_source(server, (table,))
+    return raised.value
+
+
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
@@ -80,10 +88,13 @@ def refused(world: Database, *tables: ServerTable, url: str = "") -> SourceFault
     ],
 )
 def test_a_role_may_read_and_nothing_else(world: Database, statement: str, message: str) -> None:
-    with PostgresEngine(world.source(T)):
-        pass
     world.run(statement.format(role=world.role))
     assert message in refused(world, T).message
+
+
+def test_a_role_that_may_only_read_is_taken(world: Database) -> None:
+    with PostgresEngine(world.source(T)):
+        pass
 
 
 def test_a_role_without_rights_of_its_own_may_still_act_as_one_that_has_them(
@@ -176,38 +187,40 @@ def test_only_tables_whose_rows_are_their_own_are_read(world: Database, case: st
         }
 
 
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        ("jsonb", "column v of table x is PostgreSQL jsonb, which is not read"),
-        ("json", "PostgreSQL json, which"),
-        ("bytea", "PostgreSQL bytea, which"),
-        ("integer[]", r"PostgreSQL integer[], which"),
-        ("interval", "PostgreSQL interval, which"),
-        ("time", "PostgreSQL time without time zone, which"),
-        ("money", "PostgreSQL money, which"),
-        ("bit(3)", "PostgreSQL bit(3), which"),
-        ('"char"', 'PostgreSQL "char", which'),
-        ("name", "PostgreSQL name, which"),
-        ("oid", "PostgreSQL oid, which"),
-        ("numeric(40,2)", "PostgreSQL numeric(40,2), which"),
-        ("mood", "PostgreSQL public.mood, which"),
-        ("age", "PostgreSQL public.age, which"),
-        ('"integer"', 'PostgreSQL public."integer", which'),
-        ("text", "column v of table x is VARCHAR, and is declared as INTEGER"),
-        ("boolean", "column v of table x is BOOLEAN, and is declared as INTEGER"),
-        ("date", "column v of table x is DATE, and is declared as INTEGER"),
-    ],
+UNREAD = (
+    ("jsonb", "column v of table {x} is PostgreSQL jsonb, which is not read"),
+    ("json", "PostgreSQL json, which"),
+    ("bytea", "PostgreSQL bytea, which"),
+    ("integer[]", r"PostgreSQL integer[], which"),
+    ("interval", "PostgreSQL interval, which"),
+    ("time", "PostgreSQL time without time zone, which"),
+    ("money", "PostgreSQL money, which"),
+    ("bit(3)", "PostgreSQL bit(3), which"),
+    ('"char"', 'PostgreSQL "char", which'),
+    ("name", "PostgreSQL name, which"),
+    ("oid", "PostgreSQL oid, which"),
+    ("numeric(40,2)", "PostgreSQL numeric(40,2), which"),
+    ("mood", "PostgreSQL public.mood, which"),
+    ("age", "PostgreSQL public.age, which"),
+    ('"integer"', 'PostgreSQL public."integer", which'),
+    ("text", "column v of table {x} is VARCHAR, and is declared as INTEGER"),
+    ("boolean", "column v of table {x} is BOOLEAN, and is declared as INTEGER"),
+    ("date", "column v of table {x} is DATE, and is declared as INTEGER"),
 )
-def test_types_are_those_of_a_list(world: Database, kind: str, message: str) -> None:
+
+
+def test_types_are_those_of_a_list(world: Database) -> None:
     world.run(
         "CREATE TYPE mood AS ENUM ('ok')",
         "CREATE DOMAIN age AS integer",
         'CREATE DOMAIN "integer" AS text',
-        f"CREATE TABLE x (v {kind})",
+        *(f"CREATE TABLE x{n} (v {kind})" for n, (kind, _) in enumerate(UNREAD)),
     )
     world.grant()
-    assert message in refused(world, ServerTable("x", (("v", "INTEGER"),))).message
+    with transaction(world.source()) as server:
+        for number, (_, message) in enumerate(UNREAD):
+            table = ServerTable(f"x{number}", (("v", "INTEGER"),))
+            assert message.format(x=table.name) in checked(server, table).message
 
 
 def test_a_declared_column_is_there(world: Database) -> None:
@@ -231,29 +244,34 @@ KEYS: dict[str, tuple[bool, str, *tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("case", KEYS)
-def test_a_declared_key_has_a_constraint_on_the_server(world: Database, case: str) -> None:
-    keeps, first, *others = KEYS[case]
-    world.run(f"CREATE TABLE x (a integer, b integer, {first})", *others)
+def test_a_declared_key_has_a_constraint_on_the_server(world: Database) -> None:
+    for number, (_, first, *others) in enumerate(KEYS.values()):
+        name = f"x{number}"
+        world.run(f"CREATE TABLE {name} (a integer, b integer NOT NULL, {first})")
+        world.run(*(statement.replace(" x ", f" {name} ") for statement in others))
     world.grant()
-    x = ServerTable("x", (("a", "INTEGER"), ("b", "INTEGER")), key=("a",))
-    # More columns than those that are unique are, too.
-    both = replace(x, key=("a", "b"))
-    if keeps:
-        world.run("ALTER TABLE x ALTER b SET NOT NULL")
-        for table in (x, both, replace(x, columns=(("a", "BIGINT"), ("b", "INTEGER")))):
-            with PostgresEngine(world.source(table)):
-                pass
-        narrow = replace(x, columns=(("a", "SMALLINT"), ("b", "INTEGER")))
-        assert "is declared as SMALLINT" in refused(world, narrow).message
-        return
-    fault = refused(world, x)
-    assert "the key of x" in fault.message
-    if case == "nothing":
-        alter = fault.hint.partition(";")[0]
-        world.run(alter)
-        with PostgresEngine(world.source(x)):
-            pass
+    with transaction(world.source()) as server:
+        for number, (case, (keeps, *_)) in enumerate(KEYS.items()):
+            columns = ("a", "INTEGER"), ("b", "INTEGER")
+            x = ServerTable(f"x{number}", columns, key=("a",))
+            if not keeps:
+                assert f"the key of {x.name}" in checked(server, x).message, case
+                continue
+            # More columns than those that are unique are, too.
+            wide = replace(x, columns=(("a", "BIGINT"), ("b", "INTEGER")))
+            for table in (x, replace(x, key=("a", "b")), wide):
+                check_source(server, (table,))
+            narrow = replace(x, columns=(("a", "SMALLINT"), ("b", "INTEGER")))
+            assert "is declared as SMALLINT" in checked(server, narrow).message
+
+
+def test_what_a_refusal_says_to_write_makes_a_key(world: Database) -> None:
+    world.run("CREATE TABLE x (a integer)")
+    world.grant()
+    x = ServerTable("x", (("a", "INTEGER"),), key=("a",))
+    world.run(refused(world, x).hint.partition(";")[0])
+    with PostgresEngine(world.source(x)):
+        pass
 
 
 def test_an_invalid_index_keeps_nothing(world: Database) -> None:

@@ -13,6 +13,8 @@ from differential.classes import LISTS_INDIVIDUALS
 from differential.statement import tpch
 from engine.noted_rows import lines, noted, rows_of, server_tables, statements
 from engine.postgres_world import Database, database, load
+from neighbor_search.share import in_turn
+from notes.blocks import Claim
 from notes.compiler import schema_of
 from notes.exact import exact_measurement
 from privacy.seeded import SeededRandomness
@@ -26,8 +28,12 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source
 
-SHARE = 4
+SHARE = 40
 """One in so many of the notes' queries is asked in every run."""
+
+
+def of_schema(name: str) -> list[Claim]:
+    return [claim for claim in noted() if claim.schema == name]
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +46,8 @@ def world() -> Iterator[Database]:
     ("turn", "name"),
     [
         pytest.param(turn, name, marks=[pytest.mark.in_turn] if turn else [])
-        for turn in range(SHARE)
         for name in sorted({claim.schema for claim in noted()})
+        for turn in range(min(SHARE, len(of_schema(name))))
     ],
 )
 def test_notes_have_the_same_integers(turn: int, name: str, world: Database) -> None:
@@ -51,7 +57,7 @@ def test_notes_have_the_same_integers(turn: int, name: str, world: Database) -> 
         world.run(f"DROP SCHEMA IF EXISTS {space} CASCADE", f"CREATE SCHEMA {space}")
     load(world, schema, rows_of(name), {})
     with PostgresEngine(world.source(*server_tables(schema)), threads=1) as engine:
-        for claim in [claim for claim in noted() if claim.schema == name][turn::SHARE]:
+        for claim in of_schema(name)[turn::SHARE]:
             for sql, parameters, tables, integers in statements(claim):
                 # Each alone: what an earlier one has pulled would hide what is lacking.
                 assert lines(engine.execute(sql, parameters, tables).table) == integers, claim.name
@@ -59,10 +65,10 @@ def test_notes_have_the_same_integers(turn: int, name: str, world: Database) -> 
 
 @dataclass(frozen=True)
 class Tpch:
-    """The same rows in Parquet files and on a server, both with keys that hold."""
+    """Sessions over the same rows in Parquet files and on a server, both with keys that hold."""
 
-    files: Path
-    server: Path
+    files: Session
+    server: Session
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +91,12 @@ def benchmark(
                 "dataset: tpch", "dataset: tpch_on_a_server"
             )
         )
-        yield Tpch(*paths)
+        sessions = [Session(load_schema(path)) for path in paths]
+        with open_source(sessions[0].schema) as engine:
+            assert all(verify_keys(sessions[0].schema, engine).values())
+        yield Tpch(*sessions)
+        for session in sessions:
+            session.close()
 
 
 def exact(ready: CompiledStatement, session: Session) -> dict[str, pa.Table]:
@@ -98,13 +109,13 @@ def exact(ready: CompiledStatement, session: Session) -> dict[str, pa.Table]:
     return run(job, session._context.execution.source(), SeededRandomness("salt"))
 
 
-@pytest.mark.parametrize("number", [n for n in tpch() if n not in LISTS_INDIVIDUALS])
+NUMBERS = [n for n in tpch() if n not in LISTS_INDIVIDUALS]
+
+
+@pytest.mark.parametrize("number", in_turn(((f"Q{n}", (n,)) for n in NUMBERS), share=3))
 def test_tpch_has_the_same_integers(number: int, benchmark: Tpch) -> None:
     sql = tpch()[number].sql
-    by_file = Session(load_schema(benchmark.files))
-    with open_source(by_file.schema) as engine:
-        assert all(verify_keys(by_file.schema, engine).values())
-    by_server = Session(load_schema(benchmark.server))
+    by_file, by_server = benchmark.files, benchmark.server
     plain, pulled = by_file.compile(sql), by_server.compile(sql)
     # The server's constraints prove what the rows of the files do, and public rows are the same.
     assert [r.step.query for r in pulled.releases] == [r.step.query for r in plain.releases]
@@ -115,5 +126,3 @@ def test_tpch_has_the_same_integers(number: int, benchmark: Tpch) -> None:
         )
         assert one.equals(other)
     assert exact(plain, by_file) == exact(pulled, by_server)
-    by_file.close()
-    by_server.close()

@@ -214,7 +214,7 @@ def test_a_table_that_is_gone_after_the_charge_fails_as_anything_does(
 @pytest.mark.usefixtures("shop")
 def test_the_server_for_bi_tools_reads_it_in_its_workers(world: Database, tmp_path: Path) -> None:
     with (
-        served(tmp_path, "--workers", "2") as server,
+        served(tmp_path, "--workers", "1") as server,
         psycopg.connect(server.dsn, autocommit=True) as client,
     ):
         rows = client.execute(COUNT).fetchall()

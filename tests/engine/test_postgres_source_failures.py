@@ -19,7 +19,7 @@ from dpsql.engine.source import ServerTable
 from dpsql.errors import ExecutionCancelled, ExecutionStopped, SourceFault, SourceLocked
 from dpsql.session.digest.codec import digested
 
-ROWS = 400_000
+ROWS = 250_000
 T = ServerTable(
     "t", (("id", "INTEGER"), ("word", "VARCHAR"), ("price", "DECIMAL(12,2)")), key=("id",)
 )
