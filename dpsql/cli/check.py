@@ -10,9 +10,11 @@ import click
 
 from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.engine.atomic_file import remove_left_behind
-from dpsql.engine.duckdb.catalog import read_catalog
-from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.read_check import Reading
+from dpsql.engine.engine import Engine
+from dpsql.engine.opening import read_catalog
+from dpsql.engine.postgres.read_check import ServerReading
+from dpsql.engine.source import PostgresSource
 from dpsql.errors import SchemaFault, SourceFault
 from dpsql.pgwire.login.users import renaming, users_path
 from dpsql.report.terminal.error_message import describe
@@ -22,6 +24,7 @@ from dpsql.report.terminal.table import listing
 from dpsql.schema.load.all_faults import all_faults
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
+from dpsql.schema.source_location import Source
 from dpsql.schema.verify import verify_keys
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import existing_ledger, ledger_location
@@ -34,7 +37,7 @@ _HEADINGS = ("table", "rows of", "key", "limits per unit")
 def check(path: Path) -> None:
     """Print each table's unit, key and limits, and whether its key holds."""
     watch = Watch()
-    engines: list[DuckDBEngine] = []
+    engines: list[Engine] = []
     stops: list[Callable[[], None]] = []
     with reporting_errors():
         watch.step("reading the schema")
@@ -60,6 +63,7 @@ def check(path: Path) -> None:
         ready = ", ".join(sorted(engines[0].sidecar_tables))
         again = "none: the file is of other data, owners or bounds; run dpsql prepare again"
         click.echo(f"prepared: {ready or again}")
+    engines[0].close()
     for line in lacking:
         click.echo(sanitize(line))
     _judge(schema, holds, rows)
@@ -77,21 +81,22 @@ def _loaded(path: Path) -> Schema:
 
 
 def _verified(
-    schema: Schema, watch: Watch, engines: list[DuckDBEngine], stops: list[Callable[[], None]]
+    schema: Schema, watch: Watch, engines: list[Engine], stops: list[Callable[[], None]]
 ) -> tuple[Mapping[str, bool], Mapping[str, int], Sequence[str]]:
     """Open the source as queries do, and check its rows.
 
     Returns by table whether its key holds, and its number of rows, and lines on rows without a
     unit. `engines` and `stops` get the engine, and the functions that interrupt the work.
     """
-    if not schema.source.path.exists():
+    if isinstance(schema.source, Source) and not schema.source.path.exists():
         raise SourceFault(
             f"the source {schema.source.path} doesn't exist", hint="correct source: in the schema"
         )
     watch.step("opening the source")
     engines.append(open_source(schema))
     stops.append(engines[0].interrupt)
-    reading = Reading(engine_source(schema))
+    source = engine_source(schema)
+    reading = ServerReading(source) if isinstance(source, PostgresSource) else Reading(source)
     stops.append(reading.interrupt)
     stored = reading.rows(watch.step)
     rows = {name: count for name, count in stored.items() if count is not None}
@@ -121,11 +126,11 @@ def _lacking(table: Table, rows: int, every: int) -> str:
 
 
 def _files(schema: Schema, tables: Sequence[str]) -> str:
-    """The files that `tables` are in, or, of a database file, its path and the tables."""
-    files = schema.source.files
+    """The files that `tables` are in, or, of a database, its name and the tables."""
+    files = schema.source.files if isinstance(schema.source, Source) else {}
     if files:
         return ", ".join(str(files[table]) for table in tables)
-    return f"of {schema.source.path} table {', '.join(tables)}"
+    return f"of {schema.source} table {', '.join(tables)}"
 
 
 def _stop(stops: Sequence[Callable[[], None]]) -> None:

@@ -15,10 +15,12 @@ from dpsql.cli.exit_codes import ExitCode, echo_err
 from dpsql.cli.explain import explain
 from dpsql.cli.mcp.command import mcp
 from dpsql.cli.options import (
+    SourcePath,
     analyst_name,
     epsilon_of_query,
     errors_of_values,
     form_of_answer,
+    sampled_rows,
     schema_file,
     text,
 )
@@ -89,7 +91,7 @@ def query(
 
 
 @commands.command()
-@click.argument("source", type=click.Path(exists=True, path_type=Path))
+@click.argument("source", type=SourcePath(exists=True, path_type=Path))
 @click.option(
     "--output",
     "-o",
@@ -99,18 +101,13 @@ def query(
     show_default=True,
     help="The file to write, - for stdout.",
 )
-@click.option(
-    "--sample",
-    metavar="ROWS",
-    type=click.IntRange(1, 1_000_000),
-    help="Take types of CSV columns from so many first rows of each file.",
-)
-def init(source: Path, output: Path, sample: int | None) -> None:
+@sampled_rows
+def init(source: Path | str, output: Path, sample: int | None) -> None:
     """Write a schema file to be edited, from a source's catalogue.
 
-    SOURCE is a DuckDB file, a folder of TABLE.parquet or TABLE.csv, or a
-    metadata file of SmartNoise. Names, types and declared keys are taken over;
-    comments say what is left to decide. No row is read without --sample.
+    SOURCE is a DuckDB file, a folder of TABLE.parquet or TABLE.csv, a server's
+    postgresql://user@host/database, or a metadata file of SmartNoise. Comments
+    say what is left to decide. No row is read without --sample.
     """
     from dpsql.cli.init import command as run  # noqa: PLC0415 - opens engines
 

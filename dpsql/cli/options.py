@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import click
+
+from dpsql.engine.connection_string import SERVER
+
+
+class SourcePath(click.Path):
+    """A file or folder, or the connection string of a server, which stays a text."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        """The path, if it is there."""
+        if isinstance(value, str) and value.startswith(SERVER):
+            return value
+        return super().convert(value, param, ctx)
+
 
 schema_file = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 epsilon_of_query = click.option(
@@ -13,6 +32,12 @@ epsilon_of_query = click.option(
 )
 analyst_name = click.option(
     "--analyst", metavar="NAME", default="analyst", show_default=True, help="On whose account."
+)
+sampled_rows = click.option(
+    "--sample",
+    metavar="ROWS",
+    type=click.IntRange(1, 1_000_000),
+    help="Take types of CSV columns from so many first rows of each file.",
 )
 form_of_answer = click.option(
     "--format",

@@ -42,12 +42,12 @@ def prepare(schema: Path) -> None:
 
 
 def _prepared(schema: Schema, watch: Watch) -> tuple[str, ...]:
-    from dpsql.engine.duckdb.engine import DuckDBEngine  # noqa: PLC0415 - see above
+    from dpsql.engine.opening import open_engine  # noqa: PLC0415 - see above
     from dpsql.schema.load.column_types import engine_source  # noqa: PLC0415
     from dpsql.session.sidecar import prepare_source, remove_left  # noqa: PLC0415
 
     remove_left(schema)
     watch.step("opening the source")
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         watch.step("verifying keys")
         return prepare_source(schema, engine, watch.step)

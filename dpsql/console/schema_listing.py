@@ -51,7 +51,7 @@ def datasets(schema: Schema) -> str:
     lines = {
         "dataset": schema.dataset,
         "schema": str(schema.path),
-        "source": str(schema.source.path),
+        "source": str(schema.source),
         "ledger": str(ledger_location(schema)),
         "budget": f"{promised} ({budget.accounting.value})",
         "neighbours": schema.relation,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 import pyarrow as pa
@@ -11,8 +12,8 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 
 
-class Engine(Protocol):
-    """An engine over one version of one source; concurrent calls are safe."""
+class Snapshot(Protocol):
+    """One version of the data, which all statements run on it read."""
 
     def execute(
         self,
@@ -28,6 +29,17 @@ class Engine(Protocol):
         More rows than `limit` raise `TooComplex` before they are in memory; only for public rows,
         since that error tells how many there are. Any other failure is `ExecutionFailed`, without
         the engine's message, which may quote rows.
+        """
+
+
+class Engine(Snapshot, Protocol):
+    """An engine over one version of one source; concurrent calls are safe."""
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """One version of the data, for several statements of one thread.
+
+        A release's sums and counts are of the same rows: where rows come between two statements,
+        the groups that one counts of a unit may be others than those that the other sums.
         """
 
     def columns(self, table: str) -> tuple[tuple[str, str], ...]:

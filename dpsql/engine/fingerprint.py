@@ -22,7 +22,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
-from dpsql.engine.source import DuckDBSource
+from dpsql.engine.source import DuckDBSource, PostgresSource, Source
 from dpsql.errors import SourceFault
 
 BY_CONTENT_UP_TO_BYTES: Final = 64 * 1024 * 1024
@@ -33,8 +33,13 @@ Identity = tuple[tuple[str, int, int, int, int], ...]
 """For each file its role, device, inode, size and time of modification."""
 
 
-def identity(source: DuckDBSource) -> Identity:
-    """The file system's facts about the source's files, which show that a file has changed."""
+def identity(source: Source) -> Identity:
+    """The file system's facts about the source's files, which show that a file has changed.
+
+    Of a server there are none: its owner states the version, which is a part of the source.
+    """
+    if isinstance(source, PostgresSource):
+        return ()
     return tuple(_stat(role, file, missing_ok=role == "log") for role, file in _files(source))
 
 

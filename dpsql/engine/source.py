@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from dpsql.engine.connection_string import server_name
 
 Columns = tuple[tuple[str, str], ...]
 """Names and DuckDB types of a table's columns, in order."""
@@ -48,3 +50,51 @@ class DuckDBSource:
 
     database: str | None = None
     tables: tuple[SourceTable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTable:
+    """A table on a server by the name that statements use.
+
+    The name begins with its schema and a dot, unless that is public. `columns` are all that
+    statements see of it, None only for reading the catalog; `renamed` are those that the server
+    calls otherwise. No two rows share a `key`, which is None where none is declared; `identifying`
+    columns are those that tell units, or reference keys.
+    """
+
+    name: str
+    columns: Columns | None = None
+    renamed: tuple[tuple[str, str], ...] = ()
+    key: tuple[str, ...] | None = None
+    identifying: frozenset[str] = frozenset()
+
+    @property
+    def stored(self) -> tuple[tuple[str, str, str], ...]:
+        """Of each declared column its name, its type, and what the server calls it."""
+        names = dict(self.renamed)
+        return tuple((name, kind, names.get(name, name)) for name, kind in self.columns or ())
+
+    @property
+    def location(self) -> tuple[str, str]:
+        """Its schema on the server, and its name there."""
+        space, _, name = self.name.rpartition(".")
+        return space or "public", name
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresSource:
+    """Tables in the PostgreSQL database that the connection string `url` names.
+
+    `version` is what the owner says of the data: nothing on a server tells it. Without `tables` it
+    is all base tables, for reading the catalog.
+    """
+
+    url: str = field(repr=False)
+    version: str = ""
+    tables: tuple[ServerTable, ...] = ()
+
+    def __str__(self) -> str:
+        return server_name(self.url)
+
+
+Source = DuckDBSource | PostgresSource

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from dpsql.engine.fingerprint import Identity, identity
-from dpsql.engine.source import Columns, DuckDBSource
+from dpsql.engine.source import Columns, Source
 from dpsql.errors import Error, ExecutionFailed, SourceFault
 from dpsql.pgwire.catalog.catalog import Catalog
 from dpsql.pgwire.limits import Limits
@@ -152,7 +152,7 @@ class Dataset:
 
     def _read(self) -> SchemaSnapshot:
         # Types that the schema's file leaves out are in the source, which only workers open.
-        def read(source: DuckDBSource) -> dict[str, Columns]:
+        def read(source: Source) -> dict[str, Columns]:
             try:
                 reply = self.pool.run(ReadColumns(source), threading.Event(), _START_SECONDS)
                 return columns_of(reply)

@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from dpsql.engine.engine import Engine
-from dpsql.engine.source import DuckDBSource
+from dpsql.engine.engine import Engine, Snapshot
+from dpsql.engine.source import Source
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, SourceFault
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.engine_query import (
@@ -61,7 +61,7 @@ class Step:
 class Job:
     """All releases of one statement over one version of the data."""
 
-    source: DuckDBSource
+    source: Source
     steps: tuple[Step, ...]
 
 
@@ -78,8 +78,9 @@ def run(
     """
     try:
         tables = dict(released)
-        for step in job.steps:
-            tables[step.name] = _release(step, engine, randomness, tables)
+        with engine.snapshot() as rows:
+            for step in job.steps:
+                tables[step.name] = _release(step, engine, rows, randomness, tables)
         return {step.name: tables[step.name] for step in job.steps}
     except ExecutionCancelled:
         failed: ExecutionFailed = ExecutionCancelled()
@@ -92,7 +93,11 @@ def run(
 
 
 def _release(
-    step: Step, engine: Engine, randomness: Randomness, released: Mapping[str, pa.Table]
+    step: Step,
+    engine: Engine,
+    rows: Snapshot,
+    randomness: Randomness,
+    released: Mapping[str, pa.Table],
 ) -> pa.Table:
     terms = step.bounded.contributions
     if not terms.statistics and not terms.cell_choices:
@@ -111,9 +116,9 @@ def _release(
             step.bounded.partition_count_index is None
             and number_of_cells(step.query) <= _MAX_GROUPS_BY_ROW
         )
-        totals = _integer_rows(query, batches, engine, salt, tables, as_rows=few)
+        totals = _integer_rows(query, batches, rows, salt, tables, as_rows=few)
     histograms = tuple(
-        _integer_rows(counted, batches, engine, salt, tables) for counted in query.histograms
+        _integer_rows(counted, batches, rows, salt, tables) for counted in query.histograms
     )
     raw = RawGroups(totals, histograms)
     weighing = step.measurement.mwem
@@ -136,7 +141,7 @@ def _query_to_run(step: Step, engine: Engine) -> tuple[EngineQuery, int]:
 def _integer_rows(
     query: EngineQuery | Histogram,
     batches: int,
-    engine: Engine,
+    engine: Snapshot,
     salt: str,
     tables: Mapping[str, pa.Table],
     *,

@@ -14,5 +14,6 @@
 | policy_diff              | in what a policy is looser than an earlier one                     |
 | sidecar_columns          | the columns that a sidecar counts by, sums, or compares            |
 | randomized_response_loss | the privacy loss of randomised answers shown without noise         |
+| source_location          | where the rows are, as the schema names it: files, or a server     |
 | verify                   | whether declared keys are unique in this version of the data       |
 """

@@ -18,6 +18,7 @@ from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.qualified_name import resolve_name
 from dpsql.schema.refresh_schedule import Period
+from dpsql.schema.source_location import ServerSource, Source
 from dpsql.schema.sql_type import SqlType
 
 Value = int | Fraction | str | bool | dt.date | dt.datetime
@@ -223,17 +224,6 @@ class UnitKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where the rows are: a DuckDB file, or a folder with TABLE.parquet or TABLE.csv files.
-
-    `files` maps each declared table to its file when `path` is a folder, and is empty otherwise.
-    """
-
-    path: Path
-    files: Mapping[str, Path]
-
-
-@dataclass(frozen=True, slots=True)
 class Schema:
     """A dataset that can be queried.
 
@@ -246,7 +236,7 @@ class Schema:
 
     dataset: str
     path: Path
-    source: Source
+    source: Source | ServerSource
     neighbors: Neighbors
     units: Mapping[str, UnitKind]
     tables: Mapping[str, Table]

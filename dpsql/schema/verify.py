@@ -25,6 +25,7 @@ from dpsql.engine.engine import Engine
 from dpsql.errors import SourceFault
 from dpsql.schema.load.paths import path_next_to_ledger
 from dpsql.schema.model import Column, Schema, Table
+from dpsql.schema.source_location import ServerSource
 
 
 def duplicate_free(engine: Engine, table: str, key: Sequence[str]) -> bool:
@@ -46,8 +47,25 @@ def duplicate_free(engine: Engine, table: str, key: Sequence[str]) -> bool:
     return bool(engine.execute(offending.sql("duckdb")).table.num_rows == 0)
 
 
+def enforced_keys(schema: Schema) -> frozenset[str]:
+    """Name the tables whose key a server's constraint keeps, in each version of the data.
+
+    All of a server that declare one: its engine refuses to read a table whose key nothing keeps,
+    in each snapshot anew. A key that was looked for among rows would hold of those that were
+    looked at, and a server's change without notice.
+    """
+    if not isinstance(schema.source, ServerSource):
+        return frozenset()
+    return frozenset(name for name, table in schema.tables.items() if table.key is not None)
+
+
 def verify_keys(schema: Schema, engine: Engine) -> Mapping[str, bool]:
-    """Check each declared key on the rows and record the unique ones; by table, whether it is."""
+    """Check each declared key on the rows and record the unique ones; by table, whether it is.
+
+    The keys of a server are kept by its constraints: no row is read, and nothing is recorded.
+    """
+    if isinstance(schema.source, ServerSource):
+        return dict.fromkeys(enforced_keys(schema), True)
     fingerprint = engine.fingerprint()
     holds = {
         name: duplicate_free(engine, name, table.key)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpsql.bind.schema_views import resolved
-from dpsql.engine.duckdb.catalog import read_catalog
+from dpsql.engine.opening import read_catalog
 from dpsql.schema.load.column_types import Read
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema

@@ -21,12 +21,14 @@ from dpsql.emit.release.contributions import select_from
 from dpsql.emit.sql.identifier import column_ref, reference, schema_name, with_alias
 from dpsql.engine.atomic_file import remove_left_behind
 from dpsql.engine.digest import digest_of, encoded
-from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.engine import Engine
 from dpsql.engine.fingerprint import fingerprint, identity
+from dpsql.engine.opening import SourceEngine, open_engine
 from dpsql.engine.sidecar import unit_sums
 from dpsql.engine.sidecar.file import Sidecar, write_sidecar
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
+from dpsql.engine.source import PostgresSource
+from dpsql.errors import SourceFault
 from dpsql.plan.bounded_release.statistic import Discretized, Statistic, Sum
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
@@ -42,6 +44,7 @@ from dpsql.schema.sidecar_columns import (
     range_checked_columns,
     unit_sum_columns,
 )
+from dpsql.schema.source_location import ServerSource
 from dpsql.schema.sql_type import BIGINT
 from dpsql.schema.verify import record_path, verify_keys
 from dpsql.session.digest.codec import digested
@@ -53,17 +56,23 @@ _FORMAT = "7"
 _SYSTEM = SystemRandomness()
 
 
-def open_source(schema: Schema) -> DuckDBEngine:
+def open_source(schema: Schema) -> SourceEngine:
     """The source, with its sidecar where there is one."""
     remove_left(schema)
     source = engine_source(schema)
+    if isinstance(source, PostgresSource):
+        return open_engine(source)
     # Without a file, the data needn't be identified.
-    sidecar = sidecar_of(schema, lambda: fingerprint(source))
-    return DuckDBEngine(source, sidecar=sidecar)
+    return open_engine(source, sidecar=sidecar_of(schema, lambda: fingerprint(source)))
 
 
 def sidecar_of(schema: Schema, version: Callable[[], str]) -> Sidecar | None:
-    """The file, if there is one, as it has to be for the data whose fingerprint is `version`."""
+    """The file, if there is one, as it has to be for the data whose fingerprint is `version`.
+
+    A server's data have none: rows change under it without notice.
+    """
+    if isinstance(schema.source, ServerSource):
+        return None
     path = sidecar_path(schema)
     return Sidecar(str(path), _stamp(schema, version())) if path.exists() else None
 
@@ -108,9 +117,14 @@ def prepare_source(
 ) -> tuple[str, ...]:
     """Verify the keys and make the sidecar; names the tables that are in it.
 
-    `step` is told what is being done.
+    `step` is told what is being done. A server's source is refused.
     """
     source = engine_source(schema)
+    if isinstance(source, PostgresSource):
+        raise SourceFault(
+            f"{source} can't be prepared: its rows change, and a prepared file wouldn't",
+            hint="queries are answered without it",
+        )
     before = identity(source)
     holds = verify_keys(schema, engine)
     chosen = sidecar_tables(schema, frozenset(name for name, held in holds.items() if held))

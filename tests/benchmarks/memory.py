@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.opening import open_engine
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, Step, run
 from dpsql.schema.load.column_types import engine_source
@@ -37,7 +37,7 @@ def main() -> None:
     path, kind, sql, *limits = sys.argv[1:]
     schema = load_schema(Path(path))
     source = engine_source(schema)
-    engine = DuckDBEngine(source, memory_limit=limits[0]) if limits else open_source(schema)
+    engine = open_engine(source, memory_limit=limits[0]) if limits else open_source(schema)
     session = Session(schema, epsilon="0.001")
     steps: tuple[Step, ...] = ()
     if kind == "private":

@@ -35,7 +35,8 @@ from benchmarks.shapes import queries
 from engine.relay import Relay
 
 from dpsql.audit.databases.database_batch import NO_TABLES
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.engine import Engine
+from dpsql.engine.opening import open_engine
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
@@ -119,8 +120,8 @@ def schema_over(folder: Path, place: Path) -> Schema:
 
 
 @contextmanager
-def _opened(schema: Schema, *, ready: bool) -> Iterator[DuckDBEngine]:
-    with DuckDBEngine(engine_source(schema)) as engine:
+def _opened(schema: Schema, *, ready: bool) -> Iterator[Engine]:
+    with open_engine(engine_source(schema)) as engine:
         if ready:
             prepare_source(schema, engine)
         else:
@@ -130,7 +131,7 @@ def _opened(schema: Schema, *, ready: bool) -> Iterator[DuckDBEngine]:
 
 
 def measure(
-    schema: Schema, engine: DuckDBEngine, runs: int, only: str | None = None, first: int = 0
+    schema: Schema, engine: Engine, runs: int, only: str | None = None, first: int = 0
 ) -> list[Ratio]:
     """Each query plain, private in the engine, and whole, in turns.
 
@@ -148,7 +149,7 @@ def measure(
             times.append(
                 (
                     seconds(partial(engine.execute, sql)),
-                    engine_seconds(prepared, engine),
+                    engine_seconds(schema, prepared, engine),
                     seconds(whole),
                 )
             )
@@ -168,7 +169,7 @@ def _answered(session: Session, sql: str, number: int) -> None:
 class _Clock(Relay):
     """An engine that adds up what its statements take."""
 
-    def __init__(self, engine: DuckDBEngine) -> None:
+    def __init__(self, engine: Engine) -> None:
         super().__init__(engine)
         self.seconds = 0.0
 
@@ -187,11 +188,11 @@ class _Clock(Relay):
         return found
 
 
-def engine_seconds(prepared: CompiledStatement, engine: DuckDBEngine) -> float:
+def engine_seconds(schema: Schema, prepared: CompiledStatement, engine: Engine) -> float:
     """What all statements of the releases take in the engine; noise is drawn, not counted."""
     clock = _Clock(engine)
     steps = tuple(release.step for release in prepared.releases)
-    run(Job(engine._source, steps), clock, SystemRandomness())
+    run(Job(engine_source(schema), steps), clock, SystemRandomness())
     return clock.seconds
 
 

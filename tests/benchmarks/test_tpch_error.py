@@ -23,9 +23,11 @@ from data import tpch
 from documentation.pages import check_table
 from engine.relay import Relay
 from privacy.seeded import SeededRandomness
+from schema.file_source import file_source
 
 from dpsql.audit.databases.database_batch import NO_TABLES
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.engine import Engine
+from dpsql.engine.opening import open_engine
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
@@ -86,7 +88,7 @@ TASKS = (
 class Remembering(Relay):
     """Runs each statement twice and then answers in turn: only the noise is new."""
 
-    def __init__(self, engine: DuckDBEngine) -> None:
+    def __init__(self, engine: Engine) -> None:
         super().__init__(engine)
         self.seen: dict[str, list[Raw]] = {}
         self.asked = 0
@@ -125,7 +127,9 @@ def scale_1(tmp_path_factory: pytest.TempPathFactory, fixtures: Path) -> Schema:
         "orders": replace(orders, limits=limits),
         "lineitem": replace(lines, limits=of_lines),
     }
-    return replace(schema, source=replace(schema.source, path=folder, files=files), tables=tables)
+    return replace(
+        schema, source=replace(file_source(schema), path=folder, files=files), tables=tables
+    )
 
 
 @pytest.mark.slow
@@ -133,7 +137,7 @@ def test_answers_are_as_near_as_any_librarys(
     scale_1: Schema, request: pytest.FixtureRequest
 ) -> None:
     lines = [HEAD]
-    with DuckDBEngine(engine_source(scale_1)) as engine:
+    with open_engine(engine_source(scale_1)) as engine:
         for task in TASKS:
             one, shared = (
                 100 * median_error(task, scale_1, engine, accounting)
@@ -158,7 +162,7 @@ def granted(accounting: Accounting) -> PrivacyLoss:
     return PrivacyLoss(accounting, rho_of_epsilon(Fraction(1), half) / QUERIES, half / QUERIES)
 
 
-def median_error(task: Task, schema: Schema, engine: DuckDBEngine, accounting: Accounting) -> float:
+def median_error(task: Task, schema: Schema, engine: Engine, accounting: Accounting) -> float:
     schema = declared(schema, task.values)
     facts = SourceFacts(schema, lambda: engine)
     ready = compile_sql(task.sql, schema, facts, granted(accounting), "benchmark")
@@ -190,6 +194,6 @@ def declared(schema: Schema, clerks: tuple[str, ...]) -> Schema:
 
 def exact_answer(task: Task, schema: Schema) -> dict[tuple[object, ...], float]:
     with duckdb.connect() as connection:
-        for name, file in schema.source.files.items():
+        for name, file in file_source(schema).files.items():
             connection.execute(f"CREATE VIEW {name} AS SELECT * FROM '{file}'")
         return {tuple(k): float(true) for *k, true in connection.execute(task.sql).fetchall()}

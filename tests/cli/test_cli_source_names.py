@@ -11,7 +11,7 @@ import pytest
 import yaml
 from cli.cli_run import Run
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.opening import open_engine
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.verify import verified, verify_keys
@@ -72,7 +72,7 @@ def written(source: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("ready", [False, True], ids=["as it is", "prepared"])
 def test_statements_read_them_by_their_declared_names(written: Path, *, ready: bool) -> None:
     schema = load_schema(written)
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         assert all(verify_keys(schema, engine).values())
         if ready:
             assert prepare_source(schema, engine)
@@ -92,7 +92,7 @@ def test_check_reads_them(run: Run, written: Path) -> None:
 
 def test_one_that_is_another_column_has_another_key_and_other_answers(written: Path) -> None:
     schema = load_schema(written)
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         verify_keys(schema, engine)
         fingerprint = engine.fingerprint()
     assert verified(schema, fingerprint) == {"people"}

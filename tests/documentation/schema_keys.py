@@ -15,7 +15,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
         file_format.SchemaSection,
         {
             "dataset": "the budget's identity: the same name is the same budget",
-            "source": "a DuckDB file, or a folder of TABLE.parquet or TABLE.csv",
+            "source": "a DuckDB file, a folder of TABLE.parquet or .csv, or `postgresql://…`",
             "budget": "what may be spent: [budget](#budget)",
             "tables": "the tables by name: [a table](#a-table)",
             "views": "the owner's queries by name: [a view](#a-view)",
@@ -27,7 +27,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "ledger": "a file or `postgresql://…`; left out, in the user's state folder",
             "store": "who is given an answer again: all, or who paid for it",
             "releases": "how many releases and synopses each analyst may keep",
-            "version": "the version of the data, such as the number of a load",
+            "version": "the version of the data, as the number of a load; a server has to have one",
         },
     ),
     "A unit": (

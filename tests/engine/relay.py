@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import pyarrow as pa
 
 from dpsql.audit.databases.database_batch import NO_TABLES
-from dpsql.engine.engine import Engine
+from dpsql.engine.engine import Engine, Snapshot
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 
@@ -28,6 +29,9 @@ class Relay:
         limit: ReadLimit | None = None,
     ) -> Raw:
         return self.engine.execute(sql, parameters, tables, as_rows=as_rows, limit=limit)
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        return nullcontext(self)
 
     def columns(self, table: str) -> tuple[tuple[str, str], ...]:
         return self.engine.columns(table)

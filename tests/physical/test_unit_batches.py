@@ -12,7 +12,7 @@ from privacy.seeded import SeededRandomness
 from session.jobs import job_of
 
 from dpsql.audit.databases.synthetic_engine import WorldEngine
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.opening import open_engine
 from dpsql.errors import ExecutionFailed
 from dpsql.physical.modifier import unit_batches
 from dpsql.release.batch_count import batch_count
@@ -94,7 +94,7 @@ def test_what_memory_does_not_hold_at_once_is_found_in_parts(
         monkeypatch.setattr(unit_batches, name, (100_000, 8))
     job = job_of("SELECT item, count(*) FROM sales GROUP BY item", SCHEMA, tmp_path)
     at_once = replace(job, steps=tuple(replace(step, batches=None) for step in job.steps))
-    with DuckDBEngine(job.source, threads=1, memory_limit="32MB") as engine:
+    with open_engine(job.source, threads=1, memory_limit="32MB") as engine:
         with pytest.raises(ExecutionFailed):
             run(at_once, engine, SeededRandomness("parts"))
         assert run(job, engine, SeededRandomness("parts"))

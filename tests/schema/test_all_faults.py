@@ -10,7 +10,7 @@ import pytest
 import yaml
 from cli.cli_run import Run, runner
 
-from dpsql.engine.duckdb.catalog import read_catalog
+from dpsql.engine.opening import read_catalog
 from dpsql.schema.load.all_faults import all_faults
 
 SOUND = """\

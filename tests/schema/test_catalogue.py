@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from schema.shop import load
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.opening import open_engine
 from dpsql.errors import SchemaFault, SourceFault
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.sql_type import (
@@ -77,7 +77,7 @@ def test_types_are_read_and_nothing_else(database: Path) -> None:
 def test_only_declared_columns_of_a_private_table_are_there(database: Path) -> None:
     schema = load(database, SCHEMA.format(source="shop.duckdb", columns="mood: , seen: "))
     assert list(schema.tables["people"].columns) == ["id", "mood", "seen"]
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         table = engine.execute("SELECT * FROM people").table
     assert table.column_names == ["id", "mood", "seen"]
     assert [str(kind) for kind in table.schema.types] == ["int64", "string", "timestamp[us]"]
@@ -88,7 +88,7 @@ def test_undeclared_columns_of_a_public_table_are_there_too(database: Path) -> N
     towns = schema.tables["towns"].columns
     assert list(towns) == ["town_id", "name", "mood", "NAME2"]  # no list, no name with a space
     assert towns["mood"].type == Varchar()
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         assert engine.execute("SELECT * FROM towns").table.column_names == list(towns)
 
 
@@ -120,7 +120,7 @@ def test_what_the_source_contradicts_is_refused(database: Path, columns: str, sa
 def test_numbers_are_cast_to_what_is_declared(database: Path, kind: str) -> None:
     columns = f"age: {{type: '{kind}'}}, born: {{type: timestamp}}, id: {{type: integer}}"
     schema = load(database, SCHEMA.format(source="shop.duckdb", columns=columns))
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         table = engine.execute("SELECT age, typeof(age) AS kind FROM people").table
     assert parse_type(table["kind"][0].as_py()) == parse_type(kind)
     assert table["age"][0].as_py() == 30
@@ -156,7 +156,7 @@ def test_a_folder_mixes_files(tmp_path: Path) -> None:
     schema = load(tmp_path, text.replace("key: town_id", typed))
     # Nothing declares `more`, and a file without types can't offer it.
     assert list(schema.tables["towns"].columns) == ["town_id", "name"]
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         joined = engine.execute("SELECT age, name FROM people JOIN towns ON id = town_id").table
     assert joined.to_pylist() == [{"age": 30, "name": "A"}]
 

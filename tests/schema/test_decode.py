@@ -6,6 +6,7 @@ from pathlib import Path
 
 import platformdirs
 import pytest
+from schema.file_source import file_source
 from schema.shop import SHOP, changed, load
 
 from dpsql.privacy.accounting.loss import Accounting
@@ -118,8 +119,8 @@ def test_defaults_follow_the_budget(tmp_path: Path, state_folder: Path) -> None:
     assert schema.version is None
     assert schema.ledger == state_folder / "shop" / "ledger.db"
     assert schema.anchor == state_folder / "anchors" / "shop.anchor"
-    assert schema.source.path == tmp_path / "data"
-    assert schema.source.files["people"] == tmp_path / "data" / "people.parquet"
+    assert file_source(schema).path == tmp_path / "data"
+    assert file_source(schema).files["people"] == tmp_path / "data" / "people.parquet"
 
 
 @pytest.mark.parametrize(

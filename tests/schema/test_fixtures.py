@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.opening import open_engine
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit
@@ -17,7 +17,7 @@ def test_tpch_is_what_the_generator_writes(fixtures: Path, tpch_folder: Path) ->
     schema = load_schema(fixtures / "tpch" / "schema.yaml", source=tpch_folder)
     assert schema.tables == declared.tables
     assert schema.policy_hash == declared.policy_hash
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         for name, table in schema.tables.items():
             found = tuple((column.name, str(column.type)) for column in table.columns.values())
             assert found == engine.columns(name)
@@ -33,7 +33,7 @@ def test_the_data_lie_within_their_domains(
     """They come from the specification, so generated data prove nothing, but they can refute."""
     folder = tpch_folder if name == "tpch" else penguins_folder
     schema = load_schema(fixtures / name / "schema.yaml", source=folder)
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         for table in schema.tables.values():
             outside = ["false"]
             for column in table.columns.values():
@@ -72,6 +72,6 @@ def test_the_clinic_needs_no_data(fixtures: Path) -> None:
 
 def test_the_penguins_are_the_complete_ones(fixtures: Path, penguins_folder: Path) -> None:
     schema = load_schema(fixtures / "penguins" / "schema.yaml", source=penguins_folder)
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         statement = "SELECT count(*) AS n, count(*) FILTER (species = 'Adelie') AS a FROM penguins"
         assert engine.execute(statement).table.to_pylist() == [{"n": 333, "a": 146}]

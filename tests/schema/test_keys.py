@@ -7,9 +7,10 @@ from pathlib import Path
 import duckdb
 import pytest
 from narrowed import ledger_file
+from schema.file_source import file_source
 from schema.shop import load
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.opening import open_engine
 from dpsql.errors import SourceFault
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import Schema
@@ -53,7 +54,7 @@ def test_keys_are_checked_on_the_rows(
     tmp_path: Path, people: str, visits: str, holds: dict[str, bool]
 ) -> None:
     schema = database(tmp_path, people, visits)
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         assert verify_keys(schema, engine) == holds
         true = {name for name, held in holds.items() if held}
         assert verified(schema, engine.fingerprint()) == true
@@ -61,26 +62,26 @@ def test_keys_are_checked_on_the_rows(
 
 def test_an_empty_table_has_no_duplicates(tmp_path: Path) -> None:
     schema = database(tmp_path, "(1)", "(1, 1)")
-    with duckdb.connect(str(schema.source.path)) as connection:
+    with duckdb.connect(str(file_source(schema).path)) as connection:
         connection.execute("DELETE FROM people")
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         assert duplicate_free(engine, "people", ["id"])
 
 
 def test_another_version_of_the_data_has_no_verified_keys(tmp_path: Path) -> None:
     schema = database(tmp_path, "(1)", "(1, 1)")
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         verify_keys(schema, engine)
         before = engine.fingerprint()
     schema = database(tmp_path, "(1), (1)", "(1, 1)")
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         assert engine.fingerprint() != before
         assert verified(schema, engine.fingerprint()) == frozenset()
 
 
 def test_another_key_of_the_same_table_is_not_verified(tmp_path: Path) -> None:
     schema = database(tmp_path, "(1)", "(1, 1), (1, 2)")
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         verify_keys(schema, engine)
         narrower = load(tmp_path, TEXT.replace("[id, day]", "day"))
         assert verified(narrower, engine.fingerprint()) == {"people"}
@@ -155,12 +156,12 @@ def test_a_key_is_verified_as_the_type_that_it_was_checked_as(tmp_path: Path) ->
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "people.csv").write_text("id\n1\n01\n2\n", encoding="utf-8")
     texts = load(tmp_path, DELIMITED.format(kind="varchar"))
-    with DuckDBEngine(engine_source(texts)) as engine:
+    with open_engine(engine_source(texts)) as engine:
         assert verify_keys(texts, engine) == {"people": True}
         version = engine.fingerprint()
     assert verified(texts, version) == {"people"}
     numbers = load(tmp_path, DELIMITED.format(kind="bigint"))
-    with DuckDBEngine(engine_source(numbers)) as engine:
+    with open_engine(engine_source(numbers)) as engine:
         assert engine.fingerprint() == version
         assert not verified(numbers, version)
         assert verify_keys(numbers, engine) == {"people": False}

@@ -12,10 +12,12 @@ from physical.strategies import names_of
 
 from dpsql.engine.sidecar.contents import SidecarCounts
 from dpsql.engine.sidecar.contents import _sealed as sealed
+from dpsql.engine.source import PostgresSource, ServerTable
 from dpsql.plan.expression import And, Literal
 from dpsql.plan.operator import PublicStatement
 from dpsql.privacy.domain import Domain, Interval
-from dpsql.schema.model import Schema, Source
+from dpsql.schema.model import Schema
+from dpsql.schema.source_location import Source
 from dpsql.schema.sql_type import BIGINT, Array, Boolean, Uuid
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.digest.canonical_digest import release_digest
@@ -128,11 +130,20 @@ STATEMENTS = {
 }
 """What each is about, with its schema and text."""
 
+ORDERS_ON_A_SERVER = ServerTable(
+    "sales.orders",
+    (("id", "BIGINT"), ("person", "BIGINT")),
+    (("person", "whose"),),
+    ("id",),
+    frozenset({"id", "person"}),
+)
+
 VALUES: dict[str, object] = {
     "rare types": (Uuid(), Array(BIGINT)),
     "a whole statement": PublicStatement((), "SELECT 1", ("doctors",), ("",)),
     "conditions": And((Literal(True, Boolean()), Literal(None, Boolean()))),
     "a domain": Domain(Interval(Fraction(1), None), (1, "a"), nullable=False),
+    "a server": PostgresSource("postgresql://joe:word@host/shop", "7", (ORDERS_ON_A_SERVER,)),
 }
 """Of classes that no statement here has."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.opening import open_engine
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.load.column_types import engine_source
@@ -57,7 +57,7 @@ def made(folder: Path, sales_of_one: int) -> Schema:
         connection.execute("CREATE TABLE lines AS SELECT 7::BIGINT line, 0::BIGINT sale, 1 price")
     (folder / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     schema = load_schema(folder / "schema.yaml")
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         assert {"buyers", "sales"} <= {*prepare_source(schema, engine)}
     return schema
 

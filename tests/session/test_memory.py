@@ -10,7 +10,7 @@ import pytest
 from privacy.seeded import SeededRandomness
 from session.jobs import job_of
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.opening import open_engine
 from dpsql.errors import ExecutionFailed
 from dpsql.release.job import run
 
@@ -37,10 +37,10 @@ def test_too_little_memory_is_the_one_failure(sql: str, tmp_path: Path) -> None:
             " FROM range(400000) r(i)"
         )
     job, randomness = job_of(sql, SCHEMA, tmp_path), SeededRandomness("memory")
-    with DuckDBEngine(job.source, threads=1) as engine:
+    with open_engine(job.source, threads=1) as engine:
         assert run(job, engine, randomness)
     with (
-        DuckDBEngine(job.source, threads=1, memory_limit="24MB") as engine,
+        open_engine(job.source, threads=1, memory_limit="24MB") as engine,
         pytest.raises(ExecutionFailed) as failure,
     ):
         run(job, engine, randomness)

@@ -8,10 +8,13 @@ from pathlib import Path
 import duckdb
 import pytest
 from privacy.seeded import SeededRandomness
+from schema.file_source import file_source
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.engine import Engine
 from dpsql.engine.fingerprint import fingerprint
+from dpsql.engine.opening import open_engine
 from dpsql.engine.sidecar.contents import UNIT_SCHEMA
+from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
@@ -56,7 +59,7 @@ def schema(tmp_path: Path) -> Schema:
 
 @pytest.fixture
 def ready(schema: Schema) -> Schema:
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         found = prepare_source(schema, engine, randomness=SeededRandomness("rows"))
     assert found == ("buyers", "sales", "lines")
     return schema
@@ -79,10 +82,10 @@ def test_each_row_with_a_unit_is_there_once(inside: duckdb.DuckDBPyConnection) -
 
 
 def test_one_is_made_of_empty_tables(schema: Schema) -> None:
-    with duckdb.connect(str(schema.source.path)) as connection:
+    with duckdb.connect(str(file_source(schema).path)) as connection:
         for table in ROWS:
             connection.execute(f"DELETE FROM {table}")
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         found = prepare_source(schema, engine)
     assert used(schema) == {*found} == {"buyers", "sales", "lines"}
 
@@ -108,10 +111,12 @@ def test_one_with_other_numbers_of_rows_is_not_used(ready: Schema, change: str) 
 
 def test_one_is_not_used_of_a_source_with_other_numbers_of_rows(ready: Schema) -> None:
     # As after a fingerprint that takes two versions for one.
-    stamped = sidecar_of(ready, lambda: fingerprint(engine_source(ready)))
-    with duckdb.connect(str(ready.source.path)) as connection:
+    source = engine_source(ready)
+    assert isinstance(source, DuckDBSource)
+    stamped = sidecar_of(ready, lambda: fingerprint(source))
+    with duckdb.connect(str(file_source(ready).path)) as connection:
         connection.execute("INSERT INTO lines VALUES (1, 'more')")
-    with DuckDBEngine(engine_source(ready), sidecar=stamped) as engine:
+    with open_engine(engine_source(ready), sidecar=stamped) as engine:
         assert not engine.sidecar_tables
 
 
@@ -119,11 +124,11 @@ def test_one_whose_rows_would_not_be_there_once_is_not_made(
     schema: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A sale whose key comes twice gives each of its lines two times, if it passes for a key.
-    with duckdb.connect(str(schema.source.path)) as connection:
+    with duckdb.connect(str(file_source(schema).path)) as connection:
         connection.execute("INSERT INTO sales FROM sales WHERE sale = 1")
     monkeypatch.setattr("dpsql.session.sidecar.verify_keys", lambda *_: dict.fromkeys(ROWS, True))
     with (
-        DuckDBEngine(engine_source(schema)) as engine,
+        open_engine(engine_source(schema)) as engine,
         pytest.raises(SourceFault, match="lines can't be prepared"),
     ):
         prepare_source(schema, engine)
@@ -133,16 +138,16 @@ def test_one_whose_rows_would_not_be_there_once_is_not_made(
 def test_one_of_a_source_that_changed_since_its_keys_were_verified_is_not_made(
     schema: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def then_changed(schema: Schema, engine: DuckDBEngine) -> Mapping[str, bool]:
+    def then_changed(schema: Schema, engine: Engine) -> Mapping[str, bool]:
         found = verify_keys(schema, engine)
         engine.close()
-        with duckdb.connect(str(schema.source.path)) as connection:
+        with duckdb.connect(str(file_source(schema).path)) as connection:
             connection.execute("INSERT INTO sales FROM sales WHERE sale = 1")
         return found
 
     monkeypatch.setattr("dpsql.session.sidecar.verify_keys", then_changed)
     with (
-        DuckDBEngine(engine_source(schema)) as engine,
+        open_engine(engine_source(schema)) as engine,
         pytest.raises(SourceFault, match="has changed"),
     ):
         prepare_source(schema, engine)

@@ -13,9 +13,11 @@ from differential.statement import FIXTURES, tpch, written
 from differential.test_tpch import ANSWERED
 from neighbor_search.sidecar import has_stored_ranks
 from privacy.seeded import ReplayedRandomness
+from schema.file_source import file_source
 
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.engine import Engine
+from dpsql.engine.opening import open_engine
 from dpsql.engine.sidecar.contents import SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.row_columns import (
     UNIT_COLUMN,
@@ -62,14 +64,14 @@ def schema(tpch_folder: Path, tmp_path: Path) -> Schema:
 
 @pytest.fixture
 def ready(schema: Schema) -> Schema:
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         found = prepare_source(schema, engine, randomness=ReplayedRandomness(SALT))
     assert found == ("customer", "orders", "lineitem")
     return schema
 
 
 @pytest.fixture
-def engine(ready: Schema) -> Iterator[DuckDBEngine]:
+def engine(ready: Schema) -> Iterator[Engine]:
     with open_source(ready) as found:
         yield found
 
@@ -83,7 +85,7 @@ class _Facts(SourceFacts):
 
 
 def proved(
-    sql: str, schema: Schema, engine: DuckDBEngine, limits: ContributionLimits, *, prepared: bool
+    sql: str, schema: Schema, engine: Engine, limits: ContributionLimits, *, prepared: bool
 ) -> CompiledStatement:
     tables = engine.sidecar_tables if prepared else frozenset[str]()
     facts = _Facts(schema, lambda: engine, lambda: tables)
@@ -103,7 +105,7 @@ def proved(
     ids=["wide", "narrow"],
 )
 def test_every_statement_has_the_same_integers_key_and_sensitivities(
-    ready: Schema, engine: DuckDBEngine, limits: ContributionLimits
+    ready: Schema, engine: Engine, limits: ContributionLimits
 ) -> None:
     compared = 0
     for statement in STATEMENTS:
@@ -129,7 +131,7 @@ def test_every_statement_has_the_same_integers_key_and_sensitivities(
 Integers = list[list[object]]
 
 
-def integers(engine: DuckDBEngine, query: EngineQuery) -> Integers:
+def integers(engine: Engine, query: EngineQuery) -> Integers:
     tables = {domain.name: domain_table(domain) for domain in query.domains}
     texts = [(query.sql, query.salted), *((h.sql, h.salted) for h in query.histograms)]
     found: list[list[object]] = []
@@ -194,7 +196,7 @@ def test_a_long_table_is_made_in_parts_of_its_units(
     schema: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def rows() -> list[tuple[object, ...]]:
-        with DuckDBEngine(engine_source(schema)) as engine:
+        with open_engine(engine_source(schema)) as engine:
             prepare_source(schema, engine, steps.append, ReplayedRandomness(SALT))
         with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
             # Which of a unit's rows is its first with a value is nobody's promise.
@@ -221,7 +223,7 @@ def test_values_beyond_bounds_are_clamped_whatever_is_told_of_them(
     schema: Schema, tpch_folder: Path, tmp_path: Path, told: int | None
 ) -> None:
     far = over_lines(schema, tpch_folder, tmp_path / "far")
-    with DuckDBEngine(engine_source(far)) as engine:
+    with open_engine(engine_source(far)) as engine:
         prepare_source(far, engine, randomness=ReplayedRandomness(SALT))
     if told is not None:
         tell(far, told)
@@ -234,7 +236,7 @@ def test_values_beyond_bounds_are_clamped_whatever_is_told_of_them(
 
 
 def compared(
-    sql: str, schema: Schema, engine: DuckDBEngine
+    sql: str, schema: Schema, engine: Engine
 ) -> tuple[SplitByContribution | StoredUnitSums, tuple[Integers, Integers]]:
     """How rows are split, and the integers without the sidecar and with it."""
     (one,) = proved(sql, schema, engine, AS_DECLARED, prepared=False).releases
@@ -265,7 +267,7 @@ def test_sums_of_units_stand_ready(
     schema: Schema, tpch_folder: Path, tmp_path: Path, sql: str
 ) -> None:
     far = over_lines(schema, tpch_folder, tmp_path / "far")
-    with DuckDBEngine(engine_source(far)) as engine:
+    with open_engine(engine_source(far)) as engine:
         prepare_source(far, engine, randomness=ReplayedRandomness(SALT))
     with open_source(far) as engine:
         plan, (without, read) = compared(sql, far, engine)
@@ -326,7 +328,7 @@ def with_rows(schema: Schema, tpch_folder: Path, folder: Path, table: str, rows:
         if name != table:
             file.symlink_to(tpch_folder / file.name)
     duckdb.execute(f"COPY ({rows}) TO '{files[table]}'")
-    return replace(schema, source=replace(schema.source, path=folder, files=files))
+    return replace(schema, source=replace(file_source(schema), path=folder, files=files))
 
 
 def tell(schema: Schema, told: int) -> None:
@@ -342,7 +344,7 @@ def test_what_is_beyond_its_bounds_is_told_of_whole_tables(
     schema: Schema, tpch_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def told(schema: Schema) -> dict[str, set[int]]:
-        with DuckDBEngine(engine_source(schema)) as engine:
+        with open_engine(engine_source(schema)) as engine:
             prepare_source(schema, engine)
         names = [column.name for column in range_checked_columns(schema.tables["lineitem"])]
         with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
@@ -413,5 +415,5 @@ def test_rows_that_two_units_claim_are_not_prepared(
     orders = f"'{tpch_folder}/orders.parquet'"
     twice = f"FROM {orders} UNION ALL FROM (FROM {orders} LIMIT 1)"
     changed = with_rows(schema, tpch_folder, tmp_path / "twice", "orders", twice)
-    with DuckDBEngine(engine_source(changed)) as engine:
+    with open_engine(engine_source(changed)) as engine:
         assert prepare_source(changed, engine) == ("customer", "orders")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from schema.file_source import file_source
 
 from dpsql.errors import Refused
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -92,7 +93,7 @@ def test_days_are_chosen_between_the_first_and_the_last(session: Session) -> Non
 def test_other_public_rows_are_other_bounds_and_another_answer(session: Session) -> None:
     before = _compiled(session, "sum(i.price)")
     session.close()
-    _write(session.schema.source.path, PRICES.replace("'1.5'", "'7.5'"))
+    _write(file_source(session.schema).path, PRICES.replace("'1.5'", "'7.5'"))
     after = _compiled(Session(session.schema.path), "sum(i.price)")
     _, high = _ends(after)
     assert high == 7.5

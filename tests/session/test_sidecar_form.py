@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.opening import open_engine
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.session import sidecar
@@ -68,7 +68,7 @@ def test_a_file_of_one_form_has_these_names(tmp_path: Path, state_folder: Path) 
         )
     (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     schema = load_schema(tmp_path / "schema.yaml")
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         sidecar.prepare_source(schema, engine)
     with duckdb.connect(str(sidecar.sidecar_path(schema)), read_only=True) as connection:
         found = connection.execute(

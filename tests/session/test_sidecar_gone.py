@@ -12,7 +12,7 @@ import pytest
 from notes.exact import exact_mechanisms
 from privacy.seeded import SeededRandomness
 
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.opening import open_engine
 from dpsql.pgwire.workers.tasks import RunJob, tables_of
 from dpsql.pgwire.workers.worker import _EnginePool
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -64,7 +64,7 @@ def schema(tmp_path: Path) -> Schema:
         )
     (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     found = load_schema(tmp_path / "schema.yaml")
-    with DuckDBEngine(engine_source(found)) as engine:
+    with open_engine(engine_source(found)) as engine:
         assert prepare_source(found, engine) == ("buyers", "sales")
     return found
 
@@ -156,7 +156,7 @@ def test_the_integers_are_those_of_the_sidecar(schema: Schema, sql: str) -> None
         assert step.without_sidecar is not None
         assert "dpsql prepared" in step.query.sql
         assert "dpsql prepared" not in step.without_sidecar.query.sql
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         found = run(job, engine, SeededRandomness("gone"))
     assert {name: table.to_pydict() for name, table in found.items()} == {
         name: table.to_pydict() for name, table in expected.items()

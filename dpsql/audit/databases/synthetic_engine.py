@@ -7,10 +7,12 @@ draws ten thousand answers computes their integers once. Noise is never stored.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import pyarrow as pa
 
 from dpsql.audit.databases.database_batch import NO_TABLES, DatabaseBatch
+from dpsql.engine.engine import Snapshot
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.errors import InternalError
@@ -43,6 +45,10 @@ class WorldEngine:
         if not parameters:
             self._known[sql] = raw
         return raw
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """The database itself, which stays as it is."""
+        return nullcontext(self)
 
     def columns(self, table: str) -> tuple[tuple[str, str], ...]:
         """The names and types of the declared columns."""

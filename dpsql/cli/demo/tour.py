@@ -19,7 +19,7 @@ import duckdb
 from dpsql.cli.check import report
 from dpsql.cli.demo.data import generate
 from dpsql.dbapi.connection import Connection
-from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.opening import open_engine
 from dpsql.errors import Error, InternalError
 from dpsql.report.budget import budget_table
 from dpsql.report.cost import cost
@@ -29,6 +29,7 @@ from dpsql.report.terminal.table import plain
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
+from dpsql.schema.source_location import Source
 from dpsql.schema.verify import verify_keys
 from dpsql.session.answer.answer import Privacy
 from dpsql.session.session import Session
@@ -85,13 +86,14 @@ def _prepare(folder: Path) -> Schema:
     # Each run has a new ledger, so that its anchor must not lie in the user's own folder.
     schema = replace(load_schema(path), anchor=folder / "ledger.anchor")
     _say("`dpsql check schema.yaml` looks at the source, too, and verifies the keys:")
-    with DuckDBEngine(engine_source(schema)) as engine:
+    with open_engine(engine_source(schema)) as engine:
         _show(report(schema, verify_keys(schema, engine)))
     return schema
 
 
 def _exact(schema: Schema) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:")
+    assert isinstance(schema.source, Source)
     for table, file in schema.source.files.items():
         connection.read_parquet(str(file)).create_view(table)
     return connection

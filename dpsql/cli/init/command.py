@@ -10,16 +10,20 @@ import click
 from dpsql.cli.exit_codes import echo_err, reporting_errors
 from dpsql.cli.init.draft import Draft
 from dpsql.cli.init.from_database import of_database, of_folder
+from dpsql.cli.init.from_server import of_server
 from dpsql.cli.init.from_smartnoise import of_metadata
 from dpsql.cli.init.schema_yaml import skeleton
+from dpsql.engine.connection_string import without_password
 from dpsql.errors import SourceFault
 from dpsql.report.terminal.sanitize import sanitize
 
 STDOUT = Path("-")
 
 
-def init(source: Path, output: Path, sample: int | None) -> None:
+def init(source: Path | str, output: Path, sample: int | None) -> None:
     """Write the schema file to `output`; a file that exists is never overwritten.
+
+    A `source` that is a text is a connection string; its password isn't written.
 
     `sample` rows of each CSV file are read for the types of its columns; None reads none.
     """
@@ -36,11 +40,15 @@ def init(source: Path, output: Path, sample: int | None) -> None:
             f"{output} exists: remove it, or name another file with --output"
         ) from None
     echo_err(f"wrote {sanitize(str(output))}")
+    if isinstance(source, str) and without_password(source) != source:
+        echo_err("its password is not: give it in PGPASSWORD, or in ~/.pgpass")
     echo_err("next: decide what its comments ask, then run")
     echo_err(f"  dpsql check {sanitize(str(output))}")
 
 
-def _draft(source: Path, output: Path, sample: int | None) -> Draft:
+def _draft(source: Path | str, output: Path, sample: int | None) -> Draft:
+    if isinstance(source, str):
+        return of_server(source)
     folder = Path.cwd() if output == STDOUT else output.parent
     written = os.path.relpath(source, folder)
     if source.is_dir():

@@ -47,8 +47,8 @@ class Draft:
     """A dataset's draft.
 
     `units` are kinds of units that are declared elsewhere, each with its table and key. `origin`
-    names the file that the draft was made from, for a comment. `sample` is how many rows of each
-    CSV file were read, None for none.
+    names what the draft was made from, for a comment. `sample` is how many rows of each
+    CSV file were read, None for none. `on_server`: only the owner can state the data's version.
     """
 
     dataset: str
@@ -57,3 +57,4 @@ class Draft:
     tables: tuple[DraftTable, ...]
     units: tuple[tuple[str, str, str], ...] = ()
     sample: int | None = None
+    on_server: bool = False

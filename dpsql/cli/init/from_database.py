@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from dpsql.cli.init.draft import SAMPLED, TEXT, Draft, DraftColumn, DraftTable
@@ -30,7 +30,7 @@ def of_database(path: Path, source: str) -> Draft:
         path,
         source,
         tuple(
-            _table(name, columns, declared.get(name, Declared()))
+            draft_table(name, columns, declared.get(name, Declared()))
             for name, columns in tables.items()
         ),
     )
@@ -53,7 +53,7 @@ def of_folder(path: Path, source: str, sample: int | None) -> Draft:
         tuple(
             _delimited(table, columns[table.name], sample)
             if table.is_delimited
-            else _table(table.name, columns[table.name], Declared())
+            else draft_table(table.name, columns[table.name], Declared())
             for table in tables
         ),
         sample,
@@ -109,26 +109,23 @@ def _delimited(table: SourceTable, columns: Columns, sample: int | None) -> Draf
     )
 
 
-def _table(name: str, columns: Columns, declared: Declared) -> DraftTable:
+def draft_table(name: str, columns: Columns, declared: Declared) -> DraftTable:
+    """A table of the catalog, with what is declared of it."""
     return DraftTable(
         name,
-        tuple(
-            _column(column, kind, declared.references, declared.comments)
-            for column, kind in columns
-        ),
+        tuple(_column(column, kind, declared) for column, kind in columns),
         declared.key,
         comment=declared.comments.get("", ""),
     )
 
 
-def _column(
-    name: str, source_type: str, references: Mapping[str, str], comments: Mapping[str, str]
-) -> DraftColumn:
+def _column(name: str, source_type: str, declared: Declared) -> DraftColumn:
     offered = known_type(source_type)
     return DraftColumn(
         name,
         None if offered is None else str(offered).lower(),
         source_type,
-        references=references.get(name),
-        comment=comments.get(name, ""),
+        nullable=name not in declared.not_null,
+        references=declared.references.get(name),
+        comment=declared.comments.get(name, ""),
     )

@@ -22,7 +22,12 @@ _HEAD = """\
 # - What may be spent, on all queries of all analysts together.
 
 dataset: {dataset}  # the budget's identity: the same name is the same budget
-source: {source}  # a DuckDB file, or a folder of TABLE.parquet or TABLE.csv
+source: {source}  # {form}
+"""
+_FILES = "a DuckDB file, or a folder of TABLE.parquet or TABLE.csv"
+_SERVER = "a PostgreSQL database; passwords: see docs/postgres.md"
+_VERSION = """\
+version: 1  # decide: another one whenever the data change, as the number or day of a load
 """
 _FOOT = """\
 budget: {epsilon: 1, delta: 1.0e-6}  # decide: smaller is more private
@@ -59,7 +64,10 @@ def skeleton(draft: Draft) -> str:
         read=_NONE_READ if draft.sample is None else _SAMPLED.format(draft.sample),
         dataset=_name(draft.dataset),
         source=_name(draft.source),
+        form=_SERVER if draft.on_server else _FILES,
     )
+    if draft.on_server:
+        head += _VERSION
     lines = [
         *_units(draft),
         "",

@@ -1,8 +1,9 @@
-"""DuckDB, the one engine.
+"""DuckDB, the engine that runs every statement.
 
 | module              | what it does                                                          |
 | ------------------- | --------------------------------------------------------------------- |
 | engine              | the engine on DuckDB: open, lock, run, interrupt                      |
+| statement           | one SELECT on a cursor: sealed rows, or a failure without a reason    |
 | constant_evaluation | values of functions of constants, by the engine and without any data  |
 | postprocessing      | DuckDB without a source, for what is computed from released tables    |
 | failure_cause       | why the engine failed, as fixed texts for the owner's log             |

@@ -36,12 +36,14 @@ FROM duckdb_columns() WHERE database_name = ? AND comment IS NOT NULL
 class Declared:
     """One table's primary key (None: it has none), and by column its reference and its comment.
 
-    A reference is written as table.key. The comment of the table itself is under "".
+    A reference is written as table.key. The comment of the table itself is under "". No row
+    is NULL in a column of `not_null`, by a constraint of a server.
     """
 
     key: tuple[str, ...] | None = None
     references: Mapping[str, str] = field(default_factory=dict)
     comments: Mapping[str, str] = field(default_factory=dict)
+    not_null: frozenset[str] = frozenset()
 
 
 def read_declarations(database: str) -> Mapping[str, Declared]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Self, final
@@ -13,26 +13,25 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.engine.arrow_result import all_rows, integers, limited_rows
 from dpsql.engine.duckdb.catalog import attach, catalog
 from dpsql.engine.duckdb.csv import as_utf_8, malformed
 from dpsql.engine.duckdb.failure_cause import causes_logged
 from dpsql.engine.duckdb.lockdown import configure, lock
 from dpsql.engine.duckdb.semantics import check_semantics
+from dpsql.engine.duckdb.statement import (
+    refuse_shadows,
+    run_select,
+    sealed_rows,
+    single_select,
+)
 from dpsql.engine.duckdb.table_view import create_view_sql, words
+from dpsql.engine.engine import Snapshot
 from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sidecar.file import Sidecar, attach_sidecar
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
-from dpsql.errors import (
-    ExecutionCancelled,
-    ExecutionFailed,
-    ExecutionStopped,
-    InterfaceError,
-    InternalError,
-    SourceFault,
-)
+from dpsql.errors import ExecutionFailed, InterfaceError, SourceFault
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 
@@ -71,6 +70,7 @@ class DuckDBEngine:
             ":memory:", config={name: str(to) for name, to in resources.items() if to is not None}
         )
         self._open = True
+        self._declared = frozenset(table.name.casefold() for table in source.tables)
         self._prepared: frozenset[str] = frozenset()
         self._waiting: dict[str, tuple[SourceTable, Mapping[str, str]]] = {}
         # CSV files aren't read to count their rows: that takes as long as a statement.
@@ -101,24 +101,17 @@ class DuckDBEngine:
         """
         if not self._open:
             raise InterfaceError("the engine is closed")
-        self._refuse_shadows(tables)
+        refuse_shadows(tables, self._declared)
         self._refuse_changed_files()
-        result, failed = None, ExecutionFailed()
-        try:
-            result = self._run(sql, parameters, tables, as_rows=as_rows, limit=limit)
-        except duckdb.InterruptException:
-            failed = ExecutionCancelled()
-        except (duckdb.OutOfMemoryException, MemoryError):
-            failed = ExecutionStopped()
-        except Exception:  # noqa: BLE001, S110 - every reason is made of rows
-            pass
-        if limit is not None and isinstance(result, ReadLimit):
-            raise limit.passed()
-        if not isinstance(result, pa.Table):
-            # Out here no exception chain leads back to DuckDB's message.
-            raise failed
+        raw = sealed_rows(
+            lambda: self._run(sql, parameters, tables, as_rows=as_rows, limit=limit), limit
+        )
         self._refuse_changed_files()
-        return Raw(result)
+        return raw
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """The engine itself: its files have one version, or it refuses."""
+        return nullcontext(self)
 
     def columns(self, table: str) -> Columns:
         """Names and types of a table's columns in the source, in order; VARCHAR for all of CSV."""
@@ -235,24 +228,12 @@ class DuckDBEngine:
     ) -> pa.Table | ReadLimit:
         statement = self._parsed(sql)
         with causes_logged(), self._cursor() as cursor:
-            for name, table in tables.items():
-                cursor.register(name, table)
-            # WITH x AS (INSERT …) SELECT counts as SELECT, but not in a read-only transaction.
-            cursor.execute("BEGIN TRANSACTION READ ONLY")
-            if limit is not None:
-                limited = limited_rows(cursor, statement, parameters, limit)
-                return limit if limited is None else limited
-            cursor.execute(statement, list(parameters) or None)
-            return integers(cursor) if as_rows else all_rows(cursor)
+            return run_select(cursor, statement, parameters, tables, as_rows=as_rows, limit=limit)
 
     def _parse(self, sql: str) -> duckdb.Statement:
         self._create_named_views(sql)
         with self._cursor() as cursor:
-            statements = cursor.extract_statements(sql)
-        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-            # COPY could overwrite a source file, which is an allowed path.
-            raise InternalError("not a single SELECT")
-        return statements[0]
+            return single_select(cursor, sql)
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -265,14 +246,6 @@ class DuckDBEngine:
             with self._guard:
                 del self._running[id(cursor)]
             cursor.close()
-
-    def _refuse_shadows(self, tables: Mapping[str, pa.Table]) -> None:
-        if not tables:
-            return
-        declared = {table.name.casefold() for table in self._source.tables}
-        for name in tables:
-            if name.casefold() in declared:
-                raise InternalError(f"a registered table would hide the declared table {name}")
 
     def _refuse_changed_files(self) -> None:
         if identity(self._source) != self._identity:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit
 
+from dpsql.engine.connection_string import server_name
 from dpsql.ledger.fault import LedgerLocation
 
 
@@ -19,7 +19,7 @@ class Server:
     Each dataset has a schema of its own there. `str` of a Server shows no user and no password.
     """
 
-    url: str
+    url: str = field(repr=False)
     dataset: str
 
     @property
@@ -31,9 +31,7 @@ class Server:
         return f"dpsql_{hashlib.sha256(self.dataset.encode()).hexdigest()[:32]}"
 
     def __str__(self) -> str:
-        parts = urlsplit(self.url)
-        host = parts.netloc.rpartition("@")[2]
-        return f"{parts.scheme}://{host}{parts.path} ({self.dataset})"
+        return f"{server_name(self.url)} ({self.dataset})"
 
 
 Location = Path | Server

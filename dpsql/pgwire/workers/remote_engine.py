@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -12,10 +13,10 @@ import pyarrow as pa
 
 from dpsql.engine.arrow_result import stream
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
-from dpsql.engine.engine import Engine
+from dpsql.engine.engine import Engine, Snapshot
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
-from dpsql.engine.source import Columns, DuckDBSource
+from dpsql.engine.source import Columns, DuckDBSource, PostgresSource, Source
 from dpsql.errors import ExecutionCancelled, InternalError
 from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
 from dpsql.pgwire.workers.pool import Pool
@@ -47,8 +48,11 @@ Version = Callable[[Callable[[], str]], str]
 """Gives the data's fingerprint; its argument computes it, and is called if the files changed."""
 
 
-def public_part(whole: DuckDBSource, schema: Schema) -> DuckDBSource:
+def public_part(whole: Source, schema: Schema) -> Source:
     """The source `whole` without its private tables."""
+    if isinstance(whole, PostgresSource):
+        public = (t for t in whole.tables if isinstance(schema.tables[t.name].ownership, Public))
+        return replace(whole, tables=tuple(public))
     tables = tuple(
         table for table in whole.tables if isinstance(schema.tables[table.name].ownership, Public)
     )
@@ -65,8 +69,8 @@ class RemoteEngine:
         self,
         pool: Pool,
         schema: Schema,
-        source: DuckDBSource,
-        public: DuckDBSource,
+        source: Source,
+        public: Source,
         version: Version,
     ) -> None:
         self._pool = pool
@@ -94,6 +98,10 @@ class RemoteEngine:
         if limit is not None and reply[:1] == TOO_LARGE:
             raise limit.passed()
         return Raw(tables_of(reply)["rows"])
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """Statements over public tables, one by one: jobs are carried out as a whole."""
+        return nullcontext(self)
 
     def carry_out(
         self, steps: tuple[Step, ...], released: Mapping[str, pa.Table]

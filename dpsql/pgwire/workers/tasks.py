@@ -17,7 +17,7 @@ from dpsql.engine.arrow_result import stream
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sandbox.database import Contents, SandboxQuery
 from dpsql.engine.sidecar.file import Sidecar
-from dpsql.engine.source import Columns, DuckDBSource
+from dpsql.engine.source import Columns, Source
 from dpsql.errors import ExecutionFailed, ExecutionStopped, SourceFault, SourceLocked
 from dpsql.release.job import Job
 
@@ -53,7 +53,7 @@ class RunJob:
 class ReadPublic:
     """Read rows of public tables: `source` has no others. More than `limit` are `TOO_LARGE`."""
 
-    source: DuckDBSource
+    source: Source
     sql: str
     limit: ReadLimit | None = None
 
@@ -62,21 +62,21 @@ class ReadPublic:
 class Fingerprint:
     """Compute the fingerprint of a source's data."""
 
-    source: DuckDBSource
+    source: Source
 
 
 @dataclass(frozen=True, slots=True)
 class ReadColumns:
     """Read the names and types of the columns of a source's tables."""
 
-    source: DuckDBSource
+    source: Source
 
 
 @dataclass(frozen=True, slots=True)
 class ReadPrepared:
     """Read the names of the tables that can be read from `sidecar`."""
 
-    source: DuckDBSource
+    source: Source
     sidecar: Sidecar
 
 

@@ -22,13 +22,12 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.duckdb.catalog import read_catalog
-from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.failure_cause import cause_of, causes_shown
 from dpsql.engine.fingerprint import Identity, identity
+from dpsql.engine.opening import SourceEngine, open_engine, read_catalog
 from dpsql.engine.sandbox.database import Sandboxes, SandboxQuery, TooLargeAnswer, reason_of
 from dpsql.engine.sidecar.file import Sidecar
-from dpsql.engine.source import DuckDBSource
+from dpsql.engine.source import Source
 from dpsql.errors import (
     ExecutionCancelled,
     ExecutionFailed,
@@ -65,7 +64,7 @@ INTERRUPT: Final = b"I"
 _OPEN_AT_ONCE: Final = 4
 _LOG: Final = logging.getLogger("dpsql.pgwire")
 
-_Which = tuple[DuckDBSource, Sidecar | None]
+_Which = tuple[Source, Sidecar | None]
 _Files = tuple[Identity, tuple[int, int] | None]
 """Identities of a source's files and of its sidecar, as they were when an engine opened them."""
 
@@ -112,7 +111,7 @@ class _EnginePool:
     def __init__(self, memory_bytes: int, threads: int) -> None:
         self._memory = f"{memory_bytes * 3 // 4 // 1024 // 1024}MiB"
         self._threads = threads
-        self._open: dict[_Which, tuple[_Files, DuckDBEngine]] = {}
+        self._open: dict[_Which, tuple[_Files, SourceEngine]] = {}
         self._enclosures = Sandboxes()
 
     def do(self, task: Task) -> bytes:
@@ -191,7 +190,7 @@ class _EnginePool:
         released = {name: from_bytes(data) for name, data in task.released.items()}
         return packed(run(task.job, engine, SystemRandomness(), released))
 
-    def _engine(self, source: DuckDBSource, sidecar: Sidecar | None = None) -> DuckDBEngine:
+    def _engine(self, source: Source, sidecar: Sidecar | None = None) -> SourceEngine:
         """An engine over the source and its sidecar, opened anew if their files have changed."""
         which, now = (source, sidecar), (identity(source), _changed(sidecar))
         if which in self._open:
@@ -203,7 +202,7 @@ class _EnginePool:
         while len(self._open) >= _OPEN_AT_ONCE:
             _, oldest = self._open.pop(next(iter(self._open)))
             oldest.close()
-        opened = DuckDBEngine(
+        opened = open_engine(
             source, threads=self._threads, memory_limit=self._memory, sidecar=sidecar
         )
         self._open[which] = now, opened

@@ -6,12 +6,15 @@ partition) follows from rows, and so is declared by the owner or not known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import assert_never
 
-from dpsql.engine.duckdb.catalog import read_catalog
-from dpsql.engine.source import Columns, DuckDBSource, SourceTable
+from dpsql.engine.opening import read_catalog
+from dpsql.engine.source import Columns, DuckDBSource, PostgresSource, ServerTable, SourceTable
+from dpsql.engine.source import Source as EngineSource
 from dpsql.schema.load.yaml_document import Document, DocumentPath
-from dpsql.schema.model import Schema, Source
+from dpsql.schema.model import EntityUnit, Schema, Table
+from dpsql.schema.source_location import ServerSource, Source
 from dpsql.schema.source_types import reading
 from dpsql.schema.sql_type import (
     Date,
@@ -26,40 +29,82 @@ from dpsql.schema.sql_type import (
 SourceColumns = Mapping[str, Mapping[str, str]]
 """For each table of the source the type names of its columns, in order."""
 
-Read = Callable[[DuckDBSource], Mapping[str, Columns]]
+Read = Callable[[EngineSource], Mapping[str, Columns]]
 """Reads a source's catalogue, in this process or in the one that alone may open the source."""
 
 
-def engine_source(schema: Schema) -> DuckDBSource:
+def engine_source(schema: Schema) -> EngineSource:
     """The source as the engine is to open it: of each table the declared columns, and no others."""
-    return DuckDBSource(
-        database=None if schema.source.files else str(schema.source.path),
-        tables=tuple(
-            SourceTable(
-                name,
-                file=str(schema.source.files[name]) if schema.source.files else None,
-                columns=tuple((column.name, str(column.type)) for column in table.columns.values()),
-                renamed=tuple(
-                    (column.name, column.stored_as)
-                    for column in table.columns.values()
-                    if column.stored_as != column.name
+    match schema.source:
+        case ServerSource(url=url):
+            tables = tuple(_server_table(schema, table) for table in schema.tables.values())
+            return PostgresSource(url, schema.version or "", tables)
+        case Source(path=path, files=files):
+            return DuckDBSource(
+                database=None if files else str(path),
+                tables=tuple(
+                    SourceTable(
+                        name,
+                        file=str(files[name]) if files else None,
+                        columns=_columns(table),
+                        renamed=_renamed(table),
+                    )
+                    for name, table in schema.tables.items()
                 ),
             )
-            for name, table in schema.tables.items()
-        ),
+        case missing:
+            assert_never(missing)
+
+
+def _server_table(schema: Schema, table: Table) -> ServerTable:
+    """A table on a server, with the columns whose equality says whose rows they are."""
+    identifying = {
+        *(table.key or ()),
+        *table.same_unit,
+        *(column.name for column in table.columns.values() if column.references is not None),
+    }
+    if isinstance(table.ownership, EntityUnit):
+        identifying |= {*table.ownership.first_hop_columns}
+    for other in schema.tables.values():
+        hops = other.ownership.hops if isinstance(other.ownership, EntityUnit) else ()
+        identifying |= {name for hop in hops if hop.table == table.name for name in hop.key}
+        for column in other.columns.values():
+            if column.references is not None and column.references.table == table.name:
+                identifying.add(column.references.column)
+    return ServerTable(
+        table.name, _columns(table), _renamed(table), table.key, frozenset(identifying)
     )
 
 
-def find_columns(source: Source, read: Read = read_catalog) -> SourceColumns | None:
-    """The columns of the source's tables, by its catalogue; None if the source doesn't exist yet.
+def _columns(table: Table) -> Columns:
+    return tuple((column.name, str(column.type)) for column in table.columns.values())
 
-    A schema that declares every type can thus be read, explained and tested without any data.
+
+def _renamed(table: Table) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (column.name, column.stored_as)
+        for column in table.columns.values()
+        if column.stored_as != column.name
+    )
+
+
+def find_columns(
+    source: Source | ServerSource, tables: Iterable[str], read: Read = read_catalog
+) -> SourceColumns | None:
+    """The columns of `tables`, by the source's catalogue; None if its files don't exist yet.
+
+    A schema that declares every type can thus be read, explained and tested without any data. A
+    server that can't be reached raises `SourceFault`; of files, more tables may be listed.
     """
+    if isinstance(source, ServerSource):
+        named = tuple(ServerTable(name) for name in tables)
+        listed = read(PostgresSource(source.url, "", named))
+        return {table: dict(columns) for table, columns in listed.items()}
     if not source.path.exists():
         return None
     if source.files:
-        tables = tuple(SourceTable(name, str(file)) for name, file in source.files.items())
-        catalog = read(DuckDBSource(None, tables))
+        files = tuple(SourceTable(name, str(file)) for name, file in source.files.items())
+        catalog = read(DuckDBSource(None, files))
     else:
         catalog = read(DuckDBSource(str(source.path)))
     return {table: dict(columns) for table, columns in catalog.items()}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from dpsql.engine.duckdb.catalog import read_catalog
+from dpsql.engine.opening import read_catalog
 from dpsql.schema.load.budget import (
     read_analysts,
     read_budget,
@@ -27,6 +27,7 @@ from dpsql.schema.load.yaml_document import Document, read_document
 from dpsql.schema.model import Neighbors, Schema, UnitKind
 from dpsql.schema.policy import policy_hash, policy_text
 from dpsql.schema.refresh_period import attach_time_columns, read_period
+from dpsql.schema.source_location import ServerSource, Source
 
 
 def load_schema(
@@ -63,7 +64,8 @@ def schema_of(
     }
     _check_units(document, units, claims)
     where = find_source(document, file.source, forms, source)
-    source_columns = find_columns(where, read)
+    _check_version(document, where, file.version)
+    source_columns = find_columns(where, forms, read)
     tables = {
         name: read_table(document, name, form, claims, where, source_columns)
         for name, form in forms.items()
@@ -111,6 +113,21 @@ def ledger_of(path: Path) -> tuple[Path | str, Path]:
     file = fill(SchemaSection, document, (), document.data)
     check_dataset(document, file.dataset)
     return ledger_path(document, file.ledger, file.dataset), document.path
+
+
+def _check_version(document: Document, source: Source | ServerSource, stated: object) -> None:
+    """Refuse a server without a version: nothing on it tells stored answers from those of before.
+
+    What is counted on a server (transactions, or rows that were changed) counts other tables, and
+    aborted ones, or is lost when it crashes: it is no version of these tables.
+    """
+    if isinstance(source, ServerSource) and stated is None:
+        raise document.error(
+            ("source",),
+            "a server doesn't tell which version of the data it has",
+            "add version: …, such as the number of a load or a date; an answer is given again, and"
+            " free, as long as it stays",
+        )
 
 
 def _table_sections(document: Document, file: SchemaSection) -> Mapping[str, TableSection]:

@@ -10,9 +10,10 @@ from typing import Final
 
 import platformdirs
 
+from dpsql.engine.connection_string import SERVER
 from dpsql.schema.load.yaml_document import Document
-from dpsql.schema.model import Source
 from dpsql.schema.qualified_name import bare
+from dpsql.schema.source_location import ServerSource, Source
 
 STATE: Final = "DPSQL_STATE"
 """The environment variable that names another folder for ledgers and their anchors."""
@@ -34,14 +35,19 @@ def check_dataset(document: Document, dataset: str) -> None:
 
 def find_source(
     document: Document, written: str, tables: Iterable[str], override: Path | None
-) -> Source:
+) -> Source | ServerSource:
     """The DuckDB file or the folder of files that `written` names, or `override` if it isn't None.
 
-    The suffix decides which of the two it is, if it doesn't exist.
+    The suffix decides which of the two it is, if it doesn't exist. A PostgreSQL connection string
+    names a server.
     """
     if override is None and "://" in written:
+        if written.startswith(SERVER):
+            return ServerSource(written)
         raise document.error(
-            ("source",), "not a path", "name a DuckDB file, or a folder of Parquet or CSV files"
+            ("source",),
+            "not a path",
+            "name a DuckDB file, a folder of Parquet or CSV files, or postgresql://host/database",
         )
     path = (
         document.path.parent.absolute() / Path(written).expanduser()
@@ -79,7 +85,7 @@ def ledger_path(document: Document, written: str | None, dataset: str) -> Path |
     The default goes by the dataset's name, so that copying a folder makes no new budget.
     """
     if written is not None and "://" in written:
-        if not written.startswith(("postgresql://", "postgres://")):
+        if not written.startswith(SERVER):
             raise document.error(
                 ("ledger",), "neither a file nor PostgreSQL", "write postgresql://host/database"
             )

@@ -32,9 +32,9 @@ from dpsql.schema.model import (
     Neighbors,
     Reference,
     RowUnit,
-    Source,
     Table,
 )
+from dpsql.schema.source_location import ServerSource, Source
 from dpsql.schema.sql_type import Boolean, Double, Integer, SqlType, Uuid, Varchar
 
 _MAX_LIMIT = 1_000_000_000
@@ -48,7 +48,7 @@ def read_table(
     name: str,
     section: TableSection,
     declarations: Mapping[str, UnitDeclaration],
-    source: Source,
+    source: Source | ServerSource,
     source_columns: SourceColumns | None,
 ) -> Table:
     """Read one table: undeclared key and unit columns first, then columns in the file's order.

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from dpsql.schema.load.column_types import SourceColumns, known_type
 from dpsql.schema.load.identifiers import is_plain
-from dpsql.schema.model import Column, Public, Source, Table
+from dpsql.schema.model import Column, Public, Table
+from dpsql.schema.source_location import ServerSource, Source
 
 
 def add_public_columns(
-    tables: Mapping[str, Table], source: Source, source_columns: SourceColumns | None
+    tables: Mapping[str, Table], source: Source | ServerSource, source_columns: SourceColumns | None
 ) -> Mapping[str, Table]:
     """Add to public tables their undeclared columns that have a plain name and a type that is read.
 
@@ -27,9 +28,10 @@ def add_public_columns(
     }
 
 
-def is_delimited(source: Source, table: str) -> bool:
+def is_delimited(source: Source | ServerSource, table: str) -> bool:
     """Whether a table's file is CSV, whose columns have no types of their own."""
-    return table in source.files and source.files[table].suffix == ".csv"
+    files = {} if isinstance(source, ServerSource) else source.files
+    return table in files and files[table].suffix == ".csv"
 
 
 def _with_undeclared(table: Table, source_columns: Mapping[str, str]) -> Mapping[str, Column]:

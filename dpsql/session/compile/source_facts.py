@@ -20,7 +20,8 @@ from dpsql.plan.sort_key import SortKey
 from dpsql.release.columns.arrow import rows
 from dpsql.release.open_public import open_rows
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
-from dpsql.schema.verify import duplicate_free, record_path, verified
+from dpsql.schema.source_location import ServerSource
+from dpsql.schema.verify import duplicate_free, enforced_keys, record_path, verified
 from dpsql.session.run.public_table_copies import Copies
 
 MAX_ROWS: Final = ReadLimit(1_000_000, 256 * 2**20)
@@ -64,12 +65,16 @@ class SourceFacts:
             return False
         if not isinstance(table.ownership, Public):
             return table.name in self._of_private_tables()
+        if isinstance(self._schema.source, ServerSource):
+            return table.name in enforced_keys(self._schema)
         if table.name not in self._public_keys:
             self._public_keys[table.name] = duplicate_free(self._engine(), table.name, table.key)
         return self._public_keys[table.name]
 
     def _of_private_tables(self) -> frozenset[str]:
         """The tables whose key was found to hold."""
+        if isinstance(self._schema.source, ServerSource):
+            return enforced_keys(self._schema)
         if self._owner_verified is None:
             recorded = record_path(self._schema).exists()
             self._owner_verified = (

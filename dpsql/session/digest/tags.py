@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from dpsql.engine.source import DuckDBSource, SourceTable
+from dpsql.engine.source import DuckDBSource, PostgresSource, ServerTable, SourceTable
 from dpsql.plan import aggregate, expression, frame, operator
 from dpsql.plan.bounded_release import bounded_release, cell_selection, estimator, statistic
 from dpsql.plan.sort_key import SortKey
@@ -179,6 +179,12 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
 _SOURCES: Final[dict[type, Tagged]] = {
     DuckDBSource: Tagged("duckdb source", ("database", "tables")),
     SourceTable: Tagged("source table", ("name", "file", "columns", "renamed")),
+    PostgresSource: Tagged(
+        "postgres source",
+        ("version", "tables"),
+        {"url": "the same data by another way; and a digest of a password could be guessed"},
+    ),
+    ServerTable: Tagged("server table", ("name", "columns", "renamed", "key", "identifying")),
     model.Public: Tagged("public"),
     model.RowUnit: Tagged("row unit"),
     model.EntityUnit: Tagged("entity unit", ("kind", "hops", "column")),

@@ -1,0 +1,43 @@
+"""Which engine a source is opened with, and who reads its catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from dpsql.engine.duckdb import catalog as duckdb_catalog
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.postgres import offered_columns
+from dpsql.engine.postgres.engine import PostgresEngine
+from dpsql.engine.sidecar.file import Sidecar
+from dpsql.engine.source import Columns, DuckDBSource, PostgresSource, Source
+
+SourceEngine = DuckDBEngine | PostgresEngine
+
+
+def open_engine(
+    source: Source,
+    *,
+    threads: int | None = None,
+    memory_limit: str | None = None,
+    sidecar: Sidecar | None = None,
+) -> SourceEngine:
+    """The locked engine over `source`; one that isn't what is declared is a `SourceFault`."""
+    match source:
+        case DuckDBSource():
+            return DuckDBEngine(source, threads=threads, memory_limit=memory_limit, sidecar=sidecar)
+        case PostgresSource():
+            return PostgresEngine(source, threads=threads, memory_limit=memory_limit)
+        case missing:
+            assert_never(missing)
+
+
+def read_catalog(source: Source) -> Mapping[str, Columns]:
+    """Read the columns of each table of `source`, or of all base tables if it names none."""
+    match source:
+        case DuckDBSource():
+            return duckdb_catalog.read_catalog(source)
+        case PostgresSource():
+            return offered_columns.read_catalog(source)
+        case missing:
+            assert_never(missing)

@@ -1,0 +1,147 @@
+"""The engine over a PostgreSQL server: opens, checks, pulls what a statement needs, runs it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, Self, final
+
+import duckdb
+import pyarrow as pa
+
+from dpsql.engine.digest import digest_of
+from dpsql.engine.duckdb.lockdown import configure, lock
+from dpsql.engine.duckdb.semantics import check_semantics
+from dpsql.engine.duckdb.statement import single_select
+from dpsql.engine.postgres.access import check_source
+from dpsql.engine.postgres.column_types import offered_type
+from dpsql.engine.postgres.connection import IdleConnection
+from dpsql.engine.postgres.snapshot import ServerSnapshot
+from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.source import Columns, PostgresSource
+from dpsql.errors import InterfaceError
+
+_NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
+_MAX_PARSED: Final = 64
+
+
+@final
+class PostgresEngine:
+    """An in-memory DuckDB, locked, into which each statement's tables are pulled from the server.
+
+    Every snapshot is of the server's data at its time, checks again what was checked when the
+    engine was opened, and reads in one READ ONLY transaction.
+    """
+
+    def __init__(
+        self,
+        source: PostgresSource,
+        *,
+        threads: int | None = None,
+        memory_limit: str | None = None,
+    ) -> None:
+        self._source = source
+        self._guard = threading.Lock()
+        self._running: dict[int, ServerSnapshot] = {}
+        self._connections = IdleConnection(source)
+        self._parsed = lru_cache(maxsize=_MAX_PARSED)(self._parse)
+        resources = {"threads": threads, "memory_limit": memory_limit}
+        self._connection = duckdb.connect(
+            ":memory:", config={name: str(to) for name, to in resources.items() if to is not None}
+        )
+        self._open = True
+        try:
+            configure(self._connection, own_statistics=True)
+            lock(self._connection, ())
+            with self._connection.cursor() as cursor:
+                check_semantics(cursor)
+            self._read_catalog()
+        except BaseException:
+            self.close()
+            raise
+
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = _NO_TABLES,
+        *,
+        as_rows: bool = False,
+        limit: ReadLimit | None = None,
+    ) -> Raw:
+        """Run one SELECT on the data as they are now; see `ServerSnapshot.execute`."""
+        with self.snapshot() as rows:
+            return rows.execute(sql, parameters, tables, as_rows=as_rows, limit=limit)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[ServerSnapshot]:
+        """The data as they are now, for several statements of one thread."""
+        if not self._open:
+            raise InterfaceError("the engine is closed")
+        with self._guard:
+            cursor = self._connection.cursor()
+            snapshot = ServerSnapshot(self._source, cursor, self._connections, self._parsed)
+            self._running[id(snapshot)] = snapshot
+        try:
+            yield snapshot
+        finally:
+            with self._guard:
+                del self._running[id(snapshot)]
+            snapshot.close()
+
+    def columns(self, table: str) -> Columns:
+        """Names and types of a table's columns on the server, in order."""
+        return self._columns[table]
+
+    def row_count_for_planning(self, table: str) -> int:
+        """How many rows the server's planner guesses that a table has; 0 where it has no guess."""
+        return self._rows.get(table, 0)
+
+    @property
+    def sidecar_tables(self) -> frozenset[str]:
+        """None: a server's rows change under a file made of them."""
+        return frozenset()
+
+    def fingerprint(self) -> str:
+        """Which version of the data its owner says that it is."""
+        return digest_of("stated version", self._source.version)
+
+    def interrupt(self) -> None:
+        """Stop the statements that are running now, here and on the server."""
+        with self._guard:
+            for snapshot in self._running.values():
+                snapshot.interrupt()
+
+    def close(self) -> None:
+        """Let go of the source; the engine runs nothing afterwards."""
+        self._open = False
+        self.interrupt()
+        self._connections.close()
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _read_catalog(self) -> None:
+        server = self._connections.take()
+        try:
+            catalog = check_source(server, self._source.tables)
+        finally:
+            self._connections.give_back(server)
+        tables = {table.name: catalog[table.location] for table in self._source.tables}
+        self._columns = {
+            name: tuple((column.name, offered_type(column.type)) for column in of.columns.values())
+            for name, of in tables.items()
+        }
+        self._rows = {name: of.rows for name, of in tables.items()}
+
+    def _parse(self, sql: str) -> duckdb.Statement:
+        with self._connection.cursor() as cursor:
+            return single_select(cursor, sql)
