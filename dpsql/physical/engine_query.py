@@ -31,6 +31,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     Limited,
     LimitGroups,
     OneRowPerUnit,
+    contributions_of,
 )
 from dpsql.plan.bounded_release.column_names import (
     CELL_NUMBER,
@@ -170,16 +171,5 @@ def _is_salted(limited: Limited) -> bool:
             return isinstance(limit, ByHash | ByRank | ByStoredRank) or any(
                 s.is_over_distinct_values for s in terms.statistics
             )
-        case missing:
-            assert_never(missing)
-
-
-def contributions_of(limited: Limited) -> Contributions:
-    """The rows' terms, below every limit."""
-    match limited:
-        case OneRowPerUnit(source=terms):
-            return terms
-        case LimitGroups(contributions=terms):
-            return terms
         case missing:
             assert_never(missing)

@@ -24,6 +24,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     Limited,
     LimitGroups,
     OneRowPerUnit,
+    contributions_of,
 )
 from dpsql.plan.operator import Plan, Release, Scan, SidecarAccess
 from dpsql.plan.traversal import operators, replace_sources
@@ -38,7 +39,7 @@ COUNT_TYPE: Final = Integer(16, signed=False)
 
 def with_sidecar(limited: Limited, facts: Facts) -> Limited:
     """`limited` over the tables of the sidecar; releases below are read as tables, as always."""
-    terms = _contributions(limited)
+    terms = contributions_of(limited)
     return _over(limited, replace(terms, source=_with_sidecar(terms.source, facts)))
 
 
@@ -53,20 +54,10 @@ def without_sidecar(limited: Limited) -> Limited:
 
 def sidecar_tables(limited: Limited) -> frozenset[str]:
     """The names of the tables that are read from the sidecar."""
-    plans = operators(_contributions(limited).source)
+    plans = operators(contributions_of(limited).source)
     return frozenset(
         plan.table.name for plan in plans if isinstance(plan, Scan) and plan.sidecar is not None
     )
-
-
-def _contributions(limited: Limited) -> Contributions:
-    match limited:
-        case OneRowPerUnit(source=terms):
-            return terms
-        case LimitGroups(contributions=terms):
-            return terms
-        case missing:
-            assert_never(missing)
 
 
 def _over(limited: Limited, contributions: Contributions) -> Limited:

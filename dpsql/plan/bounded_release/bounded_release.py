@@ -13,6 +13,7 @@ Filter(Scan)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from dpsql.plan.bounded_release.cell_selection import CellChoice
 from dpsql.plan.bounded_release.estimator import EstimatedColumn
@@ -146,6 +147,17 @@ class OneRowPerUnit:
 Limited = LimitGroups | OneRowPerUnit
 
 
+def contributions_of(limited: Limited) -> Contributions:
+    """The rows' terms, below every limit."""
+    match limited:
+        case OneRowPerUnit(source=terms):
+            return terms
+        case LimitGroups(contributions=terms):
+            return terms
+        case missing:
+            assert_never(missing)
+
+
 @dataclass(frozen=True, slots=True)
 class MinUnits:
     """Groups are dropped whose noisy number of units, at `count_index`, is below `threshold`.
@@ -179,8 +191,4 @@ class BoundedRelease:
     @property
     def contributions(self) -> Contributions:
         """The rows' terms, below every limit."""
-        match self.limited:
-            case OneRowPerUnit(source=terms):
-                return terms
-            case LimitGroups(contributions=terms):
-                return terms
+        return contributions_of(self.limited)
