@@ -4,4 +4,5 @@
 | -------- | --------------------------------------------------------------------- |
 | nodes    | neutral nodes: an expression of the plan, steps, wide sums, hashes …   |
 | duckdb   | DuckDB's own nodes for them, and its text                              |
+| postgres | PostgreSQL's, by allow-lists                                            |
 """
