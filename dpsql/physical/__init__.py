@@ -11,4 +11,5 @@
 | sidecar_rows | the rows of a release as a sidecar stores them                      |
 | emission     | what the SQL of all strategies has in common                        |
 | engine_query | the SQL of a release, at once, batch by batch and without a sidecar |
+| push_down    | a release as statements that a server computes                      |
 """

@@ -7,6 +7,7 @@ from mutation.answer_mutants import ANSWER_MUTANTS
 from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.key_mutants import KEY_MUTANTS
 from mutation.mutants import MUTANTS
+from mutation.postgres_mutants import POSTGRES_MUTANTS
 from mutation.relation_mutants import RELATION_MUTANTS
 from mutation.service_mutants import SERVICE_MUTANTS
 from mutation.split_mutants import SPLIT_MUTANTS
@@ -19,6 +20,7 @@ ALL = (
     *ANSWER_MUTANTS,
     *GRAMMAR_MUTANTS,
     *KEY_MUTANTS,
+    *POSTGRES_MUTANTS,
     *RELATION_MUTANTS,
     *SERVICE_MUTANTS,
     *SPLIT_MUTANTS,

@@ -6,4 +6,5 @@
 | clamp    | clamps, and the intervals of discretized values                      |
 | sort_key | terms of ORDER BY                                                    |
 | duckdb   | DuckDB's own nodes for them, and its text                            |
+| postgres | PostgreSQL's, by allow-lists                                         |
 """

@@ -1,0 +1,238 @@
+"""PostgreSQL's nodes for neutral ones: a tree is rebuilt from its leaves, and nothing else passes.
+
+| neutral, or DuckDB's clause | PostgreSQL                                                      |
+| --------------------------- | --------------------------------------------------------------- |
+| a + b, a * b, a % b         | in numeric, whatever the types: no product of counts overflows  |
+| wide sum                    | SUM of numerics                                                 |
+| keyed hash                  | hashtextextended of each item's text, seeded with that before   |
+| QUALIFY                     | a subquery with the rank as a column, and WHERE                 |
+| table of a domain           | UNNEST of arrays, which are parameters                          |
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlglot import exp
+
+from dpsql.emit.dialect import nodes
+from dpsql.emit.dialect.postgres import guard
+from dpsql.emit.dialect.postgres.aggregate import emit_aggregate
+from dpsql.emit.dialect.postgres.expression import byte_order, emit_expression
+from dpsql.emit.dialect.postgres.steps import is_nan, steps, sum_in_steps
+from dpsql.emit.sql.identifier import subquery
+from dpsql.plan.bounded_release.column_names import DOMAIN_CELL, domain_key_name
+from dpsql.plan.bounded_release.engine_query import DomainTable
+from dpsql.plan.expression import Literal
+from dpsql.schema.sql_type import Date, Decimal, Double, SqlType, Timestamp, Varchar
+
+_POSITIVE: Final = 2**63 - 1
+"""The bits of a hash without its sign: the remainder of a negative number would be negative."""
+
+_NO_VALUE: Final = "\\N"
+
+
+@dataclass(frozen=True, slots=True)
+class Salt:
+    """The parameter that is the secret key of hashes, a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainColumn:
+    """The parameter that is an array of the cells' numbers of `domain`, or of their `key`."""
+
+    domain: DomainTable
+    key: int | None
+
+
+Parameter = Salt | DomainColumn
+
+
+class DomainRows(exp.Expression):
+    """The rows of a domain: `columns` are its arrays, by name."""
+
+
+@dataclass(slots=True)
+class Lowering:
+    """One statement's lowering: its `domains` by name, and the `parameters` that it has so far."""
+
+    domains: Mapping[str, DomainTable]
+    parameters: list[Parameter] = field(default_factory=list)
+    ranks: int = 0
+
+    def lower(self, node: exp.Expr) -> exp.Expr:
+        """`node` without neutral parts; Refused for what isn't on the list."""
+        parts = {name: self._part(part) for name, part in node.args.items()}
+        own = _LOWERED.get(type(node))
+        if own is not None:
+            return own(self, **parts)
+        if isinstance(node, nodes.Neutral):
+            raise guard.refused(_NAMES.get(type(node), type(node).__name__))
+        return type(node)(**parts)
+
+    def _part(self, part: Any) -> Any:
+        if isinstance(part, exp.Expr):
+            return self.lower(part)
+        return list(map(self._part, part)) if isinstance(part, list) else part
+
+    def parameter(self, parameter: Parameter) -> exp.Expr:
+        """The parameter of the statement that stands for `parameter`."""
+        if parameter not in self.parameters:
+            self.parameters.append(parameter)
+        number = self.parameters.index(parameter) + 1
+        name = "TEXT"
+        if isinstance(parameter, DomainColumn):
+            kind = None if parameter.key is None else parameter.domain.types[parameter.key]
+            name = ("BIGINT" if kind is None else guard.type_name(kind)) + "[]"
+        return guard.cast(exp.Parameter(this=exp.Literal.number(number)), name)
+
+
+def _stored_column(_: Lowering, column: exp.Expr, kind: SqlType, *, is_saved: bool) -> exp.Expr:
+    name = guard.type_name(kind)
+    if is_saved:
+        raise guard.refused("a released table")
+    match kind:
+        case Decimal():
+            return guard.finite(column, name)
+        case Varchar():
+            return byte_order(column)
+        case _:
+            return column
+
+
+def _wide_sum(_: Lowering, term: exp.Expr) -> exp.Expr:
+    if isinstance(term, exp.Distinct):
+        (value,) = term.expressions
+        return guard.call("SUM", exp.Distinct(expressions=[guard.exact(value)]))
+    return guard.call("SUM", guard.exact(term))
+
+
+def _quotient(_: Lowering, dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
+    return guard.call("DIV", guard.exact(dividend), guard.exact(divisor))
+
+
+def _narrow(_: Lowering, integers: exp.Expr, low: int, high: int) -> exp.Expr:
+    for bits, name in ((32, "INTEGER"), (64, "BIGINT")):
+        if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1):
+            return guard.cast(exp.Paren(this=integers), name)
+    return exp.Paren(this=integers)
+
+
+def _keyed_hash(lowering: Lowering, items: list[exp.Expr], below: int | None) -> exp.Expr:
+    """Each item's text hashed with the hash of those before as its seed, the salt first of all.
+
+    Nothing is concatenated, so that no item can be taken for parts of two, and no text is too long.
+    """
+    hashed: exp.Expr = nodes.integer(0)
+    for item in (lowering.parameter(Salt()), *items):
+        text = exp.Coalesce(
+            this=guard.cast(item, "TEXT"), expressions=[exp.Literal.string(_NO_VALUE)]
+        )
+        hashed = guard.call("HASHTEXTEXTENDED", byte_order(text), hashed)
+    bits = _POSITIVE if below is None else below - 1
+    return exp.Paren(this=exp.BitwiseAnd(this=hashed, expression=nodes.integer(bits)))
+
+
+def _readable_key(_: Lowering, key: exp.Expr, kind: SqlType) -> exp.Expr:
+    match kind:
+        case Double():
+            # 0.0 for -0.0
+            return exp.Paren(
+                this=exp.Add(this=guard.finite(key, "DOUBLE PRECISION"), expression=guard.double(0))
+            )
+        case Date() | Timestamp():
+            moment = dt.date if isinstance(kind, Date) else dt.datetime
+            low, high = (emit_expression(Literal(end, kind)) for end in (moment.min, moment.max))
+            there = exp.Between(this=key.copy(), low=low, high=high)
+            return exp.case().when(there, key, copy=False)
+        case _:
+            return key
+
+
+def _listed_key(_: Lowering, key: exp.Expr, kind: SqlType) -> exp.Expr:
+    return byte_order(key) if isinstance(kind, Varchar) else key
+
+
+def _exact(operator: type[exp.Binary]) -> Callable[..., exp.Expr]:
+    """Arithmetic of releases: of integers and decimals alone, exact in numeric.
+
+    In the types of its operands, a unit's sum times its rows would be of 64 bits and raise.
+    """
+
+    def emitted(_: Lowering, this: exp.Expr, expression: exp.Expr) -> exp.Expr:
+        return operator(this=guard.exact(this), expression=expression)
+
+    return emitted
+
+
+def _select(lowering: Lowering, **parts: Any) -> exp.Expr:
+    qualify = parts.pop("qualify", None)
+    select = exp.Select(**parts)
+    if qualify is None:
+        return select
+    if not isinstance(qualify.this, exp.LTE) or not isinstance(qualify.this.this, exp.Window):
+        raise guard.refused("QUALIFY of anything but a rank")
+    lowering.ranks += 1
+    name = f"rank {lowering.ranks}"  # no column of a statement has a space
+    identifier = exp.to_identifier(name, quoted=True)
+    rank = exp.Alias(this=qualify.this.this, alias=identifier)
+    ranked = select.select(rank, copy=False)
+    few = exp.LTE(this=exp.Column(this=identifier.copy()), expression=qualify.this.expression)
+    rows = exp.select(exp.Star(), copy=False).from_(subquery(ranked, "t"), copy=False)
+    return rows.where(few, copy=False)
+
+
+def _table(lowering: Lowering, **parts: Any) -> exp.Expr:
+    name = parts["this"].name
+    if parts["this"].args.get("quoted") or name not in lowering.domains:
+        return exp.Table(**parts)
+    domain = lowering.domains[name]
+    arrays = [lowering.parameter(DomainColumn(domain, None))]
+    arrays += [lowering.parameter(DomainColumn(domain, key)) for key in range(len(domain.types))]
+    names = [DOMAIN_CELL, *map(domain_key_name, range(len(domain.types)))]
+    alias = exp.TableAlias(this=parts["alias"].this, columns=list(map(exp.to_identifier, names)))
+    return DomainRows(expressions=arrays, alias=alias)
+
+
+def _join(_: Lowering, **parts: Any) -> exp.Expr:
+    if parts.get("side") == "FULL":
+        raise guard.refused("FULL JOIN")
+    return exp.Join(**parts)
+
+
+_LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
+    nodes.Scalar: lambda _, expression: emit_expression(expression),
+    nodes.UntypedConstant: lambda _, value, kind: emit_expression(Literal(value, kind)),
+    nodes.StoredColumn: _stored_column,
+    nodes.ExactAggregate: lambda _, call, own: emit_aggregate(call, own),
+    nodes.Steps: lambda _, value, column: steps(value, column),
+    nodes.SumInSteps: lambda _, column, kind, magnitude, has_few_rows: sum_in_steps(
+        column, kind, magnitude, has_few_rows=has_few_rows
+    ),
+    nodes.WideSum: _wide_sum,
+    nodes.Quotient: _quotient,
+    nodes.Wide: lambda _, whole: guard.exact(whole),
+    nodes.Narrow: _narrow,
+    # In numeric, no integer is too large.
+    nodes.NullIfTooLarge: lambda _, expression: exp.Paren(this=expression),
+    nodes.KeyedHash: _keyed_hash,
+    nodes.IsNaN: lambda _, expression: is_nan(expression),
+    nodes.ReadableKey: _readable_key,
+    nodes.ListedKey: _listed_key,
+    exp.Add: _exact(exp.Add),
+    exp.Sub: _exact(exp.Sub),
+    exp.Mul: _exact(exp.Mul),
+    exp.Mod: _exact(exp.Mod),
+    exp.Select: _select,
+    exp.Table: _table,
+    exp.Join: _join,
+}
+
+_NAMES: Final[Mapping[type[exp.Expr], str]] = {
+    nodes.RowNumber: "a number of a row as its unit",
+    nodes.ExactWindow: "a window function",
+}
+"""What people call the neutral nodes that PostgreSQL has none for."""

@@ -1,0 +1,199 @@
+"""The text of PostgreSQL's trees: of the kinds of nodes on the list, and of no others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.emit.dialect.postgres import guard
+from dpsql.emit.dialect.postgres.lower import DomainRows, Lowering, Parameter
+from dpsql.emit.sql.expression_writer import OF_TERMS
+from dpsql.emit.sql.query_writer import OF_QUERIES
+from dpsql.emit.sql.writer import UnknownNode, Write, Writer, node_args, write_list
+from dpsql.plan.bounded_release.engine_query import DomainTable
+
+NAME: Final = "PostgreSQL"
+
+STRATEGIES: Final = frozenset({"SumRows", "AggregateBelowJoin", "CountUnitsFirst", "PerUnit"})
+"""The physical strategies whose statements PostgreSQL takes; bit sets and sidecars it doesn't."""
+
+_FUNCTIONS: Final = frozenset(
+    {
+        *("ABS", "CEIL", "DIV", "FLOOR", "GREATEST", "LEAST", "MOD", "NULLIF", "ROUND", "TRUNC"),
+        *("DATE_PART", "DATE_TRUNC", "LEFT", "LENGTH", "STARTS_WITH", "STRPOS", "SUBSTR"),
+        *("BOOL_AND", "BOOL_OR", "COUNT", "MAX", "MIN", "SUM"),
+        *("DENSE_RANK", "HASHTEXTEXTENDED", "ROW_NUMBER"),
+    }
+)
+
+_TYPES: Final = frozenset(
+    {"BIGINT", "BOOLEAN", "DATE", "DOUBLE PRECISION", "INTEGER", "NUMERIC", "TEXT", "TIMESTAMP"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A SELECT for PostgreSQL, and what each of its parameters, from $1 on, stands for."""
+
+    sql: str
+    parameters: tuple[Parameter, ...]
+
+
+def rendered(tree: exp.Expr, domains: tuple[DomainTable, ...] = ()) -> Statement:
+    """`tree`, in neutral nodes, in PostgreSQL's SQL; Refused for what isn't on its lists."""
+    lowering = Lowering({domain.name: domain for domain in domains})
+    lowered = lowering.lower(tree)
+    return Statement(_text(lowered), tuple(lowering.parameters))
+
+
+def _text(node: exp.Expr) -> str:
+    write = _WRITERS.get(type(node))
+    if write is None or node.comments:
+        raise guard.refused(type(node).__name__)
+    try:
+        return write(node, _text)
+    except UnknownNode:
+        raise guard.refused(type(node).__name__) from None
+
+
+def _identifier(node: exp.Identifier, write: Write) -> str:
+    del write
+    return '"' + str(node.args["this"]).replace('"', '""') + '"'
+
+
+def _literal(node: exp.Literal, write: Write) -> str:
+    """Backslashes are themselves: the session has standard_conforming_strings."""
+    del write
+    text = str(node.args["this"])
+    if node.args["is_string"]:
+        return "'" + text.replace("'", "''") + "'"
+    if not text.isdecimal():
+        raise UnknownNode
+    return text
+
+
+def _called(node: exp.Anonymous, write: Write) -> str:
+    args = node_args(node, "this", "expressions")
+    name = str(args["this"]).upper()
+    if name not in _FUNCTIONS:
+        raise guard.refused(name.lower())
+    return f"{name}({write_list(args.get('expressions') or [], write)})"
+
+
+def _cast(node: exp.Cast, write: Write) -> str:
+    args = node_args(node, "this", "to")
+    name = str(args["to"].args.get("kind"))
+    if name.removesuffix("[]") not in _TYPES:
+        raise UnknownNode
+    return f"CAST({write(args['this'])} AS {name})"
+
+
+def _collate(node: exp.Collate, write: Write) -> str:
+    args = node_args(node, "this", "expression")
+    return f"{write(args['this'])} COLLATE {write(args['expression'])}"
+
+
+def _parameter(node: exp.Parameter, write: Write) -> str:
+    return f"${write(node_args(node, 'this')['this'])}"
+
+
+def _binary(node: exp.Binary, write: Write) -> str:
+    args = node_args(node, "this", "expression")
+    return f"{write(args['this'])} {_BINARY[type(node)]} {write(args['expression'])}"
+
+
+def _set(node: exp.SetOperation, write: Write) -> str:
+    args = node_args(node, "this", "expression", "distinct")
+    word = _SETS[type(node)] + (" ALL" if args.get("distinct") is False else "")
+    arms = (args["this"], args["expression"])
+    return f" {word} ".join(
+        write(arm) if isinstance(arm, exp.Select) else f"({write(arm)})" for arm in arms
+    )
+
+
+def _distinct(node: exp.Distinct, write: Write) -> str:
+    return f"DISTINCT {write_list(node_args(node, 'expressions')['expressions'], write)}"
+
+
+def _filter(node: exp.Filter, write: Write) -> str:
+    args = node_args(node, "this", "expression")
+    return f"{write(args['this'])} FILTER ({write(args['expression'])})"
+
+
+def _extract(node: exp.Extract, write: Write) -> str:
+    args = node_args(node, "this", "expression")
+    return f"EXTRACT({args['this'].name} FROM {write(args['expression'])})"
+
+
+def _escape(node: exp.Escape, write: Write) -> str:
+    args = node_args(node, "this", "expression")
+    return f"{write(args['this'])} ESCAPE {write(args['expression'])}"
+
+
+def _ordered(node: exp.Ordered, write: Write) -> str:
+    args = node_args(node, "this", "desc", "nulls_first")
+    way, nulls = (
+        ("DESC" if args.get("desc") else "ASC"),
+        ("FIRST" if args.get("nulls_first") else "LAST"),
+    )
+    return f"{write(args['this'])} {way} NULLS {nulls}"
+
+
+def _table_alias(node: exp.TableAlias, write: Write) -> str:
+    args = node_args(node, "this", "columns")
+    columns = args.get("columns")
+    return write(args["this"]) + (f"({write_list(columns, write)})" if columns else "")
+
+
+def _tuple(node: exp.Tuple, write: Write) -> str:
+    return f"({write_list(node_args(node, 'expressions')['expressions'], write)})"
+
+
+def _values(node: exp.Values, write: Write) -> str:
+    args = node_args(node, "expressions", "alias")
+    return f"(VALUES {write_list(args['expressions'], write)}) AS {write(args['alias'])}"
+
+
+def _domain_rows(node: DomainRows, write: Write) -> str:
+    args = node_args(node, "expressions", "alias")
+    return f"UNNEST({write_list(args['expressions'], write)}) AS {write(args['alias'])}"
+
+
+_BINARY: Final[Mapping[type[exp.Expr], str]] = {
+    exp.Div: "/",
+    exp.Mod: "%",
+    exp.BitwiseAnd: "&",
+    exp.Like: "LIKE",
+}
+
+_SETS: Final[Mapping[type[exp.Expr], str]] = {
+    exp.Union: "UNION",
+    exp.Intersect: "INTERSECT",
+    exp.Except: "EXCEPT",
+}
+
+_NOT_HERE: Final = {exp.IntDiv, exp.TryCast, exp.DataType, exp.Qualify}
+
+_WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {
+    **{kind: write for kind, write in {**OF_TERMS, **OF_QUERIES}.items() if kind not in _NOT_HERE},
+    **dict.fromkeys(_BINARY, _binary),
+    **dict.fromkeys(_SETS, _set),
+    exp.Identifier: _identifier,
+    exp.Literal: _literal,
+    exp.Anonymous: _called,
+    exp.Cast: _cast,
+    exp.Collate: _collate,
+    exp.Parameter: _parameter,
+    exp.Distinct: _distinct,
+    exp.Filter: _filter,
+    exp.Extract: _extract,
+    exp.Escape: _escape,
+    exp.Ordered: _ordered,
+    exp.TableAlias: _table_alias,
+    exp.Tuple: _tuple,
+    exp.Values: _values,
+    DomainRows: _domain_rows,
+}
