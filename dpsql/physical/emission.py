@@ -19,13 +19,14 @@ NO_DOMAINS: frozenset[int] = frozenset()
 class Emission:
     """How rows are read: `releases` are the names of the tables of earlier releases among them.
 
-    Keys of the domains `late`, by index, are joined to sums and not to rows. `in_batches`: rows are
-    those of one batch of the units, which parameters of the statement name.
+    Keys of the domains `late`, by index, are joined to sums and not to rows. Unless `batches` is
+    None, rows are those of one batch of the units, which parameters of the statement name, and
+    `batches` gets each SELECT of them.
     """
 
     releases: Mapping[Release, str]
     late: frozenset[int]
-    in_batches: bool = False
+    batches: list[exp.Select] | None = None
 
     def unit_rows(self, contributions: Contributions) -> exp.Select:
         """The rows of `contributions` with their units."""
@@ -34,4 +35,8 @@ class Emission:
 
     def batch(self, rows: exp.Select) -> exp.Select:
         """`rows` of the units of the batch; all of them, if there are no batches."""
-        return rows_of_one_batch(rows) if self.in_batches else rows
+        if self.batches is None:
+            return rows
+        one_batch = rows_of_one_batch(rows)
+        self.batches.append(one_batch)
+        return one_batch

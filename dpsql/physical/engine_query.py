@@ -5,7 +5,7 @@ All of it is made when a statement is compiled. Nothing is emitted after the cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -20,7 +20,12 @@ from dpsql.physical.choose import Choice, choose, choose_without_sidecar
 from dpsql.physical.cost import late_key_joins
 from dpsql.physical.emission import Emission
 from dpsql.physical.modifier.sidecar_access import sidecar_tables
-from dpsql.physical.modifier.unit_batches import batch_policy, is_sum_over_units, sum_of_batches
+from dpsql.physical.modifier.unit_batches import (
+    batch_policy,
+    is_sum_over_units,
+    put_all_units,
+    sum_of_batches,
+)
 from dpsql.physical.plan import PhysicalPlan
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
@@ -75,11 +80,16 @@ def plan_release(
 def _emitted(
     bounded: BoundedRelease, choice: Choice, releases: Mapping[Release, str]
 ) -> tuple[EngineQuery, UnitBatches | None]:
-    plan, batches = choice.plan, None
-    if can_be_batched(plan, bounded.contributions):
-        query = emit_query(plan, choice.limited, releases, in_batches=True)
-        batches = UnitBatches(query, batch_policy(bounded))
-    return emit_query(plan, choice.limited, releases), batches
+    """The statement at once, and batch by batch: one tree, since making it takes longest."""
+    plan, limited = choice.plan, choice.limited
+    if not can_be_batched(plan, contributions_of(limited)):
+        return emit_query(plan, limited, releases), None
+    batches: list[exp.Select] = []
+    select, counts = emit_trees(plan, limited, releases, batches)
+    batched = _query(limited, select, counts, in_batches=True)
+    put_all_units(batches)
+    at_once = _query(limited, select, counts, in_batches=False)
+    return at_once, UnitBatches(batched, batch_policy(bounded))
 
 
 def can_be_batched(plan: PhysicalPlan, contributions: Contributions) -> bool:
@@ -98,12 +108,17 @@ def emit_query(
 
     If `in_batches`, they are of one batch of the units each time; ValueError if `plan` has none.
     """
-    terms = contributions_of(limited)
-    if in_batches and not can_be_batched(plan, terms):
+    if in_batches and not can_be_batched(plan, contributions_of(limited)):
         raise ValueError("what isn't told apart by units would be found in each batch")
-    select, counts = emit_trees(plan, limited, releases, in_batches=in_batches)
+    select, counts = emit_trees(plan, limited, releases, [] if in_batches else None)
+    return _query(limited, select, counts, in_batches=in_batches)
+
+
+def _query(
+    limited: Limited, select: exp.Select, counts: Sequence[exp.Select], *, in_batches: bool
+) -> EngineQuery:
+    terms, with_unit = contributions_of(limited), isinstance(limited, LimitGroups)
     totals, cells = _sums_of_batches(terms) if in_batches else (None, None)
-    with_unit = isinstance(limited, LimitGroups)
     return EngineQuery(
         rendered(select),
         domain_tables(terms),
@@ -117,12 +132,14 @@ def emit_trees(
     plan: PhysicalPlan,
     limited: Limited,
     releases: Mapping[Release, str],
-    *,
-    in_batches: bool = False,
+    batches: list[exp.Select] | None = None,
 ) -> tuple[exp.Select, list[exp.Select]]:
-    """What gives a release's integers, and what gives its cells' counts, for any dialect."""
+    """What gives a release's integers, and what gives its cells' counts, for any dialect.
+
+    Of one batch of the units each time, unless `batches` is None: it gets the SELECTs of its rows.
+    """
     terms = contributions_of(limited)
-    emission = Emission(releases, late_key_joins(terms), in_batches)
+    emission = Emission(releases, late_key_joins(terms), batches)
     with_unit = isinstance(limited, LimitGroups)
     select = plan.emit(emission)
     are_distinct = any(s.is_over_distinct_values for s in terms.statistics)

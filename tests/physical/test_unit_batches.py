@@ -14,6 +14,7 @@ from session.jobs import job_of
 from dpsql.audit.databases.synthetic_engine import WorldEngine
 from dpsql.engine.opening import open_engine
 from dpsql.errors import ExecutionFailed
+from dpsql.physical.engine_query import emit_query
 from dpsql.physical.modifier import unit_batches
 from dpsql.release.batch_count import batch_count
 from dpsql.release.job import run
@@ -98,3 +99,12 @@ def test_what_memory_does_not_hold_at_once_is_found_in_parts(
         with pytest.raises(ExecutionFailed):
             run(at_once, engine, SeededRandomness("parts"))
         assert run(job, engine, SeededRandomness("parts"))
+
+
+@pytest.mark.parametrize("sql", [FLAGS, PRICES, DAYS])
+def test_both_statements_of_one_tree_are_those_of_a_tree_of_their_own(sql: str) -> None:
+    (release,) = prepared(sql.format(PART), "tpch", frozenset()).releases
+    plan, limited, batches = release.choice.plan, release.choice.limited, release.step.batches
+    assert batches is not None
+    assert release.step.query == emit_query(plan, limited, {})
+    assert batches.query == emit_query(plan, limited, {}, in_batches=True)

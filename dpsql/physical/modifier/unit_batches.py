@@ -78,6 +78,12 @@ def rows_of_one_batch(rows: exp.Select) -> exp.Select:
     )
 
 
+def put_all_units(batches: Sequence[exp.Select]) -> None:
+    """In a tree that has `batches`, made by `rows_of_one_batch`, put the rows of all units."""
+    for batch in batches:
+        batch.replace(batch.args["from_"].this.this)
+
+
 def sum_of_batches(groups: Sequence[str], sums: Sequence[str]) -> exp.Select:
     """The `sums` by `groups` of what the batches gave, one below the other."""
     totals = [with_alias(sum_of(column_ref(name)), name) for name in sums]
