@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from hashlib import sha256
+from typing import Final
 
 import duckdb
 import psycopg
@@ -37,6 +40,24 @@ def server() -> psycopg.Connection[tuple[object, ...]]:
     if not url:
         pytest.skip("no PostgreSQL: export DPSQL_POSTGRES=$(.ci/postgres start)")
     return psycopg.connect(url, autocommit=True, cursor_factory=psycopg.RawCursor)
+
+
+_MADE: Final[set[str]] = set()
+
+
+def own(name: str) -> str:
+    """The schema that this process has for `name`: others use the same server."""
+    schema = f"{sha256(name.encode()).hexdigest()[:12]} {os.getpid()}"
+    if schema not in _MADE:
+        server().execute(f'CREATE SCHEMA "{schema}"'.encode())
+        _MADE.add(schema)
+    return schema
+
+
+@atexit.register
+def _drop() -> None:
+    for schema in _MADE:
+        server().execute(f'DROP SCHEMA "{schema}" CASCADE'.encode())
 
 
 def column_type(kind: SqlType) -> str:
@@ -73,13 +94,12 @@ def create(
 ) -> None:
     """The schema `name` with `tables`; of their rows, texts, those that columns hold."""
     connection = server()
-    connection.execute(f'DROP SCHEMA IF EXISTS "{name}" CASCADE'.encode())
-    connection.execute(f'CREATE SCHEMA "{name}"'.encode())
+    schema = own(name)
     for table, columns in tables.items():
         declared = ", ".join(f'"{c}" {column_type(kind)}' for c, kind in columns.items())
-        connection.execute(f'CREATE TABLE "{name}"."{table}" ({declared})'.encode())
+        connection.execute(f'CREATE TABLE "{schema}"."{table}" ({declared})'.encode())
         typed = list(columns.values())
-        into = f'COPY "{name}"."{table}" FROM STDIN'.encode()
+        into = f'COPY "{schema}"."{table}" FROM STDIN'.encode()
         held = [row for row in rows.get(table, ()) if all(map(is_held, row, typed))]
         with connection.cursor() as cursor, cursor.copy(into) as copy:
             for row in held:
@@ -125,7 +145,7 @@ def create_like(name: str, schema: Schema, connection: duckdb.DuckDBPyConnection
 def run(statement: Statement, world: str, salt: str = "1") -> list[tuple[object, ...]]:
     """The rows of a statement in the schema `world`."""
     connection = server()
-    connection.execute(f'SET search_path TO "{world}"'.encode())
+    connection.execute(f'SET search_path TO "{own(world)}"'.encode())
     return connection.execute(statement.sql.encode(), parameters(statement, salt)).fetchall()
 
 

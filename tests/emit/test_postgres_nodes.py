@@ -31,11 +31,12 @@ HUGE = 2**62
 def values(node: exp.Expr, column: str, rows: list[str | None], salt: str = "1") -> list[object]:
     """`node` over a table whose column x has a type by PostgreSQL's name, in the rows' order."""
     server = postgres_server.server()
-    server.execute(b'DROP SCHEMA IF EXISTS "nodes" CASCADE')
-    server.execute(b'CREATE SCHEMA "nodes"')
-    server.execute(f"CREATE TABLE nodes.t (n serial, x {column})".encode())
+    schema = postgres_server.own("nodes")
+    server.execute(f'DROP TABLE IF EXISTS "{schema}".t'.encode())
+    server.execute(f'CREATE TABLE "{schema}".t (n serial, x {column})'.encode())
     for row in rows:
-        server.execute(f"INSERT INTO nodes.t (x) VALUES (CAST($1 AS {column}))".encode(), [row])
+        insert = f'INSERT INTO "{schema}".t (x) VALUES (CAST($1 AS {column}))'
+        server.execute(insert.encode(), [row])
     select = exp.select(with_alias(node, "v")).from_(exp.Table(this=schema_name("t")))
     if not node.find(nodes.WideSum):
         select = select.order_by(exp.Ordered(this=column_ref("n")))

@@ -125,7 +125,7 @@ def test_integers_are_duckdbs_where_no_limit_binds(claim: Claim) -> None:
 def _neighbors(schema: str, verified: frozenset[str]) -> tuple[Search, tuple[str, ...]]:
     """Databases with all their neighbors, and the schemas that hold them on the server."""
     pairs = search(schema, verified, databases=3)
-    names = tuple(f"{schema} {sorted(verified)} {n}"[-60:] for n in range(pairs.worlds.count))
+    names = tuple(f"{schema} {sorted(verified)} {n}" for n in range(pairs.worlds.count))
     for number, name in enumerate(names):
         pairs.worlds.load(number)
         postgres_server.create_like(name, pairs.worlds.schema, pairs.worlds.connection)
@@ -216,16 +216,15 @@ def test_texts_that_a_collation_takes_for_equal_are_in_one_cell() -> None:
     ).releases
     query = push_down(release.choice)
     server = postgres_server.server()
-    server.execute(b'DROP SCHEMA IF EXISTS "alike" CASCADE')
-    server.execute(b'CREATE SCHEMA "alike"')
-    server.execute(
-        b"CREATE COLLATION alike.ci"
-        b" (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
-    )
-    server.execute(b'CREATE TABLE "alike".visits (patient_id bigint, ward text COLLATE alike.ci)')
-    server.execute(
-        b"INSERT INTO alike.visits VALUES (1, 'ER'), (1, 'er'), (2, 'er'), (2, 'gp'), (3, 'GP')"
-    )
+    schema = postgres_server.own("alike")
+    locale = "provider = icu, locale = 'und-u-ks-level2', deterministic = false"
+    rows = "(1, 'ER'), (1, 'er'), (2, 'er'), (2, 'gp'), (3, 'GP')"
+    for statement in (
+        f'CREATE COLLATION "{schema}".ci ({locale})',
+        f'CREATE TABLE "{schema}".visits (patient_id bigint, ward text COLLATE "{schema}".ci)',
+        f'INSERT INTO "{schema}".visits VALUES {rows}',
+    ):
+        server.execute(statement.encode())
     seen = postgres_server.totals(query, "alike", 1)
     assert sum(row[0] for row in seen.values()) == 2
     assert set(seen.values()) == {(1,)}
