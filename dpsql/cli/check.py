@@ -14,7 +14,9 @@ from dpsql.engine.duckdb.read_check import Reading
 from dpsql.engine.engine import Engine
 from dpsql.engine.opening import read_catalog
 from dpsql.engine.postgres.read_check import ServerReading
-from dpsql.engine.source import PostgresSource
+from dpsql.engine.source import DuckDBSource, PostgresSource, SparkSource
+from dpsql.engine.source import Source as EngineSource
+from dpsql.engine.spark.read_check import SparkReading
 from dpsql.errors import SchemaFault, SourceFault
 from dpsql.pgwire.login.users import renaming, users_path
 from dpsql.report.terminal.error_message import describe
@@ -96,7 +98,7 @@ def _verified(
     engines.append(open_source(schema))
     stops.append(engines[0].interrupt)
     source = engine_source(schema)
-    reading = ServerReading(source) if isinstance(source, PostgresSource) else Reading(source)
+    reading = _reading(source)
     stops.append(reading.interrupt)
     stored = reading.rows(watch.step)
     rows = {name: count for name, count in stored.items() if count is not None}
@@ -113,6 +115,18 @@ def _verified(
         for table, count in without_unit(schema, engines[0], rows)
     ]
     return holds, rows, lacking
+
+
+def _reading(source: EngineSource) -> Reading | ServerReading | SparkReading:
+    match source:
+        case PostgresSource():
+            return ServerReading(source)
+        case SparkSource():
+            return SparkReading(source)
+        case DuckDBSource():
+            return Reading(source)
+        case missing:
+            assert_never(missing)
 
 
 def _lacking(table: Table, rows: int, every: int) -> str:

@@ -52,8 +52,15 @@ class Ways:
 
 
 def choose_way(choice: Choice, server: Server) -> Ways:
-    """The cheaper way to the integers of `choice`, or the one that the owner wants."""
+    """The cheaper way to the integers of `choice`, or the one that the owner wants.
+
+    Refused for what a server doesn't compute whose rows aren't pulled.
+    """
     terms = contributions_of(choice.limited)
+    if not server.supported.pulls:
+        candidate, query = push_down(choice, server.supported)
+        there = Way(f"on the server, {candidate.name}", server_estimate(terms, candidate.name))
+        return Ways((there,), query, "")
     here = choice.candidates[0]
     pull = Way(f"rows pulled, {here.name}", here.estimate + cost_of_pulling(terms))
     if server.push_down is PushDown.NEVER:

@@ -7,16 +7,15 @@ import warnings
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import duckdb
 import pyarrow as pa
 import pytest
 
 from dpsql.audit.databases.database_batch import Groups, Histogram
-from dpsql.emit.dialect.spark.guard import SETTINGS
-from dpsql.emit.dialect.spark.lower import SALT, domain_view
-from dpsql.emit.dialect.spark.render import Statement
+from dpsql.engine.spark.session import SETTINGS
+from dpsql.plan.bounded_release.server_query import DomainRows, Salt, ServerQuery, ServerStatement
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import (
@@ -140,12 +139,18 @@ def _read(column: str, kind: SqlType) -> str:
     return f'TRY_CAST("{column}" AS {target}) AS "{column}"'
 
 
-def run(statement: Statement, world: str, salt: str = "1") -> pa.Table:
+def run(statement: ServerStatement, world: str, salt: str = "1") -> pa.Table:
     """The rows of a statement over the database `world`."""
-    own = session(world)
-    for domain in statement.domains:
-        view(world, domain_view(domain), domain_table(domain))
-    return own.sql(statement.sql, {SALT: salt} if statement.is_salted else None).toArrow()
+    texts = {}
+    for number, parameter in enumerate(statement.parameters, 1):
+        match parameter:
+            case Salt():
+                texts[f"p{number}"] = salt
+            case DomainRows(domain=domain):
+                view(world, f"parameter {number}", domain_table(domain))
+            case _:
+                raise TypeError("Spark has no such parameter")
+    return session(world).sql(statement.sql, texts or None).toArrow()
 
 
 def tuples(table: pa.Table) -> list[tuple[object, ...]]:
@@ -153,7 +158,7 @@ def tuples(table: pa.Table) -> list[tuple[object, ...]]:
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def totals(query: Any, world: str, count: int, salt: str = "1") -> Groups:
+def totals(query: ServerQuery, world: str, count: int, salt: str = "1") -> Groups:
     """The integers of each group; none if the release has no statistics."""
     if not count:
         return {}
@@ -175,7 +180,7 @@ def _whole(number: object) -> int:
     return int(number)  # type: ignore[call-overload,no-any-return]
 
 
-def histograms(query: Any, world: str, salt: str = "1") -> list[Histogram]:
+def histograms(query: ServerQuery, world: str, salt: str = "1") -> list[Histogram]:
     """The counts of cells of each selection."""
     made: list[Histogram] = []
     for statement in query.histograms:

@@ -11,7 +11,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -32,9 +32,10 @@ from notes.exact import exact_table, raw_groups
 from dpsql.analysis.lineage.lineage import unit_kind
 from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.audit.sensitivity.bound_check import cell_violations, violations
-from dpsql.emit.dialect.spark.render import Statement
+from dpsql.engine.spark.semantics import SUPPORTED
 from dpsql.errors import Error, Refused
-from dpsql.physical.spark_query import SparkQuery, spark_query
+from dpsql.physical.push_down import push_down
+from dpsql.plan.bounded_release.server_query import Salt, ServerQuery, ServerStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 
 SHARE = 60
@@ -47,10 +48,10 @@ COVERED = 400
 """So many of the notes' 503 statements over private rows are computed on Spark."""
 
 
-def pushed(release: CompiledRelease) -> SparkQuery | None:
+def pushed(release: CompiledRelease) -> ServerQuery | None:
     """The release on Spark; None where something in it is on no list."""
     try:
-        return spark_query(release.choice)
+        return push_down(release.choice, SUPPORTED).query
     except Refused:
         return None
 
@@ -74,7 +75,7 @@ def test_most_notes_are_covered() -> None:
         statements += bool(releases)
         try:
             for release in releases:
-                spark_query(release.choice)
+                push_down(release.choice, SUPPORTED)
         except Refused as refusal:
             reasons[refusal.message] += 1
     lines = [f"{statements - reasons.total()} of {statements} statements"]
@@ -158,7 +159,7 @@ class Neighbors:
     tables: frozenset[str]
     pairs: tuple[Pair, ...]
 
-    def side_by_side(self, statement: Statement) -> Statement:
+    def side_by_side(self, statement: ServerStatement) -> ServerStatement:
         """`statement` of each database, of which the first column has the number."""
         alike = "|".join(re.escape(f"`{table}`") for table in self.tables)
         arms = []
@@ -169,7 +170,7 @@ class Neighbors:
                 statement.sql,
             )
             arms.append(f"SELECT {number} AS `the database`, * FROM ({own}) AS `its rows`")
-        return Statement(" UNION ALL ".join(arms), statement.domains, statement.is_salted)
+        return replace(statement, sql=" UNION ALL ".join(arms))
 
 
 @cache
@@ -214,7 +215,7 @@ def _changes_no_more(claim: Claim) -> int:
         relevant = [p for p in all_of.pairs if kind in (p.unit[0], f"row of {p.unit[1]}")]
         count = len(release.step.bounded.contributions.statistics)
         statements = (query.totals, *query.histograms)
-        for salt in SALTS if any(s.is_salted for s in statements) else SALTS[:1]:
+        for salt in SALTS if any(Salt() in s.parameters for s in statements) else SALTS[:1]:
             run = [
                 _of_each(spark_server.run(all_of.side_by_side(s), all_of.name, salt), all_of.count)
                 for s in (statements if count else query.histograms)
@@ -245,7 +246,7 @@ _WINDOW = re.compile(
 )
 
 
-def _kept(statement: Statement, all_of: Neighbors, salt: str) -> Iterator[str]:
+def _kept(statement: ServerStatement, all_of: Neighbors, salt: str) -> Iterator[str]:
     """What a rank leaves of each unit: as many as the limit says, or all if they are fewer.
 
     They are counted in the very rows that the statement ranks, without looking at their ranks. Of
@@ -269,7 +270,7 @@ def _kept(statement: Statement, all_of: Neighbors, salt: str) -> Iterator[str]:
             f"{_shared(text)}SELECT a.n, COALESCE(k.n, 0) FROM ({each.format(inner)}) AS a"
             f" LEFT JOIN ({each.format(some)}) AS k ON {same}"
         )
-        own = all_of.side_by_side(Statement(sql, statement.domains, statement.is_salted))
+        own = all_of.side_by_side(replace(statement, sql=sql))
         for database, groups, kept in spark_server.tuples(spark_server.run(own, all_of.name, salt)):
             if kept != min(int(str(groups)), int(limit[2])):
                 yield f"database {database}: {kept} of {groups}, and the limit is {limit[2]}"
@@ -339,7 +340,7 @@ def test_tpch_has_duckdbs_integers(tpch_folder: Path) -> None:
         tables: dict[str, pa.Table] = {}
         for release in ready.releases:
             try:
-                query = spark_query(release.choice)
+                query = push_down(release.choice, SUPPORTED).query
             except Refused as refusal:
                 sys.stdout.write(f"{number}: {refusal}\n")
                 refused.add(number)

@@ -26,10 +26,11 @@ from sqlglot import exp
 from dpsql.emit.dialect.duckdb.render import rendered as duckdb_text
 from dpsql.emit.dialect.nodes import scalar, stored_column
 from dpsql.emit.dialect.spark.function import FUNCTIONS
-from dpsql.emit.dialect.spark.render import Statement, rendered
+from dpsql.emit.dialect.spark.render import rendered
 from dpsql.emit.sql.identifier import as_column, column_ref, schema_name, subquery, with_alias
 from dpsql.engine.duckdb.lockdown import configure
 from dpsql.errors import Refused
+from dpsql.plan.bounded_release.server_query import ServerStatement
 from dpsql.plan.expression import Arithmetic, Call
 from dpsql.plan.expression import Case as CaseWhen
 from dpsql.schema.sql_type import (
@@ -203,7 +204,7 @@ def _check(
                 break
 
 
-def _hashed(tree: exp.Select, count: int) -> Statement:
+def _hashed(tree: exp.Select, count: int) -> ServerStatement:
     """All values are computed, and none is sent: days may be no Python dates."""
     whole = rendered(tree)
     names = ", ".join(f"`v{n}`" for n in range(count))

@@ -11,6 +11,7 @@ from typing import Final
 import platformdirs
 
 from dpsql.engine.connection_string import SERVER
+from dpsql.engine.spark.address import SPARK
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.qualified_name import bare
 from dpsql.schema.source_location import ServerSource, Source
@@ -42,12 +43,13 @@ def find_source(
     names a server.
     """
     if override is None and "://" in written:
-        if written.startswith(SERVER):
+        if written.startswith((*SERVER, SPARK)):
             return ServerSource(written)
         raise document.error(
             ("source",),
             "not a path",
-            "name a DuckDB file, a folder of Parquet or CSV files, or postgresql://host/database",
+            "name a DuckDB file, a folder of Parquet or CSV files, postgresql://host/database"
+            " or sc://host:port",
         )
     path = (
         document.path.parent.absolute() / Path(written).expanduser()

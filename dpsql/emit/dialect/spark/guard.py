@@ -6,9 +6,8 @@ of several types by itself, and not exactly: `1 = 0.5` is true for DECIMAL(38,0)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Final
 
 from sqlglot import exp
@@ -27,28 +26,6 @@ from dpsql.schema.sql_type import (
     Timestamp,
     Varchar,
 )
-
-SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.timestampType": "TIMESTAMP_NTZ",
-        # Products of decimals keep all digits after the point: those that are too long are NULL.
-        "spark.sql.decimalOperations.allowPrecisionLoss": "false",
-        "spark.sql.caseSensitive": "true",
-        # '\u0024' is a dollar sign, and '${x}' is four characters.
-        "spark.sql.parser.escapedStringLiterals": "false",
-        "spark.sql.variable.substitute": "false",
-        "spark.sql.ansi.doubleQuotedIdentifiers": "false",
-        "spark.sql.ansi.enforceReservedKeywords": "false",
-        # Names are those of columns, and no numbers of items nor aliases beside them.
-        "spark.sql.groupByOrdinal": "false",
-        "spark.sql.orderByOrdinal": "false",
-        "spark.sql.groupByAliases": "false",
-        "spark.sql.lateralColumnAlias.enableImplicitResolution": "false",
-    }
-)
-"""What a session has to be set to; a server's own settings may be others."""
 
 WIDE: Final = 38
 """Digits of the widest decimal."""

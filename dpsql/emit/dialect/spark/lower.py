@@ -7,7 +7,7 @@
 | wide sum                    | SUM of terms so wide that the sum has 38 digits                 |
 | keyed hash                  | xxhash64 of the salt's and the items' texts                     |
 | QUALIFY                     | a subquery with the rank as a column, and WHERE                 |
-| table of a domain           | a view of the session, of a name that no table has              |
+| table of a domain           | a view that is a parameter, of a name that no table has         |
 | MATERIALIZED                | nothing: rows are ranked alike, however often they are read     |
 """
 
@@ -28,6 +28,7 @@ from dpsql.emit.dialect.spark.interval import in_64_bits, known
 from dpsql.emit.dialect.spark.steps import is_nan, steps, sum_in_steps
 from dpsql.emit.sql.identifier import column_ref, schema_name, subquery
 from dpsql.plan.bounded_release.engine_query import DomainTable
+from dpsql.plan.bounded_release.server_query import DomainRows, Parameter, Salt
 from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Varchar
 
 _POSITIVE: Final = 2**63 - 1
@@ -38,17 +39,19 @@ _NO_VALUE: Final = "\\N"
 _TERM_DIGITS: Final = 28
 """A sum has ten digits more than its terms."""
 
-SALT: Final = "salt"
-"""The parameter that is the secret key of hashes, a text."""
-
 
 @dataclass(slots=True)
 class Lowering:
-    """One statement's lowering: its `domains` by name, those that it reads, and if it is salted."""
+    """One statement's lowering: its `domains` by name, its `own` tables, and what it has so far.
+
+    That are `parameters`, the schema's `tables`, and `names` of any kind.
+    """
 
     domains: Mapping[str, DomainTable]
-    read: list[DomainTable] = field(default_factory=list)
-    is_salted: bool = False
+    own: frozenset[str] = frozenset()
+    parameters: list[Parameter] = field(default_factory=list)
+    tables: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
     ranks: int = 0
 
     def lower(self, node: exp.Expr) -> exp.Expr:
@@ -66,10 +69,11 @@ class Lowering:
             return self.lower(part)
         return list(map(self._part, part)) if isinstance(part, list) else part
 
-
-def domain_view(domain: DomainTable) -> str:
-    """The view of a domain's cells: no table or column of a statement has a space."""
-    return f"{domain.name} of keys"
+    def parameter(self, parameter: Parameter) -> int:
+        """The number of `parameter` among the statement's, from 1 on."""
+        if parameter not in self.parameters:
+            self.parameters.append(parameter)
+        return self.parameters.index(parameter) + 1
 
 
 def _stored_column(_: Lowering, column: exp.Expr, kind: SqlType, *, is_saved: bool) -> exp.Expr:
@@ -114,8 +118,7 @@ def _keyed_hash(lowering: Lowering, items: list[exp.Expr], below: int | None) ->
     As texts, an item has one hash in all statements of a release, in whatever type of integer it
     comes. NULL is a text too: Spark would leave it out.
     """
-    lowering.is_salted = True
-    salt = exp.Parameter(this=exp.to_identifier(SALT))
+    salt = exp.Parameter(this=exp.to_identifier(f"p{lowering.parameter(Salt())}"))
     texts = (
         exp.Coalesce(this=guard.cast(item, "STRING"), expressions=[exp.Literal.string(_NO_VALUE)])
         for item in items
@@ -216,12 +219,20 @@ def _table(lowering: Lowering, **parts: Any) -> exp.Expr:
     if parts.get("db") or parts.get("catalog"):
         raise guard.refused("a sidecar")
     name = parts["this"].name
-    if parts["this"].args.get("quoted") or name not in lowering.domains:
+    if parts["this"].args.get("quoted") and " " not in name:
+        lowering.tables.add(name)
         return exp.Table(**parts)
-    domain = lowering.domains[name]
-    if domain not in lowering.read:
-        lowering.read.append(domain)
-    return exp.Table(this=schema_name(domain_view(domain)), alias=parts["alias"])
+    if name in lowering.own:
+        return exp.Table(**parts)
+    if name not in lowering.domains:
+        raise guard.refused("a released table")
+    number = lowering.parameter(DomainRows(lowering.domains[name]))
+    return exp.Table(this=schema_name(f"parameter {number}"), alias=parts["alias"])
+
+
+def _identifier(lowering: Lowering, **parts: Any) -> exp.Expr:
+    lowering.names.add(str(parts["this"]))
+    return exp.Identifier(**parts)
 
 
 def _common_table(_: Lowering, **parts: Any) -> exp.Expr:
@@ -254,6 +265,7 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     exp.Select: _select,
     exp.Table: _table,
     exp.CTE: _common_table,
+    exp.Identifier: _identifier,
 }
 
 _NAMES: Final[Mapping[type[exp.Expr], str]] = {

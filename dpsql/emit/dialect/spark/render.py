@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from sqlglot import exp
@@ -14,56 +13,31 @@ from dpsql.emit.dialect.spark.lower import Lowering
 from dpsql.emit.sql.expression_writer import OF_TERMS
 from dpsql.emit.sql.query_writer import OF_QUERIES
 from dpsql.emit.sql.writer import UnknownNode, Write, Writer, node_args, write_list
+from dpsql.engine.spark.semantics import SUPPORTED
 from dpsql.plan.bounded_release.engine_query import DomainTable
+from dpsql.plan.bounded_release.server_query import ServerStatement
 
-NAME: Final = "Spark"
-
-STRATEGIES: Final = frozenset({"SumRows", "AggregateBelowJoin", "PerUnit"})
-"""The physical strategies whose statements Spark takes.
-
-Bit sets would be shifted in 32 bits, which is silent; sidecars it has none; and where units are
-counted first, their rows are read twice.
-"""
-
-_FUNCTIONS: Final = frozenset(
-    {
-        *("ABS", "CEIL", "FLOOR", "GREATEST", "LEAST", "RINT", "ROUND", "ISNAN"),
-        *("TRY_ADD", "TRY_SUBTRACT", "TRY_MULTIPLY", "TRY_DIVIDE", "TRY_MOD"),
-        *("CONTAINS", "INSTR", "LEFT", "LENGTH", "STARTSWITH", "SUBSTRING", "TRY_VALIDATE_UTF8"),
-        *("YEAR", "QUARTER", "MONTH", "DAY", "WEEKDAY", "HOUR", "MINUTE", "TRUNC"),
-        *("UNIX_DATE", "UNIX_MICROS"),
-        *("BOOL_AND", "BOOL_OR", "COUNT", "MAX", "MIN", "SUM"),
-        *("DENSE_RANK", "ROW_NUMBER", "XXHASH64"),
-        *("ARRAY", "ELEMENT_AT", "TRANSFORM"),
-    }
-)
-
-_TYPES: Final = frozenset(
-    {
-        *("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "DOUBLE", "STRING"),
-        *("DATE", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ"),
-    }
-)
 _DECIMAL: Final = re.compile(r"DECIMAL\(\d{1,2},\d{1,2}\)")
 _PLAIN_TEXT: Final = re.compile(r"[A-Za-z0-9 _.:+-]")
 _FIRST_OF_TWO: Final = 0x10000
 """From this code on, a character has two of 16 bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A SELECT for Spark, the domains whose views it reads, and whether it has a salt."""
+def rendered(
+    tree: exp.Expr,
+    domains: tuple[DomainTable, ...] = (),
+    columns: tuple[tuple[str, str], ...] = (),
+) -> ServerStatement:
+    """`tree`, in neutral nodes, in Spark's SQL; Refused for what isn't on its lists.
 
-    sql: str
-    domains: tuple[DomainTable, ...]
-    is_salted: bool
-
-
-def rendered(tree: exp.Expr, domains: tuple[DomainTable, ...] = ()) -> Statement:
-    """`tree`, in neutral nodes, in Spark's SQL; Refused for what isn't on its lists."""
-    lowering = Lowering({domain.name: domain for domain in domains})
-    lowered = lowering.lower(tree)
-    return Statement(_text(lowered), tuple(lowering.read), lowering.is_salted)
+    Its rows have `columns`, by their names and DuckDB types. A text is the parameter `:p1`, a table
+    the view `parameter 1`.
+    """
+    own = frozenset(cte.alias for cte in tree.find_all(exp.CTE))
+    lowering = Lowering({domain.name: domain for domain in domains}, own)
+    text = _text(lowering.lower(tree))
+    tables, names = frozenset(lowering.tables), frozenset(lowering.names)
+    return ServerStatement(text, tuple(lowering.parameters), tables, names, columns)
 
 
 def _text(node: exp.Expr) -> str:
@@ -102,7 +76,7 @@ def _character(character: str) -> str:
 def _called(node: exp.Anonymous, write: Write) -> str:
     args = node_args(node, "this", "expressions")
     name = str(args["this"]).upper()
-    if name not in _FUNCTIONS:
+    if name not in SUPPORTED.functions:
         raise guard.refused(name.lower())
     return f"{name}({write_list(args.get('expressions') or [], write)})"
 
@@ -110,7 +84,7 @@ def _called(node: exp.Anonymous, write: Write) -> str:
 def _cast(node: exp.Cast, write: Write) -> str:
     args = node_args(node, "this", "to")
     name = str(args["to"].args.get("kind"))
-    if name not in _TYPES and not _DECIMAL.fullmatch(name):
+    if name not in SUPPORTED.types and not _DECIMAL.fullmatch(name):
         raise UnknownNode
     word = "TRY_CAST" if isinstance(node, exp.TryCast) else "CAST"
     return f"{word}({write(args['this'])} AS {name})"
