@@ -121,18 +121,3 @@ def late_key_joins(contributions: Contributions) -> frozenset[int]:
         and len(each.cells) <= SMALL_GROUP_COUNT
         and domain(contributions.keys[each.keys[0]].expression, below).values is not None
     )
-
-
-# A server's own passes: one backend of PostgreSQL computes in numeric, row by row.
-
-PULL_TABLE: Final = Fraction(20)
-"""To begin with each row of a table that is pulled."""
-
-PULL_COLUMN: Final = Fraction(20)
-"""To send a column of it."""
-
-
-def server_estimate(contributions: Contributions, strategy: str) -> Fraction:
-    """What a server takes for a strategy that it computes, in passes of DuckDB."""
-    del strategy
-    return Fraction(100)

@@ -13,13 +13,10 @@ from fractions import Fraction
 from dpsql.engine.supported import Supported
 from dpsql.errors import Refused
 from dpsql.physical.choose import Choice
-from dpsql.physical.cost import PULL_COLUMN, PULL_TABLE, server_estimate
 from dpsql.physical.push_down import push_down
-from dpsql.plan.bounded_release.bounded_release import Contributions, contributions_of
+from dpsql.physical.server_cost import cost_of_pulling, cost_on_server
+from dpsql.plan.bounded_release.bounded_release import contributions_of
 from dpsql.plan.bounded_release.server_query import ServerQuery
-from dpsql.plan.operator import Scan
-from dpsql.plan.traversal import operators
-from dpsql.schema.model import EntityUnit
 from dpsql.schema.source_location import PushDown
 
 
@@ -69,22 +66,9 @@ def choose_way(choice: Choice, server: Server) -> Ways:
         candidate, query = push_down(choice, server.supported)
     except Refused as refusal:
         return Ways((pull,), None, f"rows are pulled: {refusal.message}")
-    push = Way(f"on the server, {candidate.name}", server_estimate(terms, candidate.name))
+    push = Way(f"on the server, {candidate.name}", cost_on_server(choice.limited))
     if server.push_down is PushDown.ALWAYS:
         return Ways((push, pull), query, "on the server: the schema has push_down: always")
     if push.estimate <= pull.estimate:
         return Ways((push, pull), query, "")
     return Ways((pull, push), None, "")
-
-
-def cost_of_pulling(terms: Contributions) -> Fraction:
-    """To read the needed columns of the needed tables, whole, into memory."""
-    scans = [plan for plan in operators(terms.source) if isinstance(plan, Scan)]
-    tables = columns = 0
-    for scan in scans:
-        tables, columns = tables + 1, columns + len(scan.columns)
-        own = scan.table.ownership
-        if isinstance(own, EntityUnit):
-            tables += len(own.hops)
-            columns += 1 + sum(len(hop.pairs) for hop in own.hops)
-    return PULL_TABLE * tables + PULL_COLUMN * columns

@@ -43,6 +43,12 @@ _SETTINGS: Final = {
     "jit": "off",
     "application_name": "dpsql source",
 }
+_MEMORY: Final = (
+    "set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')) / 1024, 131072)"
+    "::text || 'kB', false)"
+)
+"""Units and groups that are sought in a table of 4 MB, the default, take four times as long."""
+
 _LOCK_NOT_AVAILABLE: Final = "55P03"
 
 _TIMEOUTS: Final = {
@@ -84,7 +90,7 @@ class ServerConnection:
         )
         try:
             settings = (f"set_config('{name}', '{to}', false)" for name, to in _SETTINGS.items())
-            self.rows(f"SELECT {', '.join(settings)}")
+            self.rows(f"SELECT {', '.join(settings)}, {_MEMORY}")
         except BaseException:
             self.close()
             raise

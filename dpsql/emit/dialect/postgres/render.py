@@ -94,7 +94,10 @@ def _set(node: exp.SetOperation, write: Write) -> str:
     word = _SETS[type(node)] + (" ALL" if args.get("distinct") is False else "")
     arms = (args["this"], args["expression"])
     return f" {word} ".join(
-        write(arm) if isinstance(arm, exp.Select) else f"({write(arm)})" for arm in arms
+        write(arm)
+        if isinstance(arm, exp.Select) and not arm.args.get("offset")
+        else f"({write(arm)})"
+        for arm in arms
     )
 
 
