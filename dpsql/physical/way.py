@@ -53,11 +53,11 @@ def choose_way(choice: Choice, server: Server) -> Ways:
 
     Refused for what a server doesn't compute whose rows aren't pulled.
     """
-    terms = contributions_of(choice.limited)
     if not server.supported.pulls:
         candidate, query = push_down(choice, server.supported)
-        there = Way(f"on the server, {candidate.name}", server_estimate(terms, candidate.name))
+        there = Way(f"on the server, {candidate.name}", candidate.estimate)
         return Ways((there,), query, "")
+    terms = contributions_of(choice.limited)
     here = choice.candidates[0]
     pull = Way(f"rows pulled, {here.name}", here.estimate + cost_of_pulling(terms))
     if server.push_down is PushDown.NEVER:

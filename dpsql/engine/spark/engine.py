@@ -23,12 +23,15 @@ from dpsql.engine.source import Columns, SparkSource
 from dpsql.engine.spark.semantics import SUPPORTED, check_semantics
 from dpsql.engine.spark.session import SparkServerSession
 from dpsql.engine.spark.snapshot import SparkSnapshot
-from dpsql.engine.spark.tables import columns_of, view_select
+from dpsql.engine.spark.tables import columns_of, view_items
 from dpsql.engine.supported import Supported
 from dpsql.errors import InterfaceError
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 _MAX_PARSED: Final = 64
+
+_PROVED: Final[set[str]] = set()
+"""The addresses whose claims were tested in this process."""
 
 
 @final
@@ -123,7 +126,7 @@ class SparkEngine:
     def ping(self) -> None:
         """Raise `SourceFault` if Spark isn't there any more."""
         session = self._take()
-        session.schema("SELECT 1")
+        session.ping()
         self._give_back(session, is_whole=True)
 
     def fingerprint(self) -> str:
@@ -156,12 +159,14 @@ class SparkEngine:
     def _read_columns(self) -> Mapping[str, Columns]:
         """The columns of all tables, each of which can be read as it is declared."""
         session = self._take()
-        check_semantics(session)
+        if self._source.url not in _PROVED:
+            check_semantics(session)
+            _PROVED.add(self._source.url)
         columns = {}
         for table in self._source.tables:
             columns[table.name] = offered = columns_of(session, self._source, table.name)
             if table.columns is not None:
-                view_select(session, self._source, table, dict(offered))
+                view_items(table, dict(offered))
         # What it was set to for the check isn't for statements.
         session.close()
         return columns

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from dpsql.engine.source import SparkSource
 from dpsql.engine.spark.session import SparkServerSession
-from dpsql.engine.spark.tables import columns_of, quoted, view_select
+from dpsql.engine.spark.tables import columns_of, quoted, relation, view_items
 
 
 class SparkReading:
@@ -24,7 +24,8 @@ class SparkReading:
             for table in self._source.tables:
                 step(f"reading {table.name}")
                 offered = columns_of(session, self._source, table.name)
-                session.define(table.name, view_select(session, self._source, table, dict(offered)))
+                at = relation(session, self._source, table.name)
+                session.define(table.name, at, view_items(table, dict(offered)))
                 hashes = ", ".join(quoted(name) for name, _ in table.columns or ()) or "1"
                 # The hash reads all columns, and neither does it tell nor is it of any use.
                 sql = f"SELECT COUNT(*), MAX(XXHASH64({hashes})) FROM {quoted(table.name)}"  # noqa: S608

@@ -204,11 +204,11 @@ def _statements() -> list[tuple[tuple[SparkClaim, ...], str]]:
     aggregates = ("COUNT(", "MAX(", "MIN(", "BOOL_", "SUM(")
     of_all = tuple(claim for claim in OF_ROWS if claim.expression.startswith(aggregates))
     of_one = tuple(claim for claim in OF_ROWS if claim not in of_all)
-    made = [(claims, _select(claims)) for claims in (of_one, of_all)]
+    statements = [(claims, _select(claims)) for claims in (of_one, of_all)]
     for claim in OF_STATEMENTS:
         text = f"SELECT CAST(({claim.expression}) AS STRING) AS c0"
-        made.append(((claim,), text))
-    return made
+        statements.append(((claim,), text))
+    return statements
 
 
 def _select(claims: tuple[SparkClaim, ...]) -> str:

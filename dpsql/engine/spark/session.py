@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -21,6 +21,7 @@ from dpsql.engine.spark.address import read_address, shown_address
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, SourceFault
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
     from pyspark.sql.connect.session import SparkSession
 
 Value = TypeVar("Value")
@@ -55,6 +56,13 @@ _LOUD: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """pyspark's loggers of what the server says."""
 
 
+class Relation(NamedTuple):
+    """A table: the path of Parquet files, or its quoted name in the catalog."""
+
+    name: str
+    is_path: bool
+
+
 class SparkServerSession:
     """One session; its statements run one by one, and `interrupt` is for other threads."""
 
@@ -63,9 +71,10 @@ class SparkServerSession:
         self._session = _opened(url, self._name)
         self._guard = threading.Lock()
         self._interrupted = False
-        kept = self._of_source(_pinned)
+        self._location: tuple[str, str] | None = None
+        settings = self._of_source(lambda session: dict(session.conf.getAll))
         for name, value in SETTINGS.items():
-            if kept[name] != value:
+            if settings.get(name) != value:
                 raise SourceFault(f"{self._name} doesn't keep {name} at {value}")
 
     def rows(self, sql: str, parameters: Mapping[str, str] = MappingProxyType({})) -> pa.Table:
@@ -87,23 +96,33 @@ class SparkServerSession:
 
         self._do(create)
 
-    def define(self, name: str, select: str) -> None:
-        """Let `name` mean the SELECT in this session, of files and versions as they are now."""
+    def define(self, name: str, at: Relation, items: Sequence[str]) -> None:
+        """Let `name` mean `items` of a table, of files and versions as they are now."""
         quoted = f"`{name.replace('`', '``')}`"
-        self._do(lambda session: session.sql(select).createOrReplaceTempView(quoted))
+        self._do(
+            lambda session: _frame(session, at).selectExpr(*items).createOrReplaceTempView(quoted)
+        )
 
-    def schema(self, select: str) -> list[tuple[str, str]]:
-        """Names and Spark's types of a SELECT's columns; SourceFault if there is no such table."""
+    def schema(self, at: Relation) -> list[tuple[str, str]]:
+        """Names and Spark's types of a table's columns; SourceFault if it isn't there."""
         return self._of_source(
             lambda session: [
                 (field.name, str(field.dataType.simpleString()))
-                for field in session.sql(select).schema.fields
+                for field in _frame(session, at).schema.fields
             ]
         )
+
+    def ping(self) -> None:
+        """Raise `SourceFault` if the server isn't there any more."""
+        self._of_source(lambda session: session.version)
 
     def set(self, name: str, value: str) -> None:
         """Change a setting that isn't pinned."""
         self._of_source(lambda session: session.conf.set(name, value))
+
+    def setting(self, name: str) -> str | None:
+        """What a setting is."""
+        return self._of_source(lambda session: session.conf.get(name))
 
     @property
     def is_interrupted(self) -> bool:
@@ -126,9 +145,14 @@ class SparkServerSession:
 
     def location(self) -> tuple[str, str]:
         """The catalog and the database that unqualified names are of."""
-        return self._of_source(
-            lambda session: (session.catalog.currentCatalog(), session.catalog.currentDatabase())
-        )
+        if self._location is None:
+            self._location = self._of_source(
+                lambda session: (
+                    session.catalog.currentCatalog(),
+                    session.catalog.currentDatabase(),
+                )
+            )
+        return self._location
 
     def interrupt(self) -> None:
         """Stop what runs on the server in this session, and all that would come after it."""
@@ -195,7 +219,10 @@ def _opened(url: str, name: str) -> SparkSession:
     opened: SparkSession | None = None
     with suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        opened = Session.builder.remote(read_address(url).remote).create()
+        builder = Session.builder.remote(read_address(url).remote)
+        for setting, value in SETTINGS.items():
+            builder = builder.config(setting, value)
+        opened = builder.create()
     if opened is None:
         raise SourceFault(f"{name} can't be reached", hint="see that its Connect server runs")
     return opened
@@ -206,11 +233,8 @@ def _is_gone(error: Any) -> bool:
     return "UNAVAILABLE" in str(error)[:2000] and "Spark" not in type(error).__name__
 
 
-def _pinned(session: SparkSession) -> dict[str, str | None]:
-    """The settings, set, as the session has them then."""
-    for name, value in SETTINGS.items():
-        session.conf.set(name, value)
-    return {name: session.conf.get(name) for name in SETTINGS}
+def _frame(session: SparkSession, at: Relation) -> DataFrame:
+    return session.read.parquet(at.name) if at.is_path else session.table(at.name)
 
 
 def _one_row(schema: pa.Schema) -> pa.Table:

@@ -26,7 +26,7 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import Columns, SparkSource
 from dpsql.engine.spark.session import SparkServerSession
-from dpsql.engine.spark.tables import columns_of, quoted, view_select
+from dpsql.engine.spark.tables import columns_of, quoted, relation, view_items
 from dpsql.engine.supported import ServerParameter, ServerSelect
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped
 
@@ -130,7 +130,8 @@ class SparkSnapshot:
             return
         table = next(table for table in self._source.tables if table.name == name)
         offered = columns_of(self._session, self._source, name)
-        self._session.define(name, view_select(self._session, self._source, table, dict(offered)))
+        at = relation(self._session, self._source, name)
+        self._session.define(name, at, view_items(table, dict(offered)))
         self._views[name] = offered
 
     def _take(self, name: str, columns: Sequence[str]) -> None:

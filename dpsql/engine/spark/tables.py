@@ -18,7 +18,7 @@ from typing import Final
 
 from dpsql.engine.source import Columns, ServerTable, SparkSource
 from dpsql.engine.spark.address import read_address
-from dpsql.engine.spark.session import SparkServerSession
+from dpsql.engine.spark.session import Relation, SparkServerSession
 from dpsql.errors import SourceFault
 
 _OFFERED: Final[Mapping[str, str]] = {
@@ -58,16 +58,17 @@ def offered_type(kind: str) -> str:
     return _OFFERED.get(kind, f"Spark {kind}")
 
 
-def relation(session: SparkServerSession, source: SparkSource, table: str) -> str:
-    """What stands after FROM for a table: that of the catalog, or the files of the folder.
+def relation(session: SparkServerSession, source: SparkSource, table: str) -> Relation:
+    """A table of the source: that of the catalog, or the files of the folder.
 
     The catalog's is named in full, so that it is no view of the session.
     """
     folder = read_address(source.url).folder
     parts = table.split(".")
     if folder is None:
-        return ".".join(map(quoted, [*session.location()[: max(0, 3 - len(parts))], *parts]))
-    return f"parquet.{quoted('/'.join([folder, *parts]) + '.parquet')}"
+        own = [*session.location()[: max(0, 3 - len(parts))], *parts]
+        return Relation(".".join(map(quoted, own)), is_path=False)
+    return Relation("/".join([folder, *parts]) + ".parquet", is_path=True)
 
 
 def columns_of(session: SparkServerSession, source: SparkSource, table: str) -> Columns:
@@ -77,19 +78,13 @@ def columns_of(session: SparkServerSession, source: SparkSource, table: str) -> 
     made it.
     """
     at = relation(session, source, table)
-    if read_address(source.url).folder is None and session.kind(at) not in _TABLES:
+    if not at.is_path and session.kind(at.name) not in _TABLES:
         raise SourceFault(f"{table} is no table", hint="views aren't read: name what they read")
-    found = session.schema(f"SELECT * FROM {at}")  # noqa: S608 - a quoted name
-    return tuple((name, offered_type(kind)) for name, kind in found)
+    return tuple((name, offered_type(kind)) for name, kind in session.schema(at))
 
 
-def view_select(
-    session: SparkServerSession,
-    source: SparkSource,
-    table: ServerTable,
-    offered: Mapping[str, str],
-) -> str:
-    """The SELECT of a table's declared columns, in their declared types.
+def view_items(table: ServerTable, offered: Mapping[str, str]) -> list[str]:
+    """A table's declared columns, in their declared types.
 
     SourceFault where a column isn't there, or Spark can't read it as what is declared.
     """
@@ -97,8 +92,7 @@ def view_select(
         f"{_read(own, offered.get(own), declared, table, name)} AS {quoted(name)}"
         for name, declared, own in table.stored
     ]
-    at = relation(session, source, table.name)
-    return f"SELECT {', '.join(items) or '1 AS `nothing`'} FROM {at}"  # noqa: S608 - quoted names
+    return items or ["1 AS `nothing`"]
 
 
 def _read(own: str, offered: str | None, declared: str, table: ServerTable, name: str) -> str:
