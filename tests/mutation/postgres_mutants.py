@@ -82,7 +82,7 @@ POSTGRES_MUTANTS = (
     Mutant(
         "moments that DuckDB doesn't have are computed with",
         "engine/postgres/pushed_columns.py",
-        'return _WITHIN.replace("{0}", moment)',
+        'return _DUCKDB_MOMENT.replace("{0}", moment)',
         "return moment",
         _COMPUTED,
         "pulled",
@@ -109,8 +109,8 @@ POSTGRES_MUTANTS = (
     Mutant(
         "a role has = NULL for IS NULL",
         "engine/postgres/connection.py",
-        '    "transform_null_equals": "off",\n',
-        "",
+        '"transform_null_equals": "off"',
+        '"transform_null_equals": "on"',
         _COMPUTED,
         "role_sets",
         _FAILS,
