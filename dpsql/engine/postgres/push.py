@@ -48,7 +48,7 @@ def pushed_sql(
     return f'{shared}SELECT {items} FROM ({select.sql}) AS "t"'  # noqa: S608
 
 
-def handed_out_sql(select: ServerSelect) -> str:
+def typed_rows_sql(select: ServerSelect) -> str:
     """DuckDB's SELECT of the rows that came, in the types that are asked for."""
     items = ", ".join(
         f"CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in select.columns

@@ -17,7 +17,7 @@ _DECIMAL: Final = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _TEXT: Final = re.compile(r"text|character varying(\(\d+\))?|character\(\d+\)")
 _MOMENT: Final = re.compile(r"timestamp(?:\(\d\))? (with|without) time zone")
 
-_WITHIN: Final = """CASE WHEN {0} < CAST('294247-01-01' AS TIMESTAMP)
+_DUCKDB_MOMENT: Final = """CASE WHEN {0} < CAST('294247-01-01' AS TIMESTAMP)
 OR {0} = CAST('infinity' AS TIMESTAMP) THEN {0} END"""
 """DuckDB has no later moments."""
 
@@ -36,7 +36,7 @@ def pushed_reading(server_type: str, declared: str) -> str | None:
             pass
     if declared == "TIMESTAMP" and (match := _MOMENT.fullmatch(server_type)):
         moment = "{0}" if match[1] == "without" else "({0} AT TIME ZONE 'UTC')"
-        return _WITHIN.replace("{0}", moment)
+        return _DUCKDB_MOMENT.replace("{0}", moment)
     if declared.removeprefix("U") in _BITS:
         return _integer(server_type, declared)
     number, decimal = _NUMERIC.fullmatch(server_type), _DECIMAL.fullmatch(declared)

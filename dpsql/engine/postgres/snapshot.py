@@ -23,7 +23,7 @@ from dpsql.engine.postgres.catalog import CatalogTable, Location, read_tables
 from dpsql.engine.postgres.connection import IdleConnection, ServerConnection
 from dpsql.engine.postgres.needed_columns import needed_columns
 from dpsql.engine.postgres.pull import pull
-from dpsql.engine.postgres.push import COMPUTED, handed_out_sql, pushed_sql, pushed_tables
+from dpsql.engine.postgres.push import COMPUTED, pushed_sql, pushed_tables, typed_rows_sql
 from dpsql.engine.postgres.semantics import is_proved
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
@@ -103,7 +103,7 @@ class ServerSnapshot:
         self._attempt(lambda: computed.append(self._computed(select, parameters)))
         tables = {COMPUTED: computed.pop()}
         raw = sealed_rows(
-            lambda: self._run(handed_out_sql(select), (), tables, as_rows=False, limit=None), None
+            lambda: self._run(typed_rows_sql(select), (), tables, as_rows=False, limit=None), None
         )
         self._attempt(self._check_interrupted)
         return raw

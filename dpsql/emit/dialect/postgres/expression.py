@@ -175,8 +175,8 @@ def _always_fits(arithmetic: Arithmetic, kind: Integer | Decimal) -> bool:
         case _:
             products = [a * b for a in (low, high) for b in (other_low, other_high)]
             ends = min(products), max(products)
-    least, largest, _ = guard.range_of(kind)
-    return least <= ends[0] and ends[1] <= largest
+    lower, upper, _ = guard.range_of(kind)
+    return lower <= ends[0] and ends[1] <= upper
 
 
 def _range(operand: Expression) -> tuple[Fraction, Fraction] | None:
