@@ -21,7 +21,7 @@ from sqlglot import exp
 from dpsql.engine.duckdb.failure_cause import causes_logged
 from dpsql.engine.duckdb.statement import refuse_shadows, run_select, sealed_rows
 from dpsql.engine.postgres.needed_columns import needed_columns
-from dpsql.engine.postgres.push import COMPUTED, handed_out_sql
+from dpsql.engine.postgres.push import COMPUTED, typed_rows_sql
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import Columns, SparkSource
@@ -101,7 +101,7 @@ class SparkSnapshot:
         rows = self._session.rows(select.sql, texts)
         tables = {COMPUTED: rows.rename_columns([name for name, _ in select.columns])}
         raw = sealed_rows(
-            lambda: self._run(handed_out_sql(select), (), tables, as_rows=False, limit=None), None
+            lambda: self._run(typed_rows_sql(select), (), tables, as_rows=False, limit=None), None
         )
         self._check_interrupted()
         return raw
