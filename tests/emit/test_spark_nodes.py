@@ -73,7 +73,7 @@ def scalar(expression: Expression) -> exp.Expr:
 def test_sums_are_wide() -> None:
     squares = exp.Mul(this=X.copy(), expression=X.copy())
     assert values(nodes.wide_sum(X.copy()), pa.int64(), [HUGE] * 5) == [5 * HUGE]
-    assert values(nodes.wide_sum(squares), pa.int64(), [HUGE] * 5) == [5 * HUGE**2]
+    assert values(nodes.wide_sum(squares), pa.int64(), [HUGE] * 4) == [4 * HUGE**2]
     most = Number("999.99")
     assert values(nodes.wide_sum(X.copy()), pa.decimal128(5, 2), [most, most]) == [2 * most]
 
