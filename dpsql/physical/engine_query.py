@@ -58,7 +58,7 @@ from dpsql.plan.operator import Release
 
 @dataclass(frozen=True, slots=True)
 class PlannedRelease:
-    """A release with its physical plan, and the SQL of all ways in which it may be run."""
+    """A release with its physical plan, and the SQL of all ways in which it may be run here."""
 
     choice: Choice
     query: EngineQuery

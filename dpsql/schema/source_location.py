@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
 from dpsql.engine.connection_string import server_name
@@ -23,11 +24,23 @@ class Source:
         return str(self.path)
 
 
+class PushDown(Enum):
+    """When a server computes statements itself, and isn't only read from."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
 @dataclass(frozen=True, slots=True)
 class ServerSource:
-    """Where the rows are: a PostgreSQL database, by its connection string."""
+    """Where the rows are: a PostgreSQL database, by its connection string.
+
+    `push_down` is its owner's to say, since a server's time and a client's memory are theirs.
+    """
 
     url: str = field(repr=False)
+    push_down: PushDown = PushDown.AUTO
 
     def __str__(self) -> str:
         return server_name(self.url)

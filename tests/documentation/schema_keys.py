@@ -28,6 +28,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "store": "who is given an answer again: all, or who paid for it",
             "releases": "how many releases and synopses each analyst may keep",
             "version": "the version of the data, as the number of a load; a server has to have one",
+            "push_down": "of a server: whether [it computes](postgres.md#where-it-is-computed)",
         },
     ),
     "A unit": (

@@ -130,6 +130,13 @@ class DuckDBEngine:
         return self._counted.get(table, 0)
 
     @property
+    def supports(self) -> None:
+        """None: there is no server that computes."""
+
+    def ping(self) -> None:
+        """Do nothing: what is gone is noticed where it is opened."""
+
+    @property
     def sidecar_tables(self) -> frozenset[str]:
         """The tables whose rows, with their units, are in a sidecar that can be used."""
         return self._prepared

@@ -33,6 +33,7 @@ class SchemaSection(Section, frozen=True, kw_only=True):
     store: Literal["shared", "private"] = "shared"
     releases: int = 20
     version: object = None
+    push_down: Literal["auto", "always", "never"] | None = None
 
 
 class UnitSection(Section, frozen=True, kw_only=True):

@@ -19,8 +19,10 @@ from dpsql.bounding.public_facts import Facts
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.engine.digest import digest_of
+from dpsql.engine.opening import supported
 from dpsql.errors import Error, SeveralRows
 from dpsql.physical.engine_query import plan_release
+from dpsql.physical.way import Server, choose_way
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.prune_columns import unused
@@ -29,7 +31,9 @@ from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.release.calibration import Measurement, calibrate, exact_measurement
 from dpsql.release.job import Step
 from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
+from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import Schema, Table
+from dpsql.schema.source_location import ServerSource
 from dpsql.session.answer.consistent_totals import Consistency, consistency
 from dpsql.session.compile.column_provenance import TaggedUnion, tagged_union
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -203,7 +207,8 @@ class _ReleaseCompiler:
         below = tuple(p for p in operators(release.source) if isinstance(p, Release))
         reads = [self.names[other] for other in dict.fromkeys(below)]
         reads += [table.engine_name for table in saved_tables(release.source)]
-        name = self.names[release]
+        name, server = self.names[release], self._server()
+        ways = None if server is None else choose_way(planned.choice, server)
         step = Step(
             name,
             bounded,
@@ -212,11 +217,20 @@ class _ReleaseCompiler:
             tuple(reads),
             planned.batches,
             planned.without_sidecar,
+            None if ways is None else ways.pushed,
         )
         keys = {other: earlier[self.names[other]].key for other in below}
         digests = release_digest(bounded, keys), digested(measurement)
         key = digest_of("key of an answer", *digests, self.schema.policy_hash, self.version)
-        return CompiledRelease(release, name, step, changes, key, planned.choice)
+        return CompiledRelease(release, name, step, changes, key, planned.choice, ways=ways)
+
+    def _server(self) -> Server | None:
+        """The source's server, if it has one, and what that computes."""
+        source = self.schema.source
+        computes = supported(engine_source(self.schema))
+        if not isinstance(source, ServerSource) or computes is None:
+            return None
+        return Server(computes, source.push_down)
 
     def _calibrated(
         self, bounded: BoundedRelease, changes: Sensitivity

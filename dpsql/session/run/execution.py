@@ -103,8 +103,8 @@ class Execution:
         )
 
     def check(self, compiled: CompiledStatement) -> None:
-        """Fail now, if there is no source, or what stands above can't be computed of any rows."""
-        self.source()
+        """Fail now, if the source is gone, or what stands above can't be computed of any rows."""
+        self.source().ping()
         tables = no_rows(compiled)
         if project_without_engine(compiled, tables) is not None:
             return
