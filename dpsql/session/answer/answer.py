@@ -43,8 +43,8 @@ class Privacy:
     `shown_columns` has for each column of the answer how its values were made, None for keys and
     for what is computed of released values; of values of several releases, how the noisiest were.
     Where a value was summed from a stored answer of more groups, `summed` is of how many noisy
-    cells it is, at most; their noise is in the half-widths. `notes` say which totals were made to
-    add up, and which weren't and why.
+    cells it is, at most; their noise is in the half-widths. `notes` name the default limits that
+    may have left rows out, and say which totals were made to add up, and which weren't and why.
     """
 
     loss: PrivacyLoss | None

@@ -10,6 +10,7 @@ import pyarrow as pa
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer, Privacy
 from dpsql.session.answer.column_errors import answer_columns, column_privacy, half_widths
+from dpsql.session.answer.default_limits import default_limit_notes
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.run.charge_and_run import AnsweredBefore, Released, ReleasedTables
@@ -61,7 +62,7 @@ def _answer(
         None if receipt is None else str(receipt.receipt_id),
         shown_columns,
         max((way.cells for way in rolled.values()), default=0),
-        compiled.consistency.without(rolled).notes,
+        (*compiled.consistency.without(rolled).notes, *default_limit_notes(compiled.releases)),
     )
     read = (rolled[r.name].source if r.name in rolled else r for r in compiled.releases)
     keys = tuple(dict.fromkeys(r.key for r in read if r.step.measurement.loss.amount))
