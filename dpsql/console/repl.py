@@ -23,7 +23,7 @@ from dpsql.dbapi.suggested_fix import proposal
 from dpsql.errors import BadParameter, BudgetSpent, Error
 from dpsql.report.cost import cost
 from dpsql.report.export import csv, json
-from dpsql.report.terminal.answer_table import records, table
+from dpsql.report.terminal.answer_table import RowErrors, records, table
 from dpsql.report.terminal.error_message import describe
 from dpsql.report.terminal.progress import Cancelled
 from dpsql.report.terminal.sanitize import sanitize, sanitize_lines
@@ -142,9 +142,9 @@ class Console:
             click.echo(plain(columns, cursor.fetchall()))
             return
         shape = records if state.settings.expanded else table
-        widths = cursor.half_widths or []
+        errors = RowErrors(cursor.half_widths or [], cursor.clamped)
         rows, shown = cursor.fetchall(), cursor.privacy.shown_columns
-        state.screen.print(shape(columns, rows, shown, widths, noise=state.settings.noise))
+        state.screen.print(shape(columns, rows, shown, errors, noise=state.settings.noise))
 
     def _say(self, text: str) -> None:
         """What isn't an answer goes beside the answers, where these are piped somewhere."""

@@ -8,6 +8,7 @@
 | consistent_totals   | grouping sets that are made to add up                                  |
 | default_limits      | limits that nobody chose, and that may leave rows out of an answer     |
 | column_errors       | how released columns were made, how far noise moved an answer's values |
+| row_errors          | how far noise moved each value of an answer                            |
 | answer              | what an analyst gets: a table, and what it cost                        |
 | answer_construction | the stage itself: what stands above the releases is finished           |
 """
