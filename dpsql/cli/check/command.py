@@ -11,6 +11,7 @@ import click
 from dpsql.cli.check.limits_text import left_out
 from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.engine.atomic_file import remove_left_behind
+from dpsql.engine.duckdb.csv import is_text
 from dpsql.engine.duckdb.read_check import Reading
 from dpsql.engine.engine import Engine
 from dpsql.engine.opening import read_catalog
@@ -109,6 +110,13 @@ def _verified(
             hint="restore it from a copy: every query that needs it fails, and is charged once",
         )
     watch.step("verifying keys")
+    unread = () if isinstance(source, PostgresSource) else source.tables
+    for table in unread:
+        if table.file is not None and table.is_delimited and not is_text(table.file, table.csv):
+            echo_err(
+                f"{table.file} has bytes that are no {table.csv.encoding}, and are read as ?: if it"
+                f" is another encoding, write csv: {{encoding: windows-1252}} in {table.name}"
+            )
     holds = verify_keys(schema, engines[0])
     watch.step("looking for rows without a unit")
     lacking = [
