@@ -81,6 +81,10 @@ class Cursor:
         """
         return [] if self._result is None else clamped_rows(self._result, self.rowcount)
 
+    def again(self) -> Self:
+        """The same answer from its first row on."""
+        return type(self)(self.connection, self._answer())
+
     def with_errors(self) -> Self:
         """The same answer from its first row on, with 95 % half-widths as columns of their own.
 

@@ -6,6 +6,7 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -71,10 +72,10 @@ def test_a_means_error_is_the_distance_to_the_farther_end_of_its_interval(
         f" FROM penguins GROUP BY species HAVING {mean} > 0 ORDER BY 2 DESC LIMIT 2"
     )
     widths = (cursor.half_widths or [])[1] or []
-    rows = cursor.fetchall()
-    assert len(rows) == len(widths) == 2
-    for (_, value, low, high), width in zip(rows, widths, strict=True):
-        assert width == pytest.approx(max(value - low, high - value))
+    rows = cursor.fetch_arrow_table()
+    values, lows, highs = (rows.column(n).to_numpy() for n in (1, 2, 3))
+    assert rows.num_rows == 2
+    assert widths == pytest.approx(np.maximum(values - lows, highs - values))
 
 
 def test_what_noise_decided_is_told(connection: Connection) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import re
+from typing import Final
+
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError, TokenError
@@ -85,6 +89,9 @@ def parse_query(sql: str, clock: Clock = utc, words: list[Token] | None = None) 
     _check_depth(trees[0])
     tree = as_select(trees[0])
     if not isinstance(tree, exp.Query):
+        misspelt = _misspelt(text)
+        if misspelt is not None:
+            raise misspelt
         raise Refused(
             f"only queries are answered, not {_first_word(text)}",
             at=Span(0, len(text)),
@@ -129,12 +136,38 @@ def written_number(node: object) -> int | None:
 def _syntax_fault(sql: str, error: ParseError) -> SyntaxFault:
     if not error.errors:
         return SyntaxFault("the text isn't SQL that can be read")
+    misspelt = _misspelt(sql)
+    if misspelt is not None:
+        return misspelt
     first = error.errors[0]
     line, column, word = first["line"], first["col"], first["highlight"] or ""
     lines = sql.split("\n")
     end = sum(len(text) + 1 for text in lines[: line - 1]) + column
     start = max(0, end - len(word))
     return SyntaxFault(f"syntax error at or near {word!r}", at=Span(start, max(end, start + 1)))
+
+
+def _misspelt(sql: str) -> SyntaxFault | None:
+    """The fault of a statement whose first word is nearly one that begins statements.
+
+    The parser takes SELCT for a column's name, and finds the fault in what stands behind it.
+    """
+    word = _FIRST_WORD.match(sql)
+    if word is None or word[1].lower() in _FIRST_WORDS:
+        return None
+    near = difflib.get_close_matches(word[1].lower(), _FIRST_WORDS, n=1, cutoff=0.75)
+    if not near:
+        return None
+    return SyntaxFault(
+        f"syntax error at or near {word[1]!r}",
+        at=Span(*word.span(1)),
+        hint=f"write {near[0].upper()}",
+        fix=near[0].upper(),
+    )
+
+
+_FIRST_WORD: Final = re.compile(r"\s*([A-Za-z]+)\b")
+_FIRST_WORDS: Final = ("select", "with", "from", "explain", "show", "describe", "summarize")
 
 
 def _first_word(sql: str) -> str:
