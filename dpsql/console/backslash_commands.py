@@ -15,7 +15,7 @@ from dpsql.console import schema_listing, statement_help
 from dpsql.console.named_queries import NamedQueries
 from dpsql.console.state import ConsoleState, Edit, NextAction, Quit, Run, Show
 from dpsql.errors import BadParameter
-from dpsql.report.budget import budget_table
+from dpsql.report.budget import budget_table, enough
 from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import listing, plain
 
@@ -198,8 +198,10 @@ def _help(_: ConsoleState, __: str) -> NextAction:
 
 
 def _budget(state: ConsoleState, _: str) -> NextAction:
-    budget = budget_table(state.connection.budget)
-    click.echo(plain(budget.description, [tuple(row.values()) for row in budget.table.to_pylist()]))
+    budget = state.connection.budget
+    shown = budget_table(budget)
+    click.echo(plain(shown.description, [tuple(row.values()) for row in shown.table.to_pylist()]))
+    click.echo(enough(budget))
     return None
 
 

@@ -15,6 +15,7 @@ from dpsql.bind.expression.current_time import Clock, constant_now, utc
 from dpsql.bind.syntax.pivot_statement import as_select
 from dpsql.bind.syntax.placeholder import is_text, numbered
 from dpsql.errors import Refused, Span, SyntaxFault, TooComplex
+from dpsql.sqltext.parser_log import without_warnings
 
 MAX_CHARACTERS = 64 * 1024
 MAX_TOKENS = 10_000
@@ -72,7 +73,9 @@ def parse_query(sql: str, clock: Clock = utc, words: list[Token] | None = None) 
     text = numbered(sql, known)
     try:
         dialect = DuckDB()
-        parsed = dialect.parser().parse(known if text == sql else dialect.tokenize(text), text)
+        words_of_text = known if text == sql else dialect.tokenize(text)
+        with without_warnings():
+            parsed = dialect.parser().parse(words_of_text, text)
         trees = [tree for tree in parsed if tree is not None]
     except ParseError as error:
         raise _syntax_fault(text, error) from None

@@ -27,6 +27,9 @@ _CODE: Final = r"[+-]?0[0-9].*"
 
 _VALUE: Final = exp.column("v")
 
+_MISSING: Final = ("NA", "N/A", "n/a", "NULL", "null", "None", "-")
+"""What other programs write for a value that isn't there; read as a number or a day, it is NULL."""
+
 
 def sampled_types(file: str, form: CsvForm, rows: int) -> Mapping[str, str]:
     """The narrowest type, by column, that all values of the first `rows` rows have.
@@ -95,5 +98,11 @@ def _holds(name: str, kind: str) -> exp.Expr:
         return column.copy() if node == _VALUE else node
 
     every = exp.Anonymous(this="bool_and", expressions=[_CONDITIONS[kind].transform(of_column)])
-    there = exp.Not(this=exp.Is(this=column, expression=exp.null()))
+    missing = exp.In(
+        this=column.copy(), expressions=[exp.Literal.string(text) for text in _MISSING]
+    )
+    # No value of a column of NA alone is left, so that the column stays to be decided.
+    there = exp.and_(
+        exp.Not(this=exp.Is(this=column, expression=exp.null())), exp.Not(this=missing)
+    )
     return exp.Filter(this=every, expression=exp.Where(this=there))
