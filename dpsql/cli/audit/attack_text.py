@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from dpsql.audit.attacks.attacks import AttackReport, attack
+from dpsql.audit.attacks.reconstruction import check_solver
 from dpsql.cli.audit.html_page import page
 from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.report.terminal.sanitize import sanitize
@@ -17,6 +18,7 @@ from dpsql.session.compile.loss_conversion import parse_epsilon
 def run_attacks(epsilon: float, trials: int, people: int, html: Path | None) -> None:
     """Run all attacks; a success rate above what the loss allows ends in an error."""
     with reporting_errors():
+        check_solver()
         report = attack(parse_epsilon(epsilon), trials=trials, people=people)
     if html is not None:
         html.write_text(page(report), encoding="utf-8")
