@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from dpsql.engine.connection_string import server_name
+from dpsql.engine.source import CsvForm
 from dpsql.engine.spark.address import SPARK
 
 
@@ -16,10 +17,16 @@ class Source:
     """Where the rows are: a DuckDB file, or a folder with TABLE.parquet or TABLE.csv files.
 
     `files` maps each declared table to its file when `path` is a folder, and is empty otherwise.
+    `csv` says how those CSV files are written that aren't UTF-8 with commas.
     """
 
     path: Path
     files: Mapping[str, Path]
+    csv: Mapping[str, CsvForm] = field(default_factory=dict)
+
+    def is_delimited(self, table: str) -> bool:
+        """Whether a table's file is CSV, whose columns have no types of their own."""
+        return table in self.files and self.files[table].suffix == ".csv"
 
     def __str__(self) -> str:
         return str(self.path)

@@ -17,6 +17,7 @@ from dpsql.engine.connection_string import with_settings
 from dpsql.engine.source import PostgresSource
 from dpsql.engine.supported import ServerParameter
 from dpsql.errors import ExecutionCancelled, SourceFault, SourceLocked
+from dpsql.installed_extra import install_extra
 
 Outcome = TypeVar("Outcome")
 
@@ -274,6 +275,6 @@ def _connect(source: PostgresSource) -> Any:
     except ImportError:
         raise SourceFault(
             f"{source} needs the driver adbc-driver-postgresql",
-            hint="install it: pip install 'dpsql[postgres]'",
+            hint=f"install it: {install_extra('postgres')}",
         ) from None
     return dbapi.connect(with_settings(source.url, _TIMEOUTS), autocommit=True)

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from dpsql.engine.opening import read_catalog
 from dpsql.engine.source import (
+    PLAIN_CSV,
     Columns,
     DuckDBSource,
     PostgresSource,
@@ -48,7 +49,7 @@ def engine_source(schema: Schema) -> EngineSource:
             tables = tuple(_server_table(schema, table) for table in schema.tables.values())
             kind = SparkSource if url.startswith(SPARK) else PostgresSource
             return kind(url, schema.version or "", tables)
-        case Source(path=path, files=files):
+        case Source(path=path, files=files, csv=forms):
             return DuckDBSource(
                 database=None if files else str(path),
                 tables=tuple(
@@ -57,6 +58,7 @@ def engine_source(schema: Schema) -> EngineSource:
                         file=str(files[name]) if files else None,
                         columns=_columns(table),
                         renamed=_renamed(table),
+                        csv=forms.get(name, PLAIN_CSV),
                     )
                     for name, table in schema.tables.items()
                 ),
@@ -113,7 +115,10 @@ def find_columns(
     if not source.path.exists():
         return None
     if source.files:
-        files = tuple(SourceTable(name, str(file)) for name, file in source.files.items())
+        files = tuple(
+            SourceTable(name, str(file), csv=source.csv.get(name, PLAIN_CSV))
+            for name, file in source.files.items()
+        )
         catalog = read(DuckDBSource(None, files))
     else:
         catalog = read(DuckDBSource(str(source.path)))

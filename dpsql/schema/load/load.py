@@ -16,6 +16,7 @@ from dpsql.schema.load.budget import (
     read_releases,
 )
 from dpsql.schema.load.column_types import Read, find_columns
+from dpsql.schema.load.csv_form import read_csv_forms
 from dpsql.schema.load.file_format import SchemaSection, TableSection, UnitSection, fill
 from dpsql.schema.load.identifiers import check_names, check_tables
 from dpsql.schema.load.paths import anchor_path, check_dataset, find_source, ledger_path
@@ -63,9 +64,8 @@ def schema_of(
         name: read_unit_declaration(document, name, form, units) for name, form in forms.items()
     }
     _check_units(document, units, claims)
-    where = _with_push_down(
-        document, find_source(document, file.source, forms, source), file.push_down
-    )
+    where = read_csv_forms(document, forms, find_source(document, file.source, forms, source))
+    where = _with_push_down(document, where, file.push_down)
     _check_version(document, where, file.version)
     source_columns = find_columns(where, forms, read)
     tables = {

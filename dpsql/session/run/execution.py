@@ -158,7 +158,7 @@ class Execution:
     def _finish(self, compiled: CompiledStatement) -> str:
         """The SQL of the answer: tried before the charge, and run after it."""
         if self._finishing is None or self._finishing[0] is not compiled:
-            self._finishing = compiled, compiled.postprocessing_sql
+            self._finishing = compiled, compiled.finishing_sql
         return self._finishing[1]
 
     def _above(
