@@ -70,6 +70,14 @@ STATEMENTS = (
 )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def named() -> Iterator[None]:
+    """A schema may name Spark, which it mayn't yet elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpsql.schema.load.paths.SERVERS", ("sc://",))
+        yield
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tables as Parquet files; a person has six orders."""

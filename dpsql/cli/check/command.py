@@ -112,7 +112,7 @@ def _verified(
             hint="restore it from a copy: every query that needs it fails, and is charged once",
         )
     watch.step("verifying keys")
-    unread = () if isinstance(source, PostgresSource) else source.tables
+    unread = source.tables if isinstance(source, DuckDBSource) else ()
     for table in unread:
         if table.file is not None and table.is_delimited and not is_text(table.file, table.csv):
             echo_err(
