@@ -9,8 +9,7 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.postgres import guard
 from dpsql.emit.dialect.postgres.lower import DomainRows, Lowering
-from dpsql.emit.sql.expression_writer import OF_TERMS
-from dpsql.emit.sql.query_writer import OF_QUERIES
+from dpsql.emit.sql.server_writer import OF_SERVERS
 from dpsql.emit.sql.writer import UnknownNode, Write, Writer, node_args, write_list
 from dpsql.engine.postgres.semantics import SUPPORTED
 from dpsql.plan.bounded_release.engine_query import DomainTable
@@ -162,57 +161,8 @@ _SETS: Final[Mapping[type[exp.Expr], str]] = {
     exp.Except: "EXCEPT",
 }
 
-_SHARED_TERMS: Final = (
-    exp.Add,
-    exp.Sub,
-    exp.Mul,
-    exp.EQ,
-    exp.NEQ,
-    exp.LT,
-    exp.LTE,
-    exp.GT,
-    exp.GTE,
-    exp.NullSafeEQ,
-    exp.NullSafeNEQ,
-    exp.And,
-    exp.Or,
-    exp.Column,
-    exp.Boolean,
-    exp.Null,
-    exp.Star,
-    exp.Paren,
-    exp.Not,
-    exp.Neg,
-    exp.Is,
-    exp.Between,
-    exp.In,
-    exp.Case,
-    exp.Coalesce,
-    exp.Count,
-    exp.Window,
-    exp.Alias,
-)
-
-_SHARED_CLAUSES: Final = (
-    exp.From,
-    exp.Where,
-    exp.Having,
-    exp.Limit,
-    exp.Offset,
-    exp.Select,
-    exp.With,
-    exp.CTE,
-    exp.Subquery,
-    exp.Exists,
-    exp.Table,
-    exp.Join,
-    exp.Group,
-    exp.Order,
-)
-
 _WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {
-    **{kind: OF_TERMS[kind] for kind in _SHARED_TERMS},
-    **{kind: OF_QUERIES[kind] for kind in _SHARED_CLAUSES},
+    **OF_SERVERS,
     **dict.fromkeys(_BINARY, _binary),
     **dict.fromkeys(_SETS, _set),
     exp.Identifier: _identifier,

@@ -10,8 +10,7 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.spark import guard
 from dpsql.emit.dialect.spark.lower import Lowering
-from dpsql.emit.sql.expression_writer import OF_TERMS
-from dpsql.emit.sql.query_writer import OF_QUERIES
+from dpsql.emit.sql.server_writer import OF_SERVERS
 from dpsql.emit.sql.writer import UnknownNode, Write, Writer, node_args, write_list
 from dpsql.engine.spark.semantics import SUPPORTED
 from dpsql.plan.bounded_release.engine_query import DomainTable
@@ -168,10 +167,8 @@ _SETS: Final[Mapping[type[exp.Expr], str]] = {
     exp.Except: "EXCEPT",
 }
 
-_NOT_HERE: Final = {exp.DataType, exp.Qualify, exp.Limit, exp.Offset}
-
 _WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {
-    **{kind: write for kind, write in {**OF_TERMS, **OF_QUERIES}.items() if kind not in _NOT_HERE},
+    **{kind: write for kind, write in OF_SERVERS.items() if kind not in (exp.Limit, exp.Offset)},
     **dict.fromkeys(_BINARY, _binary),
     **dict.fromkeys(_SETS, _set),
     exp.Identifier: _identifier,
