@@ -142,8 +142,5 @@ class _ErrorReader:
             or release.name in self._rolled
         ):
             return None
-        table = self._released[release.name]
-        if not {*release.columns} <= {*table.column_names}:
-            return None  # stored by a version that kept no sums of means
         spreads = self._compiled.consistency.without(self._rolled).spreads(release)
-        return value_errors(bounded, index, table, spreads)
+        return value_errors(bounded, index, self._released[release.name], spreads)
