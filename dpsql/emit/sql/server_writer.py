@@ -9,7 +9,49 @@ from sqlglot import exp
 
 from dpsql.emit.sql.expression_writer import OF_TERMS
 from dpsql.emit.sql.query_writer import OF_QUERIES
-from dpsql.emit.sql.writer import Writer
+from dpsql.emit.sql.writer import Write, Writer, node_args, write_list
+
+
+def _binary(node: exp.Binary, write: Write) -> str:
+    args = node_args(node, "this", "expression")
+    return f"{write(args['this'])} {_BINARY[type(node)]} {write(args['expression'])}"
+
+
+def _filter(node: exp.Filter, write: Write) -> str:
+    args = node_args(node, "this", "expression")
+    return f"{write(args['this'])} FILTER ({write(args['expression'])})"
+
+
+def _ordered(node: exp.Ordered, write: Write) -> str:
+    args = node_args(node, "this", "desc", "nulls_first")
+    way, nulls = (
+        ("DESC" if args.get("desc") else "ASC"),
+        ("FIRST" if args.get("nulls_first") else "LAST"),
+    )
+    return f"{write(args['this'])} {way} NULLS {nulls}"
+
+
+def _table_alias(node: exp.TableAlias, write: Write) -> str:
+    args = node_args(node, "this", "columns")
+    columns = args.get("columns")
+    return write(args["this"]) + (f"({write_list(columns, write)})" if columns else "")
+
+
+def _tuple(node: exp.Tuple, write: Write) -> str:
+    return f"({write_list(node_args(node, 'expressions')['expressions'], write)})"
+
+
+def _values(node: exp.Values, write: Write) -> str:
+    args = node_args(node, "expressions", "alias")
+    return f"(VALUES {write_list(args['expressions'], write)}) AS {write(args['alias'])}"
+
+
+_BINARY: Final[Mapping[type[exp.Expr], str]] = {
+    exp.Div: "/",
+    exp.Mod: "%",
+    exp.BitwiseAnd: "&",
+    exp.Like: "LIKE",
+}
 
 _TERMS: Final = (
     exp.Add,
@@ -46,8 +88,6 @@ _CLAUSES: Final = (
     exp.From,
     exp.Where,
     exp.Having,
-    exp.Limit,
-    exp.Offset,
     exp.Select,
     exp.With,
     exp.CTE,
@@ -62,4 +102,10 @@ _CLAUSES: Final = (
 OF_SERVERS: Final[Mapping[type[exp.Expr], Writer]] = {
     **{kind: OF_TERMS[kind] for kind in _TERMS},
     **{kind: OF_QUERIES[kind] for kind in _CLAUSES},
+    **dict.fromkeys(_BINARY, _binary),
+    exp.Filter: _filter,
+    exp.Ordered: _ordered,
+    exp.TableAlias: _table_alias,
+    exp.Tuple: _tuple,
+    exp.Values: _values,
 }

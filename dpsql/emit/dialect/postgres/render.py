@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.postgres import guard
 from dpsql.emit.dialect.postgres.lower import DomainRows, Lowering
+from dpsql.emit.sql.query_writer import OF_QUERIES
 from dpsql.emit.sql.server_writer import OF_SERVERS
 from dpsql.emit.sql.writer import UnknownNode, Write, Writer, node_args, write_list
 from dpsql.engine.postgres.semantics import SUPPORTED
@@ -83,11 +84,6 @@ def _parameter(node: exp.Parameter, write: Write) -> str:
     return f"${write(node_args(node, 'this')['this'])}"
 
 
-def _binary(node: exp.Binary, write: Write) -> str:
-    args = node_args(node, "this", "expression")
-    return f"{write(args['this'])} {_BINARY[type(node)]} {write(args['expression'])}"
-
-
 def _set(node: exp.SetOperation, write: Write) -> str:
     args = node_args(node, "this", "expression", "distinct")
     word = _SETS[type(node)] + (" ALL" if args.get("distinct") is False else "")
@@ -104,11 +100,6 @@ def _distinct(node: exp.Distinct, write: Write) -> str:
     return f"DISTINCT {write_list(node_args(node, 'expressions')['expressions'], write)}"
 
 
-def _filter(node: exp.Filter, write: Write) -> str:
-    args = node_args(node, "this", "expression")
-    return f"{write(args['this'])} FILTER ({write(args['expression'])})"
-
-
 def _extract(node: exp.Extract, write: Write) -> str:
     args = node_args(node, "this", "expression")
     return f"EXTRACT({args['this'].name} FROM {write(args['expression'])})"
@@ -119,41 +110,10 @@ def _escape(node: exp.Escape, write: Write) -> str:
     return f"{write(args['this'])} ESCAPE {write(args['expression'])}"
 
 
-def _ordered(node: exp.Ordered, write: Write) -> str:
-    args = node_args(node, "this", "desc", "nulls_first")
-    way, nulls = (
-        ("DESC" if args.get("desc") else "ASC"),
-        ("FIRST" if args.get("nulls_first") else "LAST"),
-    )
-    return f"{write(args['this'])} {way} NULLS {nulls}"
-
-
-def _table_alias(node: exp.TableAlias, write: Write) -> str:
-    args = node_args(node, "this", "columns")
-    columns = args.get("columns")
-    return write(args["this"]) + (f"({write_list(columns, write)})" if columns else "")
-
-
-def _tuple(node: exp.Tuple, write: Write) -> str:
-    return f"({write_list(node_args(node, 'expressions')['expressions'], write)})"
-
-
-def _values(node: exp.Values, write: Write) -> str:
-    args = node_args(node, "expressions", "alias")
-    return f"(VALUES {write_list(args['expressions'], write)}) AS {write(args['alias'])}"
-
-
 def _domain_rows(node: DomainRows, write: Write) -> str:
     args = node_args(node, "expressions", "alias")
     return f"UNNEST({write_list(args['expressions'], write)}) AS {write(args['alias'])}"
 
-
-_BINARY: Final[Mapping[type[exp.Expr], str]] = {
-    exp.Div: "/",
-    exp.Mod: "%",
-    exp.BitwiseAnd: "&",
-    exp.Like: "LIKE",
-}
 
 _SETS: Final[Mapping[type[exp.Expr], str]] = {
     exp.Union: "UNION",
@@ -163,7 +123,8 @@ _SETS: Final[Mapping[type[exp.Expr], str]] = {
 
 _WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {
     **OF_SERVERS,
-    **dict.fromkeys(_BINARY, _binary),
+    exp.Limit: OF_QUERIES[exp.Limit],
+    exp.Offset: OF_QUERIES[exp.Offset],
     **dict.fromkeys(_SETS, _set),
     exp.Identifier: _identifier,
     exp.Literal: _literal,
@@ -172,12 +133,7 @@ _WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {
     exp.Collate: _collate,
     exp.Parameter: _parameter,
     exp.Distinct: _distinct,
-    exp.Filter: _filter,
     exp.Extract: _extract,
     exp.Escape: _escape,
-    exp.Ordered: _ordered,
-    exp.TableAlias: _table_alias,
-    exp.Tuple: _tuple,
-    exp.Values: _values,
     DomainRows: _domain_rows,
 }
