@@ -3,6 +3,7 @@
 | module              | what it does                                                           |
 | ------------------- | ---------------------------------------------------------------------- |
 | calibration         | the mechanism of each statistic within a loss, and the threshold       |
+| expected_error      | the error by which mechanisms are chosen                               |
 | job                 | execute and release: one picklable value in, released tables out       |
 | server_rows         | exact results as a server computes them of its own rows                |
 | batch_count         | the number of unit batches that a release is run in                    |

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import assert_never
+from typing import Final, assert_never
 
 from dpsql.analysis.sensitivity import Sensitivity, rows_per_group
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
-from dpsql.plan.bounded_release.estimator import (
-    ChosenValue,
-    LinearEstimator,
-    Mean,
-    Moments,
-    QuantileValue,
-    Variance,
-)
+from dpsql.plan.bounded_release.estimator import ChosenValue, QuantileValue
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.allocation.joint_allocation import split_gaussian_jointly, split_laplace_jointly
@@ -31,7 +25,11 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.partition_selection import selection_delta, threshold
 from dpsql.release.exact_answers import NoNoise
+from dpsql.release.expected_error import shown_error, statistic_weights
 from dpsql.release.selection_mechanism import SelectionMechanism, selection_mechanism
+
+_PARTITION_WEIGHTS: Final = (1.0, 1 / 4, 1 / 16, 1 / 64)
+"""The weights that are tried of the count that keys are chosen by, beside a value's of 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,28 +102,45 @@ def exact_measurement(bounded: BoundedRelease, accounting: Accounting) -> Measur
 def _sum_mechanisms(
     bounded: BoundedRelease, sensitivity: Sensitivity, query_loss: PrivacyLoss
 ) -> Measurement:
-    selects = bounded.partition_count_index is not None
+    weights = [1.0] if bounded.partition_count_index is None else _PARTITION_WEIGHTS
+    return min(
+        (
+            measurement
+            for weight in weights
+            for measurement in _candidates(bounded, sensitivity, query_loss, weight)
+        ),
+        key=lambda m: shown_error(bounded, sensitivity, m.noise, m.threshold),
+    )
+
+
+def _candidates(
+    bounded: BoundedRelease, sensitivity: Sensitivity, query_loss: PrivacyLoss, weight: float
+) -> Iterator[Measurement]:
+    """The mechanisms within `query_loss` where the count that keys are chosen by has `weight`."""
+    costs = statistic_weights(bounded, sensitivity, weight)
     match query_loss.accounting:
         case Accounting.PURE:
-            return _laplace(bounded, sensitivity, query_loss, selects=False)
+            yield _laplace(bounded, sensitivity, query_loss, costs)
         case Accounting.ZCDP:
-            return _gaussian(bounded, sensitivity, query_loss, query_loss.amount, query_loss.delta)
+            rho, delta = query_loss.amount, query_loss.delta
+            yield _gaussian(bounded, sensitivity, query_loss, costs, rho, delta)
         case Accounting.APPROX:
-            laplace = _laplace(bounded, sensitivity, query_loss, selects=selects)
-            if not query_loss.delta:
-                return laplace
-            gaussian = _with_one_delta(bounded, sensitivity, query_loss)
-            return min(laplace, gaussian, key=lambda m: expected_variance(bounded, sensitivity, m))
+            yield _laplace(bounded, sensitivity, query_loss, costs)
+            if query_loss.delta:
+                yield _with_one_delta(bounded, sensitivity, query_loss, costs)
         case missing:
             assert_never(missing)
 
 
 def _with_one_delta(
-    bounded: BoundedRelease, sensitivity: Sensitivity, query_loss: PrivacyLoss
+    bounded: BoundedRelease,
+    sensitivity: Sensitivity,
+    query_loss: PrivacyLoss,
+    costs: tuple[float, ...],
 ) -> Measurement:
     """Gaussian noise at (ε, δ), with a threshold at the same δ if that is proved, else at half."""
     rho = rho_of_epsilon(query_loss.amount, query_loss.delta)
-    whole = _gaussian(bounded, sensitivity, query_loss, rho, query_loss.delta)
+    whole = _gaussian(bounded, sensitivity, query_loss, costs, rho, query_loss.delta)
     if bounded.partition_count_index is None or whole.threshold is None:
         return whole
     counted = whole.noise[bounded.partition_count_index]
@@ -139,64 +154,17 @@ def _with_one_delta(
     if delta <= query_loss.delta:
         return whole
     half = query_loss.delta / 2
-    return _gaussian(
-        bounded, sensitivity, query_loss, rho_of_epsilon(query_loss.amount, half), half
-    )
-
-
-def expected_variance(
-    bounded: BoundedRelease, sensitivity: Sensitivity, measurement: Measurement
-) -> float:
-    """The sum of the statistics' noise variances, weighted as the noise allocation weights them."""
-    costs = statistic_weights(bounded, sensitivity)
-    return sum(c * float(m.variance) for c, m in zip(costs, measurement.mechanisms, strict=True))
-
-
-def statistic_weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> tuple[float, ...]:
-    """The weight of each statistic's variance in the error that noise allocation minimises.
-
-    A column's scale is what one unit can change in it, so that columns count alike; a mean's error
-    is at worst as if every value lay at the end of its range (dp_reference A6).
-    """
-    own = sensitivity.per_group
-    costs = [0.0] * len(own)
-    # A value and its error are one formula, and cost no more than the value.
-    for formula in dict.fromkeys(output.estimator for output in bounded.outputs):
-        match formula:
-            case LinearEstimator(summands=terms, cross_group=others):
-                scale = sum(abs(factor) * own[index] for index, factor in terms) or 1
-                for index, factor in terms:
-                    costs[index] += (factor / scale) ** 2
-                if others is not None:
-                    for index, factor in others.summands:
-                        costs[index] += others.groups * (factor / scale) ** 2
-            case Mean(total=total, count=count):
-                costs[total] += 1 / own[total] ** 2
-                costs[count] += 1 / own[count] ** 2
-            case QuantileValue() | ChosenValue():
-                pass  # chosen, not summed
-            case Variance(index=index):
-                costs[index] += 1 / own[index] ** 2
-            case Moments():
-                for index in formula.indices:
-                    costs[index] += 1 / own[index] ** 2
-            case missing:
-                assert_never(missing)
-    counted = (
-        bounded.partition_count_index
-        if bounded.min_units is None
-        else bounded.min_units.count_index
-    )
-    if counted is not None:
-        costs[counted] += 1 / own[counted] ** 2
-    smallest = min((cost for cost in costs if cost), default=1.0)
-    return tuple(cost or smallest for cost in costs)
+    rho = rho_of_epsilon(query_loss.amount, half)
+    return _gaussian(bounded, sensitivity, query_loss, costs, rho, half)
 
 
 def _laplace(
-    bounded: BoundedRelease, sensitivity: Sensitivity, query_loss: PrivacyLoss, *, selects: bool
+    bounded: BoundedRelease,
+    sensitivity: Sensitivity,
+    query_loss: PrivacyLoss,
+    costs: tuple[float, ...],
 ) -> Measurement:
-    costs, norm = statistic_weights(bounded, sensitivity), sensitivity.l1
+    norm = sensitivity.l1
     if norm.independent_bounds is not None:
         mechanisms = split_laplace(
             norm.independent_bounds, costs, norm.groups_of_each, query_loss.amount
@@ -206,6 +174,7 @@ def _laplace(
     epsilon = norm.total(lambda index, change: mechanisms[index].epsilon(change))
     if epsilon > query_loss.amount:
         raise ArithmeticError("the noise split passed its grant")
+    selects = bounded.partition_count_index is not None
     delta = query_loss.delta if selects else Fraction(0)
     return Measurement(
         mechanisms,
@@ -218,10 +187,11 @@ def _gaussian(
     bounded: BoundedRelease,
     sensitivity: Sensitivity,
     query_loss: PrivacyLoss,
+    costs: tuple[float, ...],
     rho: Fraction,
     selection_delta: Fraction,
 ) -> Measurement:
-    costs, norm = statistic_weights(bounded, sensitivity), sensitivity.l2
+    norm = sensitivity.l2
     if norm.independent_bounds is not None:
         gaussian = split_gaussian(norm.independent_bounds, costs, norm.groups_of_each, rho)
         mechanisms: tuple[Noise, ...] = gaussian

@@ -13,7 +13,12 @@ from dpsql.ledger.caps import Balance, Spent, balance
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import BIGINT, Double, Varchar
-from dpsql.session.compile.loss_conversion import epsilon_of, ledger_terms, to_ledger_currency
+from dpsql.session.compile.loss_conversion import (
+    epsilon_of,
+    ledger_terms,
+    query_delta,
+    to_ledger_currency,
+)
 from dpsql.session.ledger_access import existing_ledger
 
 
@@ -39,7 +44,8 @@ class Budget:
     """The dataset's allowance, which all analysts share, and that of `analyst` alone.
 
     `epsilon` is a query's default ε, and `queries_left` how many queries of that ε both allowances
-    have left. δ is spent only where group keys are chosen by noisy counts, and in an approx ledger.
+    have left. δ is spent only where group keys are chosen by noisy counts, and in an approx ledger:
+    there is δ left for `queries_with_delta_left` of them.
     """
 
     dataset: Allowance
@@ -48,6 +54,7 @@ class Budget:
     accounting: str
     epsilon: Decimal
     queries_left: int
+    queries_with_delta_left: int
 
 
 def read_budget(schema: Schema, analyst: str, epsilon: Fraction) -> Budget:
@@ -68,14 +75,18 @@ def budget_of(
     schema: Schema, analyst: str, epsilon: Fraction, of_all: Balance, of_one: Balance
 ) -> Budget:
     """The budget with these balances of the dataset (`of_all`) and of the analyst (`of_one`)."""
-    lefts = [left for left in (of_all.left, of_one.left) if left is not None]
+    amount = to_ledger_currency(schema, epsilon)
+    queries = int(min(left for left in (of_all.left, of_one.left) if left is not None) / amount)
+    delta = query_delta(schema, amount)
+    with_delta = int(of_all.delta_left / delta) if of_all.delta_left and delta else 0
     return Budget(
         _allowance(schema, of_all, schema.budget.epsilon),
         _allowance(schema, of_one, schema.analysts.get(analyst)),
         analyst,
         schema.budget.accounting.value,
         _decimal(epsilon),
-        int(min(lefts) / to_ledger_currency(schema, epsilon)),
+        queries,
+        min(queries, with_delta),
     )
 
 
@@ -104,14 +115,23 @@ RHO_ADDS_UP: Final = "losses add up as rho, so the epsilons above don't sum to t
 def enough(budget: Budget) -> str:
     """How many queries are left, and why spent and left don't add up, where they don't."""
     queries = "1 query" if budget.queries_left == 1 else f"{budget.queries_left} queries"
-    text = f"enough for {queries} at epsilon = {float(budget.epsilon):g}"
+    text = f"enough for {queries} at epsilon = {float(budget.epsilon):g}{with_delta(budget)}"
     return f"{text} ({RHO_ADDS_UP})" if budget.accounting == "zcdp" else text
+
+
+def with_delta(budget: Budget) -> str:
+    """How many of the queries that are left may spend δ, where not all may."""
+    few = budget.queries_with_delta_left
+    if budget.dataset.delta_cap is None or few >= budget.queries_left:
+        return ""
+    return f", {few} of them with a delta"
 
 
 def budget_table(budget: Budget) -> Result:
     """The answer of SHOW dpsql.budget: a row for each allowance, NULL where there is no cap.
 
-    `queries_left` is how many queries at the default ε both leave; `adds_up_as` says what losses
+    `queries_left` is how many queries at the default ε both leave, `queries_with_delta_left` how
+    many of them may spend δ; `adds_up_as` says what losses
     are summed as, since under zcdp the ε spent and left don't sum to the cap.
     """
     accounts = {"dataset": budget.dataset, f"analyst {budget.analyst}": budget.own}
@@ -123,13 +143,14 @@ def budget_table(budget: Budget) -> Result:
         for name in (field.name for field in fields(Allowance))
     }
     return Result(
-        ("account", *numbers, "queries_left", "adds_up_as"),
-        (Varchar(), *(Double() for _ in numbers), BIGINT, Varchar()),
+        ("account", *numbers, "queries_left", "queries_with_delta_left", "adds_up_as"),
+        (Varchar(), *(Double() for _ in numbers), BIGINT, BIGINT, Varchar()),
         pa.table(
             {"account": list(accounts)}
             | numbers
             | {
                 "queries_left": [budget.queries_left] * 2,
+                "queries_with_delta_left": [budget.queries_with_delta_left] * 2,
                 "adds_up_as": ["rho" if budget.accounting == "zcdp" else "epsilon"] * 2,
             }
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from dpsql.report.budget import Budget
+from dpsql.report.budget import Budget, with_delta
 from dpsql.session.answer.answer import Privacy
 from dpsql.session.batch import Batch
 
@@ -57,7 +57,7 @@ def _left(budget: Budget) -> str:
 
 def more(budget: Budget) -> str:
     """How many queries at the default ε are left."""
-    return f"{budget.queries_left} more at epsilon = {float(budget.epsilon):g}"
+    return f"{budget.queries_left} more at epsilon = {float(budget.epsilon):g}{with_delta(budget)}"
 
 
 def digits(number: Decimal | None) -> str:

@@ -22,8 +22,13 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class PerQuery:
-    """The ε and δ that one query spends by default, and the largest ε that it may ask for."""
+    """The ε and δ that one query spends by default, and the largest ε that it may ask for.
+
+    Where `is_delta_shared`, a query's δ is as large a part of the budget's as its loss is, so that
+    δ lasts as long as ε does; it is at most `delta`.
+    """
 
     epsilon: Fraction
     max_epsilon: Fraction
     delta: Fraction
+    is_delta_shared: bool = False

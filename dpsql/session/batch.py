@@ -35,6 +35,7 @@ from dpsql.session.answer.answer import Answer
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.cost_cap import check_cost
+from dpsql.session.compile.loss_conversion import query_delta
 from dpsql.session.run.charge_and_run import draw
 from dpsql.session.run.pending_releases import (
     loss_one_by_one,
@@ -106,7 +107,8 @@ def composed_loss(schema: Schema, due: Sequence[CompiledRelease]) -> PrivacyLoss
 
     The latter because each answer is kept, and charged to later readers, at its own loss.
     """
-    summed, delta = loss_one_by_one(due), schema.per_query.delta
+    summed = loss_one_by_one(due)
+    delta = query_delta(schema, summed.amount)
     if delta < MIN_DELTA:
         return summed
     measured: Counter[ComposedLoss] = Counter()

@@ -51,7 +51,7 @@ def test_every_place_that_shows_spent_and_left_says_how_they_add_up(
     assert "Losses add up as ρ" in page.read_text("utf-8")
     assert "Enough for " in page.read_text("utf-8")
     table = run("query", company, "SHOW dpsql.budget").out.splitlines()
-    assert table[0].split()[-2:] == ["queries_left", "adds_up_as"]
+    assert table[0].split()[-3:] == ["queries_left", "queries_with_delta_left", "adds_up_as"]
     assert table[2].split()[-1] == "rho"
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from dpsql.ledger.refusal import Refusal
-from dpsql.report.budget import Allowance, Budget
+from dpsql.report.budget import Allowance, Budget, with_delta
 from dpsql.report.budget_history import Point, Record, spend_by
 from dpsql.report.html.template import render
 from dpsql.report.local_epsilon import local_epsilon_lines
@@ -83,7 +83,8 @@ def _amounts(allowance: Allowance) -> Iterator[str]:
 
 
 def _enough(budget: Budget) -> str:
-    text = f"Enough for {budget.queries_left} more queries at ε = {_digits(budget.epsilon)}."
+    text = f"Enough for {budget.queries_left} more queries at ε = {_digits(budget.epsilon)}"
+    text += f"{with_delta(budget)}."
     text += f" Accounting: {budget.accounting}."
     if budget.accounting == "zcdp":
         text += " Losses add up as ρ, so what is spent and what is left don't sum to the cap."

@@ -50,7 +50,10 @@ def read_budget(document: Document, data: object) -> tuple[Budget, RefreshInterv
 
 
 def read_per_query(document: Document, data: object, budget: Budget) -> PerQuery:
-    """Read `per_query`: by default a tenth of the budget, and at most all of it."""
+    """Read `per_query`: by default a tenth of the budget, and at most all of it.
+
+    A δ that isn't stated is shared out as ε is.
+    """
     path = ("per_query",)
     form = fill(PerQuerySection, document, path, data)
     max_epsilon = budget.epsilon if form.max_epsilon is None else form.max_epsilon
@@ -72,7 +75,7 @@ def read_per_query(document: Document, data: object, budget: Budget) -> PerQuery
         )
     if budget.delta and not delta:
         raise document.error((*path, "delta"), "is 0", "write a share of budget.delta")
-    return PerQuery(epsilon, max_epsilon, delta)
+    return PerQuery(epsilon, max_epsilon, delta, is_delta_shared=form.delta is None)
 
 
 def read_analysts(

@@ -11,6 +11,7 @@ from dpsql.errors import BadParameter
 from dpsql.ledger.terms import LedgerTerms
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho, rho_of_epsilon
+from dpsql.privacy.directed_rounding import round_down
 from dpsql.schema.budget import Budget
 from dpsql.schema.model import Schema
 
@@ -18,6 +19,7 @@ MIN_EPSILON = Fraction(1, 1_000_000)
 MAX_DIGITS = 50
 
 _LARGEST = Fraction(10**9)
+_DELTA_DIGITS = 12
 
 
 def conversion_delta(budget: Budget) -> Fraction:
@@ -68,9 +70,16 @@ def query_loss(schema: Schema, epsilon: Fraction) -> PrivacyLoss:
             f"epsilon = {float(max(-_LARGEST, min(_LARGEST, epsilon))):g} is out of range",
             hint=f"ask for an epsilon from {float(MIN_EPSILON):g} to {float(max_epsilon):g}",
         )
-    return PrivacyLoss(
-        schema.budget.accounting, to_ledger_currency(schema, epsilon), schema.per_query.delta
-    )
+    amount = to_ledger_currency(schema, epsilon)
+    return PrivacyLoss(schema.budget.accounting, amount, query_delta(schema, amount))
+
+
+def query_delta(schema: Schema, amount: Fraction) -> Fraction:
+    """The δ that a query may spend which loses `amount`, in the ledger's currency."""
+    per_query, cap = schema.per_query, _cap(schema.budget)
+    if not per_query.is_delta_shared:
+        return per_query.delta
+    return min(per_query.delta, round_down(cap.delta * amount / cap.amount, _DELTA_DIGITS))
 
 
 def to_ledger_currency(schema: Schema, epsilon: Fraction) -> Fraction:

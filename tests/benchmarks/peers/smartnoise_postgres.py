@@ -42,7 +42,8 @@ def main() -> None:
     def plain(sql: str) -> Rows:
         with connection.cursor() as cursor:
             cursor.execute(sql)
-            return cursor.fetchall()
+            rows: Rows = cursor.fetchall()
+            return rows
 
     def private(shape: str, _: int) -> Rows:
         sql = QUERIES[shape]
