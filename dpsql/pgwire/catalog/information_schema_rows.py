@@ -19,10 +19,9 @@ _DIGITS: Final = {
 }
 _GRANTED: Final = {
     "grantor": "dpsql",
-    "grantee": "PUBLIC",
+    "grantee": o.ANALYST,
     "privilege_type": "SELECT",
     "is_grantable": "NO",
-    "with_hierarchy": "YES",
 }
 _VIEW: Final = {"check_option": "NONE", "is_updatable": "NO", "is_insertable_into": "NO"} | {
     f"is_trigger_{how}": "NO" for how in ("updatable", "deletable", "insertable_into")
@@ -38,6 +37,7 @@ def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
         owner = {"catalog_name": dataset, "schema_name": name, "schema_owner": "dpsql"}
         yield "schemata", owner
     yield "information_schema_catalog_name", {"catalog_name": dataset}
+    yield "enabled_roles", {"role_name": o.ANALYST}
     for table in listed.tables.values():
         at = _at(table, dataset)
         more = {"table_type": "VIEW" if table.is_view else "BASE TABLE", "is_typed": "NO"}
@@ -45,13 +45,12 @@ def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
         yield "tables", {**at, **more}
         if table.is_view:
             yield "views", {**at, **_VIEW}
-        granted = {"grantor": "dpsql", "grantee": "PUBLIC", "privilege_type": "SELECT"}
-        yield (
-            "table_privileges",
-            {**at, **granted} | {"is_grantable": "NO", "with_hierarchy": "YES"},
-        )
+        for name in ("table_privileges", "role_table_grants"):
+            yield name, {**at, **_GRANTED, "with_hierarchy": "YES"}
         for column in table.columns:
             yield "columns", {**at, **_column(column, dataset)}
+            for name in ("column_privileges", "role_column_grants"):
+                yield name, {**at, **_GRANTED, "column_name": column.name}
         yield from _constraints(table, listed.tables, dataset)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from dpsql.pgwire.catalog import objects as o
@@ -17,23 +18,27 @@ ALIGNED: Final = {1: "c", 2: "s", 4: "i", 8: "d"}
 _UNKNOWN_ROWS: Final = -1.0
 
 
-def table_rows(table: o.Table, known: Mapping[str, o.Table]) -> Iterator[tuple[str, Row]]:
+def table_rows(
+    table: o.Table, known: Mapping[str, o.Table], referenced: AbstractSet[int]
+) -> Iterator[tuple[str, Row]]:
     """Each row of pg_catalog about `table`, after the name of its relation.
 
-    `known` are all tables by their declared names.
+    `known` are all tables by their declared names, and `referenced` the OIDs of those that others
+    refer to: PostgreSQL checks a reference by triggers of both tables.
     """
     has_key = table.key is not None
+    has_triggers = bool(table.references) or table.oid in referenced
     own = {
         "reltype": table.type_oid,
         "relhasindex": has_key,
-        "relhastriggers": bool(table.references),
+        "relhastriggers": has_triggers,
     }
     kind = "v" if table.is_view else "r"
     yield (
         "pg_class",
         {**_class(table.oid, table.name, table.space, kind, len(table.columns)), **own},
     )
-    yield from _listed(table, has_key=has_key)
+    yield from _listed(table, has_key=has_key, has_triggers=has_triggers)
     for column in table.columns:
         yield "pg_attribute", _attribute(table.oid, column)
         if column.comment:
@@ -43,7 +48,10 @@ def table_rows(table: o.Table, known: Mapping[str, o.Table]) -> Iterator[tuple[s
     if table.key is not None:
         yield from _key(table, table.key)
     for reference in table.references:
-        yield "pg_constraint", _reference(table, reference, known[reference.to])
+        to = known[reference.to]
+        yield "pg_constraint", _reference(table, reference, to)
+        if to.key is not None:
+            yield "pg_depend", _dependency((2606, reference.oid), (1259, to.key.index_oid), "n")
 
 
 def _class(oid: int, name: str, space: o.Namespace, kind: str, columns: int) -> Row:
@@ -81,7 +89,7 @@ def _class(oid: int, name: str, space: o.Namespace, kind: str, columns: int) -> 
     }
 
 
-def _listed(table: o.Table, *, has_key: bool) -> Iterator[tuple[str, Row]]:
+def _listed(table: o.Table, *, has_key: bool, has_triggers: bool) -> Iterator[tuple[str, Row]]:
     """The row of pg_tables, or of pg_views, where the view's definition stays NULL."""
     space = table.space.name
     if table.is_view:
@@ -95,7 +103,7 @@ def _listed(table: o.Table, *, has_key: bool) -> Iterator[tuple[str, Row]]:
             "tableowner": "dpsql",
             "hasindexes": has_key,
             "hasrules": False,
-            "hastriggers": False,
+            "hastriggers": has_triggers,
             "rowsecurity": False,
         },
     )
@@ -166,8 +174,18 @@ def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:
     listed = ", ".join(table.columns[position - 1].name for position in key.positions)
     index = {"schemaname": table.space.name, "tablename": table.name, "indexname": key.name}
     yield "pg_indexes", index | {"indexdef": f"{definition} ({listed})"}
+    yield "pg_depend", _dependency((1259, key.index_oid), (2606, key.oid), "i")
     constraint = _constraint(key.oid, key.name, "p", table)
     yield "pg_constraint", {**constraint, "conindid": key.index_oid, "conkey": list(key.positions)}
+
+
+def _dependency(of: tuple[int, int], on: tuple[int, int], kind: str) -> Row:
+    """A row of pg_depend; both objects are OIDs of a relation of pg_catalog and of one of its rows.
+
+    A foreign key depends on the index of the key that it refers to, which depends on its key.
+    """
+    first = {"classid": of[0], "objid": of[1], "objsubid": 0}
+    return {**first, "refclassid": on[0], "refobjid": on[1], "refobjsubid": 0, "deptype": kind}
 
 
 def _reference(table: o.Table, reference: o.ForeignKey, to: o.Table) -> Row:

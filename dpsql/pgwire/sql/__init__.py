@@ -4,6 +4,8 @@
 | -------------- | ----------------------------------------------------------------------- |
 | commands       | statements that the connection itself answers, by their first words     |
 | copy_statement | COPY: its query and its options                                         |
+| cursor_statement | DECLARE, FETCH and MOVE: where a cursor's next rows are               |
+| prepare_statement | PREPARE and EXECUTE of SQL                                           |
 | translate      | PostgreSQL's dialect → the pipeline's, with positions and column names  |
 | grammar        | PostgreSQL's grammar, with function calls as they are written           |
 | semantics      | a statement as PostgreSQL means it: one pass for each construct         |

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import Final
 
 from sqlglot import exp
-from sqlglot.dialects.postgres import Postgres
-from sqlglot.parsers.postgres import PostgresParser
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
@@ -15,19 +16,32 @@ from dpsql.errors import Refused
 _CALLED_BY_NAME: Final = frozenset(
     {"TO_CHAR", "DIV", "DATE_PART", "SUBSTR", "MOD", "BTRIM", "TO_HEX"}
 )
+_MARK: Final = "dpsql__"
 _NUMBERED: Final = re.compile(r"\\[xuU0-7]")
 
 
-class PostgresDialect(Postgres):
-    """PostgreSQL's dialect; calls of `_CALLED_BY_NAME` are parsed as `exp.Anonymous`."""
+def parse_calls(written: str) -> list[exp.Expr | None]:
+    """The statements of `written`; calls of `_CALLED_BY_NAME` are parsed as `exp.Anonymous`.
 
-    class Parser(PostgresParser):
-        """The parser of that dialect."""
+    The functions are renamed among the tokens, and back in the trees: a subclass of the parser that
+    leaves them out can't be made where sqlglot is compiled (sqlglot[c]).
+    """
+    dialect = Dialect.get_or_raise("postgres")
+    words = dialect.tokenize(written)
+    marked = [_marked(word, following) for word, following in zip_longest(words, words[1:])]
+    trees = dialect.parser().parse(marked, written)
+    for tree in trees:
+        for node in () if tree is None else tree.find_all(exp.Anonymous):
+            node.set("this", node.name.removeprefix(_MARK))
+    return trees
 
-        FUNCTIONS = {k: f for k, f in PostgresParser.FUNCTIONS.items() if k not in _CALLED_BY_NAME}  # noqa: RUF012
-        FUNCTION_PARSERS = {  # noqa: RUF012
-            k: f for k, f in PostgresParser.FUNCTION_PARSERS.items() if k not in _CALLED_BY_NAME
-        }
+
+def _marked(word: Token, following: Token | None) -> Token:
+    is_call = following is not None and following.token_type is TokenType.L_PAREN
+    if not is_call or word.text.upper() not in _CALLED_BY_NAME:
+        return word
+    place = {"line": word.line, "col": word.col, "start": word.start, "end": word.end}
+    return Token(TokenType.VAR, _MARK + word.text, comments=word.comments, **place)
 
 
 def name_calls(tree: exp.Expr, written: str) -> None:

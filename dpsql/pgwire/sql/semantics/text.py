@@ -77,7 +77,8 @@ def _letter(value: exp.Expr) -> exp.Expr:
 
 def _zoned(value: exp.Expr) -> exp.Expr:
     """The text of a timestamp with time zone, which ends with the offset of UTC."""
-    text = exp.cast(value.copy(), "VARCHAR")
+    # AT TIME ZONE gives a moment whose text has the offset here, too; date_trunc() gives none.
+    text = _without(exp.cast(value.copy(), "VARCHAR"), r"\+00$")
     return exp.paren(exp.DPipe(this=text, expression=exp.Literal.string("+00")))
 
 
@@ -108,12 +109,21 @@ def _keeps_digits(value: exp.Expr) -> bool:
 
 def _shortest(text: exp.Expr) -> exp.Expr:
     """The text of a float without .0: PostgreSQL writes 2 where DuckDB writes 2.0."""
-    return exp.RegexpReplace(
-        this=text, expression=exp.Literal.string(r"\.0$"), replacement=exp.Literal.string("")
-    )
+    return _without(text, r"\.0$")
+
+
+def _without(text: exp.Expr, pattern: str) -> exp.Expr:
+    nothing = exp.Literal.string("")
+    return exp.RegexpReplace(this=text, expression=exp.Literal.string(pattern), replacement=nothing)
 
 
 def _cast(node: exp.Cast, typing: Typing, held: Held) -> list[Edit]:
+    if isinstance(node.this.unnest(), exp.Array):
+        raise Refused(
+            "the text of an array has no rule",
+            at=span(node),
+            hint="write array_to_string(array, ',')",
+        )
     size = next((p.this.this for p in node.to.expressions if isinstance(p.this, exp.Literal)), None)
     floats = _float(node.this, typing, held)
     if size is None:
@@ -148,7 +158,9 @@ def _number(node: exp.Expr | None) -> int | None:
 def _part(node: exp.Expr) -> exp.Expr:
     """substring() from before the first character: positions below 1 count, and have no text."""
     start, length = _number(node.args.get("start")), _number(node.args.get("length"))
-    if start is None or start > 0:
+    if start is None:
+        return _from_any(node)
+    if start > 0:
         return node
     if node.args.get("length") is not None:
         if length is None or length < 0:
@@ -160,6 +172,22 @@ def _part(node: exp.Expr) -> exp.Expr:
         node.set("length", exp.Literal.number(max(0, start + length - 1)))
     node.set("start", exp.Literal.number(1))
     return node
+
+
+def _from_any(node: exp.Expr) -> exp.Expr:
+    """substring() from a position that rows have: below 1, the text begins before it."""
+    text, start, length = node.this, node.args["start"], node.args.get("length")
+    first = exp.Literal.number(1)
+    before: exp.Expr = text.copy()
+    if length is not None:
+        end = exp.Sub(
+            this=exp.Add(this=exp.paren(start.copy()), expression=exp.paren(length.copy())),
+            expression=first.copy(),
+        )
+        rest = exp.Greatest(this=end, expressions=[exp.Literal.number(0)])
+        before = exp.Substring(this=text.copy(), start=first.copy(), length=rest)
+    is_before = exp.LT(this=exp.paren(start.copy()), expression=first)
+    return exp.Case(ifs=[exp.If(this=is_before, true=before)], default=node.copy())
 
 
 def _capitals(node: exp.Expr) -> exp.Expr:

@@ -1,0 +1,103 @@
+"""Mappers of objects to tables."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sys
+from functools import partial
+
+from pgwire.matrix.programs.python_script import (
+    Rows,
+    Values,
+    by_cursor,
+    renamed,
+    run,
+    script,
+    tried,
+    tried_later,
+)
+
+
+def peewee(host: str, port: int, user: str, database: str) -> None:
+    orm = importlib.import_module("peewee")
+    reflection = importlib.import_module("playhouse.reflection")
+    c = orm.PostgresqlDatabase(database, host=host, port=port, user=user, autoconnect=True)
+
+    def ask(sql: str, values: Values) -> Rows | None:
+        cursor = c.execute_sql(renamed(sql, values, "%s"), values or None)
+        if cursor.description is None:
+            return None
+        return [d[0] for d in cursor.description], cursor.fetchall()
+
+    for name, sql, values in script():
+        tried(name, partial(ask, sql, values))
+    tried("own: tables", lambda: (("n",), [[n] for n in c.get_tables()]))
+    for table in ("regions", "orders", "t"):
+        tried(f"own: columns of {table}", lambda t=table: (("",), c.get_columns(t)))
+        tried(f"own: key of {table}", lambda t=table: (("",), [c.get_primary_keys(t)]))
+        tried(f"own: foreign keys of {table}", lambda t=table: (("",), c.get_foreign_keys(t)))
+        tried(f"own: indexes of {table}", lambda t=table: (("",), c.get_indexes(t)))
+    models = reflection.Introspector.from_database(c).generate_models()
+    t = models["t"]
+    tried("own: a model", lambda: (("i", "t"), t.select(t.i, t.t).where(t.b).tuples()))
+    tried("own: counted", lambda: (("n",), [[t.select().where(t.i > 1).count()]]))
+    c.close()
+
+
+def django(host: str, port: int, user: str, database: str) -> None:
+    conf = importlib.import_module("django.conf")
+    engine = {"ENGINE": "django.db.backends.postgresql", "HOST": host, "PORT": port}
+    engine |= {"USER": user, "NAME": database}
+    conf.settings.configure(DATABASES={"default": engine}, INSTALLED_APPS=[], USE_TZ=True)
+    importlib.import_module("django").setup()
+    c = importlib.import_module("django.db").connection
+    by_cursor(c, "%s", kinds=False)
+    with c.cursor() as cursor:
+        look = c.introspection
+        tried("own: tables", lambda: (("",), look.get_table_list(cursor)))
+        for table in ("regions", "orders", "t"):
+            tried(f"own: columns of {table}", lambda t=table: (
+                ("",), look.get_table_description(cursor, t)))  # fmt: skip
+            tried(f"own: relations of {table}", lambda t=table: (
+                ("",), look.get_relations(cursor, t).items()))  # fmt: skip
+            tried(f"own: key of {table}", lambda t=table: (
+                ("",), [[look.get_primary_key_column(cursor, t)]]))  # fmt: skip
+            tried(f"own: constraints of {table}", lambda t=table: (
+                ("",), sorted(look.get_constraints(cursor, t).items())))  # fmt: skip
+    call = importlib.import_module("django.core.management").call_command
+    sys.stdout.write("== own: inspectdb\n")
+    call("inspectdb", stdout=sys.stdout)
+    models = importlib.import_module("django.db.models")
+    fields = {"id": models.BigIntegerField(primary_key=True), "i": models.IntegerField()}
+    meta = type("Meta", (), {"app_label": "matrix", "db_table": "t", "managed": False})
+    rows = type("T", (models.Model,), {**fields, "Meta": meta, "__module__": "matrix"}).objects
+    tried("own: filtered", lambda: (("i",), rows.filter(i__gt=1).order_by("-i").values_list("i")))
+    tried("own: counted", lambda: (("n",), [[rows.filter(i__in=[7, 10]).count()]]))
+    tried("own: aggregate", lambda: (("n",), [[rows.aggregate(models.Sum("i"))]]))
+    tried("own: sliced", lambda: (("n",), rows.order_by("id").values_list("id")[1:3]))
+
+
+def tortoise(host: str, port: int, user: str, database: str) -> None:
+    orm = importlib.import_module("tortoise")
+
+    async def use() -> None:
+        await orm.Tortoise.init(
+            db_url=f"asyncpg://{user}:x@{host}:{port}/{database}", modules={"models": [__name__]}
+        )
+        c = orm.Tortoise.get_connection("default")
+
+        async def ask(sql: str, values: Values) -> Rows | None:
+            rows = await c.execute_query_dict(sql, values)
+            return (list(rows[0]) if rows else []), [row.values() for row in rows]
+
+        for name, sql, values in script():
+            if sql.startswith(("SELECT", "WITH")):
+                await tried_later(name, ask(sql, values))
+        await orm.Tortoise.close_connections()
+
+    asyncio.run(use())
+
+
+if __name__ == "__main__":
+    run(lambda name: globals()[name])
