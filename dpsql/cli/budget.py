@@ -14,7 +14,7 @@ import click
 from dpsql.cli.exit_codes import reporting_errors
 from dpsql.ledger.chain.hash_chain import utc_now
 from dpsql.ledger.refusal import Refusal
-from dpsql.report.budget import Allowance, Budget, read_budget
+from dpsql.report.budget import Allowance, Budget, enough, read_budget
 from dpsql.report.budget_history import Point, Record, burn_down, rows
 from dpsql.report.burn_down_chart import burn_down_chart
 from dpsql.report.cost import digits
@@ -83,7 +83,7 @@ def _print(schema: Schema, budget: Budget, past: Past, *, history: bool) -> None
         click.echo(f"analyst {sanitize(budget.analyst)}: {_balance(budget.own)}")
     for line in local_epsilon_lines(schema):
         click.echo(line)
-    click.echo(_further(budget))
+    click.echo(enough(budget))
     if not past.points:
         click.echo("nothing was charged yet")
         return
@@ -112,14 +112,6 @@ def _balance(allowance: Allowance) -> str:
     text += f", {digits(allowance.epsilon_left)} left"
     if allowance.delta_cap:
         text += f"; delta {digits(allowance.delta_spent)} spent of {digits(allowance.delta_cap)}"
-    return text
-
-
-def _further(budget: Budget) -> str:
-    queries = "1 query" if budget.queries_left == 1 else f"{budget.queries_left} queries"
-    text = f"enough for {queries} at epsilon = {digits(budget.epsilon)}"
-    if budget.accounting == "zcdp":
-        text += " (losses add up as rho, so the epsilons above don't sum to the cap)"
     return text
 
 

@@ -18,9 +18,10 @@ from dpsql.schema.load.paths import STATE
 def console(schema: Path, *, epsilon: float | None, analyst: str) -> None:
     """Prompt on a terminal; otherwise run the statements of stdin until the first failure."""
     with reporting_errors():
-        prompt = Console(schema, analyst=analyst, epsilon=epsilon)
+        named = _state_folder() / "console_queries.json"
+        prompt = Console(schema, analyst=analyst, epsilon=epsilon, named=named)
         if sys.stdin.isatty() and sys.stdout.isatty():
-            prompt.interact(_history())
+            prompt.interact(_state_folder() / "console_history")
             return
         try:
             text = sys.stdin.buffer.read().decode()
@@ -32,7 +33,6 @@ def console(schema: Path, *, epsilon: float | None, analyst: str) -> None:
         raise click.exceptions.Exit(ExitCode.BUDGET_SPENT if spent else ExitCode.FAILED)
 
 
-def _history() -> Path:
+def _state_folder() -> Path:
     state = os.environ.get(STATE)
-    folder = Path(state).absolute() if state else platformdirs.user_state_path("dpsql")
-    return folder / "console_history"
+    return Path(state).absolute() if state else platformdirs.user_state_path("dpsql")

@@ -122,7 +122,7 @@ def check(schema: Path) -> None:
     For the owner of the data: it reads private rows to verify the declared
     keys, and records those that hold, so that later queries need less noise.
     """
-    from dpsql.cli import check as run  # noqa: PLC0415 - opens engines
+    from dpsql.cli.check import command as run  # noqa: PLC0415 - opens engines
 
     run.check(schema)
 

@@ -11,5 +11,7 @@ r"""The console: statements typed at a prompt, answered below it.
 | display_settings   | switches of the display, and the file that answers go to             |
 | cost_confirmation  | asks before a query that takes much of the remaining budget          |
 | statement_progress | runs one statement, which Ctrl-C stops                               |
+| named_queries      | queries that are kept under names, in a file                         |
+| statement_help     | the listings of `\h` and `\df`: statements and functions             |
 | harlequin          | an adapter for Harlequin, a full-screen SQL IDE                      |
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -12,8 +13,9 @@ from prompt_toolkit.document import Document
 
 from dpsql.dbapi.statements.assignment import Setting
 from dpsql.dbapi.statements.options import OPTIONS
-from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.functions import FUNCTIONS
+from dpsql.privacy.domain import Value
 from dpsql.schema.model import Column, Public, Schema, Table
 from dpsql.schema.qualified_name import MAIN, PUBLIC, bare, identity
 
@@ -32,6 +34,13 @@ _AFTER_FROM: Final = re.compile(
 _OWN: Final = re.compile(r"\b(?:show|set)\s+$", re.IGNORECASE)
 _IN_OPTIONS: Final = re.compile(r"\boptions\s*\((?:[^()]*,)?\s*$", re.IGNORECASE)
 _ALIAS: Final = re.compile(r"\b(?:from|join|,)\s*([\w.]+)(?:\s+(?:as\s+)?(\w+))?", re.IGNORECASE)
+_COMPARED: Final = re.compile(
+    r"([\w.]+)\s*(?:=|<>|!=|\bin\s*\((?:[^()]*,)?)\s*(')?$", re.IGNORECASE
+)
+"""A column, and what its value is compared with, up to where that is typed."""
+
+_QUOTE: Final = "'"
+_ERRORS: Final = tuple(kind for kind in OutputKind if kind is not OutputKind.VALUE)
 _SETTINGS: Final = tuple(f"dpsql.{setting.value}" for setting in Setting)
 
 
@@ -65,10 +74,19 @@ class SchemaCompleter(Completer):
         words = self._words(before, document.text, prefix if dot else None, typed)
         wanted = last if dot and not typed.startswith("dpsql.") else typed
         for word in words:
-            if word.text.casefold().startswith(wanted.casefold()) and word.text != wanted:
+            # A text is found by its first letters, too: A offers 'AA'.
+            offered = word.text.casefold().removeprefix(_QUOTE)
+            if offered.startswith(wanted.casefold()) and word.text != wanted:
                 yield Completion(word.text, -len(wanted), display_meta=word.meaning)
 
     def _words(self, before: str, text: str, of: str | None, typed: str) -> Iterable[_Word]:
+        compared = None if of is not None else _COMPARED.search(before)
+        if compared is not None:
+            values = self._values(compared[1], text, quoted=bool(compared[2]))
+            return values if compared[2] else [*values, *self._names(before, text, of, typed)]
+        return self._names(before, text, of, typed)
+
+    def _names(self, before: str, text: str, of: str | None, typed: str) -> Iterable[_Word]:
         if before.lstrip().startswith("\\") or (not before.strip() and typed.startswith("\\")):
             return self._in_command(before)
         if _OWN.search(before):
@@ -103,6 +121,21 @@ class SchemaCompleter(Completer):
         inside = (table for table in offered if identity(table.name)[0] == space)
         return [_Word(bare(table.name), self._visibility(table)) for table in inside]
 
+    def _values(self, compared: str, text: str, *, quoted: bool) -> list[_Word]:
+        """The values that the schema declares of a column, as they are written in SQL."""
+        prefix, _, name = compared.rpartition(".")
+        tables = [self._named(text, prefix)] if prefix else list(map(self._table, _read(text)))
+        declared = [
+            value
+            for table in tables
+            if table is not None
+            for column in table.columns.values()
+            if column.name.casefold() == name.casefold()
+            for value in column.values or ()
+        ]
+        spelled = (_spelled(value, quoted=quoted) for value in declared)
+        return [_Word(value, "declared") for value in spelled if value]
+
     def _visibility(self, table: Table) -> str:
         view = self._catalog().views.get(table.name)
         if view is not None and view.is_release:
@@ -118,6 +151,18 @@ class SchemaCompleter(Completer):
 
     def _table(self, name: str) -> Table | None:
         return self._catalog().resolve(*name.split("."))
+
+
+def _spelled(value: Value, *, quoted: bool) -> str:
+    """A value as it is written in SQL; "" if it isn't, behind the opening quote of a text."""
+    if isinstance(value, bool):
+        return "" if quoted else str(value).lower()
+    if isinstance(value, int):
+        return "" if quoted else str(value)
+    if isinstance(value, Fraction):
+        return "" if quoted else f"{float(value):g}"
+    inside = f"{str(value).replace(_QUOTE, _QUOTE * 2)}{_QUOTE}"
+    return inside if quoted else f"{_QUOTE}{inside}"
 
 
 def _read(text: str) -> Iterator[str]:
@@ -146,11 +191,16 @@ def describe(column: Column) -> str:
 
 
 def _functions() -> list[_Word]:
-    aggregates = [_Word(f"{f.value}(", "aggregate") for f in AggregateFunction]
     return [
-        *aggregates,
+        *(_Word(f"{f.value}(", "aggregate") for f in AggregateFunction),
+        *(_Word(f"{kind.value}(", "error of an aggregate") for kind in _ERRORS),
         *(_Word(f"{name}(", "function") for name in sorted(FUNCTIONS) if name.isidentifier()),
     ]
+
+
+def function_names() -> list[str]:
+    """The names of the functions that have a rule, in order."""
+    return sorted({word.text.removesuffix("(") for word in _functions()})
 
 
 def _keywords(typed: str) -> list[_Word]:

@@ -12,7 +12,8 @@ class Settings:
 
     `timing` prints how long a statement took, `expanded` (`\x`) prints each row as a list of its
     columns, and `dry` only explains queries. `noise` shows errors on the screen; with `errors`,
-    files and pipes get columns of them. `output` (`\o`) is the file that answers are added to, None
+    files and pipes get columns of them. With `pager`, answers that are longer than the screen are
+    shown by a pager. `output` (`\o`) is the file that answers are added to, None
     for the screen.
     """
 
@@ -21,4 +22,5 @@ class Settings:
     noise: bool = True
     errors: bool = False
     dry: bool = False
+    pager: bool = True
     output: Path | None = None

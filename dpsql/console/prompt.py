@@ -16,12 +16,13 @@ from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.styles import Style
 from pygments.lexers.sql import SqlLexer
 
-from dpsql.console.backslash_commands import COMMANDS
+from dpsql.console.backslash_commands import COMMANDS, command_of
 from dpsql.console.completion import SchemaCompleter
 from dpsql.console.state import ConsoleState
 from dpsql.errors import Error
 from dpsql.report.budget import Budget
 from dpsql.sqltext.script import is_complete
+from dpsql.sqltext.tokens import tokens
 
 _STYLE: Final = Style.from_dict(
     {
@@ -63,10 +64,14 @@ class Prompt:
         return self._session.prompt(
             self._message(),
             default=default,
-            placeholder=None
-            if self._state.proposal is None
-            else FormattedText([("fg:ansibrightblack", f"{self._state.proposal}  (Tab)")]),
+            placeholder=self._placeholder(),
         )
+
+    def _placeholder(self) -> FormattedText:
+        """The proposal, as it stands in the empty prompt. None would leave the one of before."""
+        if self._state.proposal is None:
+            return FormattedText([])
+        return FormattedText([("fg:ansibrightblack", f"{self._state.proposal}  (Tab)")])
 
     def ask(self, question: str) -> str:
         """The line that was typed as an answer, which isn't added to the history."""
@@ -108,6 +113,9 @@ def _keys(state: ConsoleState) -> KeyBindings:
             buffer.complete_state = None
         elif is_complete(buffer.text):
             buffer.validate_and_handle()
+        elif (command := _last_line_command(buffer.text)) is not None:
+            state.draft, buffer.text = buffer.text.rpartition("\n")[0] + "\n", command
+            buffer.validate_and_handle()
         else:
             buffer.insert_text("\n")
 
@@ -123,6 +131,13 @@ def _keys(state: ConsoleState) -> KeyBindings:
             buffer.start_completion(insert_common_part=True)
 
     return keys
+
+
+def _last_line_command(text: str) -> str | None:
+    """The command in the last of several lines, unless a quote or a comment is open there."""
+    before, _, line = text.rpartition("\n")
+    closed = all(token.is_closed for token in tokens(before, in_runs=True))
+    return command_of(line) if before and closed else None
 
 
 def _private(file: Path) -> None:

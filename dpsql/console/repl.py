@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import deque
@@ -13,9 +14,10 @@ from typing import Final
 import click
 from rich.console import Console as Screen
 
-from dpsql.console.backslash_commands import run_command
-from dpsql.console.cost_confirmation import Ask, confirm
-from dpsql.console.state import ConsoleState, Edit, Quit, Run
+from dpsql.console.backslash_commands import command_of, run_command
+from dpsql.console.cost_confirmation import Ask, Consent, confirm
+from dpsql.console.named_queries import NamedQueries
+from dpsql.console.state import ConsoleState, Edit, Quit, Run, Show, ShownAnswer
 from dpsql.console.statement_progress import Work
 from dpsql.dbapi.connection import EXPLAINED, Connection
 from dpsql.dbapi.cursor import Cursor
@@ -23,7 +25,7 @@ from dpsql.dbapi.suggested_fix import proposal
 from dpsql.errors import BadParameter, BudgetSpent, Error
 from dpsql.report.cost import cost
 from dpsql.report.export import csv, json
-from dpsql.report.terminal.answer_table import records, table
+from dpsql.report.terminal.answer_table import RowErrors, records, table
 from dpsql.report.terminal.error_message import describe
 from dpsql.report.terminal.progress import Cancelled
 from dpsql.report.terminal.sanitize import sanitize, sanitize_lines
@@ -31,16 +33,19 @@ from dpsql.report.terminal.table import markdown, plain
 from dpsql.session.session import Session
 from dpsql.sqltext.script import parts
 
-_HELLO: Final = r"dpsql on {name}. Statements end with ;  \? lists commands, \q quits."
+_HELLO: Final = r"dpsql on {name}. Statements end with ;  help lists commands, quit ends."
 
 
 class Console:
     """One analyst at a prompt. `failure` is the last error of a text that was run, if any."""
 
-    def __init__(self, schema: Path, *, analyst: str, epsilon: float | None) -> None:
+    def __init__(
+        self, schema: Path, *, analyst: str, epsilon: float | None, named: Path | None = None
+    ) -> None:
         self._work = Work()
         session = Session(schema, analyst=analyst, epsilon=epsilon, progress=self._work.step)
         self._state = ConsoleState(Connection(session), Screen(highlight=False))
+        self._state.named = None if named is None else NamedQueries(named)
         self._default = ""
         self._interactive = False
         self.failure: Error | None = None
@@ -54,7 +59,8 @@ class Console:
             prompt = Prompt(state, history)
             click.echo(_HELLO.format(name=state.connection.schema.dataset))
             while True:
-                default, self._default = self._default, ""
+                default, self._default = self._default or state.draft, ""
+                state.draft = ""
                 try:
                     text = prompt.read(default)
                 except KeyboardInterrupt:
@@ -78,14 +84,18 @@ class Console:
         while waiting:
             part = waiting.popleft()
             try:
-                if not part.startswith("\\"):
-                    self._statement(part, ask)
-                    continue
-                match run_command(self._state, part):
+                command = command_of(part)
+                if command is None:
+                    if self._statement(part, ask):
+                        continue
+                    return False
+                match run_command(self._state, command):
                     case Run(text=more):
                         waiting.extendleft(reversed(list(parts(more))))
                     case Edit(text=more):
                         self._default = more
+                    case Show(cursor=cursor):
+                        self._show(cursor.again())
                     case Quit():
                         return False
                     case None:
@@ -99,30 +109,34 @@ class Console:
                 return True
         return True
 
-    def _statement(self, sql: str, ask: Ask | None) -> None:
+    def _statement(self, sql: str, ask: Ask | None) -> bool:
+        """Run one statement, if it is to run; tell whether there is more to come."""
         state = self._state
         connection = state.connection
         began = time.monotonic()
         if state.settings.dry:
             explanation = self._work.run(lambda: connection.explain(sql), connection.interrupt)
             click.echo(sanitize_lines(str(explanation)))
-            return
+            return True
         if ask is not None:
             share = self._work.run(lambda: _share(connection, sql), connection.interrupt)
-            if not confirm(share, ask):
+            consent = confirm(share, ask)
+            if consent is not Consent.YES:
                 click.echo("not run; nothing was charged")
-                return
+                return consent is not Consent.QUIT
         cursor = self._work.run(lambda: connection.execute(sql), connection.interrupt)
         seconds = time.monotonic() - began
         privacy = cursor.privacy
         if privacy is not None:
             state.last = sql.strip()
+            state.shown.appendleft(ShownAnswer(sql.strip(), cursor))
         self._show(cursor)
         if privacy is not None:
             for line in (cost(privacy, connection.budget), *privacy.notes):
                 self._say(click.style(line, dim=True))
         if state.settings.timing:
             self._say(f"{seconds:.3f} s")
+        return True
 
     def _show(self, cursor: Cursor) -> None:
         columns, state = cursor.description, self._state
@@ -136,15 +150,27 @@ class Console:
             _add(state.settings.output, cursor)
             return
         if [column[0] for column in columns] == [EXPLAINED]:
-            click.echo("\n".join(sanitize_lines(str(line)) for (line,) in cursor))
+            self._page("\n".join(sanitize_lines(str(line)) for (line,) in cursor))
             return
         if not sys.stdout.isatty() or cursor.privacy is None:
-            click.echo(plain(columns, cursor.fetchall()))
+            self._page(plain(columns, cursor.fetchall()))
             return
         shape = records if state.settings.expanded else table
-        widths = cursor.half_widths or []
+        errors = RowErrors(cursor.half_widths or [], cursor.clamped)
         rows, shown = cursor.fetchall(), cursor.privacy.shown_columns
-        state.screen.print(shape(columns, rows, shown, widths, noise=state.settings.noise))
+        with state.screen.capture() as drawn:
+            state.screen.print(shape(columns, rows, shown, errors, noise=state.settings.noise))
+        self._page(drawn.get().rstrip("\n"))
+
+    def _page(self, text: str) -> None:
+        """Show a text, by a pager if it is longer than the screen."""
+        long = text.count("\n") + 2 > self._state.screen.height
+        if self._interactive and self._state.settings.pager and long and sys.stdout.isatty():
+            # What fits on a screen after all is shown at once, colours are kept.
+            os.environ.setdefault("LESS", "-FRSX")
+            click.echo_via_pager(text + "\n", color=True)
+            return
+        click.echo(text)
 
     def _say(self, text: str) -> None:
         """What isn't an answer goes beside the answers, where these are piped somewhere."""

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
+from typing import Final
 
 from rich.console import Console as Screen
 
 from dpsql.console.display_settings import Settings
+from dpsql.console.named_queries import NamedQueries
 from dpsql.dbapi.connection import Connection
+from dpsql.dbapi.cursor import Cursor
+
+MAX_SHOWN: Final = 20
+"""Answers that can be shown again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnswer:
+    """An answer that was shown, to be shown again: it was paid for."""
+
+    sql: str
+    cursor: Cursor
 
 
 @dataclass(slots=True)
@@ -15,6 +30,8 @@ class ConsoleState:
     """A connection, a screen, the switches, and the last query that was answered ("" if none).
 
     `proposal` is a correction of the statement that was just refused, None if there is none.
+    `draft` is what was typed before a command, and goes on after it. `named` are queries that are
+    kept under names, None where no file is. `shown` are the last answers, the latest first.
     """
 
     connection: Connection
@@ -22,6 +39,9 @@ class ConsoleState:
     settings: Settings = field(default_factory=Settings)
     last: str = ""
     proposal: str | None = None
+    draft: str = ""
+    named: NamedQueries | None = None
+    shown: deque[ShownAnswer] = field(default_factory=lambda: deque(maxlen=MAX_SHOWN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +59,16 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class Show:
+    """Show an answer of before again."""
+
+    cursor: Cursor
+
+
+@dataclass(frozen=True, slots=True)
 class Quit:
     """End the console."""
 
 
-NextAction = Run | Edit | Quit | None
+NextAction = Run | Edit | Show | Quit | None
 """What the loop does after a command; None: read the next input."""

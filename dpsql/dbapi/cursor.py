@@ -12,7 +12,7 @@ import pyarrow as pa
 from dpsql.bind.syntax.parameter import Parameters as Literals
 from dpsql.bind.syntax.parameter import literals
 from dpsql.errors import InterfaceError, NotSupportedError, ProgrammingError
-from dpsql.report.error_columns import half_width_rows, with_error_columns
+from dpsql.report.error_columns import clamped_rows, half_width_rows, with_error_columns
 from dpsql.report.result.python_value import Row, python_rows
 from dpsql.report.result.result import Description, Result, unique_names
 from dpsql.schema.sql_type import HUGEINT
@@ -72,6 +72,18 @@ class Cursor:
         if self._result is None:
             return None
         return half_width_rows(self._result, self._result.table.num_rows)
+
+    @property
+    def clamped(self) -> list[list[bool]]:
+        """For each column which of its values stand at an end of all that they can be.
+
+        Noise has put them there: a deviation of 0, or a mean at its column's bound.
+        """
+        return [] if self._result is None else clamped_rows(self._result, self.rowcount)
+
+    def again(self) -> Self:
+        """The same answer from its first row on."""
+        return type(self)(self.connection, self._answer())
 
     def with_errors(self) -> Self:
         """The same answer from its first row on, with 95 % half-widths as columns of their own.

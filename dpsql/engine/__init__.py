@@ -6,9 +6,10 @@
 | engine            | what any engine offers to the layers above                           |
 | source            | where the rows are, as a small value that crosses processes          |
 | opening           | which engine a source is opened with                                 |
+| supported         | what of a statement a server computes itself                         |
 | connection_string | what of a server's address may be shown, and what it leaves out      |
 | duckdb            | DuckDB, which runs every statement                                   |
-| postgres          | a PostgreSQL server, whose rows are pulled into a DuckDB             |
+| postgres          | a PostgreSQL server, which computes, or whose rows are pulled        |
 | read_limit        | how many public rows and bytes one statement may return              |
 | arrow_result      | rows of a result as Arrow                                            |
 | raw               | the sealed result: only `release` looks inside                       |

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.supported import ServerParameter, ServerSelect, Supported
 
 
 class Snapshot(Protocol):
@@ -32,6 +33,17 @@ class Snapshot(Protocol):
         """
 
 
+@runtime_checkable
+class ServerRows(Protocol):
+    """A snapshot of rows on a server that computes, too."""
+
+    def computes(self, selects: Sequence[ServerSelect]) -> bool:
+        """Whether the server computes each of `selects`; never a matter of rows."""
+
+    def compute(self, select: ServerSelect, parameters: Sequence[ServerParameter]) -> Raw:
+        """The rows of one of the SELECTs that `computes` was asked about; faults as `execute`'s."""
+
+
 class Engine(Snapshot, Protocol):
     """An engine over one version of one source; concurrent calls are safe."""
 
@@ -50,6 +62,13 @@ class Engine(Snapshot, Protocol):
 
         0 if only reading all rows would tell their number, or if reading fails.
         """
+
+    @property
+    def supports(self) -> Supported | None:
+        """What the source's own server computes: its snapshots are `ServerRows`. None: nothing."""
+
+    def ping(self) -> None:
+        """Raise `SourceFault` if the source is gone: it is asked before a charge."""
 
     @property
     def sidecar_tables(self) -> frozenset[str]:

@@ -22,7 +22,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
-from dpsql.engine.source import DuckDBSource, PostgresSource, Source
+from dpsql.engine.source import PLAIN_CSV, DuckDBSource, PostgresSource, Source, SourceTable
 from dpsql.errors import SourceFault
 
 BY_CONTENT_UP_TO_BYTES: Final = 64 * 1024 * 1024
@@ -63,9 +63,16 @@ def _files(source: DuckDBSource) -> Iterator[tuple[str, str]]:
         yield "database", source.database
         # Committed rows stay in the write-ahead log until a checkpoint moves them.
         yield "log", source.database + ".wal"
-    files = [(table.name, table.file) for table in source.tables if table.file is not None]
-    for name, file in sorted(files):
-        yield f"table {name}", file
+    for table in sorted(source.tables, key=lambda table: (table.name, table.file or "")):
+        if table.file is not None:
+            yield f"table {table.name}{_form(table)}", table.file
+
+
+def _form(table: SourceTable) -> str:
+    """How a CSV file is written: the same bytes have other rows in another encoding."""
+    if table.csv == PLAIN_CSV or not table.is_delimited:
+        return ""
+    return f" parted by {table.csv.delimiter!r}, in {table.csv.encoding}"
 
 
 def _stat(role: str, file: str, *, missing_ok: bool) -> tuple[str, int, int, int, int]:

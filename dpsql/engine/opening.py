@@ -1,4 +1,4 @@
-"""Which engine a source is opened with, and who reads its catalog."""
+"""Which engine a source is opened with, what it computes, and who reads its catalog."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from dpsql.engine.duckdb import catalog as duckdb_catalog
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.postgres import offered_columns
 from dpsql.engine.postgres.engine import PostgresEngine
+from dpsql.engine.postgres.semantics import SUPPORTED
 from dpsql.engine.sidecar.file import Sidecar
 from dpsql.engine.source import Columns, DuckDBSource, PostgresSource, Source
+from dpsql.engine.supported import Supported
 
 SourceEngine = DuckDBEngine | PostgresEngine
 
@@ -28,6 +30,17 @@ def open_engine(
             return DuckDBEngine(source, threads=threads, memory_limit=memory_limit, sidecar=sidecar)
         case PostgresSource():
             return PostgresEngine(source, threads=threads, memory_limit=memory_limit)
+        case missing:
+            assert_never(missing)
+
+
+def supported(source: Source) -> Supported | None:
+    """What a server computes of `source` itself, whether it is opened or not; None: nothing."""
+    match source:
+        case DuckDBSource():
+            return None
+        case PostgresSource():
+            return SUPPORTED
         case missing:
             assert_never(missing)
 

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from dpsql.engine.connection_string import server_name
 
 Columns = tuple[tuple[str, str], ...]
 """Names and DuckDB types of a table's columns, in order."""
+
+
+UTF_8: Final = "utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class CsvForm:
+    """How a CSV file is written: what parts its fields, and the name of its encoding in Python."""
+
+    delimiter: str = ","
+    encoding: str = UTF_8
+
+
+PLAIN_CSV: Final = CsvForm()
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +33,15 @@ class SourceTable:
     `file` is its Parquet or CSV file, None for a table of the DuckDB file. `columns` are all
     columns that statements see, each cast to its type where the source has another; None only for
     reading the catalogue, since no view is created of a table without declared columns. `renamed`
-    has the columns with another name in the source, each with that name.
+    has the columns with another name in the source, each with that name. `csv` says how a CSV file
+    is written.
     """
 
     name: str
     file: str | None = None
     columns: Columns | None = None
     renamed: tuple[tuple[str, str], ...] = ()
+    csv: CsvForm = PLAIN_CSV
 
     @property
     def stored(self) -> tuple[tuple[str, str, str], ...]:

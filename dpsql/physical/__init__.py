@@ -12,4 +12,6 @@
 | emission     | what the SQL of all strategies has in common                        |
 | engine_query | the SQL of a release, at once, batch by batch and without a sidecar |
 | push_down    | a release as statements that a server computes                      |
+| server_cost  | what a server, or to pull its rows, is taken to cost                |
+| way          | whether a server computes it, or its rows are pulled                |
 """

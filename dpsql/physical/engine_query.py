@@ -5,7 +5,7 @@ All of it is made when a statement is compiled. Nothing is emitted after the cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -21,9 +21,11 @@ from dpsql.physical.cost import late_key_joins
 from dpsql.physical.emission import Emission
 from dpsql.physical.modifier.sidecar_access import sidecar_tables
 from dpsql.physical.modifier.unit_batches import (
+    RowsByName,
     batch_policy,
     is_sum_over_units,
-    put_all_units,
+    rows_of_all_units,
+    rows_of_one_batch,
     sum_of_batches,
 )
 from dpsql.physical.plan import PhysicalPlan
@@ -56,7 +58,7 @@ from dpsql.plan.operator import Release
 
 @dataclass(frozen=True, slots=True)
 class PlannedRelease:
-    """A release with its physical plan, and the SQL of all ways in which it may be run."""
+    """A release with its physical plan, and the SQL of all ways in which it may be run here."""
 
     choice: Choice
     query: EngineQuery
@@ -80,15 +82,19 @@ def plan_release(
 def _emitted(
     bounded: BoundedRelease, choice: Choice, releases: Mapping[Release, str]
 ) -> tuple[EngineQuery, UnitBatches | None]:
-    """The statement at once, and batch by batch: one tree, since making it takes longest."""
+    """The statement at once, and batch by batch."""
     plan, limited = choice.plan, choice.limited
     if not can_be_batched(plan, contributions_of(limited)):
         return emit_query(plan, limited, releases), None
-    batches: list[exp.Select] = []
-    select, counts = emit_trees(plan, limited, releases, batches)
-    batched = _query(limited, select, counts, in_batches=True)
-    put_all_units(batches)
-    at_once = _query(limited, select, counts, in_batches=False)
+    names = RowsByName()
+    select, counts = emit_trees(plan, limited, releases, names.name)
+    filled = names.filled([rendered(select), *map(rendered, counts)])
+    if filled is None:
+        at_once = emit_query(plan, limited, releases)
+        batched = emit_query(plan, limited, releases, in_batches=True)
+    else:
+        at_once = _query(limited, filled[0], in_batches=False)
+        batched = _query(limited, filled[1], in_batches=True)
     return at_once, UnitBatches(batched, batch_policy(bounded))
 
 
@@ -110,20 +116,20 @@ def emit_query(
     """
     if in_batches and not can_be_batched(plan, contributions_of(limited)):
         raise ValueError("what isn't told apart by units would be found in each batch")
-    select, counts = emit_trees(plan, limited, releases, [] if in_batches else None)
-    return _query(limited, select, counts, in_batches=in_batches)
+    batch = rows_of_one_batch if in_batches else rows_of_all_units
+    select, counts = emit_trees(plan, limited, releases, batch)
+    return _query(limited, [rendered(select), *map(rendered, counts)], in_batches=in_batches)
 
 
-def _query(
-    limited: Limited, select: exp.Select, counts: Sequence[exp.Select], *, in_batches: bool
-) -> EngineQuery:
+def _query(limited: Limited, texts: Sequence[str], *, in_batches: bool) -> EngineQuery:
+    """The query of `texts`: of what gives a release's integers, and of its cells' counts."""
     terms, with_unit = contributions_of(limited), isinstance(limited, LimitGroups)
     totals, cells = _sums_of_batches(terms) if in_batches else (None, None)
     return EngineQuery(
-        rendered(select),
+        texts[0],
         domain_tables(terms),
         in_batches or _is_salted(limited),
-        tuple(Histogram(rendered(count), with_unit, cells) for count in counts),
+        tuple(Histogram(text, with_unit, cells) for text in texts[1:]),
         totals,
     )
 
@@ -132,14 +138,14 @@ def emit_trees(
     plan: PhysicalPlan,
     limited: Limited,
     releases: Mapping[Release, str],
-    batches: list[exp.Select] | None = None,
+    batch: Callable[[exp.Select], exp.Select] = rows_of_all_units,
 ) -> tuple[exp.Select, list[exp.Select]]:
     """What gives a release's integers, and what gives its cells' counts, for any dialect.
 
-    Of one batch of the units each time, unless `batches` is None: it gets the SELECTs of its rows.
+    `batch` gives, of rows with their units, those that are read.
     """
     terms = contributions_of(limited)
-    emission = Emission(releases, late_key_joins(terms), batches)
+    emission = Emission(releases, late_key_joins(terms), batch)
     with_unit = isinstance(limited, LimitGroups)
     select = plan.emit(emission)
     are_distinct = any(s.is_over_distinct_values for s in terms.statistics)

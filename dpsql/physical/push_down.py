@@ -1,47 +1,63 @@
-"""A release as statements that a server computes: by the strategies that its dialect takes.
-
-Nothing but tests calls it yet: the rows of a source on a server are pulled.
-"""
+"""A release as statements that a server computes: by the strategies that its dialect takes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
 
 from dpsql.emit.dialect.postgres.guard import refused
-from dpsql.emit.dialect.postgres.render import STRATEGIES, Statement, rendered
-from dpsql.physical.choose import Choice
+from dpsql.emit.dialect.postgres.render import rendered
+from dpsql.emit.release.contributions import group_names
+from dpsql.engine.postgres.semantics import SUPPORTED
+from dpsql.engine.supported import Supported
+from dpsql.physical.choose import Candidate, Choice
 from dpsql.physical.engine_query import domain_tables, emit_trees
-from dpsql.plan.bounded_release.bounded_release import contributions_of
+from dpsql.plan.bounded_release.bounded_release import Contributions, contributions_of
+from dpsql.plan.bounded_release.column_names import CELL_NUMBER, ROW_COUNT, total_name
+from dpsql.plan.bounded_release.server_query import ServerQuery
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import operators
 
 
-@dataclass(frozen=True, slots=True)
-class PushedQuery:
-    """A statement that gives a release's integers, and those that give its cells' counts."""
+class PushedDown(NamedTuple):
+    """The statements of a release, by the strategy of a `candidate`."""
 
-    strategy: str
-    totals: Statement
-    histograms: tuple[Statement, ...]
+    candidate: Candidate
+    query: ServerQuery
 
 
-def push_down(choice: Choice) -> PushedQuery:
+def push_down(choice: Choice, supported: Supported = SUPPORTED) -> PushedDown:
     """The statements for PostgreSQL, by the cheapest strategy that it takes.
 
     Rows come from the source's own tables. Refused, by the name of a function, type or clause,
     for what isn't on PostgreSQL's lists.
     """
-    known = (each for each in choice.candidates if each.name in STRATEGIES)
+    terms = contributions_of(choice.limited)
+    known = (each for each in choice.candidates if each.name in supported.strategies)
     candidate = next(known, None)
-    plans = operators(contributions_of(choice.limited).source)
-    if any(isinstance(plan, Release) for plan in plans):
+    if any(isinstance(plan, Release) for plan in operators(terms.source)):
         raise refused("a release of what was released")
     if candidate is None:
         raise refused("a release by stored sums")
+    domains = domain_tables(terms)
+    listed = chain.from_iterable(chain.from_iterable(domain.cells for domain in domains))
+    if any(isinstance(value, str) and "\0" in value for value in listed):
+        raise refused("a text with the character of code 0")
     select, counts = emit_trees(candidate.plan, choice.limited, {})
-    domains = domain_tables(contributions_of(choice.limited))
-    return PushedQuery(
+    groups = _group_columns(terms)
+    sums = [(total_name(number), "HUGEINT") for number in range(len(terms.statistics))]
+    cells = [(CELL_NUMBER, "BIGINT"), (ROW_COUNT, "BIGINT")]
+    query = ServerQuery(
         candidate.name,
-        rendered(select, domains),
-        tuple(rendered(count, domains) for count in counts),
+        rendered(select, domains, (*groups, *sums)),
+        tuple(rendered(count, domains, (*groups, *cells)) for count in counts),
     )
+    return PushedDown(candidate, query)
+
+
+def _group_columns(terms: Contributions) -> list[tuple[str, str]]:
+    """The columns of groups: numbers of cells, then keys that no domain lists."""
+    listed = {index for domain in terms.domains for index in domain.keys}
+    types = ["BIGINT"] * len(terms.domains)
+    types += [str(key.expression.type) for n, key in enumerate(terms.keys) if n not in listed]
+    return list(zip(group_names(terms), types, strict=True))

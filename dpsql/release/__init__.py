@@ -4,6 +4,7 @@
 | ------------------- | ---------------------------------------------------------------------- |
 | calibration         | the mechanism of each statistic within a loss, and the threshold       |
 | job                 | execute and release: one picklable value in, released tables out       |
+| server_rows         | exact results as a server computes them of its own rows                |
 | batch_count         | the number of unit batches that a release is run in                    |
 | selection_mechanism | the mechanism of each selection within a loss                          |
 | add_noise           | raw totals → noisy integers, over all cells, sorted by key             |

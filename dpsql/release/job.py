@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from dpsql.engine.engine import Engine, Snapshot
+from dpsql.engine.engine import Engine, ServerRows, Snapshot
 from dpsql.engine.source import Source
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, SourceFault
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
@@ -20,12 +20,14 @@ from dpsql.plan.bounded_release.engine_query import (
     UnitBatches,
     WithoutSidecar,
 )
+from dpsql.plan.bounded_release.server_query import ServerQuery
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.add_noise import RawGroups, add_noise
 from dpsql.release.batch_count import batch_count
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table, number_of_cells
 from dpsql.release.columns.released_table import columns
+from dpsql.release.server_rows import computed_rows, computing
 from dpsql.release.synopsis.mwem import synopsis_table
 
 _MAX_BATCHED_GROUPS = 4_000_000
@@ -45,7 +47,8 @@ class Step:
 
     `reads` names the releases before it that its SQL reads as tables. `batches` give the same
     integers batch by batch of the units, None if they can't. `without_sidecar` is what is run where
-    tables of a sidecar that `query` reads aren't there; None if it reads none.
+    tables of a sidecar that `query` reads aren't there; None if it reads none. `pushed` is what the
+    source's server computes instead, where it does; None: rows are read.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Step:
     reads: tuple[str, ...] = ()
     batches: UnitBatches | None = None
     without_sidecar: WithoutSidecar | None = None
+    pushed: ServerQuery | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +108,35 @@ def _release(
         # Only listed keys are asked for: no private row is read for them.
         nothing = add_noise(NOTHING, step.bounded, step.query, step.measurement, randomness)
         return columns(step.bounded, nothing, step.measurement)
-    query, batches = _query_to_run(step, engine)
     # One salt for all: each unit's groups are the same in the sums and in the cells' counts.
     salt = randomness.bytes(16).hex()
+    server = computing(step.pushed, rows)
+    if step.pushed is not None and server is not None:
+        raw = _computed(step.pushed, server, salt, has_totals=bool(terms.statistics))
+    else:
+        raw = _raw(step, engine, rows, salt, released)
+    weighing = step.measurement.mwem
+    if weighing is not None:
+        return synopsis_table(raw, step.bounded, step.query, weighing, randomness)
+    groups = add_noise(raw, step.bounded, step.query, step.measurement, randomness)
+    return columns(step.bounded, groups, step.measurement)
+
+
+def _computed(query: ServerQuery, server: ServerRows, salt: str, *, has_totals: bool) -> RawGroups:
+    """The integers as the server computes them."""
+    totals = computed_rows(query.totals, server, salt) if has_totals else NO_ROWS
+    return RawGroups(totals, tuple(computed_rows(each, server, salt) for each in query.histograms))
+
+
+def _raw(
+    step: Step, engine: Engine, rows: Snapshot, salt: str, released: Mapping[str, pa.Table]
+) -> RawGroups:
+    """The integers as the engine finds them, by the plan that its tables allow."""
+    query, batches = _query_to_run(step, engine)
     tables = {domain.name: domain_table(domain) for domain in step.query.domains}
     tables |= {name: released[name] for name in step.reads}
     totals = NO_ROWS
-    if terms.statistics:
+    if step.bounded.contributions.statistics:
         # All cells are listed: which rows the data have makes no difference to how they come.
         few = (
             step.bounded.partition_count_index is None
@@ -120,12 +146,7 @@ def _release(
     histograms = tuple(
         _integer_rows(counted, batches, rows, salt, tables) for counted in query.histograms
     )
-    raw = RawGroups(totals, histograms)
-    weighing = step.measurement.mwem
-    if weighing is not None:
-        return synopsis_table(raw, step.bounded, step.query, weighing, randomness)
-    groups = add_noise(raw, step.bounded, step.query, step.measurement, randomness)
-    return columns(step.bounded, groups, step.measurement)
+    return RawGroups(totals, histograms)
 
 
 def _query_to_run(step: Step, engine: Engine) -> tuple[EngineQuery, int]:

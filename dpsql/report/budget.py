@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from typing import Final
 
 import pyarrow as pa
 
 from dpsql.ledger.caps import Balance, Spent, balance
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
-from dpsql.schema.sql_type import Double, Varchar
+from dpsql.schema.sql_type import BIGINT, Double, Varchar
 from dpsql.session.compile.loss_conversion import epsilon_of, ledger_terms, to_ledger_currency
 from dpsql.session.ledger_access import existing_ledger
 
@@ -97,8 +98,22 @@ def _decimal(value: Fraction, rounding: str = ROUND_HALF_EVEN) -> Decimal:
     return context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context)
 
 
+RHO_ADDS_UP: Final = "losses add up as rho, so the epsilons above don't sum to the cap"
+
+
+def enough(budget: Budget) -> str:
+    """How many queries are left, and why spent and left don't add up, where they don't."""
+    queries = "1 query" if budget.queries_left == 1 else f"{budget.queries_left} queries"
+    text = f"enough for {queries} at epsilon = {float(budget.epsilon):g}"
+    return f"{text} ({RHO_ADDS_UP})" if budget.accounting == "zcdp" else text
+
+
 def budget_table(budget: Budget) -> Result:
-    """The answer of SHOW dpsql.budget: a row for each allowance, NULL where there is no cap."""
+    """The answer of SHOW dpsql.budget: a row for each allowance, NULL where there is no cap.
+
+    `queries_left` is how many queries at the default ε both leave; `adds_up_as` says what losses
+    are summed as, since under zcdp the ε spent and left don't sum to the cap.
+    """
     accounts = {"dataset": budget.dataset, f"analyst {budget.analyst}": budget.own}
     numbers = {
         name: [
@@ -108,7 +123,14 @@ def budget_table(budget: Budget) -> Result:
         for name in (field.name for field in fields(Allowance))
     }
     return Result(
-        ("account", *numbers),
-        (Varchar(), *(Double() for _ in numbers)),
-        pa.table({"account": list(accounts)} | numbers),
+        ("account", *numbers, "queries_left", "adds_up_as"),
+        (Varchar(), *(Double() for _ in numbers), BIGINT, Varchar()),
+        pa.table(
+            {"account": list(accounts)}
+            | numbers
+            | {
+                "queries_left": [budget.queries_left] * 2,
+                "adds_up_as": ["rho" if budget.accounting == "zcdp" else "epsilon"] * 2,
+            }
+        ),
     )

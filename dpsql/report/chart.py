@@ -29,7 +29,7 @@ WIDTH, HEIGHT = 60, 14
 
 _MIN: Final = 0.1
 _SIZE: Final = (640, 360)
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 40
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 28, 40
 _COLORS = ("#2a78d6", "#eb6834", "#1baa79", "#a05bd0", "#c99a06", "#d64f7f", "#5a6b7b", "#12a5b8")
 
 

@@ -52,7 +52,12 @@ def _left(budget: Budget) -> str:
     left = f"epsilon = {digits(of_all.epsilon_left)} of {digits(of_all.epsilon_cap)}"
     if own.epsilon_left is not None:
         left += f" ({digits(own.epsilon_left)} of {digits(own.epsilon_cap)} for {budget.analyst})"
-    return f"left: {left}"
+    return f"left: {left}, {more(budget)}"
+
+
+def more(budget: Budget) -> str:
+    """How many queries at the default ε are left."""
+    return f"{budget.queries_left} more at epsilon = {float(budget.epsilon):g}"
 
 
 def digits(number: Decimal | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from dpsql.report.budget import Budget
-from dpsql.report.cost import paid
+from dpsql.report.cost import more, paid
 from dpsql.session.answer.answer import Privacy
 
 
@@ -15,7 +15,7 @@ def cost(privacy: Privacy, budget: Budget) -> str:
     left = f"epsilon = {_digits(of_all.epsilon_left)} of {_digits(of_all.epsilon_cap)}"
     if own.epsilon_left is not None:
         left += f" ({_digits(own.epsilon_left)} of {_digits(own.epsilon_cap)} for {budget.analyst})"
-    return f"cost: {paid(privacy)}; left: {left}"
+    return f"cost: {paid(privacy)}; left: {left}, {more(budget)}"
 
 
 def _digits(value: Decimal | None) -> str:

@@ -20,11 +20,17 @@ def half_width_rows(result: Result, rows: int) -> list[list[float | None] | None
     return [_of_rows(each, rows) for each in widths]
 
 
+def clamped_rows(result: Result, rows: int) -> list[list[bool]]:
+    """For each column whether its first `rows` values stand at an end of all that they can be."""
+    clamped = result.clamped or (None,) * len(result.names)
+    return [[False] * rows if each is None else each.slice(0, rows).to_pylist() for each in clamped]
+
+
 def with_error_columns(result: Result) -> Result:
     """`result` with a column "n ±" of half-widths beside each column "n" that has some.
 
-    A half-width is NULL where the value is. Means have none: their intervals are columns of their
-    own, such as dp_interval_low(avg(x)).
+    A half-width is NULL where the value is. That of a mean is the distance to the farther end of
+    its interval, whose ends are dp_interval_low(avg(x)) and dp_interval_high(avg(x)).
     """
     if all(widths is None for widths in result.half_widths):
         return result

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
 from dpsql.engine.connection_string import server_name
+from dpsql.engine.source import CsvForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,20 +16,38 @@ class Source:
     """Where the rows are: a DuckDB file, or a folder with TABLE.parquet or TABLE.csv files.
 
     `files` maps each declared table to its file when `path` is a folder, and is empty otherwise.
+    `csv` says how those CSV files are written that aren't UTF-8 with commas.
     """
 
     path: Path
     files: Mapping[str, Path]
+    csv: Mapping[str, CsvForm] = field(default_factory=dict)
+
+    def is_delimited(self, table: str) -> bool:
+        """Whether a table's file is CSV, whose columns have no types of their own."""
+        return table in self.files and self.files[table].suffix == ".csv"
 
     def __str__(self) -> str:
         return str(self.path)
 
 
+class PushDown(Enum):
+    """When a server computes statements itself, and isn't only read from."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
 @dataclass(frozen=True, slots=True)
 class ServerSource:
-    """Where the rows are: a PostgreSQL database, by its connection string."""
+    """Where the rows are: a PostgreSQL database, by its connection string.
+
+    `push_down` is its owner's to say, since a server's time and a client's memory are theirs.
+    """
 
     url: str = field(repr=False)
+    push_down: PushDown = PushDown.AUTO
 
     def __str__(self) -> str:
         return server_name(self.url)

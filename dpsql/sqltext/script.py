@@ -8,11 +8,17 @@ from typing import Final
 from dpsql.sqltext.split import is_blank, semicolons
 from dpsql.sqltext.tokens import Kind, tokens
 
-_COMMAND: Final = re.compile(r"\s*(\\[^\n]*)\n?")
+_COMMAND: Final = re.compile(
+    r"\s*(\\[^\n]*|(?:help|exit|quit)[ \t]*;?[ \t]*(?=\n|\Z))\n?", re.IGNORECASE
+)
+"""Also a line that is one of the words which other prompts know as commands."""
 
 
 def parts(text: str) -> list[str]:
-    r"""The statements of `text`, without their `;`, and its commands: lines that begin with `\`."""
+    r"""The statements of `text`, without their `;`, and its commands.
+
+    Commands are lines that begin with `\`, or that are a word for one where a statement may begin.
+    """
     statements: list[str] = []
     at = 0
     while at < len(text):

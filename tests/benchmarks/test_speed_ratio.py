@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,11 @@ def test_every_private_query_of_tpch_is_measured() -> None:
 def environment(state_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What `schema_over` sets is undone."""
     monkeypatch.setenv("DPSQL_STATE", str(state_folder))
+
+
+def test_a_smaller_ratio_has_a_shorter_bar() -> None:
+    ratios = {name: {"ratio": ratio} for name, ratio in {"a": 0.2, "b": 1.0, "c": 5.0}.items()}
+    drawn = picture({"as it is": ratios, "prepared": ratios})
+    lengths = [float(bar) for bar in re.findall(r'<rect x="90" y="\d+" width="([\d.]+)"', drawn)]
+    assert lengths[0] < lengths[2] < lengths[4]
+    assert "prefers-color-scheme:dark" in drawn

@@ -53,8 +53,17 @@ def test_no_row_is_read_unless_it_is_asked_for(run: Run, folder: Path) -> None:
     assert "No row was read." not in run("init", str(folder), "-o", "-", "--sample", "9").out
 
 
+def test_what_others_write_for_no_value_hides_no_type(run: Run, folder: Path) -> None:
+    (folder / "gaps.csv").write_text("n,t,none\n1,a,NA\nNA,NA,NA\n,NULL,\n2,b,NA\n", "utf-8")
+    assert types_of(run, folder, "gaps", "--sample", "50") == {
+        "n": "bigint",
+        "t": "varchar",
+        "none": "varchar",
+    }
+
+
 def test_rows_behind_the_sample_decide_nothing(run: Run, folder: Path) -> None:
-    rows = ["n", *map(str, range(50)), "n/a"]
+    rows = ["n", *map(str, range(50)), "none at all"]
     (folder / "late.csv").write_text("\n".join(rows), encoding="utf-8")
     assert types_of(run, folder, "late", "--sample", "50") == {"n": "bigint"}
     assert types_of(run, folder, "late", "--sample", "51") == {"n": "varchar"}

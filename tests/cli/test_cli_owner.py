@@ -195,7 +195,7 @@ def test_budget_tells_what_was_spent_by_whom_on_what(run: Run, shop: Path) -> No
 
 def test_a_capped_analyst_is_told_what_is_left_of_the_cap(run: Run, shop: Path) -> None:
     ended = run("query", shop, "SELECT count(*) FROM people", "--analyst", "alice")
-    assert "left: epsilon = 0.75 of 1 (0.25 of 0.5 for alice)" in ended.err
+    assert "left: epsilon = 0.75 of 1 (0.25 of 0.5 for alice), " in ended.err
 
 
 def test_budget_shows_the_latest_entries_only(run: Run, shop: Path) -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from dpsql.report.result.python_value import Row
 from dpsql.report.result.result import Description
-from dpsql.report.terminal.answer_table import BAR_CELLS, bar, records, table
+from dpsql.report.terminal.answer_table import BAR_CELLS, RowErrors, bar, records, table
 from dpsql.session.answer.answer import ColumnPrivacy
 
 COUNT = ColumnPrivacy("count(*)", "gaussian", 5.0, 10.0)
@@ -28,17 +28,18 @@ def drawn(
     *,
     noise: bool = True,
     expanded: bool = False,
+    clamped: Sequence[Sequence[bool]] = (),
 ) -> list[str]:
     """Lines as a terminal of 80 columns shows them, with <dim> for what is dim."""
     screen = Console(
         file=io.StringIO(), width=80, force_terminal=True, color_system="standard", highlight=False
     )
     shape = records if expanded else table
-    widths = [
+    widths: list[list[float] | None] = [
         None if made is None or made.half_width is None else [made.half_width] * len(rows)
         for made in shown or [None] * len(names)
     ]
-    screen.print(shape(columns(*names), rows, shown, widths, noise=noise))
+    screen.print(shape(columns(*names), rows, shown, RowErrors(widths, clamped), noise=noise))
     assert isinstance(screen.file, io.StringIO)
     text = screen.file.getvalue().replace("\x1b[2m", "<dim>").replace("\x1b[1;2m", "<dim>")
     for code in ("\x1b[0m", "\x1b[1m", "\x1b[36m"):
@@ -71,6 +72,14 @@ def test_one_key_and_one_noisy_number_have_bars() -> None:
     rows: list[Row] = [("a", 100), ("b", 50), ("c", -3)]
     lines = drawn(["k", "n"], rows, [None, COUNT], noise=False)[2:]
     assert [line.count("█") for line in lines] == [BAR_CELLS, BAR_CELLS // 2, 0]
+
+
+def test_what_noise_put_at_an_end_is_dim_and_has_no_bar() -> None:
+    rows: list[Row] = [("a", 600), ("b", 50), ("c", 25)]
+    clamped = [[False] * 3, [True, False, False]]
+    lines = drawn(["k", "n"], rows, [None, COUNT], noise=False, clamped=clamped)[2:]
+    assert [line.count("█") for line in lines] == [0, BAR_CELLS, BAR_CELLS // 2]
+    assert ["<dim>600" in lines[0].replace(" ", ""), "<dim>50" in lines[1]] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,18 @@ def test_a_spent_budget_has_its_exit_code(run: Run, company: Path) -> None:
         ("\\timing on", "timing is on"),
         ("\\?", "\\budget"),
         ("\\q\nSELECT nonsense;", ""),
+        ("quit\nSELECT nonsense;", ""),
+        ("EXIT;\nSELECT nonsense;", ""),
+        ("help", "\\budget"),
+        ("\\h release", "CREATE RELEASE name AS SELECT"),
+        ("\\df dp_*", "dp_interval_low(avg(x))"),
+        ("\\df", "stddev_samp(x)"),
+        (f"{COUNT}\n\\r", "SELECT count(*) AS n FROM staff"),
+        ("SELECT 41 AS n; SELECT 7 AS m;\n\\r 2", "41"),
+        ("\\ns two SELECT 2 AS two\n\\n", "two   SELECT 2 AS two"),
+        ("SELECT 2 AS two;\n\\ns two\n\\n two", "two is kept; \\n two runs it"),
+        ("\\ns two SELECT 2\n\\nd two\n\\n", "two is forgotten"),
+        ("\\pager off", "the pager is off"),
     ],
 )
 def test_a_command_does_what_its_help_says(
@@ -74,6 +86,15 @@ def test_dry_charges_nothing(run: Run, company: Path) -> None:
         ("\\nothing", "\\? lists the commands"),
         ("\\d nothing", "\\dt lists the tables"),
         ("\\i", "\\i queries.sql"),
+        ("\\o answers.xlsx", "name a .csv, .json, .md or .txt file"),
+        ("\\o answers.parquet", "name a .csv, .json, .md or .txt file"),
+        ("\\n nothing", "\\n lists them"),
+        ("\\nd nothing", "\\n lists them"),
+        ("\\ns", "\\ns NAME SELECT"),
+        ("\\r 1", "\\r lists"),
+        ("\\!", "\\! ls"),
+        ("\\h nonsense", "\\h lists"),
+        ("\\df nonsense", "\\df lists"),
         ("\\i nowhere.sql", "name a text file"),
         ("\\explain", "ask one first"),
         ("\\noise loud", "write on or off"),
@@ -92,6 +113,34 @@ def test_a_command_that_can_not_be_run_says_what_to_write(
 def test_the_help_lists_every_command(run: Run, company: Path) -> None:
     text = run("console", company, stdin=b"\\?").out
     assert all(f"{name} " in text or f"{name}\n" in text for name in COMMANDS)
+
+
+def test_named_queries_are_kept_for_the_next_time(run: Run, company: Path, tmp_path: Path) -> None:
+    run("console", company, stdin=b"\\ns lonely SELECT 77 AS n")
+    assert "77" in run("console", company, stdin=b"\\n lonely").out
+    (file,) = tmp_path.rglob("console_queries.json")
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_the_shell_runs_a_command(
+    run: Run, company: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run("console", company, stdin=b"\\! echo $((41 + 1))").code == 0
+    assert capfd.readouterr().out == "42\n"
+
+
+def test_a_misspelt_first_word_is_marked(run: Run, company: Path) -> None:
+    for statement in ("selct 1", "selct count(*) from staff", "selct"):
+        told = run("console", company, stdin=f"{statement};".encode()).err.splitlines()
+        assert told[:3] == [
+            "error: syntax error at or near 'selct'",
+            f"  {statement}",
+            "  ^^^^^",
+        ]
+        assert "hint: write SELECT" in told
+    assert "  ^^^^^" in run("query", company, "wiht a as (select 1) select 1").err.replace(
+        "^^^^", "^^^^^"
+    )
 
 
 def test_a_file_of_statements_is_run(run: Run, company: Path, tmp_path: Path) -> None:

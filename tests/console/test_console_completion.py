@@ -48,6 +48,13 @@ def texts(company: Path, text: str) -> list[str]:
         ("SELECT count(*) FROM staff OPT|", ["OPTIONS"]),
         ("SELECT count(*) FROM staff OPTIONS (|", ["epsilon", "groups", "rows_per_group"]),
         ("SELECT count(*) FROM staff OPTIONS (groups = 2, max_|", ["max_error", "max_cost"]),
+        ("SELECT dp_i|", ["dp_interval_low(", "dp_interval_high("]),
+        ("SELECT count(*) FROM sick_leave WHERE reason = |", ["'accident'"]),
+        ("SELECT count(*) FROM sick_leave WHERE reason = s|", ["'stress'"]),
+        ("SELECT count(*) FROM sick_leave WHERE reason = 's|", ["stress'"]),
+        ("SELECT count(*) FROM sick_leave s WHERE s.reason IN ('flu', 'o|", ["other'"]),
+        ("SELECT count(*) FROM sick_leave WHERE reason <> 'x|", []),
+        ("SELECT count(*) FROM staff WHERE born = '|", []),
         ("SELECT |", []),
     ],
 )

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpsql.console.cost_confirmation import confirm
+from dpsql.console.cost_confirmation import Consent, confirm
 from dpsql.dbapi.suggested_fix import proposal
 from dpsql.errors import Refused, Span
 
@@ -35,18 +35,20 @@ def test_the_fix_of_a_refusal_is_proposed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "answer", "runs"),
+    ("share", "answer", "consent"),
     [
-        (Fraction(1, 5), "", True),
-        (Fraction(21, 100), "", False),
-        (Fraction(21, 100), "y", True),
-        (Fraction(21, 100), " Yes ", True),
-        (Fraction(21, 100), "no", False),
-        (Fraction(1), "y", True),
+        (Fraction(1, 5), "", Consent.YES),
+        (Fraction(21, 100), "", Consent.NO),
+        (Fraction(21, 100), "y", Consent.YES),
+        (Fraction(21, 100), " Yes ", Consent.YES),
+        (Fraction(21, 100), "no", Consent.NO),
+        (Fraction(21, 100), "quit", Consent.QUIT),
+        (Fraction(21, 100), "\\q", Consent.QUIT),
+        (Fraction(1), "y", Consent.YES),
     ],
 )
 def test_a_query_that_takes_over_a_fifth_needs_a_yes(
-    share: Fraction, answer: str, runs: bool
+    share: Fraction, answer: str, consent: Consent
 ) -> None:
     asked: list[str] = []
 
@@ -54,7 +56,7 @@ def test_a_query_that_takes_over_a_fifth_needs_a_yes(
         asked.append(question)
         return answer
 
-    assert confirm(share, ask) == runs
+    assert confirm(share, ask) is consent
     assert bool(asked) == (share > Fraction(1, 5))
 
 
@@ -63,4 +65,4 @@ def test_silence_means_no(error: type[BaseException]) -> None:
     def ask(_: str) -> str:
         raise error
 
-    assert not confirm(Fraction(1, 2), ask)
+    assert confirm(Fraction(1, 2), ask) is Consent.NO

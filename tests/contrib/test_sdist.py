@@ -24,7 +24,17 @@ JUNK = (
 )
 """What lies about where people work."""
 
-WANTED = ("dpsql", "tests", "fixtures", "grammar_notes", "docs", "packaging", ".ci", ".github")
+WANTED = (
+    "dpsql",
+    "tests",
+    "fixtures",
+    "grammar_notes",
+    "docs",
+    "contrib",
+    "packaging",
+    ".ci",
+    ".github",
+)
 
 
 @pytest.fixture(params=[True, False], ids=["with .gitignore", "without"])

@@ -6,6 +6,7 @@ import json
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -35,7 +36,6 @@ def test_each_row_has_the_error_of_its_own_level(connection: Connection) -> None
     widths = cursor.half_widths
     assert widths is not None
     assert widths[0] is None
-    assert widths[2] is None
     rows = cursor.fetchall()
     assert len(widths[1] or ()) == len(rows)
     proof = connection.explain(SQL).report
@@ -51,16 +51,42 @@ def test_columns_of_errors_stand_beside_their_values(connection: Connection) -> 
         "n",
         "n ±",
         "mean",
+        "mean ±",
         "mass",
         "mass ±",
     ]
     plain, beside = cursor.fetchall(), errors.fetchall()
     widths = cursor.half_widths or []
     for number, (row, wide) in enumerate(zip(plain, beside, strict=True)):
-        assert row == (*wide[:2], *wide[3:5])
-        assert wide[2] == (widths[1] or [])[number]
-        assert wide[5] == (widths[3] or [])[number]
+        assert row == (*wide[:2], wide[3], wide[5])
+        assert (wide[2], wide[4], wide[6]) == tuple((own or [])[number] for own in widths[1:])
     assert errors.privacy is cursor.privacy
+
+
+def test_a_means_error_is_the_distance_to_the_farther_end_of_its_interval(
+    connection: Connection,
+) -> None:
+    mean = "avg(body_mass_g)"
+    cursor = connection.execute(
+        f"SELECT species, {mean} AS mean, dp_interval_low({mean}), dp_interval_high({mean})"
+        f" FROM penguins GROUP BY species HAVING {mean} > 0 ORDER BY 2 DESC LIMIT 2"
+    )
+    widths = (cursor.half_widths or [])[1] or []
+    rows = cursor.fetch_arrow_table()
+    values, lows, highs = (rows.column(n).to_numpy() for n in (1, 2, 3))
+    assert rows.num_rows == 2
+    assert widths == pytest.approx(np.maximum(values - lows, highs - values))
+
+
+def test_what_noise_decided_is_told(connection: Connection) -> None:
+    connection.execute("SET dpsql.epsilon = 0.001")
+    cursor = connection.execute("SELECT count(*), stddev(body_mass_g) AS s FROM penguins")
+    ((_, deviation),) = cursor.fetchall()
+    notes = " ".join(cursor.privacy.notes if cursor.privacy is not None else ())
+    if deviation is None:
+        assert "s: 1 of 1 are NULL, since their groups may be empty" in notes
+    else:
+        assert cursor.clamped[1] == ["s: 1 of 1 stand at an end of all" in notes]
 
 
 def test_frames_and_tables_have_them_too(connection: Connection) -> None:

@@ -28,6 +28,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "store": "who is given an answer again: all, or who paid for it",
             "releases": "how many releases and synopses each analyst may keep",
             "version": "the version of the data, as the number of a load; a server has to have one",
+            "push_down": "of a server: whether [it computes](postgres.md#where-it-is-computed)",
         },
     ),
     "A unit": (
@@ -47,6 +48,14 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "time": "the column that says when a row is from, where the budget is refreshed",
             "rows": "the number of rows, made public, under `neighbors: change_one`",
             "visible": "analysts may name it; otherwise views alone read it",
+            "csv": "how its CSV file is written, if not as UTF-8 with commas: [how](#a-csv-file)",
+        },
+    ),
+    "A CSV file": (
+        file_format.CsvSection,
+        {
+            "delimiter": "what parts the fields: one ASCII character",
+            "encoding": "utf-8, utf-16, latin-1, windows-1252, or what else Python has",
         },
     ),
     "A path to a unit": (

@@ -15,9 +15,7 @@ import psycopg
 import pytest
 
 from dpsql.audit.databases.database_batch import Groups, Histogram
-from dpsql.emit.dialect.postgres.lower import Salt
-from dpsql.emit.dialect.postgres.render import Statement
-from dpsql.physical.push_down import PushedQuery
+from dpsql.plan.bounded_release.server_query import Salt, ServerQuery, ServerStatement
 from dpsql.plan.expression_text import describe_number
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import (
@@ -142,14 +140,14 @@ def create_like(name: str, schema: Schema, connection: duckdb.DuckDBPyConnection
     create(name, tables, rows)
 
 
-def run(statement: Statement, world: str, salt: str = "1") -> list[tuple[object, ...]]:
+def run(statement: ServerStatement, world: str, salt: str = "1") -> list[tuple[object, ...]]:
     """The rows of a statement in the schema `world`."""
     connection = server()
     connection.execute(f'SET search_path TO "{own(world)}"'.encode())
     return connection.execute(statement.sql.encode(), parameters(statement, salt)).fetchall()
 
 
-def parameters(statement: Statement, salt: str) -> list[object]:
+def parameters(statement: ServerStatement, salt: str) -> list[object]:
     """The values of a statement's parameters."""
     values: list[object] = []
     for parameter in statement.parameters:
@@ -179,7 +177,7 @@ def _decimal(value: Fraction) -> str:
     return describe_number(value)
 
 
-def totals(query: PushedQuery, world: str, count: int, salt: str = "1") -> Groups:
+def totals(query: ServerQuery, world: str, count: int, salt: str = "1") -> Groups:
     """The integers of each group; none if the release has no statistics."""
     if not count:
         return {}
@@ -196,7 +194,7 @@ def _whole(number: object) -> int:
     return int(number)  # type: ignore[call-overload,no-any-return]
 
 
-def histograms(query: PushedQuery, world: str, salt: str = "1") -> list[Histogram]:
+def histograms(query: ServerQuery, world: str, salt: str = "1") -> list[Histogram]:
     """The counts of cells of each selection."""
     made: list[Histogram] = []
     for statement in query.histograms:

@@ -31,11 +31,11 @@ from notes.exact import exact_table, raw_groups
 from dpsql.analysis.lineage.lineage import unit_kind
 from dpsql.audit.databases.database_batch import Groups
 from dpsql.audit.sensitivity.bound_check import cell_violations, violations
-from dpsql.emit.dialect.postgres.render import Statement
 from dpsql.emit.release.contributions import group_names
 from dpsql.errors import Error, Refused
-from dpsql.physical.push_down import PushedQuery, push_down
+from dpsql.physical.push_down import push_down
 from dpsql.plan.bounded_release.bounded_release import ByHash, ByRank, LimitGroups
+from dpsql.plan.bounded_release.server_query import ServerQuery, ServerStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 
 SHARE = 8
@@ -47,10 +47,10 @@ COVERED = 409
 """So many of the notes' 503 statements over private rows are computed on PostgreSQL."""
 
 
-def pushed(release: CompiledRelease) -> PushedQuery | None:
+def pushed(release: CompiledRelease) -> ServerQuery | None:
     """The release on PostgreSQL; None where something in it is on no list."""
     try:
-        return push_down(release.choice)
+        return push_down(release.choice).query
     except Refused:
         return None
 
@@ -160,7 +160,7 @@ def test_no_neighbor_changes_more_than_derived(claim: Claim) -> None:
 
 
 def _kept(
-    release: CompiledRelease, query: PushedQuery, name: str
+    release: CompiledRelease, query: ServerQuery, name: str
 ) -> Iterator[tuple[object, int, int, int]]:
     """For each unit the number of its groups that are kept, that of all, and the limit.
 
@@ -181,7 +181,7 @@ def _kept(
         f" LEFT JOIN ({some}) AS k ON k.u IS NOT DISTINCT FROM a.u"
     )
     for unit, kept, groups in postgres_server.run(
-        Statement(counted, query.totals.parameters), name
+        ServerStatement(counted, query.totals.parameters), name
     ):
         yield unit, int(str(kept)), int(str(groups)), limited.limit.groups
 
@@ -214,7 +214,7 @@ def test_texts_that_a_collation_takes_for_equal_are_in_one_cell() -> None:
     (release,) = prepared(
         "SELECT ward, count(*) FROM visits GROUP BY ward", "clinic", frozenset()
     ).releases
-    query = push_down(release.choice)
+    query = push_down(release.choice).query
     server = postgres_server.server()
     schema = postgres_server.own("alike")
     locale = "provider = icu, locale = 'und-u-ks-level2', deterministic = false"
@@ -244,7 +244,7 @@ def test_tpch_has_duckdbs_integers(tpch_folder: Path) -> None:
         tables: dict[str, pa.Table] = {}
         for release in ready.releases:
             try:
-                query = push_down(release.choice)
+                query = push_down(release.choice).query
             except Refused:
                 refused.add(number)
                 break

@@ -25,10 +25,11 @@ from sqlglot import exp
 from dpsql.emit.dialect.duckdb.render import rendered as duckdb_text
 from dpsql.emit.dialect.nodes import scalar, stored_column
 from dpsql.emit.dialect.postgres.function import FUNCTIONS
-from dpsql.emit.dialect.postgres.render import Statement, rendered
+from dpsql.emit.dialect.postgres.render import rendered
 from dpsql.emit.sql.identifier import as_column, column_ref, schema_name, subquery, with_alias
 from dpsql.engine.duckdb.lockdown import configure
 from dpsql.errors import Refused
+from dpsql.plan.bounded_release.server_query import ServerStatement
 from dpsql.plan.expression import Arithmetic, Call
 from dpsql.schema.sql_type import Date, Decimal, Double, Integer, SqlType, Timestamp
 
@@ -43,7 +44,7 @@ def _tree(some: list[Case]) -> exp.Select:
     for column in some[0].columns:
         stored = stored_column(column_ref(schema_name("v"), table="t"), column.type)
         table = exp.Table(
-            this=schema_name(f"of {column.type}"), alias=exp.TableAlias(this=exp.to_identifier("t"))
+            this=schema_name(f"of_{column.type}"), alias=exp.TableAlias(this=exp.to_identifier("t"))
         )
         one = exp.select(as_column(stored, column)).from_(table)
         derived = subquery(one, f"t{column.id}")
@@ -82,7 +83,7 @@ def _alike(tried: tuple[Case, ...]) -> Iterator[list[Case]]:
 
 def _fill(name: str, texts: Callable[[SqlType], list[str]]) -> duckdb.DuckDBPyConnection:
     """The same values on both engines, and NULL."""
-    kinds = {f"of {kind}": kind for kind in KINDS}
+    kinds = {f"of_{kind}": kind for kind in KINDS}
     rows = {
         table: [(text,) for text in (*texts(kind), None) if postgres_server.is_held(text, kind)]
         for table, kind in kinds.items()
@@ -151,10 +152,12 @@ def _check(
                 break
 
 
-def _counted(tree: exp.Select) -> Statement:
+def _counted(tree: exp.Select) -> ServerStatement:
     """All values are read, and none is sent: days may be no Python dates."""
     whole = rendered(tree)
-    return Statement(f"SELECT COUNT(CAST(t AS TEXT)) FROM ({whole.sql}) AS t", whole.parameters)
+    return ServerStatement(
+        f"SELECT COUNT(CAST(t AS TEXT)) FROM ({whole.sql}) AS t", whole.parameters
+    )
 
 
 def _is_exact(case: Case) -> bool:

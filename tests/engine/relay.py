@@ -11,6 +11,7 @@ from dpsql.audit.databases.database_batch import NO_TABLES
 from dpsql.engine.engine import Engine, Snapshot
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.supported import Supported
 
 
 class Relay:
@@ -38,6 +39,13 @@ class Relay:
 
     def row_count_for_planning(self, table: str) -> int:
         return self.engine.row_count_for_planning(table)
+
+    @property
+    def supports(self) -> Supported | None:
+        return self.engine.supports
+
+    def ping(self) -> None:
+        self.engine.ping()
 
     @property
     def sidecar_tables(self) -> frozenset[str]:

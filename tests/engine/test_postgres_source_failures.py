@@ -171,7 +171,7 @@ def test_a_statement_that_takes_too_long_is_stopped(world: Database) -> None:
         with opened.snapshot() as rows:
             rows.execute('SELECT count(*) FROM "t" WHERE false')
             assert rows._server is not None
-            rows._server._run("SET LOCAL statement_timeout = '1ms'")
+            rows._server.run("SET LOCAL statement_timeout = '1ms'")
             fault_of(lambda: rows.execute(SUM))
         assert opened.execute(SUM).table["n"][0].as_py() == 60_000
 

@@ -9,7 +9,11 @@ from mutation.mutants import Mutant
 _NOTES: Final = "tests/emit/test_postgres_notes.py"
 _NODES: Final = "tests/emit/test_postgres_nodes.py"
 _VALUES: Final = "tests/emit/test_postgres_totality.py"
+_COMPUTED: Final = "tests/engine/test_postgres_computed.py"
+_FAILURES: Final = "tests/engine/test_postgres_push_failures.py"
 _FAILS: Final = "psycopg.errors|AssertionError"
+_ENDS: Final = "AssertionError|SourceFault|ExecutionFailed"
+"""What an engine raises where a statement isn't total."""
 
 POSTGRES_MUTANTS = (
     Mutant(
@@ -50,12 +54,84 @@ POSTGRES_MUTANTS = (
     ),
     Mutant(
         "NaN is a decimal",
+        "engine/postgres/pushed_columns.py",
+        "return \"NULLIF({0}, CAST('NaN' AS NUMERIC))\"",
+        'return "{0}"',
+        _COMPUTED,
+        "pulled",
+        _ENDS,
+    ),
+    Mutant(
+        "hashes are of digits, not of values",
         "emit/dialect/postgres/lower.py",
-        "        case Decimal():\n            return guard.finite(column, name)",
-        "        case Decimal():\n            return column",
+        'hashed = guard.call("HASH_RECORD_EXTENDED", record, hashed)',
+        'hashed = guard.call("HASHTEXTEXTENDED", byte_order(guard.cast(item, "TEXT")), hashed)',
         _NODES,
-        "decimals",
+        "equal",
         _FAILS,
+    ),
+    Mutant(
+        "a column of 64 bits is computed with in 32",
+        "engine/postgres/pushed_columns.py",
+        "needed = max(high.bit_length() + 1, 32)",
+        "needed = 32",
+        _COMPUTED,
+        "pulled",
+        _ENDS,
+    ),
+    Mutant(
+        "moments that DuckDB doesn't have are computed with",
+        "engine/postgres/pushed_columns.py",
+        'return _DUCKDB_MOMENT.replace("{0}", moment)',
+        "return moment",
+        _COMPUTED,
+        "pulled",
+        _ENDS,
+    ),
+    Mutant(
+        "sums are computed on the server where their cells' counts can't be",
+        "engine/postgres/snapshot.py",
+        "return None not in texts",
+        "return texts[0] is not None",
+        _COMPUTED,
+        "another_type",
+        _FAILS,
+    ),
+    Mutant(
+        "claims aren't asked for",
+        "engine/postgres/snapshot.py",
+        "if not tables or not is_proved(server):",
+        "if not tables:",
+        _COMPUTED,
+        "claim",
+        "AssertionError|DID NOT RAISE",
+    ),
+    Mutant(
+        "a role has = NULL for IS NULL",
+        "engine/postgres/connection.py",
+        '"transform_null_equals": "off"',
+        '"transform_null_equals": "on"',
+        _COMPUTED,
+        "role_sets",
+        _FAILS,
+    ),
+    Mutant(
+        "tables that are computed with aren't locked",
+        "engine/postgres/snapshot.py",
+        "            return None\n        server.lock([table.location for table in tables])",
+        "            return None",
+        _FAILURES,
+        "locked",
+        _FAILS,
+    ),
+    Mutant(
+        "a charge is made for a server that is gone",
+        "session/run/execution.py",
+        "self.source().ping()",
+        "self.source()",
+        _FAILURES,
+        "noticed",
+        "ExecutionStopped|ExecutionFailed",
     ),
     Mutant(
         "a quotient wraps around at 64 bits",

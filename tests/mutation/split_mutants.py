@@ -75,7 +75,7 @@ SPLIT_MUTANTS = (
         "a window sees a part of a unit's rows",
         "analysis/lineage/row_source.py",
         "counts anew from 1.\n            return None",
-        "counts anew from 1.\n            return stem(plan.source, trusted)",
+        "counts anew from 1.\n            return row_source(plan.source, trusted)",
     ),
     _Split(
         "values' places depend on other units'",
@@ -142,12 +142,6 @@ SPLIT_MUTANTS = (
         "emit/release/group_limit.py",
         "number = exp.Add(this=rows, expression=column_ref(group_name(index)))",
         "number = number if index else rows",
-    ),
-    Mutant(
-        "all that is asked of a drawn group is taken for a sum over rows",
-        "bounding/group_choice.py",
-        "return statistic.is_row_sum and",
-        "return bool(statistic) and",
     ),
     Mutant(
         "a unit of one row too many is one of few rows",

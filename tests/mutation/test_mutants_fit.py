@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,3 +22,14 @@ def test_a_mutants_line_is_there_once(mutant: Mutant) -> None:
     text = (PACKAGE / mutant.file).read_text(encoding="utf-8")
     assert text.count(mutant.old) == 1, f"{mutant.file} has changed: rewrite this mutant"
     assert mutant.new not in (mutant.old, "")
+
+
+def test_a_mutant_has_no_name_that_is_nowhere(tmp_path: Path) -> None:
+    """A NameError would fail a test as well as the seeded bug, which nothing finds then."""
+    for number, mutant in enumerate(ALL):
+        text = (PACKAGE / mutant.file).read_text(encoding="utf-8")
+        mutated = text.replace(mutant.old, mutant.new)
+        (tmp_path / f"mutant_{number}.py").write_text(mutated, encoding="utf-8")
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", tmp_path]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout

@@ -20,7 +20,10 @@ def test_an_answer_comes_with_its_cost_and_is_free_the_second_time(server: Serve
     assert len(lines) >= 8
     assert lines[: len(lines) // 2] == lines[len(lines) // 2 :]
     first, second = err.splitlines()
-    assert re.fullmatch(r"NOTICE:  cost: epsilon = 0\.5; left: epsilon = \S+ of 60", first)
+    assert re.fullmatch(
+        r"NOTICE:  cost: epsilon = 0\.5; left: epsilon = \S+ of 60, \d+ more at epsilon = 0\.5",
+        first,
+    )
     assert "cost: nothing to the dataset, answered before" in second
 
 

@@ -35,6 +35,10 @@ def test_every_statement_of_the_notes_has_the_same_integers(claim: Claim, limits
         return  # refused under narrow limits
     for release in filter(may_be_compared, releases):
         compare(release, claim.schema, claim.verified)
+        choice, batches = release.choice, release.step.batches
+        if batches is not None:
+            own = emit_query(choice.plan, choice.limited, {}, in_batches=True)
+            assert batches.query == own
 
 
 @pytest.mark.parametrize(

@@ -101,9 +101,20 @@ def test_what_memory_does_not_hold_at_once_is_found_in_parts(
         assert run(job, engine, SeededRandomness("parts"))
 
 
-@pytest.mark.parametrize("sql", [FLAGS, PRICES, DAYS])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        FLAGS.format(PART),
+        PRICES.format(PART),
+        DAYS.format(""),
+        # The texts that stand for rows while a statement is written are no words of ours.
+        FLAGS.format(""" WHERE l_comment = 'SELECT * FROM "rows 0"'"""),
+        FLAGS.format(""" WHERE l_comment = 'rows 0' OR l_comment = 'SELECT * FROM "rows 1"'"""),
+        "SELECT median(l_quantity) FROM lineitem WHERE l_comment = 'SELECT * FROM \"rows 1\"'",
+    ],
+)
 def test_both_statements_of_one_tree_are_those_of_a_tree_of_their_own(sql: str) -> None:
-    (release,) = prepared(sql.format(PART), "tpch", frozenset()).releases
+    (release,) = prepared(sql, "tpch", frozenset()).releases
     plan, limited, batches = release.choice.plan, release.choice.limited, release.step.batches
     assert batches is not None
     assert release.step.query == emit_query(plan, limited, {})

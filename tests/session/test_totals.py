@@ -244,7 +244,7 @@ def test_chosen_keys_and_units_are_left_as_they_are(opened: Open) -> None:
         "SELECT o_orderstatus, o_clerk, count(*) FROM orders"
         " GROUP BY ROLLUP (o_orderstatus, o_clerk)"
     )
-    by_clerk, added = answer.privacy.notes
+    by_clerk, added, *_ = answer.privacy.notes
     assert "by o_orderstatus, o_clerk: not made to add up, its groups are shown where" in by_clerk
     assert added == "in total; by o_orderstatus: made to add up (dpsql.consistent)"
     answer = session.query(

@@ -1,55 +1,24 @@
 """Known attacks, as analysts would run them, against plain DuckDB and against dpsql.
 
 Each attack has to tell two equally likely worlds apart, in many trials: a secret that is true or
-false, a person who is there or isn't. A guess without data is right in half of the trials, and
-(ε, δ)-differential privacy lets no attack be right in more than (e^ε + δ)/(1 + e^ε) of them on
-average, whatever it asks (Kairouz, Oh & Viswanath 2015), where ε is the total loss of its queries.
+false, a person who is there or isn't.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
+from dpsql.audit.attacks.linkage import LinkageOutcome, link
+from dpsql.audit.attacks.outcome import Outcome
 from dpsql.audit.attacks.reconstruction import Reconstruction, reconstruct
-from dpsql.audit.attacks.targets import DELTA, Person, Target, cohort, targets
+from dpsql.audit.attacks.targets import Person, Target, cohort, dataset, targets
 from dpsql.errors import BadParameter
 
 _PEOPLE = 40
 _REPEATS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """In how many of `trials` an attack was right: `plain` against DuckDB, `private` against dpsql.
-
-    `epsilon` is the total loss of a trial.
-    """
-
-    name: str
-    description: str
-    trials: int
-    plain: int
-    private: int
-    epsilon: Fraction
-
-    @property
-    def max_right(self) -> float:
-        """The largest success rate that the loss allows."""
-        return max_right(self.epsilon)
-
-    @property
-    def slack(self) -> float:
-        """Four standard errors of the success rate, which chance exceeds once in 30,000 times."""
-        return 4 * math.sqrt(self.max_right * (1 - self.max_right) / self.trials)
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether dpsql gave away more than the loss allows."""
-        return self.private / self.trials > self.max_right + self.slack
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +27,8 @@ class AttackReport:
 
     epsilon: Fraction
     outcomes: tuple[Outcome, ...]
+    linkage: LinkageOutcome
     reconstructions: tuple[Reconstruction, ...]
-
-
-def max_right(epsilon: Fraction) -> float:
-    """The largest success rate, of 0 to 1, that a loss of ε and `DELTA` allows."""
-    odds = math.exp(float(epsilon))
-    return (odds + float(DELTA)) / (1 + odds)
 
 
 def attack(
@@ -84,10 +48,11 @@ def attack(
         for name, about, worlds, guess in _ATTACKS
     ]
     crowd = cohort(0, people, random)
-    with targets(crowd) as pair:
+    with targets(dataset(crowd)) as pair:
         counts = [people // 4, people, 4 * people]
         rebuilt = [reconstruct(crowd, pair, epsilon, count, random) for count in counts]
-    return AttackReport(epsilon, tuple(outcomes), tuple(rebuilt))
+    linked = link(epsilon, trials, random)
+    return AttackReport(epsilon, tuple(outcomes), linked, tuple(rebuilt))
 
 
 Guess = Callable[[Target, int, int, Fraction], bool]
@@ -113,7 +78,7 @@ def _run(
         rows = cohort(trial, _PEOPLE, random)
         rows = [*rows[:victim], *worlds(rows[victim : victim + 1], truth), *rows[victim + 1 :]]
         people += rows
-    with targets(people) as pair:
+    with targets(dataset(people)) as pair:
         right = [
             sum(
                 guess(target, trial, victim, epsilon) == truth

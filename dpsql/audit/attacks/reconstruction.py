@@ -10,12 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.audit.attacks.targets import Person, Target
 from dpsql.errors import InterfaceError
+from dpsql.installed_extra import install_extra
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,22 @@ def reconstruct(
     return Reconstruction(people, queries, right[0], right[1])
 
 
+def check_solver() -> None:
+    """Raise InterfaceError without scipy, before anything is attacked."""
+    _solver()
+
+
+def _solver() -> Any:
+    try:
+        from scipy.optimize import linprog  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError:
+        raise InterfaceError(
+            "reconstruction solves a linear programme with scipy",
+            hint=install_extra("audit"),
+        ) from None
+    return linprog
+
+
 def _count(target: Target, subset: list[int], epsilon: Fraction) -> float:
     listed = ", ".join(map(str, subset)) or "-1"
     ((count,),) = target.ask(
@@ -60,13 +78,7 @@ def _count(target: Target, subset: list[int], epsilon: Fraction) -> float:
 
 def _closest(known: NDArray[np.float64], answers: NDArray[np.float64]) -> NDArray[np.bool_]:
     """The secrets x in [0, 1] with the smallest Σ|known·x - answers|, rounded."""
-    try:
-        from scipy.optimize import linprog  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError:
-        raise InterfaceError(
-            "reconstruction solves a linear programme with scipy",
-            hint="pip install 'dpsql[audit]'",
-        ) from None
+    linprog = _solver()
     queries, people = known.shape
     one = np.eye(queries)
     cost = np.concatenate([np.zeros(people), np.ones(queries)])

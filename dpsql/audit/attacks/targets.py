@@ -1,8 +1,8 @@
-"""The targets of attacks: the same synthetic people in plain DuckDB and behind dpsql."""
+"""The targets of attacks: the same synthetic rows in plain DuckDB and behind dpsql."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 import duckdb
+import pyarrow as pa
 
 from dpsql.schema.load.load import load_schema
 from dpsql.session.options import QueryOptions
@@ -20,9 +21,9 @@ from dpsql.session.session import Session
 DELTA = Fraction(1, 10**9)
 """The δ of a statement that shows unlisted keys."""
 
-_SCHEMA = """
+_PEOPLE_SCHEMA = """
 dataset: attacked
-source: people.duckdb
+source: attacked.duckdb
 ledger: ledger.db
 tables:
   people:
@@ -81,24 +82,42 @@ def cohort(trial: int, people: int, random: Random) -> list[Person]:
     return [(trial, n, random.random() < 0.5, "everywhere") for n in range(people)]
 
 
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Tables by name, and the text of a schema of them whose source is `attacked.duckdb`."""
+
+    tables: Mapping[str, pa.Table]
+    schema: str
+
+
+def dataset(people: list[Person]) -> Dataset:
+    """The table `people` of all trials."""
+    columns = zip(*people, strict=True)
+    names = ("trial", "id", "secret", "town")
+    text = _PEOPLE_SCHEMA.format(
+        people=max(p[1] for p in people), trials=max(p[0] for p in people), delta=float(DELTA)
+    )
+    return Dataset({"people": pa.table(dict(zip(names, map(list, columns), strict=True)))}, text)
+
+
 @contextmanager
-def targets(people: list[Person]) -> Iterator[tuple[DuckDBTarget, DpsqlTarget]]:
+def targets(data: Dataset) -> Iterator[tuple[DuckDBTarget, DpsqlTarget]]:
     """Both targets over the same rows, in a temporary folder with a ledger of its own."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        with duckdb.connect(str(folder / "people.duckdb")) as file:
-            file.execute("CREATE TABLE people (trial INT, id INT, secret BOOLEAN, town VARCHAR)")
-            file.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", people)
-        max_ids = max(p[1] for p in people), max(p[0] for p in people)
-        text = _SCHEMA.format(people=max_ids[0], trials=max_ids[1], delta=float(DELTA))
-        (folder / "schema.yaml").write_text(text, encoding="utf-8")
+        with duckdb.connect(str(folder / "attacked.duckdb")) as file:
+            for table, rows in data.tables.items():
+                file.register("rows", rows)
+                file.execute(f'CREATE TABLE "{table}" AS FROM rows')
+                file.unregister("rows")
+        (folder / "schema.yaml").write_text(data.schema, encoding="utf-8")
         schema = load_schema(folder / "schema.yaml")
         # Every trial has people of its own, and a loss of its own; the cap of all isn't attacked.
         budget = replace(schema.budget, epsilon=Fraction(10**6))
         schema = replace(schema, anchor=folder / "ledger.anchor", budget=budget)
         session = Session(schema)
         with duckdb.connect(":memory:") as plain:
-            path = str(folder / "people.duckdb").replace("'", "''")
+            path = str(folder / "attacked.duckdb").replace("'", "''")
             plain.execute(f"ATTACH '{path}' AS held (READ_ONLY)")
             plain.execute("USE held")
             try:

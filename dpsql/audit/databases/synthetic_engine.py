@@ -60,6 +60,13 @@ class WorldEngine:
         return 0
 
     @property
+    def supports(self) -> None:
+        """None: there is no server that computes."""
+
+    def ping(self) -> None:
+        """Do nothing: what is gone is noticed where it is opened."""
+
+    @property
     def sidecar_tables(self) -> frozenset[str]:
         """None: synthetic databases have no sidecar."""
         return frozenset()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import re
+from typing import Final
+
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ParseError, SqlglotError, TokenError
@@ -11,6 +15,7 @@ from dpsql.bind.expression.current_time import Clock, constant_now, utc
 from dpsql.bind.syntax.pivot_statement import as_select
 from dpsql.bind.syntax.placeholder import is_text, numbered
 from dpsql.errors import Refused, Span, SyntaxFault, TooComplex
+from dpsql.sqltext.parser_log import without_warnings
 
 MAX_CHARACTERS = 64 * 1024
 MAX_TOKENS = 10_000
@@ -68,7 +73,9 @@ def parse_query(sql: str, clock: Clock = utc, words: list[Token] | None = None) 
     text = numbered(sql, known)
     try:
         dialect = DuckDB()
-        parsed = dialect.parser().parse(known if text == sql else dialect.tokenize(text), text)
+        words_of_text = known if text == sql else dialect.tokenize(text)
+        with without_warnings():
+            parsed = dialect.parser().parse(words_of_text, text)
         trees = [tree for tree in parsed if tree is not None]
     except ParseError as error:
         raise _syntax_fault(text, error) from None
@@ -85,6 +92,9 @@ def parse_query(sql: str, clock: Clock = utc, words: list[Token] | None = None) 
     _check_depth(trees[0])
     tree = as_select(trees[0])
     if not isinstance(tree, exp.Query):
+        misspelt = _misspelt(text)
+        if misspelt is not None:
+            raise misspelt
         raise Refused(
             f"only queries are answered, not {_first_word(text)}",
             at=Span(0, len(text)),
@@ -129,12 +139,38 @@ def written_number(node: object) -> int | None:
 def _syntax_fault(sql: str, error: ParseError) -> SyntaxFault:
     if not error.errors:
         return SyntaxFault("the text isn't SQL that can be read")
+    misspelt = _misspelt(sql)
+    if misspelt is not None:
+        return misspelt
     first = error.errors[0]
     line, column, word = first["line"], first["col"], first["highlight"] or ""
     lines = sql.split("\n")
     end = sum(len(text) + 1 for text in lines[: line - 1]) + column
     start = max(0, end - len(word))
     return SyntaxFault(f"syntax error at or near {word!r}", at=Span(start, max(end, start + 1)))
+
+
+def _misspelt(sql: str) -> SyntaxFault | None:
+    """The fault of a statement whose first word is nearly one that begins statements.
+
+    The parser takes SELCT for a column's name, and finds the fault in what stands behind it.
+    """
+    word = _FIRST_WORD.match(sql)
+    if word is None or word[1].lower() in _FIRST_WORDS:
+        return None
+    near = difflib.get_close_matches(word[1].lower(), _FIRST_WORDS, n=1, cutoff=0.75)
+    if not near:
+        return None
+    return SyntaxFault(
+        f"syntax error at or near {word[1]!r}",
+        at=Span(*word.span(1)),
+        hint=f"write {near[0].upper()}",
+        fix=near[0].upper(),
+    )
+
+
+_FIRST_WORD: Final = re.compile(r"\s*([A-Za-z]+)\b")
+_FIRST_WORDS: Final = ("select", "with", "from", "explain", "show", "describe", "summarize")
 
 
 def _first_word(sql: str) -> str:

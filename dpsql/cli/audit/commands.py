@@ -106,7 +106,8 @@ def epsilon(
 def attack(epsilon: float, trials: int, people: int, html: Path | None) -> None:
     """Attack plain DuckDB and dpsql, and compare.
 
-    Differencing, averaging, membership, group presence, and reconstruction by
+    Differencing, averaging, membership, group presence, linkage with a public
+    register, where k-anonymous tables are attacked too, and reconstruction by
     linear programming (pip install 'dpsql[audit]'), on made-up people.
     """
     from dpsql.cli.audit import attack_text as run  # noqa: PLC0415 - opens engines

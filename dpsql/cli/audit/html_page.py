@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from dpsql.audit.attacks.attacks import AttackReport, max_right
+from dpsql.audit.attacks.attacks import AttackReport
+from dpsql.audit.attacks.linkage import K
+from dpsql.audit.attacks.outcome import Outcome, max_right
 from dpsql.audit.attacks.reconstruction import Reconstruction
 from dpsql.report.html.template import render
 
@@ -19,7 +21,8 @@ _HEIGHT: Final = 220
 
 def page(report: AttackReport) -> str:
     """Success rates as bars, reconstruction over the number of queries, and both as tables."""
-    rebuilt, wide = report.reconstructions, _WIDTH - _LABELS
+    rebuilt, linked, wide = report.reconstructions, report.linkage, _WIDTH - _LABELS
+    right_by_register = (linked.plain, linked.k_anonymous, linked.private)
     return render(
         "attacks.html.j2",
         title="Attacks on plain DuckDB and on dpsql",
@@ -32,12 +35,23 @@ def page(report: AttackReport) -> str:
         bars_most=f"{_LABELS + wide * report.outcomes[0].max_right:.1f}",
         bars=[
             {
-                "name": outcome.name,
+                "name": o.name,
                 "top": _ROW * number,
-                "plain": f"{wide * outcome.plain / outcome.trials:.1f}",
-                "ours": f"{wide * outcome.private / outcome.trials:.1f}",
+                "plain": _bar(o.plain, o),
+                "ours": _bar(o.private, o),
             }
-            for number, outcome in enumerate(report.outcomes)
+            for number, o in enumerate(report.outcomes)
+        ],
+        k=K,
+        linked={
+            "plain": _bar(linked.plain, linked),
+            "k_anonymous": _bar(linked.k_anonymous, linked),
+            "ours": _bar(linked.private, linked),
+        },
+        linkage=[
+            (linked.description,
+             *(_percent(n / linked.trials) for n in right_by_register),
+             _percent(linked.max_right))
         ],
         outcomes=[
             (o.name, o.description, _percent(o.plain / o.trials), _percent(o.private / o.trials),
@@ -53,6 +67,11 @@ def page(report: AttackReport) -> str:
             for r in rebuilt
         ],
     )  # fmt: skip
+
+
+def _bar(right: int, outcome: Outcome) -> str:
+    """The length of the bar of `right` guesses."""
+    return f"{(_WIDTH - _LABELS) * right / outcome.trials:.1f}"
 
 
 def _line(report: Sequence[Reconstruction], rights: Sequence[int]) -> str:

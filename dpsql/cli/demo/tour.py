@@ -16,7 +16,7 @@ from typing import Final
 import click
 import duckdb
 
-from dpsql.cli.check import report
+from dpsql.cli.check.command import report
 from dpsql.cli.demo.data import generate
 from dpsql.dbapi.connection import Connection
 from dpsql.engine.opening import open_engine

@@ -7,6 +7,7 @@
 | from_database   | a draft from a DuckDB file or a folder of Parquet and CSV files |
 | from_server     | a draft from a PostgreSQL database                              |
 | from_smartnoise | a draft from a metadata file of SmartNoise                      |
+| csv_form        | how a CSV file is written, by its line of names                 |
 | sampled_types   | types of CSV columns, read off their first rows                 |
 | schema_yaml     | a draft as YAML, with the owner's decisions as comments         |
 """

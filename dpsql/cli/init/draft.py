@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from dpsql.engine.source import PLAIN_CSV, CsvForm
+
 TEXT: Final = "text"
 SAMPLED: Final = "text of that type"
 """Source types of a CSV file's column: just text, or text whose first rows have one type."""
@@ -31,7 +33,8 @@ class DraftColumn:
 class DraftTable:
     """A table; `unit` is the privacy unit that is declared elsewhere, None if it is to be decided.
 
-    `max_rows` is how many rows a unit has at most, None where that isn't declared.
+    `max_rows` is how many rows a unit has at most, None where that isn't declared. `csv` says how a
+    CSV file is written.
     """
 
     name: str
@@ -40,6 +43,7 @@ class DraftTable:
     unit: str | None = None
     max_rows: int | None = None
     comment: str = ""
+    csv: CsvForm = PLAIN_CSV
 
 
 @dataclass(frozen=True, slots=True)

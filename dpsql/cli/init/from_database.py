@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from dpsql.cli.init.csv_form import csv_form
 from dpsql.cli.init.draft import SAMPLED, TEXT, Draft, DraftColumn, DraftTable
 from dpsql.cli.init.sampled_types import sampled_types
 from dpsql.engine.duckdb.catalog import read_catalog
@@ -39,13 +40,18 @@ def of_database(path: Path, source: str) -> Draft:
 def of_folder(path: Path, source: str, sample: int | None) -> Draft:
     """A draft of TABLE.parquet and TABLE.csv, and of SCHEMA/TABLE.parquet and the like.
 
-    Only the header of a CSV file is read, and its first `sample` rows unless that is None.
+    Only the line of names of a CSV file is read, and `sample` rows more unless that is None.
     """
     files = sorted(_files(path))
     for one, other in itertools.pairwise(files):
         if one.with_suffix("") == other.with_suffix(""):
             raise SourceFault(f"both {one.name} and {other.name} exist", hint="remove one of them")
-    tables = tuple(SourceTable(_table_name(file, path), str(file)) for file in files)
+    tables = tuple(
+        SourceTable(_table_name(file, path), str(file), csv=csv_form(file, sample))
+        if file.suffix == ".csv"
+        else SourceTable(_table_name(file, path), str(file))
+        for file in files
+    )
     columns = read_catalog(DuckDBSource(None, tables))
     return _draft(
         path,
@@ -99,13 +105,14 @@ def _draft(
 def _delimited(table: SourceTable, columns: Columns, sample: int | None) -> DraftTable:
     """The table of a CSV file, whose columns are text, or have the types of its first rows."""
     assert table.file is not None
-    types = {} if sample is None else sampled_types(table.file, sample)
+    types = {} if sample is None else sampled_types(table.file, table.csv, sample)
     return DraftTable(
         table.name,
         tuple(
             DraftColumn(name, types.get(name, "varchar"), SAMPLED if name in types else TEXT)
             for name, _ in columns
         ),
+        csv=table.csv,
     )
 
 

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from dpsql.engine.duckdb.csv import as_utf_8, header, read_delimited
 from dpsql.engine.duckdb.lockdown import configure
+from dpsql.engine.source import UTF_8, CsvForm
 from dpsql.errors import SourceFault
 
 _WHOLE: Final = r"[+-]?(0|[1-9][0-9]{0,17})"
@@ -26,16 +27,19 @@ _CODE: Final = r"[+-]?0[0-9].*"
 
 _VALUE: Final = exp.column("v")
 
+_MISSING: Final = ("NA", "N/A", "n/a", "NULL", "null", "None", "-")
+"""What other programs write for a value that isn't there; read as a number or a day, it is NULL."""
 
-def sampled_types(file: str, rows: int) -> Mapping[str, str]:
+
+def sampled_types(file: str, form: CsvForm, rows: int) -> Mapping[str, str]:
     """The narrowest type, by column, that all values of the first `rows` rows have.
 
-    Columns without a value, or with values of several types, are text, and left out. All columns
-    are left out if the file can't be read, which `dpsql check` reports.
+    Values of several types are text. Columns without a value are left out, and all columns are if
+    the file can't be read, which `dpsql check` reports.
     """
-    names = header(file)
+    names = header(file, form)
     conditions = [(name, kind) for name in names for kind in _CONDITIONS]
-    row = _sample_row(file, rows, [_holds(name, kind) for name, kind in conditions])
+    row = _sample_row(file, form, rows, [_holds(name, kind) for name, kind in conditions])
     types: dict[str, str] = {}
     for (name, kind), holds in zip(conditions, row or (), strict=row is not None):
         if holds:
@@ -43,14 +47,17 @@ def sampled_types(file: str, rows: int) -> Mapping[str, str]:
     return types
 
 
-def _sample_row(file: str, rows: int, items: list[exp.Expr]) -> tuple[object, ...] | None:
+def _sample_row(
+    file: str, form: CsvForm, rows: int, items: list[exp.Expr]
+) -> tuple[object, ...] | None:
     """The values of the aggregates `items` over the first rows; None if these can't be read."""
     with duckdb.connect(":memory:") as connection:
         configure(connection)
-        with suppress(duckdb.Error):
-            return _first(connection, read_delimited(file), rows, items)
-        with suppress(duckdb.Error, SourceFault), as_utf_8(file) as text:
-            return _first(connection, read_delimited(file, text), rows, items)
+        if form.encoding == UTF_8:
+            with suppress(duckdb.Error):
+                return _first(connection, read_delimited(file, form), rows, items)
+        with suppress(duckdb.Error, SourceFault), as_utf_8(file, form) as text:
+            return _first(connection, read_delimited(file, form, text), rows, items)
     return None
 
 
@@ -78,6 +85,7 @@ _CONDITIONS: Final[Mapping[str, exp.Expr]] = {
     "double": exp.and_(_matches(_NUMBER), exp.Not(this=_matches(_CODE))),
     "date": exp.and_(_matches(_DAY), _converts("DATE")),
     "timestamp": exp.and_(_matches(f"{_DAY}[ T].*"), _converts("TIMESTAMP")),
+    "varchar": exp.true(),
 }
 """The condition that each value `v` of a column of that type fulfills, the narrowest first."""
 
@@ -90,5 +98,11 @@ def _holds(name: str, kind: str) -> exp.Expr:
         return column.copy() if node == _VALUE else node
 
     every = exp.Anonymous(this="bool_and", expressions=[_CONDITIONS[kind].transform(of_column)])
-    there = exp.Not(this=exp.Is(this=column, expression=exp.null()))
+    missing = exp.In(
+        this=column.copy(), expressions=[exp.Literal.string(text) for text in _MISSING]
+    )
+    # No value of a column of NA alone is left, so that the column stays to be decided.
+    there = exp.and_(
+        exp.Not(this=exp.Is(this=column, expression=exp.null())), exp.Not(this=missing)
+    )
     return exp.Filter(this=every, expression=exp.Where(this=there))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import yaml
 
 from dpsql.cli.init.draft import TEXT, Draft, DraftColumn, DraftTable
+from dpsql.engine.source import PLAIN_CSV
 from dpsql.schema.load.identifiers import is_table_name, visible_names
 from dpsql.schema.qualified_name import bare
 from dpsql.schema.source_types import reading
@@ -101,6 +102,9 @@ def _table(table: DraftTable, draft: Draft) -> Iterator[str]:
     if table.comment:
         yield f"    comment: {_quoted(table.comment)}"
     names = visible_names(column.name for column in table.columns)
+    if table.csv != PLAIN_CSV:
+        form = f"{{delimiter: {_quoted(table.csv.delimiter)}, encoding: {table.csv.encoding}}}"
+        yield f"    csv: {form}  # as its first lines look"
     if table.key is not None:
         keys = [_name(names.get(column, column)) for column in table.key]
         key = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"

@@ -11,6 +11,7 @@ import click
 from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.cli.options import analyst_name, schema_file
 from dpsql.engine.duckdb.failure_cause import causes_hidden
+from dpsql.installed_extra import install_extra
 
 
 @click.command()
@@ -59,7 +60,7 @@ def mcp(schema: Path, **arguments: Any) -> None:
         from dpsql.mcp.options import Options, WrongOptions  # noqa: PLC0415 - opens engines
         from dpsql.mcp.transport import serve  # noqa: PLC0415 - the SDK may be missing
     except ModuleNotFoundError as missing:
-        raise click.UsageError(f"this needs {missing.name}: pip install 'dpsql[mcp]'") from None
+        raise click.UsageError(f"this needs {missing.name}: {install_extra('mcp')}") from None
     log_without_tracebacks()
     # The client collects stderr, and may show it to anybody.
     warnings.simplefilter("ignore")

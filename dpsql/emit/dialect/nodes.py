@@ -10,7 +10,7 @@ emission          | DuckDB               | PostgreSQL
 scalar(a + b)     | TRY(a + b)           | exact in numeric, NULL if too large
 wide_sum(x)       | SUM(x), in 128 bits  | SUM(x::numeric)
 quotient(a, b)    | a // b               | DIV(a, b)
-keyed_hash(u, g)  | HASH(u, g, $1)       | hashtextextended, item by item
+keyed_hash(u, g)  | HASH(u, g, $1)       | hash_record_extended, item by item
 """
 
 from __future__ import annotations

@@ -29,7 +29,13 @@ _BINARY: Final[Mapping[type[exp.Expr], str]] = {
     exp.NullSafeNEQ: "IS DISTINCT FROM",
     exp.And: "AND",
     exp.Or: "OR",
+    exp.Mod: "%",
+    exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>",
 }
+
+_FACTORS: Final = (exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
+"""On the right of these, a remainder stands in parentheses."""
 
 _TYPES: Final[Mapping[exp.DType, str]] = {
     exp.DType.BOOLEAN: "BOOLEAN",
@@ -37,6 +43,7 @@ _TYPES: Final[Mapping[exp.DType, str]] = {
     exp.DType.SMALLINT: "SMALLINT",
     exp.DType.INT: "INT",
     exp.DType.BIGINT: "BIGINT",
+    exp.DType.UBIGINT: "UBIGINT",
     exp.DType.INT128: "INT128",
     exp.DType.DOUBLE: "DOUBLE",
     exp.DType.DECIMAL: "DECIMAL",
@@ -96,6 +103,21 @@ def _star(node: exp.Star, write: Write) -> str:
 def _binary(node: exp.Binary, write: Write) -> str:
     args = node_args(node, "this", "expression")
     return f"{write(args['this'])} {_BINARY[type(node)]} {write(args['expression'])}"
+
+
+def _mod(node: exp.Mod, write: Write) -> str:
+    text, parent = _binary(node, write), node.parent
+    is_right = isinstance(parent, _FACTORS) and parent.args.get("expression") is node
+    return f"({text})" if is_right else text
+
+
+def _shift(node: exp.BitwiseLeftShift | exp.BitwiseRightShift, write: Write) -> str:
+    text = _binary(node, write)
+    return f"({text})" if isinstance(node.parent, exp.Binary) else text
+
+
+def _parameter(node: exp.Parameter, write: Write) -> str:
+    return f"${write(node_args(node, 'this')['this'])}"
 
 
 def _paren(node: exp.Paren, write: Write) -> str:
@@ -194,6 +216,10 @@ def _alias(node: exp.Alias, write: Write) -> str:
 
 OF_TERMS: Final[Mapping[type[exp.Expr], Writer]] = {
     **dict.fromkeys(_BINARY, _binary),
+    exp.Mod: _mod,
+    exp.BitwiseLeftShift: _shift,
+    exp.BitwiseRightShift: _shift,
+    exp.Parameter: _parameter,
     exp.Identifier: _identifier,
     exp.Column: _column,
     exp.Literal: _literal,

@@ -104,7 +104,7 @@ def _of_database(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Columns]
 
 def _of_file(connection: duckdb.DuckDBPyConnection, table: SourceTable) -> Columns:
     if table.file is not None and table.is_delimited:
-        return tuple((name, "VARCHAR") for name in header(table.file))
+        return tuple((name, "VARCHAR") for name in header(table.file, table.csv))
     with suppress(duckdb.Error):
         relation = connection.sql(describe(table).sql("duckdb"))
         return tuple(zip(relation.columns, map(str, relation.types), strict=True))

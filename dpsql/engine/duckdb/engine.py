@@ -30,7 +30,7 @@ from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sidecar.file import Sidecar, attach_sidecar
-from dpsql.engine.source import Columns, DuckDBSource, SourceTable
+from dpsql.engine.source import UTF_8, Columns, DuckDBSource, SourceTable
 from dpsql.errors import ExecutionFailed, InterfaceError, SourceFault
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
@@ -130,6 +130,13 @@ class DuckDBEngine:
         return self._counted.get(table, 0)
 
     @property
+    def supports(self) -> None:
+        """None: there is no server that computes."""
+
+    def ping(self) -> None:
+        """Do nothing: what is gone is noticed where it is opened."""
+
+    @property
     def sidecar_tables(self) -> frozenset[str]:
         """The tables whose rows, with their units, are in a sidecar that can be used."""
         return self._prepared
@@ -206,12 +213,13 @@ class DuckDBEngine:
                 self._create_view(*self._waiting.pop(name))
 
     def _create_view(self, table: SourceTable, source_columns: Mapping[str, str]) -> None:
-        statement = create_view_sql(table, source_columns).sql("duckdb", copy=False)
-        with suppress(duckdb.Error):  # of a CSV file, it quotes the line
-            self._connection.execute(statement)
-            return
+        if not table.is_delimited or table.csv.encoding == UTF_8:
+            statement = create_view_sql(table, source_columns).sql("duckdb", copy=False)
+            with suppress(duckdb.Error):  # of a CSV file, it quotes the line
+                self._connection.execute(statement)
+                return
         if table.file is not None and table.is_delimited:
-            with suppress(duckdb.Error), as_utf_8(table.file) as text:
+            with suppress(duckdb.Error), as_utf_8(table.file, table.csv) as text:
                 self._connection.execute(create_view_sql(table, source_columns, text).sql("duckdb"))
                 return
             raise malformed(table.file)

@@ -13,10 +13,11 @@ import duckdb
 from sqlglot import exp
 
 from dpsql.engine.duckdb.catalog import attach
+from dpsql.engine.duckdb.csv import as_utf_8
 from dpsql.engine.duckdb.lockdown import configure
 from dpsql.engine.duckdb.table_view import rows
 from dpsql.engine.source import DuckDBSource, SourceTable
-from dpsql.errors import ExecutionCancelled
+from dpsql.errors import ExecutionCancelled, SourceFault
 
 _ROW: Final = "row that is read"
 
@@ -61,17 +62,31 @@ class Reading:
             raise ExecutionCancelled from None
         except duckdb.Error:
             if len(tables) == 1:
-                return {tables[0].name: None}
+                return {tables[0].name: self._read_text(tables[0])}
             return {table.name: self._read([table])[table.name] for table in tables}
         return {name: rows for name, rows, _ in row_counts}
 
+    def _read_text(self, table: SourceTable) -> int | None:
+        """The number of rows of a CSV file that isn't UTF-8, as an engine reads it; else None."""
+        if table.file is None or not table.is_delimited:
+            return None
+        try:
+            with as_utf_8(table.file, table.csv) as text:
+                statement = _read_whole(table, text).sql("duckdb")
+                counted = self._connection.execute(statement).fetchone()
+        except duckdb.InterruptException:
+            raise ExecutionCancelled from None
+        except (duckdb.Error, OSError, SourceFault):
+            return None
+        return None if counted is None else int(counted[1])
 
-def _read_whole(table: SourceTable) -> exp.Select:
+
+def _read_whole(table: SourceTable, text: str | None = None) -> exp.Select:
     """Counts the rows, and hashes all their values into one number, so that each value is read."""
     row = exp.column(_ROW, quoted=True)
     values = exp.Anonymous(
         this="bit_xor", expressions=[exp.Anonymous(this="hash", expressions=[row])]
     )
     name = exp.Literal.string(table.name)
-    stored = rows(table).as_(_ROW, quoted=True, table=True)
+    stored = rows(table, text).as_(_ROW, quoted=True, table=True)
     return exp.select(name, exp.Count(this=exp.Star()), values).from_(stored)

@@ -34,7 +34,7 @@ def rows(table: SourceTable, text: str | None = None) -> exp.Table:
         space, name = table.location
         return exp.table_(name, db=space, catalog=DATABASE, quoted=True)
     if table.is_delimited:
-        return read_delimited(table.file, text)
+        return read_delimited(table.file, table.csv, text)
     return exp.Table(this=reader("read_parquet", table.file, _PARQUET))
 
 

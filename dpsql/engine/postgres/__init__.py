@@ -1,4 +1,4 @@
-"""A PostgreSQL server as source: needed columns are pulled into a locked DuckDB, which answers.
+"""A PostgreSQL server as source: it computes, or a locked DuckDB does of columns that are pulled.
 
 | module          | what it does                                                              |
 | --------------- | ------------------------------------------------------------------------- |
@@ -11,9 +11,13 @@
 | column_types    | how columns of each type are read, so that no value fails                 |
 | needed_columns  | which tables and columns a statement reads                                |
 | pull            | the rows of one table, from the server into DuckDB                        |
+| push            | a statement that the server computes, over tables as they are declared    |
+| pushed_columns  | how such a statement reads columns of each type                           |
+| semantics       | what the server computes, and the test of what our SQL means there        |
 | declared_keys   | keys, references and comments that the server declares, for a draft       |
 | read_check      | can all that is declared be read, for the owner                           |
 
-Only SELECTs of quoted names that the catalog has reach the server: nothing of a statement that an
-analyst wrote does. What the server says of a failure is made of rows, and is never repeated.
+Only SELECTs of ours reach the server, of names that the schema and the catalog have: nothing of a
+statement that an analyst wrote does, but constants. What the server says of a failure is made of
+rows, and is never repeated.
 """

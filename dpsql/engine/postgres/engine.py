@@ -1,4 +1,4 @@
-"""The engine over a PostgreSQL server: opens, checks, pulls what a statement needs, runs it."""
+"""The engine over a PostgreSQL server: opens, checks, has it compute, or pulls and computes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from dpsql.engine.duckdb.statement import single_select
 from dpsql.engine.postgres.access import check_source
 from dpsql.engine.postgres.column_types import offered_type
 from dpsql.engine.postgres.connection import IdleConnection
+from dpsql.engine.postgres.semantics import SUPPORTED, is_proved
 from dpsql.engine.postgres.snapshot import ServerSnapshot
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import Columns, PostgresSource
+from dpsql.engine.supported import Supported
 from dpsql.errors import InterfaceError
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
@@ -31,7 +33,7 @@ _MAX_PARSED: Final = 64
 
 @final
 class PostgresEngine:
-    """An in-memory DuckDB, locked, into which each statement's tables are pulled from the server.
+    """A server that computes, and an in-memory DuckDB, locked, into which tables are pulled.
 
     Every snapshot is of the server's data at its time, checks again what was checked when the
     engine was opened, and reads in one READ ONLY transaction.
@@ -106,6 +108,15 @@ class PostgresEngine:
         """None: a server's rows change under a file made of them."""
         return frozenset()
 
+    @property
+    def supports(self) -> Supported:
+        """What the server computes of its own rows."""
+        return SUPPORTED
+
+    def ping(self) -> None:
+        """Raise `SourceFault` if the server isn't there any more."""
+        self._connections.give_back(self._connections.take())
+
     def fingerprint(self) -> str:
         """Which version of the data its owner says that it is."""
         return digest_of("stated version", self._source.version)
@@ -133,6 +144,7 @@ class PostgresEngine:
         server = self._connections.take()
         try:
             catalog = check_source(server, self._source.tables)
+            is_proved(server)
         finally:
             self._connections.give_back(server)
         tables = {table.name: catalog[table.location] for table in self._source.tables}

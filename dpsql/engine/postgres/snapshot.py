@@ -23,9 +23,12 @@ from dpsql.engine.postgres.catalog import CatalogTable, Location, read_tables
 from dpsql.engine.postgres.connection import IdleConnection, ServerConnection
 from dpsql.engine.postgres.needed_columns import needed_columns
 from dpsql.engine.postgres.pull import pull
+from dpsql.engine.postgres.push import COMPUTED, pushed_sql, pushed_tables, typed_rows_sql
+from dpsql.engine.postgres.semantics import is_proved
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import PostgresSource, ServerTable
+from dpsql.engine.supported import ServerParameter, ServerSelect
 from dpsql.errors import (
     Error,
     ExecutionCancelled,
@@ -57,6 +60,7 @@ class ServerSnapshot:
         self._server: ServerConnection | None = None
         self._pulled: dict[str, frozenset[str]] = {}
         self._parts: dict[str, str] = {}
+        self._pushable: dict[ServerSelect, tuple[str, Mapping[Location, CatalogTable]]] = {}
         self._guard = threading.Lock()
         self._interrupted = False
 
@@ -77,6 +81,29 @@ class ServerSnapshot:
         self._attempt(lambda: self._pull(sql))
         raw = sealed_rows(
             lambda: self._run(sql, parameters, tables, as_rows=as_rows, limit=limit), limit
+        )
+        self._attempt(self._check_interrupted)
+        return raw
+
+    def computes(self, selects: Sequence[ServerSelect]) -> bool:
+        """Whether the server computes each of `selects` as DuckDB would; else rows are pulled.
+
+        That depends on the server and on the types of columns there, never on rows.
+        """
+        texts: list[str | None] = []
+        self._attempt(lambda: texts.extend(map(self._pushed, selects)))
+        return None not in texts
+
+    def compute(self, select: ServerSelect, parameters: Sequence[ServerParameter]) -> Raw:
+        """The rows of `select` on this version of the data, as the server computes them.
+
+        Faults are those of `execute`.
+        """
+        computed: list[pa.Table] = []
+        self._attempt(lambda: computed.append(self._computed(select, parameters)))
+        tables = {COMPUTED: computed.pop()}
+        raw = sealed_rows(
+            lambda: self._run(typed_rows_sql(select), (), tables, as_rows=False, limit=None), None
         )
         self._attempt(self._check_interrupted)
         return raw
@@ -136,6 +163,28 @@ class ServerSnapshot:
             pull(self._cursor, server, table, catalog[table.location], columns)
             self._pulled[table.name] = frozenset(columns)
         self._check_parts(server, tables, catalog)
+
+    def _pushed(self, select: ServerSelect) -> str | None:
+        """The text of `select` for the server as it is now, whose tables are locked from now on."""
+        server = self._connected()
+        tables = pushed_tables(select, self._source.tables)
+        if not tables or not is_proved(server):
+            return None
+        server.lock([table.location for table in tables])
+        catalog = check_source(server, tables)
+        text = pushed_sql(select, tables, catalog)
+        if text is not None:
+            self._pushable[select] = text, catalog
+        return text
+
+    def _computed(self, select: ServerSelect, parameters: Sequence[ServerParameter]) -> pa.Table:
+        if select not in self._pushable:
+            raise InternalError("the server wasn't asked whether it can compute this")
+        text, catalog = self._pushable[select]
+        server = self._connected()
+        rows = server.computed(text, parameters)
+        self._check_parts(server, pushed_tables(select, self._source.tables), catalog)
+        return rows.rename_columns([name for name, _ in select.columns])
 
     def _check_parts(
         self,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsql.errors import LedgerFault
+from dpsql.installed_extra import install_extra
 from dpsql.ledger.amount import DIGITS
 from dpsql.ledger.fault import REPORT, RESTORE, fault, full
 from dpsql.ledger.storage.backend import Server
@@ -230,7 +231,7 @@ def connect_server(server: Server) -> PostgresDatabase:
     try:
         import psycopg  # noqa: PLC0415 - an extra, and slow to import
     except ImportError:
-        do = "install it: pip install 'dpsql[postgres]'"
+        do = f"install it: {install_extra('postgres')}"
         raise fault(server, "needs the driver psycopg", do) from None
     with _translated_errors(server):
         connection = psycopg.connect(

@@ -14,9 +14,11 @@ import pyarrow as pa
 from dpsql.engine.arrow_result import stream
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine, Snapshot
+from dpsql.engine.opening import supported
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import Columns, DuckDBSource, PostgresSource, Source
+from dpsql.engine.supported import Supported
 from dpsql.errors import ExecutionCancelled, InternalError
 from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
 from dpsql.pgwire.workers.pool import Pool
@@ -25,6 +27,7 @@ from dpsql.pgwire.workers.tasks import (
     STOPPED,
     TOO_LARGE,
     Fingerprint,
+    Ping,
     ReadPrepared,
     ReadPublic,
     RunJob,
@@ -120,6 +123,16 @@ class RemoteEngine:
     def row_count_for_planning(self, table: str) -> int:
         """Raise InternalError: the number of a private table's rows stays in the worker."""
         raise InternalError(f"how many rows {table} has is private")
+
+    @property
+    def supports(self) -> Supported | None:
+        """What the source's server computes, if it has one."""
+        return supported(self._source)
+
+    def ping(self) -> None:
+        """Raise `SourceFault` if a worker finds the source's server gone: other sources stay."""
+        if self.supports is not None:
+            text_of(self._do(Ping(self._source)))
 
     @property
     def sidecar_tables(self) -> frozenset[str]:

@@ -66,6 +66,13 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, slots=True)
+class Ping:
+    """Find out whether a source is there, as a job would find it."""
+
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
 class ReadColumns:
     """Read the names and types of the columns of a source's tables."""
 
@@ -102,6 +109,7 @@ Task = (
     RunJob
     | ReadPublic
     | Fingerprint
+    | Ping
     | ReadColumns
     | ReadPrepared
     | LoadCatalog

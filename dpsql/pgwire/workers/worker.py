@@ -49,6 +49,7 @@ from dpsql.pgwire.workers.tasks import (
     AskCatalog,
     Fingerprint,
     LoadCatalog,
+    Ping,
     ReadColumns,
     ReadPrepared,
     ReadPublic,
@@ -124,6 +125,9 @@ class _EnginePool:
                     return packed({"rows": self._engine(source).execute(sql, limit=limit).table})
                 case Fingerprint(source=source):
                     return TEXT + self._engine(source).fingerprint().encode()
+                case Ping(source=source):
+                    self._engine(source).ping()
+                    return TEXT
                 case ReadColumns(source=source):
                     return TEXT + json.dumps(dict(read_catalog(source))).encode()
                 case ReadPrepared(source=source, sidecar=sidecar):

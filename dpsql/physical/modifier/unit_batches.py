@@ -20,6 +20,7 @@ from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.lineage.lineage import has_row_units, private_scans
 from dpsql.emit.dialect.duckdb.function_call import cast
+from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.nodes import SALT_PARAMETER
 from dpsql.emit.release.contribution import sum_of
 from dpsql.emit.release.contributions import select_from
@@ -78,10 +79,47 @@ def rows_of_one_batch(rows: exp.Select) -> exp.Select:
     )
 
 
-def put_all_units(batches: Sequence[exp.Select]) -> None:
-    """In a tree that has `batches`, made by `rows_of_one_batch`, put the rows of all units."""
-    for batch in batches:
-        batch.replace(batch.args["from_"].this.this)
+def rows_of_all_units(rows: exp.Select) -> exp.Select:
+    """`rows` as they are."""
+    return rows
+
+
+class RowsByName:
+    """Rows that a tree has names for, so that two statements can be made of its text.
+
+    Writing a tree takes longer than replacing parts of its text, and the statement of all units
+    and that of one batch are the same but for the rows that they read.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[exp.Select] = []
+
+    def name(self, rows: exp.Select) -> exp.Select:
+        """What stands for `rows` in a tree."""
+        self._rows.append(rows)
+        return _named_rows(len(self._rows) - 1)
+
+    def filled(self, written: Sequence[str]) -> tuple[list[str], list[str]] | None:
+        """All texts that were written with names: with the rows of all units, and of one batch.
+
+        None unless each name stands there once and nowhere in the rows. It doesn't where a literal
+        has the text of one: `WHERE title = 'SELECT * FROM "rows 0"'`.
+        """
+        names = list(map(_named_rows, range(len(self._rows))))
+        marks, rows = list(map(rendered, names)), list(map(rendered, self._rows))
+        is_once = all(sum(text.count(mark) for text in written) == 1 for mark in marks)
+        if not is_once or any(mark in text for mark in marks for text in rows):
+            return None
+        of_all, of_one = list(written), list(written)
+        for name, mark, text in zip(names, marks, rows, strict=True):
+            batch = rendered(rows_of_one_batch(name)).replace(mark, text)
+            of_all = [each.replace(mark, text) for each in of_all]
+            of_one = [each.replace(mark, batch) for each in of_one]
+        return of_all, of_one
+
+
+def _named_rows(index: int) -> exp.Select:
+    return exp.select(exp.Star(), copy=False).from_(table(f"rows {index}"), copy=False)
 
 
 def sum_of_batches(groups: Sequence[str], sums: Sequence[str]) -> exp.Select:

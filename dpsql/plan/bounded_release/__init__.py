@@ -7,5 +7,6 @@
 | estimator       | how a released column follows from noisy statistics                 |
 | bounded_release | a release with its limits: contributions, per-unit groups, limits   |
 | engine_query    | the SQL and tables for the engine                                   |
+| server_query    | the same as statements that a server computes itself                |
 | column_names    | the columns by which the levels of that SQL hand on rows            |
 """

@@ -52,6 +52,11 @@ def term_names(statistic: int) -> tuple[str, str]:
     return f"r{statistic}", f"q{statistic}"
 
 
+def is_of_row(name: str) -> bool:
+    """Whether a column is an argument or a term of a row, which what reads it names repeatedly."""
+    return name[:1] in ("v", "w", "r", "q", "x") and name[1:].isdecimal()
+
+
 def argument_name(choice: int) -> str:
     """The argument of a cell choice."""
     return f"x{choice}"

@@ -29,6 +29,7 @@ from fractions import Fraction
 from typing import Any, assert_never
 
 from dpsql.errors import NotSupportedError
+from dpsql.installed_extra import install_extra
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
@@ -151,6 +152,6 @@ def _accounting() -> Any:
     except ImportError:
         raise NotSupportedError(
             "batches need dp-accounting, which isn't installed",
-            hint="run pip install 'dpsql[batch]'",
+            hint=f"run {install_extra('batch')}",
         ) from None
     return privacy_loss_distribution

@@ -8,6 +8,7 @@
 | estimate            | a column's value in one group                                         |
 | confidence_interval | how far noise may have moved a value                                  |
 | cross_group_terms   | sums over other groups, as statistics of each group                   |
+| value_errors        | how far noise may have moved each value of a column of means          |
 | released_table      | noisy integers → typed columns                                        |
 | moments             | variances, correlations and slopes from noisy moments                 |
 | moment_interval     | how far noise may have moved a variance, a correlation or a slope     |

@@ -55,12 +55,11 @@ def columns(bounded: BoundedRelease, groups: NoisyGroups, measurement: Measureme
 
 
 def auxiliary_statistics(bounded: BoundedRelease) -> tuple[int, ...]:
-    """The indices of noisy statistics that no column shows as they are, where all cells are shown.
+    """The indices of noisy statistics that columns are computed of, and that none shows as it is.
 
-    They are stored with the columns, so that sums and means can be made to add up later.
+    They are stored with the columns, so that errors of means can be told, and sums and means made
+    to add up later.
     """
-    if not bounded.shows_all_cells:
-        return ()
     indices = {index for output in bounded.outputs for index in statistic_indices(output.estimator)}
     return tuple(sorted(indices - {_plain(output) for output in bounded.outputs}))
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from dpsql.report.cost import paid
-from dpsql.report.error_columns import PLUS_MINUS, half_width_rows
+from dpsql.report.error_columns import PLUS_MINUS, clamped_rows, half_width_rows
 from dpsql.report.html.template import render
 from dpsql.report.result.python_value import Value, python_rows
 from dpsql.report.result.result import Result
@@ -23,7 +23,7 @@ MAX_CHARACTERS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A value as text; `is_noise` tells whether it is no farther from 0 than its 95 % error."""
+    """A value as text; `is_noise`: it is within its 95 % error of 0, or clamped."""
 
     text: str
     error: str
@@ -37,10 +37,16 @@ def answer_page(result: Result) -> str:
     numeric = [column[1] == NUMBER for column in result.description]
     some = result.table.slice(0, MAX_ROWS)
     widths = half_width_rows(result, some.num_rows)
+    clamped = clamped_rows(result, some.num_rows)
     rows = [
         [
-            _cell(value, None if errors is None else errors[number], is_number=is_number)
-            for value, errors, is_number in zip(row, widths, numeric, strict=True)
+            _cell(
+                value,
+                None if errors is None else errors[number],
+                is_number=is_number,
+                is_clamped=ends[number],
+            )
+            for value, errors, ends, is_number in zip(row, widths, clamped, numeric, strict=True)
         ]
         for number, row in enumerate(python_rows(some, result.types))
     ]
@@ -57,16 +63,19 @@ def _lines(result: Result) -> Iterator[str]:
         yield from result.privacy.notes
 
 
-def _cell(value: Value, width: float | None, *, is_number: bool) -> Cell:
+def _cell(value: Value, width: float | None, *, is_number: bool, is_clamped: bool) -> Cell:
     has_error = value is not None and width is not None
     return Cell(
         _cut(_text_of(value)),
         f"{PLUS_MINUS} {width:.6g}" if has_error else "",
         is_number,
         value is None,
-        isinstance(value, int | float | Decimal)
-        and width is not None
-        and abs(float(value)) <= width,
+        is_clamped
+        or (
+            isinstance(value, int | float | Decimal)
+            and width is not None
+            and abs(float(value)) <= width
+        ),
     )
 
 

@@ -19,7 +19,8 @@ class Result:
     """A table that may be shown: released, public, or about dpsql itself, as of SHOW.
 
     `privacy` is None where no query was answered. `half_widths` has the 95 % half-widths of each
-    column, and is empty where no column is noisy.
+    column, and is empty where no column is noisy. `clamped` tells for each column which values
+    stand at an end of all that they can be.
     """
 
     names: tuple[str, ...]
@@ -27,6 +28,7 @@ class Result:
     table: pa.Table
     privacy: Privacy | None = None
     half_widths: tuple[HalfWidth, ...] = ()
+    clamped: tuple[pa.Array | None, ...] = ()
 
     @property
     def description(self) -> tuple[Description, ...]:
@@ -36,7 +38,14 @@ class Result:
 
 def from_answer(answer: Answer) -> Result:
     """The result of a query."""
-    return Result(answer.names, answer.types, answer.table, answer.privacy, answer.half_widths)
+    return Result(
+        answer.names,
+        answer.types,
+        answer.table,
+        answer.privacy,
+        answer.half_widths,
+        answer.clamped,
+    )
 
 
 def text_result(names: Sequence[str], rows: Iterable[Sequence[str | None]]) -> Result:

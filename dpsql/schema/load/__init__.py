@@ -13,6 +13,7 @@
 | unit_path     | whose rows a table's are: paths from its columns to an entity     |
 | budget        | budget, per-query shares and analysts' caps                       |
 | paths         | where source, ledger and anchor lie on disk                       |
+| csv_form      | how CSV files are written                                         |
 | undeclared_columns | columns that the file leaves out, from the source |
 | column_types  | types that the file leaves out, from the source's catalogue       |
 """

@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import assert_never
 
 from dpsql.engine.opening import read_catalog
-from dpsql.engine.source import Columns, DuckDBSource, PostgresSource, ServerTable, SourceTable
+from dpsql.engine.source import (
+    PLAIN_CSV,
+    Columns,
+    DuckDBSource,
+    PostgresSource,
+    ServerTable,
+    SourceTable,
+)
 from dpsql.engine.source import Source as EngineSource
 from dpsql.schema.load.yaml_document import Document, DocumentPath
 from dpsql.schema.model import EntityUnit, Schema, Table
@@ -39,7 +46,7 @@ def engine_source(schema: Schema) -> EngineSource:
         case ServerSource(url=url):
             tables = tuple(_server_table(schema, table) for table in schema.tables.values())
             return PostgresSource(url, schema.version or "", tables)
-        case Source(path=path, files=files):
+        case Source(path=path, files=files, csv=forms):
             return DuckDBSource(
                 database=None if files else str(path),
                 tables=tuple(
@@ -48,6 +55,7 @@ def engine_source(schema: Schema) -> EngineSource:
                         file=str(files[name]) if files else None,
                         columns=_columns(table),
                         renamed=_renamed(table),
+                        csv=forms.get(name, PLAIN_CSV),
                     )
                     for name, table in schema.tables.items()
                 ),
@@ -103,7 +111,10 @@ def find_columns(
     if not source.path.exists():
         return None
     if source.files:
-        files = tuple(SourceTable(name, str(file)) for name, file in source.files.items())
+        files = tuple(
+            SourceTable(name, str(file), csv=source.csv.get(name, PLAIN_CSV))
+            for name, file in source.files.items()
+        )
         catalog = read(DuckDBSource(None, files))
     else:
         catalog = read(DuckDBSource(str(source.path)))

@@ -33,6 +33,7 @@ class SchemaSection(Section, frozen=True, kw_only=True):
     store: Literal["shared", "private"] = "shared"
     releases: int = 20
     version: object = None
+    push_down: Literal["auto", "always", "never"] | None = None
 
 
 class UnitSection(Section, frozen=True, kw_only=True):
@@ -70,6 +71,14 @@ class TableSection(Section, frozen=True, kw_only=True):
     time: str | None = None
     rows: int | None = None
     visible: bool = True
+    csv: dict[str, object] | None = None
+
+
+class CsvSection(Section, frozen=True, kw_only=True):
+    """How a table's CSV file is written."""
+
+    delimiter: str = ","
+    encoding: str = "utf-8"
 
 
 class ViewSection(Section, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from dpsql.schema.load.budget import (
     read_releases,
 )
 from dpsql.schema.load.column_types import Read, find_columns
+from dpsql.schema.load.csv_form import read_csv_forms
 from dpsql.schema.load.file_format import SchemaSection, TableSection, UnitSection, fill
 from dpsql.schema.load.identifiers import check_names, check_tables
 from dpsql.schema.load.paths import anchor_path, check_dataset, find_source, ledger_path
@@ -27,7 +28,7 @@ from dpsql.schema.load.yaml_document import Document, read_document
 from dpsql.schema.model import Neighbors, Schema, UnitKind
 from dpsql.schema.policy import policy_hash, policy_text
 from dpsql.schema.refresh_period import attach_time_columns, read_period
-from dpsql.schema.source_location import ServerSource, Source
+from dpsql.schema.source_location import PushDown, ServerSource, Source
 
 
 def load_schema(
@@ -63,7 +64,8 @@ def schema_of(
         name: read_unit_declaration(document, name, form, units) for name, form in forms.items()
     }
     _check_units(document, units, claims)
-    where = find_source(document, file.source, forms, source)
+    where = read_csv_forms(document, forms, find_source(document, file.source, forms, source))
+    where = _with_push_down(document, where, file.push_down)
     _check_version(document, where, file.version)
     source_columns = find_columns(where, forms, read)
     tables = {
@@ -113,6 +115,18 @@ def ledger_of(path: Path) -> tuple[Path | str, Path]:
     file = fill(SchemaSection, document, (), document.data)
     check_dataset(document, file.dataset)
     return ledger_path(document, file.ledger, file.dataset), document.path
+
+
+def _with_push_down(
+    document: Document, source: Source | ServerSource, written: str | None
+) -> Source | ServerSource:
+    if written is None:
+        return source
+    if isinstance(source, ServerSource):
+        return replace(source, push_down=PushDown(written))
+    raise document.error(
+        ("push_down",), "the source is no server, which could compute", "remove push_down"
+    )
 
 
 def _check_version(document: Document, source: Source | ServerSource, stated: object) -> None:

@@ -30,8 +30,7 @@ def add_public_columns(
 
 def is_delimited(source: Source | ServerSource, table: str) -> bool:
     """Whether a table's file is CSV, whose columns have no types of their own."""
-    files = {} if isinstance(source, ServerSource) else source.files
-    return table in files and files[table].suffix == ".csv"
+    return isinstance(source, Source) and source.is_delimited(table)
 
 
 def _with_undeclared(table: Table, source_columns: Mapping[str, str]) -> Mapping[str, Column]:

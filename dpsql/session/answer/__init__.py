@@ -6,7 +6,9 @@
 | stored_answer       | releases as the ledger has them: their charge, their tables as bytes   |
 | rollup              | answers summed from the noisy cells of stored ones, on request         |
 | consistent_totals   | grouping sets that are made to add up                                  |
+| default_limits      | limits that nobody chose, and that may leave rows out of an answer     |
 | column_errors       | how released columns were made, how far noise moved an answer's values |
+| row_errors          | how far noise moved each value of an answer                            |
 | answer              | what an analyst gets: a table, and what it cost                        |
 | answer_construction | the stage itself: what stands above the releases is finished           |
 """

@@ -16,8 +16,9 @@ from dpsql.schema.sql_type import SqlType
 class ColumnPrivacy:
     """How one released column was made: `half_width` holds with 95 % for each of its values.
 
-    `half_width` is None for a mean, whose error depends on the noisy count beside it: in groups of
-    many rows it is at most `rows_error` divided by their number. It is None for what is chosen by
+    `half_width` is None for a mean, whose error depends on the noisy count beside it, and stands in
+    the answer row by row: in groups of many rows it is at most `rows_error` divided by their
+    number. It is None for what is chosen by
     its rank, too, which is off by at most `rank_error` rows; `scale` is then that error's.
     """
 
@@ -43,8 +44,8 @@ class Privacy:
     `shown_columns` has for each column of the answer how its values were made, None for keys and
     for what is computed of released values; of values of several releases, how the noisiest were.
     Where a value was summed from a stored answer of more groups, `summed` is of how many noisy
-    cells it is, at most; their noise is in the half-widths. `notes` say which totals were made to
-    add up, and which weren't and why.
+    cells it is, at most; their noise is in the half-widths. `notes` name the default limits that
+    may have left rows out, and say which totals were made to add up, and which weren't and why.
     """
 
     loss: PrivacyLoss | None
@@ -63,7 +64,8 @@ class Answer:
     """A noisy table; names and types follow from the plan alone.
 
     `half_widths` has one for each column: how far noise may have moved its values.
-    `keys` are those of the stored releases that it was made of.
+    `keys` are those of the stored releases that it was made of. `clamped` tells for each column
+    which of its values stand at an end of all that they can be, None where none does.
     """
 
     table: pa.Table
@@ -72,3 +74,4 @@ class Answer:
     privacy: Privacy
     half_widths: tuple[HalfWidth, ...]
     keys: tuple[str, ...] = ()
+    clamped: tuple[pa.Array | None, ...] = ()

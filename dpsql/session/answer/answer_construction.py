@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
@@ -9,7 +10,9 @@ import pyarrow as pa
 
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer, Privacy
-from dpsql.session.answer.column_errors import answer_columns, column_privacy, half_widths
+from dpsql.session.answer.column_errors import answer_columns, column_privacy
+from dpsql.session.answer.default_limits import default_limit_notes
+from dpsql.session.answer.row_errors import error_notes, row_errors
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.run.charge_and_run import AnsweredBefore, Released, ReleasedTables
@@ -27,12 +30,12 @@ def build_answer(
             return answer
         case ReleasedTables(tables=tables) if not compiled.releases:
             rows = context.execution.public(compiled, tables)
-            return _answer(compiled, context.schema, rows, released)
+            return _answer(compiled, context.schema, rows, released, {})
         case ReleasedTables(tables=tables, stored=stored, rolled=rolled):
             context.progress("finishing the answer")
             consistent = compiled.consistency.without(rolled).tables(tables)
-            rows = context.execution.finish(compiled, consistent)
-            answer = _answer(compiled, context.schema, rows, released)
+            rows = context.execution.finish(compiled, compiled.finishing_tables(consistent))
+            answer = _answer(compiled, context.schema, rows, released, consistent)
             if not rolled and not compiled.saved_tables:
                 context.answers.add(compiled, answer, stored)
             return answer
@@ -41,13 +44,19 @@ def build_answer(
 
 
 def _answer(
-    compiled: CompiledStatement, schema: Schema, rows: pa.Table, released: ReleasedTables
+    compiled: CompiledStatement,
+    schema: Schema,
+    rows: pa.Table,
+    released: ReleasedTables,
+    tables: Mapping[str, pa.Table],
 ) -> Answer:
-    """The answer whose rows are `rows`, its columns named by their ids."""
+    """The answer whose rows are `rows`, its columns named by their ids, made of `tables`."""
     columns = compiled.statement.columns
     ordered = rows.select([f"c{c.id}" for c in columns])
     loss, receipt, rolled = released.loss, released.receipt, released.rolled
     shown_columns = answer_columns(compiled, rolled)
+    errors = row_errors(compiled, shown_columns, rows, tables, rolled)
+    names = compiled.statement.names
     privacy = Privacy(
         loss,
         epsilon_of(schema, loss.amount if loss else Fraction(0)),
@@ -61,11 +70,14 @@ def _answer(
         None if receipt is None else str(receipt.receipt_id),
         shown_columns,
         max((way.cells for way in rolled.values()), default=0),
-        compiled.consistency.without(rolled).notes,
+        (
+            *compiled.consistency.without(rolled).notes,
+            *default_limit_notes(compiled.releases),
+            *error_notes(compiled, errors, ordered),
+        ),
     )
     read = (rolled[r.name].source if r.name in rolled else r for r in compiled.releases)
     keys = tuple(dict.fromkeys(r.key for r in read if r.step.measurement.loss.amount))
     # Names may repeat; only the plan's columns are told apart, so they go beside the table.
     types = tuple(c.type for c in columns)
-    widths = half_widths(compiled, shown_columns, rows, rolled)
-    return Answer(ordered, compiled.statement.names, types, privacy, widths, keys)
+    return Answer(ordered, names, types, privacy, errors.half_widths, keys, errors.clamped)

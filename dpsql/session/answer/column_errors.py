@@ -1,4 +1,4 @@
-"""How released columns were made, and how far noise moved the values of an answer.
+"""How released columns were made, and how far noise moves values that all have one error.
 
 Told before anything runs: by the law of the noise alone, in which no data have a part.
 """
@@ -11,9 +11,6 @@ from fractions import Fraction
 from math import inf
 from types import MappingProxyType
 from typing import assert_never
-
-import numpy as np
-import pyarrow as pa
 
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
@@ -32,7 +29,7 @@ from dpsql.release.columns.confidence_interval import (
 )
 from dpsql.release.columns.cross_group_terms import localize
 from dpsql.release.selection_mechanism import SelectionMechanism
-from dpsql.session.answer.answer import ColumnPrivacy, HalfWidth
+from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.compile.column_provenance import Origin, origins
 from dpsql.session.compile.compiled import CompiledStatement
@@ -61,7 +58,7 @@ def answer_columns(
 
     Of a column with values of several releases, how the noisiest were.
     """
-    reader = _PrivacyReader(compiled, rolled)
+    reader = PrivacyReader(compiled, rolled)
     column_origins = (origins(compiled.plan, c.id) for c in compiled.statement.columns)
     return tuple(reader.noisiest(each) for each in column_origins)
 
@@ -79,34 +76,6 @@ def below_max_error(rolled: Rolled, max_error: Fraction | None) -> dict[str, Rol
 def _error(way: RollUp) -> float:
     columns = (way.noisier(column_of(way.source, index)) for index in way.outputs)
     return max(inf if c.half_width is None else c.half_width for c in columns)
-
-
-def half_widths(
-    compiled: CompiledStatement,
-    shown: tuple[ColumnPrivacy | None, ...],
-    finished: pa.Table,
-    rolled: Rolled,
-) -> tuple[HalfWidth, ...]:
-    """For each column of the answer the 95 % half-widths of its values, as `finished` has them.
-
-    `shown` are its `answer_columns`.
-    """
-    marked = compiled.tagged_union
-    all_widths: list[HalfWidth] = [
-        None if privacy is None else privacy.half_width for privacy in shown
-    ]
-    if marked is None:
-        return tuple(all_widths)
-    reader, arms = _PrivacyReader(compiled, rolled), finished.column(f"c{marked.tag.id}").to_numpy()
-    for index, column in enumerate(compiled.statement.columns):
-        privacies = [reader.noisiest(each) for each in marked.origins(column.id)]
-        widths = [None if one is None else one.half_width for one in privacies]
-        if len(set(widths)) == 1:
-            all_widths[index] = widths[0]
-        else:
-            numbers = np.array([np.nan if width is None else width for width in widths])[arms]
-            all_widths[index] = pa.array(numbers, mask=np.isnan(numbers))
-    return tuple(all_widths)
 
 
 def column_of(
@@ -151,7 +120,7 @@ def column_of(
             assert_never(missing)
 
 
-class _PrivacyReader:
+class PrivacyReader:
     """Finds how values of a statement's releases were made."""
 
     def __init__(self, compiled: CompiledStatement, rolled: Rolled) -> None:
@@ -162,6 +131,10 @@ class _PrivacyReader:
             for release in compiled.releases
             for index, output in enumerate(release.step.bounded.outputs)
         }
+
+    def release(self, origin: Origin) -> tuple[CompiledRelease, int]:
+        """The release that a column is of, and the column's index among its outputs."""
+        return self._indices[origin]
 
     def noisiest(self, origins: tuple[Origin, ...] | None) -> ColumnPrivacy | None:
         """How the noisiest of some values was made; None for keys and for what is computed."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import assert_never
+
+import pyarrow as pa
 
 from dpsql.analysis.local_privacy import local_only
 from dpsql.analysis.sensitivity import Sensitivity, sensitivity
@@ -19,21 +21,27 @@ from dpsql.bounding.public_facts import Facts
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.engine.digest import digest_of
+from dpsql.engine.opening import supported
 from dpsql.errors import Error, SeveralRows
 from dpsql.physical.engine_query import plan_release
+from dpsql.physical.way import Server, choose_way
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.prune_columns import unused
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.release.calibration import Measurement, calibrate, exact_measurement
+from dpsql.release.columns.value_errors import has_value_errors
 from dpsql.release.job import Step
 from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
+from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import Schema, Table
+from dpsql.schema.source_location import ServerSource
 from dpsql.session.answer.consistent_totals import Consistency, consistency
 from dpsql.session.compile.column_provenance import TaggedUnion, tagged_union
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.request import ANSWER, AnswerRequest, Request, SynopsisRequest
+from dpsql.session.compile.row_numbers import NumberedRows, numbered_rows
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
 from dpsql.session.explain.plan_visibility import Opaque, opaque
@@ -44,8 +52,9 @@ from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 class CompiledStatement:
     """A statement that is ready to be charged and run; no private row was read for it.
 
-    Its rows are told apart if they are `tagged_union`. The releases' keys are those of answers for
-    `version` of the data. `consistency` are made to add up before `postprocessing_sql`.
+    Its rows are told apart if they are `tagged_union`, and have numbers if they are `numbered`. The
+    releases' keys are those of answers for `version` of the data. `consistency` are made to add up
+    before `postprocessing_sql`.
     `saved_tables` are the tables that analysts keep and that are read, wherever in the plan.
     """
 
@@ -57,6 +66,7 @@ class CompiledStatement:
     request: Request
     options: QueryOptions
     tagged_union: TaggedUnion | None
+    numbered: NumberedRows | None
     consistency: Consistency = field(compare=False)
     saved_tables: tuple[Table, ...]
 
@@ -65,6 +75,22 @@ class CompiledStatement:
         """The SQL that makes the answer of the released tables."""
         plan = self.plan if self.tagged_union is None else self.tagged_union.plan
         return rendered(emit_plan(plan, {r.release: r.name for r in self.releases}))
+
+    @property
+    def finishing_sql(self) -> str:
+        """The same SQL, with the numbers that errors row by row need."""
+        if self.numbered is None:
+            return self.postprocessing_sql
+        names = {r.release: r.name for r in self.releases}
+        names |= {new: names[old] for new, old in self.numbered.releases.items()}
+        return rendered(emit_plan(self.numbered.plan, names))
+
+    def finishing_tables(self, released: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        """The released tables, by name, as `finishing_sql` reads them."""
+        if self.numbered is None:
+            return dict(released)
+        own = {r.name: released[r.name] for r in self.releases}
+        return {**released, **self.numbered.tables(own)}
 
     @property
     def loss(self) -> PrivacyLoss | None:
@@ -119,6 +145,7 @@ def compile_bound(
             one = compiler.compile(release, compiled)
             compiled[names[release]] = replace(one, opaque=hidden)
     all_compiled = tuple(compiled.values())
+    tagged = tagged_union(plan)
     return CompiledStatement(
         statement,
         plan,
@@ -127,10 +154,24 @@ def compile_bound(
         version,
         request,
         options,
-        tagged_union(plan),
+        tagged,
+        _numbered(plan, tagged, all_compiled),
         consistency(all_compiled, options.answer),
         saved_tables(plan),
     )
+
+
+def _numbered(
+    plan: Plan, tagged: TaggedUnion | None, releases: Sequence[CompiledRelease]
+) -> NumberedRows | None:
+    """`plan` with numbers of rows, where a released column has errors row by row."""
+    has_errors = any(
+        has_value_errors(output)
+        for release in releases
+        if release.opaque is None and release.step.measurement.mwem is None
+        for output in release.step.bounded.outputs
+    )
+    return numbered_rows(plan if tagged is None else tagged.plan) if has_errors else None
 
 
 def _check_single(statement: Statement, facts: Facts) -> None:
@@ -203,7 +244,8 @@ class _ReleaseCompiler:
         below = tuple(p for p in operators(release.source) if isinstance(p, Release))
         reads = [self.names[other] for other in dict.fromkeys(below)]
         reads += [table.engine_name for table in saved_tables(release.source)]
-        name = self.names[release]
+        name, server = self.names[release], self._server()
+        ways = None if server is None else choose_way(planned.choice, server)
         step = Step(
             name,
             bounded,
@@ -212,11 +254,20 @@ class _ReleaseCompiler:
             tuple(reads),
             planned.batches,
             planned.without_sidecar,
+            None if ways is None else ways.pushed,
         )
         keys = {other: earlier[self.names[other]].key for other in below}
         digests = release_digest(bounded, keys), digested(measurement)
         key = digest_of("key of an answer", *digests, self.schema.policy_hash, self.version)
-        return CompiledRelease(release, name, step, changes, key, planned.choice)
+        return CompiledRelease(release, name, step, changes, key, planned.choice, ways=ways)
+
+    def _server(self) -> Server | None:
+        """The source's server, if it has one, and what that computes."""
+        source = self.schema.source
+        computes = supported(engine_source(self.schema))
+        if not isinstance(source, ServerSource) or computes is None:
+            return None
+        return Server(computes, source.push_down)
 
     def _calibrated(
         self, bounded: BoundedRelease, changes: Sensitivity

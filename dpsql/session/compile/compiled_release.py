@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.physical.choose import Choice
+from dpsql.physical.way import Ways
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Release
 from dpsql.release.columns.released_table import auxiliary_statistics
@@ -17,7 +18,8 @@ from dpsql.session.explain.plan_visibility import Opaque
 class CompiledRelease:
     """One release of a statement: `key` identifies its noisy answer in the release store.
 
-    A release that reads others is drawn on their noisy rows, so their keys are part of its.
+    A release that reads others is drawn on their noisy rows, so their keys are part of its. `ways`
+    are those that a server allows, None where there is none; `choice` is the plan without it.
     """
 
     release: Release
@@ -27,6 +29,7 @@ class CompiledRelease:
     key: str
     choice: Choice
     opaque: Opaque | None = None
+    ways: Ways | None = None
 
     def display_name(self, column: Column) -> str:
         """What analysts are told a column of it is called."""

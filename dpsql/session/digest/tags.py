@@ -178,7 +178,11 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
 
 _SOURCES: Final[dict[type, Tagged]] = {
     DuckDBSource: Tagged("duckdb source", ("database", "tables")),
-    SourceTable: Tagged("source table", ("name", "file", "columns", "renamed")),
+    SourceTable: Tagged(
+        "source table",
+        ("name", "file", "columns", "renamed"),
+        {"csv": "the fingerprint of the data says how their files are written"},
+    ),
     PostgresSource: Tagged(
         "postgres source",
         ("version", "tables"),

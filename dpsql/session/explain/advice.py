@@ -9,16 +9,13 @@ from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
-    ByHash,
-    ByRank,
-    ByStoredRank,
     Contributions,
-    LimitGroups,
     OneRowPerUnit,
 )
 from dpsql.plan.bounded_release.statistic import Sum
 from dpsql.plan.traversal import columns
 from dpsql.schema.model import EntityUnit, Schema, Table
+from dpsql.session.answer.default_limits import default_limits
 from dpsql.session.compile.compiled_release import CompiledRelease
 
 
@@ -64,28 +61,13 @@ def _lists_units(table: Table, schema: Schema) -> bool:
 
 def _limits(bounded: BoundedRelease) -> Iterator[str]:
     """Limits that nobody chose; those that the schema states are taken as meant."""
-    limited, table = bounded.limited, highest_fanout_table(bounded.contributions)
-    if not isinstance(limited, LimitGroups) or one_row_per_unit(
-        bounded.contributions.source, declared
-    ):
-        return
-    chosen = table.limits.declared
-    groups, whose = table.limits.groups, table.limits.view or table.display_name
-    limit = limited.limit
-    is_cut = isinstance(limit, ByHash | ByRank | ByStoredRank) and limit.groups == groups > 1
-    if is_cut and "groups" not in chosen:
+    table = highest_fanout_table(bounded.contributions)
+    whose = table.limits.view or table.display_name
+    for name, value in default_limits(bounded).items():
         yield (
-            f"declare limits: {{groups: …}} of {whose}: {groups} is the default, and noise"
-            " grows with it"
+            f"declare limits: {{{name}: …}} of {whose}: {value} is the default, and noise grows"
+            " with it"
         )
-    rows = limited.source.rows_per_group
-    for name in ("rows_per_group", "rows"):
-        if rows > 1 and rows == getattr(table.limits, name) and name not in chosen:
-            yield (
-                f"declare limits: {{{name}: …}} of {whose}: {rows} is the default, and noise"
-                " grows with it"
-            )
-            return
 
 
 def _domains(terms: Contributions) -> Iterator[str]:

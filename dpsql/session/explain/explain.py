@@ -8,6 +8,8 @@ from itertools import starmap
 
 from dpsql.analysis.local_privacy import local_only
 from dpsql.analysis.plan_text import plan_lines, tree_lines, view_line
+from dpsql.physical.choose import Candidate
+from dpsql.physical.way import Way
 from dpsql.plan.operator import Plan, PublicStatement, Scan
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import Accounting
@@ -73,14 +75,32 @@ def _release(
     return ReleaseReport(
         release.name,
         tuple(starmap(OperatorLine, plan_lines(read, distance.steps))),
-        (*bounded.notes, *filter(None, [release.choice.plan.note])),
+        (*bounded.notes, *filter(None, _way_notes(release))),
         tuple(sensitivities(release, distance)),
         noise,
         release.step.measurement.threshold,
-        _printed_sql(release.step.query.sql, *operators(bounded.contributions.source)),
+        _printed_sql(_sql(release), *operators(bounded.contributions.source)),
         column_changes(release),
-        tuple(StrategyLine(c.name, float(c.estimate)) for c in release.choice.candidates),
+        tuple(StrategyLine(c.name, float(c.estimate)) for c in _candidates(release)),
     )
+
+
+def _sql(release: CompiledRelease) -> str:
+    pushed = release.step.pushed
+    return release.step.query.sql if pushed is None else pushed.totals.sql
+
+
+def _candidates(release: CompiledRelease) -> tuple[Candidate | Way, ...]:
+    """What may be run, the chosen one first: of a server's rows, the ways to have them."""
+    return release.choice.candidates if release.ways is None else release.ways.ways
+
+
+def _way_notes(release: CompiledRelease) -> tuple[str, ...]:
+    if release.ways is None:
+        return (release.choice.plan.note,)
+    if release.step.pushed is not None:
+        return (release.ways.note,)
+    return (release.choice.plan.note, release.ways.note)
 
 
 def _printed_sql(sql: str, *parts: Plan) -> str:

@@ -20,7 +20,8 @@ from dpsql.session.run.public_tables import public_scans
 
 def no_rows(compiled: CompiledStatement) -> dict[str, pa.Table]:
     """The tables that the answer of `compiled` is made of, without their rows."""
-    tables = {release.name: _released(release) for release in compiled.releases}
+    released = {release.name: _released(release) for release in compiled.releases}
+    tables = compiled.finishing_tables(released)
     for name, scan in public_scans(compiled.plan).items():
         tables[name] = _empty((column.name, column.type) for column in scan.columns)
     return tables

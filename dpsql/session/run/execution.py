@@ -103,8 +103,8 @@ class Execution:
         )
 
     def check(self, compiled: CompiledStatement) -> None:
-        """Fail now, if there is no source, or what stands above can't be computed of any rows."""
-        self.source()
+        """Fail now, if the source is gone, or what stands above can't be computed of any rows."""
+        self.source().ping()
         tables = no_rows(compiled)
         if project_without_engine(compiled, tables) is not None:
             return
@@ -158,7 +158,7 @@ class Execution:
     def _finish(self, compiled: CompiledStatement) -> str:
         """The SQL of the answer: tried before the charge, and run after it."""
         if self._finishing is None or self._finishing[0] is not compiled:
-            self._finishing = compiled, compiled.postprocessing_sql
+            self._finishing = compiled, compiled.finishing_sql
         return self._finishing[1]
 
     def _above(

@@ -45,10 +45,15 @@ def project_without_engine(
     if len(compiled.releases) != 1 or compiled.tagged_union is not None:
         return None
     (release,) = compiled.releases
-    rows = _rows(compiled.plan, release.release, released[release.name])
+    plan, numbered = compiled.plan, compiled.numbered
+    own = release.release
+    if numbered is not None:
+        plan = numbered.plan
+        own = next(new for new, old in numbered.releases.items() if old == own)
+    rows = _rows(plan, own, released[release.name])
     if rows is None:
         return None
-    names = [f"c{column.id}" for column in output_columns(compiled.plan)]
+    names = [f"c{column.id}" for column in output_columns(plan)]
     return pa.table([rows.columns[name] for name in names], names=names) if names else None
 
 

@@ -153,9 +153,42 @@ def _arithmetic(arithmetic: Arithmetic) -> exp.Expr:
             return exp.Paren(this=_ARITHMETIC[op](this=first, expression=second))
         case (Integer() | Decimal()) as kind, op if op is not ArithmeticOperator.DIVIDE:
             first, second = (guard.exact(emit_expression(t)) for t in (left, right))
-            return guard.in_range(_ARITHMETIC[op](this=first, expression=second), kind)
+            computed = _ARITHMETIC[op](this=first, expression=second)
+            if _always_fits(arithmetic, kind):
+                return exp.Paren(this=computed)
+            return guard.in_range(computed, kind)
         case kind, op:
             raise guard.refused(f"{op.value} of type {kind}")
+
+
+def _always_fits(arithmetic: Arithmetic, kind: Integer | Decimal) -> bool:
+    """Whether `kind` has all values that operands of such types can make: a guard takes long."""
+    ranges = [_range(operand) for operand in (arithmetic.left, arithmetic.right)]
+    if None in ranges:
+        return False
+    (low, high), (other_low, other_high) = (ends for ends in ranges if ends is not None)
+    match arithmetic.op:
+        case ArithmeticOperator.ADD:
+            ends = low + other_low, high + other_high
+        case ArithmeticOperator.SUBTRACT:
+            ends = low - other_high, high - other_low
+        case _:
+            products = [a * b for a in (low, high) for b in (other_low, other_high)]
+            ends = min(products), max(products)
+    lower, upper, _ = guard.range_of(kind)
+    return lower <= ends[0] and ends[1] <= upper
+
+
+def _range(operand: Expression) -> tuple[Fraction, Fraction] | None:
+    """The ends of an exact operand's values: its own, if it is a constant, or those of its type."""
+    match operand, operand.type:
+        case Literal(value=int() | Fraction() as value), Integer() | Decimal():
+            return Fraction(value), Fraction(value)
+        case _, Integer() | Decimal() as kind:
+            low, high, _ = guard.range_of(kind)
+            return low, high
+        case _:
+            return None
 
 
 def _double(operand: Expression) -> exp.Expr:

@@ -3,50 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from sqlglot import exp
 
 from dpsql.emit.dialect.postgres import guard
-from dpsql.emit.dialect.postgres.lower import DomainRows, Lowering, Parameter
+from dpsql.emit.dialect.postgres.lower import DomainRows, Lowering
 from dpsql.emit.sql.expression_writer import OF_TERMS
 from dpsql.emit.sql.query_writer import OF_QUERIES
 from dpsql.emit.sql.writer import UnknownNode, Write, Writer, node_args, write_list
+from dpsql.engine.postgres.semantics import SUPPORTED
 from dpsql.plan.bounded_release.engine_query import DomainTable
-
-NAME: Final = "PostgreSQL"
-
-STRATEGIES: Final = frozenset({"SumRows", "AggregateBelowJoin", "CountUnitsFirst", "PerUnit"})
-"""The physical strategies whose statements PostgreSQL takes; bit sets and sidecars it doesn't."""
-
-_FUNCTIONS: Final = frozenset(
-    {
-        *("ABS", "CEIL", "DIV", "FLOOR", "GREATEST", "LEAST", "MOD", "NULLIF", "ROUND", "TRUNC"),
-        *("DATE_PART", "DATE_TRUNC", "LEFT", "LENGTH", "STARTS_WITH", "STRPOS", "SUBSTR"),
-        *("BOOL_AND", "BOOL_OR", "COUNT", "MAX", "MIN", "SUM"),
-        *("DENSE_RANK", "HASHTEXTEXTENDED", "ROW_NUMBER"),
-    }
-)
-
-_TYPES: Final = frozenset(
-    {"BIGINT", "BOOLEAN", "DATE", "DOUBLE PRECISION", "INTEGER", "NUMERIC", "TEXT", "TIMESTAMP"}
-)
+from dpsql.plan.bounded_release.server_query import ServerStatement
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A SELECT for PostgreSQL, and what each of its parameters, from $1 on, stands for."""
+def rendered(
+    tree: exp.Expr,
+    domains: tuple[DomainTable, ...] = (),
+    columns: tuple[tuple[str, str], ...] = (),
+) -> ServerStatement:
+    """`tree`, in neutral nodes, in PostgreSQL's SQL; Refused for what isn't on its lists.
 
-    sql: str
-    parameters: tuple[Parameter, ...]
-
-
-def rendered(tree: exp.Expr, domains: tuple[DomainTable, ...] = ()) -> Statement:
-    """`tree`, in neutral nodes, in PostgreSQL's SQL; Refused for what isn't on its lists."""
-    lowering = Lowering({domain.name: domain for domain in domains})
-    lowered = lowering.lower(tree)
-    return Statement(_text(lowered), tuple(lowering.parameters))
+    Its rows have `columns`, by their names and DuckDB types.
+    """
+    own = frozenset(cte.alias for cte in tree.find_all(exp.CTE))
+    lowering = Lowering({domain.name: domain for domain in domains}, own)
+    text = _text(lowering.lower(tree))
+    tables, names = frozenset(lowering.tables), frozenset(lowering.names)
+    return ServerStatement(text, tuple(lowering.parameters), tables, names, columns)
 
 
 def _text(node: exp.Expr) -> str:
@@ -78,7 +62,7 @@ def _literal(node: exp.Literal, write: Write) -> str:
 def _called(node: exp.Anonymous, write: Write) -> str:
     args = node_args(node, "this", "expressions")
     name = str(args["this"]).upper()
-    if name not in _FUNCTIONS:
+    if name not in SUPPORTED.functions:
         raise guard.refused(name.lower())
     return f"{name}({write_list(args.get('expressions') or [], write)})"
 
@@ -86,7 +70,7 @@ def _called(node: exp.Anonymous, write: Write) -> str:
 def _cast(node: exp.Cast, write: Write) -> str:
     args = node_args(node, "this", "to")
     name = str(args["to"].args.get("kind"))
-    if name.removesuffix("[]") not in _TYPES:
+    if name.removesuffix("[]") not in SUPPORTED.types:
         raise UnknownNode
     return f"CAST({write(args['this'])} AS {name})"
 
@@ -110,7 +94,10 @@ def _set(node: exp.SetOperation, write: Write) -> str:
     word = _SETS[type(node)] + (" ALL" if args.get("distinct") is False else "")
     arms = (args["this"], args["expression"])
     return f" {word} ".join(
-        write(arm) if isinstance(arm, exp.Select) else f"({write(arm)})" for arm in arms
+        write(arm)
+        if isinstance(arm, exp.Select) and not arm.args.get("offset")
+        else f"({write(arm)})"
+        for arm in arms
     )
 
 
@@ -175,10 +162,57 @@ _SETS: Final[Mapping[type[exp.Expr], str]] = {
     exp.Except: "EXCEPT",
 }
 
-_NOT_HERE: Final = {exp.IntDiv, exp.TryCast, exp.DataType, exp.Qualify}
+_SHARED_TERMS: Final = (
+    exp.Add,
+    exp.Sub,
+    exp.Mul,
+    exp.EQ,
+    exp.NEQ,
+    exp.LT,
+    exp.LTE,
+    exp.GT,
+    exp.GTE,
+    exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+    exp.And,
+    exp.Or,
+    exp.Column,
+    exp.Boolean,
+    exp.Null,
+    exp.Star,
+    exp.Paren,
+    exp.Not,
+    exp.Neg,
+    exp.Is,
+    exp.Between,
+    exp.In,
+    exp.Case,
+    exp.Coalesce,
+    exp.Count,
+    exp.Window,
+    exp.Alias,
+)
+
+_SHARED_CLAUSES: Final = (
+    exp.From,
+    exp.Where,
+    exp.Having,
+    exp.Limit,
+    exp.Offset,
+    exp.Select,
+    exp.With,
+    exp.CTE,
+    exp.Subquery,
+    exp.Exists,
+    exp.Table,
+    exp.Join,
+    exp.Group,
+    exp.Order,
+)
 
 _WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {
-    **{kind: write for kind, write in {**OF_TERMS, **OF_QUERIES}.items() if kind not in _NOT_HERE},
+    **{kind: OF_TERMS[kind] for kind in _SHARED_TERMS},
+    **{kind: OF_QUERIES[kind] for kind in _SHARED_CLAUSES},
     **dict.fromkeys(_BINARY, _binary),
     **dict.fromkeys(_SETS, _set),
     exp.Identifier: _identifier,

@@ -8,8 +8,10 @@ from typing import assert_never
 
 import click
 
+from dpsql.cli.check.limits_text import left_out
 from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.engine.atomic_file import remove_left_behind
+from dpsql.engine.duckdb.csv import is_text
 from dpsql.engine.duckdb.read_check import Reading
 from dpsql.engine.engine import Engine
 from dpsql.engine.opening import read_catalog
@@ -28,6 +30,7 @@ from dpsql.schema.source_location import Source
 from dpsql.schema.verify import verify_keys
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import existing_ledger, ledger_location
+from dpsql.session.limited_rows import limited_rows
 from dpsql.session.sidecar import old_files, open_source, remove_left, sidecar_path
 from dpsql.session.unit_rows import without_unit
 
@@ -85,8 +88,9 @@ def _verified(
 ) -> tuple[Mapping[str, bool], Mapping[str, int], Sequence[str]]:
     """Open the source as queries do, and check its rows.
 
-    Returns by table whether its key holds, and its number of rows, and lines on rows without a
-    unit. `engines` and `stops` get the engine, and the functions that interrupt the work.
+    Returns by table whether its key holds, and its number of rows, and lines on rows that count
+    nowhere, for want of a unit or by limits. `engines` and `stops` get the engine, and the
+    functions that interrupt the work.
     """
     if isinstance(schema.source, Source) and not schema.source.path.exists():
         raise SourceFault(
@@ -106,12 +110,21 @@ def _verified(
             hint="restore it from a copy: every query that needs it fails, and is charged once",
         )
     watch.step("verifying keys")
+    unread = () if isinstance(source, PostgresSource) else source.tables
+    for table in unread:
+        if table.file is not None and table.is_delimited and not is_text(table.file, table.csv):
+            echo_err(
+                f"{table.file} has bytes that are no {table.csv.encoding}, and are read as ?: if it"
+                f" is another encoding, write csv: {{encoding: windows-1252}} in {table.name}"
+            )
     holds = verify_keys(schema, engines[0])
     watch.step("looking for rows without a unit")
     lacking = [
         _lacking(table, count, rows[table.name])
         for table, count in without_unit(schema, engines[0], rows)
     ]
+    watch.step("looking for rows that limits leave out")
+    lacking += left_out(limited_rows(schema, engines[0], rows))
     return holds, rows, lacking
 
 

@@ -1,0 +1,39 @@
+"""What limits leave out, in words for the owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from dpsql.session.limited_rows import LimitedRows
+
+_KEYS_SHOWN = 6
+
+
+def left_out(cuts: Iterable[LimitedRows]) -> Iterator[str]:
+    """A line for each table and limit that leaves rows out, and one on what can be done."""
+    is_default = False
+    for (table, limit), same in groupby(cuts_in_order(cuts), lambda cut: (cut.table, cut.limit)):
+        each = list(same)
+        default = limit not in table.limits.declared
+        is_default |= default
+        value = f"{limit}: {each[0].value}{' (default)' if default else ''}"
+        first, *others = (f"by {cut.key}" if cut.key else "in total" for cut in each[:_KEYS_SHOWN])
+        parts = [f"{_percent(each[0].part)} of its rows {first}"]
+        parts += [f"{_percent(c.part)} {by}" for c, by in zip(each[1:], others, strict=False)]
+        yield f"{table.name}: limit {value} leaves out {', '.join(parts)}"
+    if is_default:
+        yield (
+            "answers are too small by what limits leave out, which no ± tells: declare limits: by"
+            " what a unit has; higher ones make more noise"
+        )
+
+
+def cuts_in_order(cuts: Iterable[LimitedRows]) -> list[LimitedRows]:
+    """The cuts of each table by limit, those that cut most first."""
+    order = ("rows", "rows_per_group", "groups")
+    return sorted(cuts, key=lambda cut: (cut.table.name, order.index(cut.limit), -cut.part))
+
+
+def _percent(part: float) -> str:
+    return "less than 0.1 %" if part < 0.001 else f"{100 * part:.3g} %"

@@ -1,0 +1,38 @@
+"""What of a statement an engine's server computes itself, and how rows of it are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.engine.source import Columns
+
+
+@dataclass(frozen=True, slots=True)
+class Supported:
+    """What a server computes, by the names of its `dialect`: nothing else is emitted for it.
+
+    `strategies` are physical ones; `functions` and `types` are those of its SQL.
+    """
+
+    dialect: str
+    strategies: frozenset[str]
+    functions: frozenset[str]
+    types: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSelect:
+    """A SELECT of ours in the server's SQL, over `tables` by the names that statements use.
+
+    `names` are all names in it, of columns among them. `columns` are the names of its rows'
+    columns, in order, and the DuckDB types as which they are handed out.
+    """
+
+    sql: str
+    tables: frozenset[str]
+    names: frozenset[str]
+    columns: Columns
+
+
+ServerParameter = str | tuple[str | None, ...]
+"""A text, or an array of texts, which the statement casts."""

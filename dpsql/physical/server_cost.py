@@ -1,0 +1,105 @@
+"""What a release is taken to cost where its rows are on a server: computed there, or pulled.
+
+In passes over the rows, as all estimates; all tables are taken to have as many, since how many they
+have is private. Figures are processor time on TPC-H at scale 0.1 (docs/adr/0017 has them), in units
+of what DuckDB takes to read a row and sum it, 7 ns. One backend of PostgreSQL sums in numeric, and
+finds units in hash tables row by row; columns are pulled in binary, numerics as texts.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from dpsql.physical.selectivity import selectivity
+from dpsql.plan.bounded_release.bounded_release import (
+    ByHash,
+    ByRank,
+    ByStoredRank,
+    Contributions,
+    Limited,
+    LimitGroups,
+    contributions_of,
+)
+from dpsql.plan.bounded_release.statistic import RowCount, UnitCount
+from dpsql.plan.operator import Scan
+from dpsql.plan.traversal import operators
+from dpsql.schema.model import EntityUnit
+from dpsql.schema.sql_type import Decimal, SqlType, Varchar
+
+SERVER_READ: Final = Fraction(20)
+"""To read a table's rows, before a condition is asked of them."""
+
+SERVER_JOIN: Final = Fraction(15)
+"""To join the rows that are left with those of one more table."""
+
+SERVER_UNITS: Final = Fraction(40)
+"""To find the unit and group of each row: a count of lines takes 91."""
+
+SERVER_SUM: Final = Fraction(75)
+"""To clamp and sum a column in numeric: by flags, with three sums, 326."""
+
+SERVER_CHOICE: Final = Fraction(400)
+"""To sort each unit's groups by a hash: by clerk 509, by month 535."""
+
+PULL_TABLE: Final = Fraction(20)
+"""To send a table's rows and take them in, before any column."""
+
+PULL_WHOLE: Final = Fraction(15)
+"""To send a column of numbers or days."""
+
+PULL_TEXT: Final = Fraction(25)
+"""To send a column of texts."""
+
+PULL_DECIMAL: Final = Fraction(40)
+"""To send a column of decimals, as texts that are read again."""
+
+
+def cost_on_server(limited: Limited) -> Fraction:
+    """To compute a release on the server."""
+    terms = contributions_of(limited)
+    tables = _tables(terms)
+    sums = sum(not isinstance(s.term, RowCount | UnitCount) for s in terms.statistics)
+    each = SERVER_JOIN * (tables - 1) + SERVER_SUM * sums
+    if isinstance(limited, LimitGroups):
+        each += SERVER_UNITS
+        is_chosen = isinstance(limited.limit, ByHash | ByRank | ByStoredRank)
+        each += SERVER_CHOICE * (is_chosen + len(terms.cell_choices))
+    return SERVER_READ * tables + each * selectivity(terms.source)
+
+
+def cost_of_pulling(terms: Contributions) -> Fraction:
+    """To read the needed columns of the needed tables, whole, into memory."""
+    cost = PULL_TABLE * _tables(terms)
+    for scan in _scans(terms):
+        cost += sum((_to_send(column.type) for column in scan.columns), start=Fraction(0))
+        own = scan.table.ownership
+        if isinstance(own, EntityUnit) and scan.unit is not None:
+            # Of each table on the way its key, and what leads to the next one.
+            cost += PULL_WHOLE * (1 + 2 * sum(len(hop.pairs) for hop in own.hops))
+    return cost
+
+
+def _to_send(kind: SqlType) -> Fraction:
+    match kind:
+        case Decimal():
+            return PULL_DECIMAL
+        case Varchar():
+            return PULL_TEXT
+        case _:
+            return PULL_WHOLE
+
+
+def _tables(terms: Contributions) -> int:
+    """How many tables are read, those that lead to a row's unit among them."""
+    hops = (
+        len(scan.table.ownership.hops)
+        for scan in _scans(terms)
+        if isinstance(scan.table.ownership, EntityUnit) and scan.unit is not None
+    )
+    scans = _scans(terms)
+    return len(scans) + sum(hops)
+
+
+def _scans(terms: Contributions) -> list[Scan]:
+    return [plan for plan in operators(terms.source) if isinstance(plan, Scan)]

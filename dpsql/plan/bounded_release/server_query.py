@@ -1,0 +1,55 @@
+"""A release as statements that a server computes of its own rows, in its own SQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.plan.bounded_release.engine_query import DomainTable
+
+
+@dataclass(frozen=True, slots=True)
+class Salt:
+    """The parameter that is the secret key of hashes, a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainColumn:
+    """The parameter that is an array of the cells' numbers of `domain`, or of their `key`."""
+
+    domain: DomainTable
+    key: int | None
+
+
+Parameter = Salt | DomainColumn
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatement:
+    """A SELECT in a server's SQL, and what each of its parameters, from $1 on, stands for.
+
+    `tables` are those of the schema that it reads, by the names that statements use, and `names`
+    all names in it. `columns` are its rows' names and DuckDB types, empty where nobody reads them.
+    """
+
+    sql: str
+    parameters: tuple[Parameter, ...]
+    tables: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    columns: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ServerQuery:
+    """The statement of a release's integers, and those of its cells' counts, by one strategy.
+
+    They have the columns of EngineQuery and Histogram, and are executed with the same salt.
+    """
+
+    strategy: str
+    totals: ServerStatement
+    histograms: tuple[ServerStatement, ...]
+
+    @property
+    def statements(self) -> tuple[ServerStatement, ...]:
+        """All of them: either the server computes each, or none."""
+        return (self.totals, *self.histograms)

@@ -1,0 +1,146 @@
+"""How far noise moved each value of an answer, and which values it put at the end of their range.
+
+Sums have one error each, by the law of the noise. Where rows are of several releases, or a column
+is one of means, the error is another in each row: that of the released row that it is from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from dpsql.plan.bounded_release.estimator import row_count_index
+from dpsql.release.columns.value_errors import ValueErrors, has_value_errors, value_errors
+from dpsql.session.answer.answer import ColumnPrivacy, HalfWidth
+from dpsql.session.answer.column_errors import NOTHING, PrivacyReader, Rolled
+from dpsql.session.compile.column_provenance import Origin, origins
+from dpsql.session.compile.compiled import CompiledStatement
+
+
+@dataclass(frozen=True, slots=True)
+class RowErrors:
+    """For each column of an answer the half-widths of its values, and which of them are clamped.
+
+    `clamped` is None for columns that have no such value.
+    """
+
+    half_widths: tuple[HalfWidth, ...]
+    clamped: tuple[pa.Array | None, ...]
+
+
+def row_errors(
+    compiled: CompiledStatement,
+    shown: Sequence[ColumnPrivacy | None],
+    finished: pa.Table,
+    released: Mapping[str, pa.Table],
+    rolled: Rolled,
+) -> RowErrors:
+    """The 95 % half-widths of an answer's values, whose rows are `finished`, made of `released`.
+
+    `shown` are its `answer_columns`.
+    """
+    widths: list[HalfWidth] = [None if one is None else one.half_width for one in shown]
+    clamped: list[pa.Array | None] = [None] * len(shown)
+    if compiled.tagged_union is None and compiled.numbered is None:
+        return RowErrors(tuple(widths), tuple(clamped))
+    reader = _ErrorReader(compiled, finished, released, rolled)
+    for index, column in enumerate(compiled.statement.columns):
+        widths[index], clamped[index] = reader.errors(column.id)
+    return RowErrors(tuple(widths), tuple(clamped))
+
+
+def error_notes(compiled: CompiledStatement, errors: RowErrors, rows: pa.Table) -> Iterator[str]:
+    """What is to be said of columns whose values noise decided: which these are, and how many."""
+    privacy, columns = PrivacyReader(compiled, NOTHING), compiled.statement.columns
+    for name, column, clamped, values in zip(
+        compiled.statement.names, columns, errors.clamped, rows.columns, strict=True
+    ):
+        if clamped is not None:
+            yield (
+                f"{name}: {sum(clamped.to_pylist())} of {len(values)} stand at an end of all that"
+                " they can be, where noise has put them"
+            )
+        if values.null_count and _needs_rows(compiled, privacy, column.id):
+            yield (
+                f"{name}: {values.null_count} of {len(values)} are NULL, since their groups may be"
+                " empty, as far as noise tells"
+            )
+
+
+def _needs_rows(compiled: CompiledStatement, privacy: PrivacyReader, column: int) -> bool:
+    """Whether values of a column are NULL in groups that may be empty."""
+    released = (privacy.release(origin) for origin in origins(compiled.plan, column) or ())
+    return any(
+        row_count_index(release.step.bounded.outputs[index].estimator) is not None
+        for release, index in released
+    )
+
+
+class _ErrorReader:
+    """Finds the error of each value of an answer's columns."""
+
+    def __init__(
+        self,
+        compiled: CompiledStatement,
+        finished: pa.Table,
+        released: Mapping[str, pa.Table],
+        rolled: Rolled,
+    ) -> None:
+        self._compiled = compiled
+        self._released = released
+        self._rolled = rolled
+        self._count = finished.num_rows
+        self._privacy = PrivacyReader(compiled, rolled)
+        union, numbered = compiled.tagged_union, compiled.numbered
+        self._arms = np.zeros(self._count, dtype=np.int64)
+        if union is not None:
+            self._arms = finished.column(f"c{union.tag.id}").to_numpy()
+        # An arm without numbers has no released rows.
+        self._rows = np.zeros(self._count, dtype=np.int64)
+        if numbered is not None:
+            self._rows = finished.column(f"c{numbered.row.id}").fill_null(0).to_numpy()
+
+    def errors(self, column: int) -> tuple[HalfWidth, pa.Array | None]:
+        """The half-widths of a column's values, and which are clamped; None if none is.
+
+        What they are is known of the statement: one for all rows, one for each, or none.
+        """
+        union = self._compiled.tagged_union
+        arms = (origins(self._compiled.plan, column),) if union is None else union.origins(column)
+        by_row = [self._of_rows(each) for each in arms]
+        privacies = [self._privacy.noisiest(each) for each in arms]
+        by_arm = [None if one is None else one.half_width for one in privacies]
+        if len(set(by_arm)) == 1 and not any(by_row):
+            return by_arm[0], None
+        widths = np.full(self._count, np.nan)
+        clamped = np.zeros(self._count, dtype=np.bool_)
+        for arm, (own, width) in enumerate(zip(by_row, by_arm, strict=True)):
+            inside = self._arms == arm
+            if own is not None:
+                rows = self._rows[inside]
+                widths[inside], clamped[inside] = own.half_widths[rows], own.clamped[rows]
+            elif width is not None:
+                widths[inside] = width
+        return (
+            pa.array(widths, mask=np.isnan(widths)),
+            pa.array(clamped) if clamped.any() else None,
+        )
+
+    def _of_rows(self, arm_origins: tuple[Origin, ...] | None) -> ValueErrors | None:
+        """The errors of a released column of means, by the released row; None for another."""
+        if self._compiled.numbered is None or arm_origins is None or len(arm_origins) != 1:
+            return None
+        release, index = self._privacy.release(arm_origins[0])
+        bounded = release.step.bounded
+        if (
+            not has_value_errors(bounded.outputs[index])
+            or release.opaque is not None
+            or release.step.measurement.mwem is not None
+            or release.name in self._rolled
+        ):
+            return None
+        spreads = self._compiled.consistency.without(self._rolled).spreads(release)
+        return value_errors(bounded, index, self._released[release.name], spreads)
