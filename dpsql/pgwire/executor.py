@@ -25,6 +25,7 @@ from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.result_messages import described, encoded, reported
 from dpsql.pgwire.session_settings import SessionSettings
 from dpsql.pgwire.sql import commands as c
+from dpsql.pgwire.sql.cursor_statement import Declare, Fetch
 from dpsql.pgwire.sql.translate import Translated
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
 from dpsql.schema.model import Schema
@@ -101,7 +102,7 @@ class Executor(NamedObjects):
             case c.Execute():
                 executed = self._executed(statement.command, portal)
                 yield from self._query(executed, None, with_columns=with_columns)
-            case c.Fetch():
+            case Fetch():
                 yield from self._fetch(portal, statement.command, with_columns=with_columns)
             case c.Copy():
                 yield from self._copy(statement.command)
@@ -146,7 +147,7 @@ class Executor(NamedObjects):
             case c.Prepare():
                 self._prepare(command)
                 yield b.complete("PREPARE")
-            case c.Declare():
+            case Declare():
                 self._declare(command)
                 yield b.complete("DECLARE CURSOR")
             case c.CloseCursor(name=name):
@@ -154,7 +155,7 @@ class Executor(NamedObjects):
                 yield b.complete("CLOSE CURSOR" if name else "CLOSE CURSOR ALL")
             case c.NoOp(tag=tag):
                 yield b.complete(tag)
-            case c.Query() | c.Show() | c.Execute() | c.Fetch() | c.Copy() | c.DpsqlCommand():
+            case c.Query() | c.Show() | c.Execute() | Fetch() | c.Copy() | c.DpsqlCommand():
                 raise AssertionError
             case missing:
                 assert_never(missing)
@@ -240,7 +241,7 @@ class Executor(NamedObjects):
         }
         return Portal(prepared, values, portal.formats)
 
-    def _declare(self, command: c.Declare) -> None:
+    def _declare(self, command: Declare) -> None:
         if command.name in self.portals:
             raise NameTaken(f"cursor {command.name[:60]} exists already")
         if len(self.portals) >= self._limits.portals:
@@ -254,7 +255,7 @@ class Executor(NamedObjects):
         self.describe_portal(portal)
         self.portals[command.name] = portal
 
-    def _fetch(self, portal: Portal, command: c.Fetch, *, with_columns: bool) -> Iterator[bytes]:
+    def _fetch(self, portal: Portal, command: Fetch, *, with_columns: bool) -> Iterator[bytes]:
         cursor = self.portal(command.name)
         columns = self.describe_portal(cursor) or ()
         begun = cursor.answer is not None
@@ -291,7 +292,7 @@ class Executor(NamedObjects):
                 return self._show(name)[0]
             case c.Execute() as command:
                 return self.describe_portal(self._executed(command, portal or Portal(statement)))
-            case c.Fetch(name=name, moves=False):
+            case Fetch(name=name, moves=False):
                 return self.describe_portal(self.portal(name))
             case _:
                 return None

@@ -10,7 +10,7 @@ from pgwire.shop import Served
 
 from dpsql.errors import Error
 from dpsql.pgwire.sql import commands as c
-from dpsql.pgwire.sql.cursor_statement import Direction
+from dpsql.pgwire.sql.cursor_statement import Direction, Fetch
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_an_executed_statement_is_charged_once(connection: Any) -> None:
 def test_a_cursor_goes_back(connection: Any) -> None:
     connection.execute("BEGIN")
     connection.execute("DECLARE c SCROLL CURSOR FOR SELECT region_id FROM regions ORDER BY 1")
-    moves = (
+    moves: tuple[tuple[str, list[int]], ...] = (
         ("FETCH 2 FROM c", [1, 2]),
         ("FETCH PRIOR FROM c", [1]),
         ("FETCH PRIOR FROM c", []),
@@ -120,7 +120,7 @@ def test_a_cursor_without_scroll_only_goes_forward(connection: Any) -> None:
 )
 def test_a_fetch_tells_where_to(sql: str, wanted: tuple[Direction, int | None]) -> None:
     command = c.read_command(sql)
-    assert isinstance(command, c.Fetch)
+    assert isinstance(command, Fetch)
     assert (command.direction, command.count) == wanted
 
 

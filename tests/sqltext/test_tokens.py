@@ -11,7 +11,8 @@ from sqlglot.tokenizer_core import TokenType
 
 from dpsql.dbapi.statements.options import split_options
 from dpsql.dbapi.statements.parse import Query, read_statement
-from dpsql.pgwire.sql.commands import Declare, Set, read_command
+from dpsql.pgwire.sql.commands import Set, read_command
+from dpsql.pgwire.sql.cursor_statement import Declare
 from dpsql.sqltext.script import is_complete, parts
 from dpsql.sqltext.split import semicolons, spaced, split
 from dpsql.sqltext.tokens import Kind, tokens, words

@@ -246,8 +246,8 @@ def _operation(sign: str, left: exp.Expr, right: exp.Expr) -> exp.Expr | None:
         case "!~":
             return exp.Not(this=exp.RegexpLike(this=left, expression=right))
         case _ if sign in _SIGNS:
-            made = _SIGNS[sign](this=left, expression=right)
-            return _quantified(made) if isinstance(right, exp.Any | exp.All) else made
+            comparison = _SIGNS[sign](this=left, expression=right)
+            return _quantified(comparison) if isinstance(right, exp.Any | exp.All) else comparison
         case _:
             return None
 
@@ -259,8 +259,9 @@ def _is_procedure(node: exp.Expr) -> bool:
 
 def _cast(node: exp.Cast, caller: Caller) -> exp.Expr:
     other = cast(node)
-    is_role = isinstance(other, exp.Anonymous) and other.name == "pg_get_userbyid"
-    return role_name(other, caller) if is_role else other
+    if isinstance(other, exp.Anonymous) and other.name == "pg_get_userbyid":
+        return role_name(other, caller)
+    return other
 
 
 def _of_procedure(node: exp.Expr) -> exp.Expr:

@@ -40,8 +40,8 @@ def _marked(word: Token, following: Token | None) -> Token:
     is_call = following is not None and following.token_type is TokenType.L_PAREN
     if not is_call or word.text.upper() not in _CALLED_BY_NAME:
         return word
-    place = {"line": word.line, "col": word.col, "start": word.start, "end": word.end}
-    return Token(TokenType.VAR, _MARK + word.text, comments=word.comments, **place)
+    position = {"line": word.line, "col": word.col, "start": word.start, "end": word.end}
+    return Token(TokenType.VAR, _MARK + word.text, comments=word.comments, **position)
 
 
 def name_calls(tree: exp.Expr, written: str) -> None:

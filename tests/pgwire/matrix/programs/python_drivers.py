@@ -17,6 +17,7 @@ from pgwire.matrix.programs.python_script import (
     script,
     tried,
     tried_later,
+    tried_of,
 )
 
 
@@ -29,7 +30,7 @@ def psycopg(host: str, port: int, user: str, database: str, *, binary: bool = Fa
 
         def ask(sql: str, values: Values) -> Rows | None:
             cursor = c.execute(
-                renamed(sql, values, "%s"),  # type: ignore[arg-type]
+                renamed(sql, values, "%s"),
                 values or None,
                 binary=binary,
                 prepare=binary,
@@ -153,12 +154,11 @@ def adbc(host: str, port: int, user: str, database: str) -> None:
         for name, sql, values in script():
             tried(name, partial(ask, sql, values))
         for table in ("regions", "orders", "t"):
-            tried(
+            tried_of(
                 f"own: schema of {table}",
-                lambda table=table: (
-                    ("name", "type"),
-                    [(f.name, f.type) for f in c.adbc_get_table_schema(table)],
-                ),
+                ("name", "type"),
+                lambda t: [(f.name, f.type) for f in c.adbc_get_table_schema(t)],
+                table,
             )
 
         def objects() -> Rows:
@@ -187,7 +187,7 @@ def adbc(host: str, port: int, user: str, database: str) -> None:
 
 
 def connectorx(host: str, port: int, user: str, database: str) -> None:
-    import connectorx as driver
+    driver = importlib.import_module("connectorx")
 
     def ask(sql: str, protocol: str) -> Rows:
         table = driver.read_sql(
@@ -203,7 +203,7 @@ def connectorx(host: str, port: int, user: str, database: str) -> None:
         if sql.startswith(("SELECT", "WITH")):
             written = inlined(sql, values)
             for protocol in ("binary", "csv", "cursor"):
-                tried(f"{name} by {protocol}", lambda s=written, p=protocol: ask(s, p))
+                tried(f"{name} by {protocol}", partial(ask, written, protocol))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import sys
 from functools import partial
+from typing import Any
 
 from pgwire.matrix.programs.python_script import (
     Rows,
@@ -16,6 +17,7 @@ from pgwire.matrix.programs.python_script import (
     script,
     tried,
     tried_later,
+    tried_of,
 )
 
 
@@ -34,10 +36,10 @@ def peewee(host: str, port: int, user: str, database: str) -> None:
         tried(name, partial(ask, sql, values))
     tried("own: tables", lambda: (("n",), [[n] for n in c.get_tables()]))
     for table in ("regions", "orders", "t"):
-        tried(f"own: columns of {table}", lambda t=table: (("",), c.get_columns(t)))
-        tried(f"own: key of {table}", lambda t=table: (("",), [c.get_primary_keys(t)]))
-        tried(f"own: foreign keys of {table}", lambda t=table: (("",), c.get_foreign_keys(t)))
-        tried(f"own: indexes of {table}", lambda t=table: (("",), c.get_indexes(t)))
+        tried_of(f"own: columns of {table}", ("",), c.get_columns, table)
+        tried_of(f"own: key of {table}", ("",), lambda t: [c.get_primary_keys(t)], table)
+        tried_of(f"own: foreign keys of {table}", ("",), c.get_foreign_keys, table)
+        tried_of(f"own: indexes of {table}", ("",), c.get_indexes, table)
     models = reflection.Introspector.from_database(c).generate_models()
     t = models["t"]
     tried("own: a model", lambda: (("i", "t"), t.select(t.i, t.t).where(t.b).tuples()))
@@ -57,21 +59,22 @@ def django(host: str, port: int, user: str, database: str) -> None:
         look = c.introspection
         tried("own: tables", lambda: (("",), look.get_table_list(cursor)))
         for table in ("regions", "orders", "t"):
-            tried(f"own: columns of {table}", lambda t=table: (
-                ("",), look.get_table_description(cursor, t)))  # fmt: skip
-            tried(f"own: relations of {table}", lambda t=table: (
-                ("",), look.get_relations(cursor, t).items()))  # fmt: skip
-            tried(f"own: key of {table}", lambda t=table: (
-                ("",), [[look.get_primary_key_column(cursor, t)]]))  # fmt: skip
-            tried(f"own: constraints of {table}", lambda t=table: (
-                ("",), sorted(look.get_constraints(cursor, t).items())))  # fmt: skip
+            by = {
+                "columns": look.get_table_description,
+                "relations": lambda *at: look.get_relations(*at).items(),
+                "key": lambda *at: [[look.get_primary_key_column(*at)]],
+                "constraints": lambda *at: sorted(look.get_constraints(*at).items()),
+            }
+            for what, read in by.items():
+                tried_of(f"own: {what} of {table}", ("",), read, cursor, table)
     call = importlib.import_module("django.core.management").call_command
     sys.stdout.write("== own: inspectdb\n")
     call("inspectdb", stdout=sys.stdout)
     models = importlib.import_module("django.db.models")
     fields = {"id": models.BigIntegerField(primary_key=True), "i": models.IntegerField()}
     meta = type("Meta", (), {"app_label": "matrix", "db_table": "t", "managed": False})
-    rows = type("T", (models.Model,), {**fields, "Meta": meta, "__module__": "matrix"}).objects
+    model: Any = type("T", (models.Model,), {**fields, "Meta": meta, "__module__": "matrix"})
+    rows = model.objects
     tried("own: filtered", lambda: (("i",), rows.filter(i__gt=1).order_by("-i").values_list("i")))
     tried("own: counted", lambda: (("n",), [[rows.filter(i__in=[7, 10]).count()]]))
     tried("own: aggregate", lambda: (("n",), [[rows.aggregate(models.Sum("i"))]]))

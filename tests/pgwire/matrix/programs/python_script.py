@@ -75,6 +75,11 @@ def tried(name: str, ask: Callable[[], Rows | None]) -> None:
         sys.stdout.write(f"!! {state(error)}\n")
 
 
+def tried_of(name: str, names: Sequence[str], rows: Callable[..., Any], *arguments: Any) -> None:
+    """Prints the rows that a client's own function gives for the arguments."""
+    tried(name, lambda: (names, rows(*arguments)))
+
+
 def by_cursor(connection: Any, place: str, *, kinds: bool = True) -> None:
     """The script by a connection of PEP 249."""
 

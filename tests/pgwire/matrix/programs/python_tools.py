@@ -15,6 +15,7 @@ from pgwire.matrix.programs.python_script import (
     run,
     script,
     tried,
+    tried_of,
 )
 
 
@@ -26,9 +27,11 @@ def pygresql(host: str, port: int, user: str, database: str) -> None:
     plain = importlib.import_module("pg").DB(host=host, port=port, user=user, dbname=database)
     tried("own: tables", lambda: (("table",), [[t] for t in plain.get_tables()]))
     for table in ("regions", "orders", "t"):
-        tried(
+        tried_of(
             f"own: columns of {table}",
-            lambda table=table: (("name", "type"), plain.get_attnames(table).items()),
+            ("name", "type"),
+            lambda t: plain.get_attnames(t).items(),
+            table,
         )
     tried("own: key", lambda: (("key",), [[plain.pkey("regions")]]))
     tried("own: privilege", lambda: (("may",), [[plain.has_table_privilege("regions")]]))
@@ -46,9 +49,9 @@ def pyodbc(host: str, port: int, user: str, database: str) -> None:
     )
     by_cursor(c, "?")
 
-    def listed(*names: str, of: Callable[[Any], Any]) -> Callable[[], Rows]:
+    def listed(*names: str, of: Callable[..., Any], table: str = "") -> Callable[[], Rows]:
         def ask() -> Rows:
-            found = of(c.cursor()).fetchall()
+            found = (of(c.cursor(), table) if table else of(c.cursor())).fetchall()
             return names, [[getattr(row, name) for name in names] for row in found]
 
         return ask
@@ -57,13 +60,13 @@ def pyodbc(host: str, port: int, user: str, database: str) -> None:
         cursor.tables(schema="public", tableType="TABLE"))))  # fmt: skip
     for table in ("regions", "orders", "t"):
         names = ("column_name", "data_type", "type_name", "column_size", "nullable")
-        tried(f"own: columns of {table}", listed(*names, of=lambda cursor, table=table: (
-            cursor.columns(table=table))))  # fmt: skip
-        tried(f"own: key of {table}", listed("column_name", "key_seq", of=lambda cursor, t=table: (
-            cursor.primaryKeys(t))))  # fmt: skip
-        tried(f"own: indexes of {table}", listed("index_name", "column_name", of=lambda cursor,
-            t=table: cursor.statistics(t, unique=True)))  # fmt: skip
-        tried(f"own: row of {table}", listed("column_name", of=lambda cursor, t=table: (
+        tried(f"own: columns of {table}", listed(*names, table=table, of=lambda cursor, t: (
+            cursor.columns(table=t))))  # fmt: skip
+        tried(f"own: key of {table}", listed("column_name", "key_seq", table=table, of=lambda
+            cursor, t: cursor.primaryKeys(t)))  # fmt: skip
+        tried(f"own: indexes of {table}", listed("index_name", "column_name", table=table,
+            of=lambda cursor, t: cursor.statistics(t, unique=True)))  # fmt: skip
+        tried(f"own: row of {table}", listed("column_name", table=table, of=lambda cursor, t: (
             cursor.rowIdColumns(t))))  # fmt: skip
     names = ("pktable_name", "pkcolumn_name", "fktable_name", "fkcolumn_name", "fk_name")
     tried("own: foreign keys", listed(*names, of=lambda cursor: (
@@ -104,7 +107,7 @@ def sqlalchemy(host: str, port: int, user: str, database: str) -> None:
         }  # fmt: skip
         for table in ("regions", "orders", "t"):
             for what, find in of.items():
-                tried(f"own: {what} of {table}", lambda f=find, t=table: (("",), f(t)))
+                tried_of(f"own: {what} of {table}", ("",), find, table)
         metadata = sa.MetaData()
         metadata.reflect(engine)
         t, regions = metadata.tables["t"], metadata.tables["regions"]
