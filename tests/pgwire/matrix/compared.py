@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
@@ -10,12 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgwire.matrix.clients import FOLDER, NPM, Client
+from pgwire.matrix.programs.python_script import value
 from pgwire.matrix.two_servers import USER, Servers
 from pgwire.shop import FIXTURES
 
+from dpsql import connect
+
 SCRIPT = FIXTURES / "matrix" / "script.tsv"
-NOISE = 0.4
-"""The part by which an answer over private rows may be off: it has an epsilon of 0.5."""
+HALF_WIDTHS = 3
+"""By how many 95 % half-widths a noisy value may be off: 5.9 standard deviations of a Gaussian."""
 Printed = Mapping[str, Sequence[str]]
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
@@ -35,7 +39,18 @@ def statements() -> list[Statement]:
     return [Statement(kind, line.partition("\t")[0], line) for kind, line in lines]
 
 
-PRIVATE = frozenset(s.name for s in statements() if s.kind == "private")
+def half_widths(schema: Path) -> dict[str, float]:
+    """The largest 95 % half-width that dpsql states for each private statement, by its name."""
+    widths = {}
+    with connect(schema, analyst=USER) as connection:
+        for statement in statements():
+            if statement.kind == "private":
+                _, sql, *words = statement.line.split("\t")
+                cursor = connection.execute(sql, [*map(value, words)])
+                table = cursor.with_errors().fetch_arrow_table()
+                stated = [table[name].to_pylist() for name in table.column_names if "±" in name]
+                widths[statement.name] = max(itertools.chain(*stated))
+    return widths
 
 
 def printed(client: Client, words: Sequence[str], servers: Servers, port: int) -> Printed:
@@ -63,26 +78,33 @@ def printed(client: Client, words: Sequence[str], servers: Servers, port: int) -
     return found
 
 
-def differing(ours: Printed, theirs: Printed) -> dict[str, tuple[object, object]]:
-    """Both servers' lines of the statements of which they differ."""
+def differing(
+    ours: Printed, theirs: Printed, widths: Mapping[str, float]
+) -> dict[str, tuple[object, object]]:
+    """Both servers' lines of the statements of which they differ.
+
+    `widths` has the largest 95 % half-width of each private statement's values, by its name.
+    """
     return {
         name: (ours.get(name), theirs.get(name))
         for name in dict.fromkeys([*theirs, *ours])
-        if not _alike(name, ours.get(name), theirs.get(name))
+        if not _alike(ours.get(name), theirs.get(name), widths.get(re.sub(r" by \w+$", "", name)))
     }
 
 
-def _alike(name: str, ours: Sequence[str] | None, theirs: Sequence[str] | None) -> bool:
-    if ours is None or theirs is None or re.sub(r" by \w+$", "", name) not in PRIVATE:
+def _alike(ours: Sequence[str] | None, theirs: Sequence[str] | None, width: float | None) -> bool:
+    if ours is None or theirs is None or width is None:
         return ours == theirs
-    return len(ours) == len(theirs) and all(map(_near, ours, theirs))
+    return len(ours) == len(theirs) and all(
+        _near(a, b, width * HALF_WIDTHS) for a, b in zip(ours, theirs, strict=True)
+    )
 
 
-def _near(ours: str, theirs: str) -> bool:
+def _near(ours: str, theirs: str, tolerance: float) -> bool:
     """The same text around numbers that noise may have moved, in heads of columns exactly."""
     if theirs.startswith("--"):
-        return ours == theirs or _NUMBER.sub("", ours) == _NUMBER.sub("", theirs)
+        return ours == theirs
     numbers = [[float(n) for n in _NUMBER.findall(line)] for line in (ours, theirs)]
     return _NUMBER.sub("", ours) == _NUMBER.sub("", theirs) and all(
-        abs(a - b) <= max(NOISE * abs(b), 0.1) for a, b in zip(*numbers, strict=False)
+        abs(a - b) <= tolerance for a, b in zip(*numbers, strict=True)
     )

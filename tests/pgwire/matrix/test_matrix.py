@@ -7,13 +7,13 @@ equal, but for noise on private rows, and for `NOTED`. `.ci/clients all` install
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from documentation.pages import check_table
 from pgwire.matrix.clients import CLIENTS, Client
-from pgwire.matrix.compared import differing, printed
+from pgwire.matrix.compared import differing, half_widths, printed
 from pgwire.matrix.noted import noted
 from pgwire.matrix.two_servers import Servers, both
 
@@ -24,33 +24,45 @@ MIN_CLIENTS, MIN_LANGUAGES = 25, 9
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    with both(tmp_path_factory.mktemp("matrix")) as found:
-        yield found
+    with both(tmp_path_factory.mktemp("matrix")) as running:
+        yield running
 
 
-def compared(client: Client, servers: Servers, folder: Path) -> tuple[int, dict[str, object]]:
+@pytest.fixture(scope="module")
+def widths(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, float]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSQL_STATE", str(tmp_path_factory.mktemp("state")))
+        return half_widths(servers.schema)
+
+
+def compared(
+    client: Client, servers: Servers, widths: Mapping[str, float], folder: Path
+) -> tuple[int, dict[str, object]]:
     """How many statements were compared, and those of them that differ without a note."""
     if not client.is_there():
         pytest.skip(f"{client.name} isn't installed")
     words = client.build(folder)
     theirs = printed(client, words, servers, servers.theirs)
     ours = printed(client, words, servers, servers.ours)
-    different = differing(ours, theirs)
+    different = differing(ours, theirs, widths)
     assert len(theirs) > 40
     return len(theirs), {k: v for k, v in different.items() if not noted(client.name, k)}
 
 
 @pytest.mark.parametrize("client", [c for c in CLIENTS if c.name in ORDINARY], ids=str)
 def test_a_client_reads_the_same_of_both_servers(
-    servers: Servers, client: Client, tmp_path: Path
+    servers: Servers, widths: Mapping[str, float], client: Client, tmp_path: Path
 ) -> None:
-    _, different = compared(client, servers, tmp_path)
+    _, different = compared(client, servers, widths, tmp_path)
     assert different == {}
 
 
 @pytest.mark.slow
 def test_all_clients_read_the_same_of_both_servers(
-    servers: Servers, tmp_path: Path, request: pytest.FixtureRequest
+    servers: Servers,
+    widths: Mapping[str, float],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
     """Fails if fewer than 25 clients of nine languages are there, or if any of them differs."""
     rows, wrong = [], {}
@@ -58,7 +70,7 @@ def test_all_clients_read_the_same_of_both_servers(
         folder = tmp_path / str(n)
         folder.mkdir()
         try:
-            count, different = compared(client, servers, folder)
+            count, different = compared(client, servers, widths, folder)
         except pytest.skip.Exception:
             continue
         rows.append((client, count))

@@ -25,11 +25,15 @@ KEYS = {"regions": "region_id", "t": "id"}
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Ports at 127.0.0.1, where `alice` connects to `database` without a password."""
+    """Ports at 127.0.0.1, where `alice` connects to `database` without a password.
+
+    `schema` is the file that the server of dpsql reads.
+    """
 
     ours: int
     theirs: int
     database: str
+    schema: Path
 
     def dsn(self, port: int) -> str:
         return f"host=127.0.0.1 port={port} user={USER} dbname={self.database} sslmode=disable"
@@ -56,7 +60,7 @@ def both(folder: Path) -> Iterator[Servers]:
             with psycopg.connect(url, dbname=database, autocommit=True) as filled:
                 _fill(filled, folder / "shop.duckdb")
             with forwarded(f"{directory}/.s.PGSQL.{port}") as theirs, served(folder) as server:
-                yield Servers(server.port, theirs, database)
+                yield Servers(server.port, theirs, database, server.schema)
         finally:
             connection.execute(f"DROP DATABASE {database} WITH (FORCE)")
 
