@@ -150,3 +150,10 @@ def test_a_text_that_is_cast_is_described_before_it_is_bound(connection: Any) ->
     assert wire.prepare(b"dated", sql).status == psycopg.pq.ExecStatus.COMMAND_OK
     assert wire.describe_prepared(b"dated").error_message == b""
     assert wire.exec_prepared(b"dated", [b"2024-05-06"]).ntuples == 4
+
+
+def test_a_constant_may_have_a_cast_and_nothing_else() -> None:
+    command = c.read_command("EXECUTE p (-1::int, '2'::varchar(3), NULL)")
+    assert command == c.Execute("p", ("-1", "2", None))
+    with pytest.raises(Error):
+        c.read_command("EXECUTE p (1::int + 5)")

@@ -9,6 +9,7 @@ from dpsql.errors import Refused, Span, SyntaxFault
 from dpsql.sqltext.tokens import Word, words
 
 _NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?|[+-]?\.\d+", re.IGNORECASE)
+_CAST: Final = re.compile(r": ?: [a-z][\w ]*(?:\( \d+ (?:, \d+ )?\))?", re.IGNORECASE)
 _NAMED: Final = {"null": None, "true": "true", "false": "false"}
 
 
@@ -60,7 +61,7 @@ def _constant(part: list[Word]) -> str | None:
     sign = part[0].text if part[0].text in {"+", "-"} else ""
     value = part[len(sign) :]
     # A cast's type is that of the parameter anyway, if it was declared.
-    if len(value) > 1 and value[1].text in {":", "::"}:
+    if _CAST.fullmatch(" ".join(word.text for word in value[1:])):
         value = value[:1]
     match value:
         case [Word() as number] if _NUMBER.fullmatch(number.text):
