@@ -116,7 +116,8 @@ def test_no_counts_or_sizes_are_told(reader: Reader) -> None:
 
 
 def test_units_are_no_primary_keys(reader: Reader) -> None:
-    sql = "SELECT conrelid::regclass::text, contype FROM pg_constraint ORDER BY 1, 2"
+    own = "FROM pg_constraint WHERE conrelid >= 16384"
+    sql = f"SELECT conrelid::regclass::text, contype {own} ORDER BY 1, 2"
     assert catalogue_rows(reader, sql) == [("orders", "f"), ("regions", "p")]
 
 

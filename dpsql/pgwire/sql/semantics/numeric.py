@@ -164,8 +164,9 @@ def correlation_edits(tree: exp.Expr) -> list[Edit]:
 
 
 def _unless_nan(node: exp.Expr) -> exp.Expr:
-    nan = exp.cast(exp.Literal.string("nan"), "DOUBLE")
-    return exp.Nullif(this=node.copy(), expression=nan)
+    # NaN is above all numbers, and a correlation at most 1, but for rounding.
+    is_number = exp.LT(this=node.copy(), expression=exp.Literal.number(2))
+    return exp.Case(ifs=[exp.If(this=is_number, true=node.copy())])
 
 
 def _hexadecimal(node: exp.Expr, kind: Kind | None) -> Callable[[], exp.Expr]:
