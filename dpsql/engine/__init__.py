@@ -10,6 +10,7 @@
 | connection_string | what of a server's address may be shown, and what it leaves out      |
 | duckdb            | DuckDB, which runs every statement                                   |
 | postgres          | a PostgreSQL server, which computes, or whose rows are pulled        |
+| spark             | a Spark cluster, which computes of its own rows                      |
 | read_limit        | how many public rows and bytes one statement may return              |
 | arrow_result      | rows of a result as Arrow                                            |
 | raw               | the sealed result: only `release` looks inside                       |

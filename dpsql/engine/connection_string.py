@@ -51,7 +51,8 @@ def server_name(url: str) -> str:
     One that libpq would not connect by may have its password anywhere (a slash in it ends the
     host), and is shown without all of its parts.
     """
-    parts = split(url)
+    url = url.partition(";")[0] if url.startswith("sc:") else url
+    parts = split(url.rstrip("/"))
     if "@" in parts.database + parts.query or not _HOSTS.fullmatch(parts.hosts):
         return f"{parts.scheme}://…"
     return f"{parts.scheme}://{parts.hosts}{parts.database}"

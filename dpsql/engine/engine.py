@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
+from sqlglot import exp
 
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
@@ -42,6 +43,14 @@ class ServerRows(Protocol):
 
     def compute(self, select: ServerSelect, parameters: Sequence[ServerParameter]) -> Raw:
         """The rows of one of the SELECTs that `computes` was asked about; faults as `execute`'s."""
+
+
+@runtime_checkable
+class ServerChecks(Protocol):
+    """An engine whose server computes an owner's checks: its private rows come to no other."""
+
+    def check_rows(self, tree: exp.Expr) -> pa.Table:
+        """The rows of a check: counts, and whether a key comes twice."""
 
 
 class Engine(Snapshot, Protocol):

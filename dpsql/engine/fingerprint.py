@@ -22,7 +22,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
-from dpsql.engine.source import PLAIN_CSV, DuckDBSource, PostgresSource, Source, SourceTable
+from dpsql.engine.source import PLAIN_CSV, DuckDBSource, Source, SourceTable
 from dpsql.errors import SourceFault
 
 BY_CONTENT_UP_TO_BYTES: Final = 64 * 1024 * 1024
@@ -38,7 +38,7 @@ def identity(source: Source) -> Identity:
 
     Of a server there are none: its owner states the version, which is a part of the source.
     """
-    if isinstance(source, PostgresSource):
+    if not isinstance(source, DuckDBSource):
         return ()
     return tuple(_stat(role, file, missing_ok=role == "log") for role, file in _files(source))
 

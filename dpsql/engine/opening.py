@@ -11,10 +11,13 @@ from dpsql.engine.postgres import offered_columns
 from dpsql.engine.postgres.engine import PostgresEngine
 from dpsql.engine.postgres.semantics import SUPPORTED
 from dpsql.engine.sidecar.file import Sidecar
-from dpsql.engine.source import Columns, DuckDBSource, PostgresSource, Source
+from dpsql.engine.source import Columns, DuckDBSource, PostgresSource, Source, SparkSource
+from dpsql.engine.spark import catalog as spark_catalog
+from dpsql.engine.spark.engine import SparkEngine
+from dpsql.engine.spark.semantics import SUPPORTED as SUPPORTED_ON_SPARK
 from dpsql.engine.supported import Supported
 
-SourceEngine = DuckDBEngine | PostgresEngine
+SourceEngine = DuckDBEngine | PostgresEngine | SparkEngine
 
 
 def open_engine(
@@ -30,6 +33,8 @@ def open_engine(
             return DuckDBEngine(source, threads=threads, memory_limit=memory_limit, sidecar=sidecar)
         case PostgresSource():
             return PostgresEngine(source, threads=threads, memory_limit=memory_limit)
+        case SparkSource():
+            return SparkEngine(source, threads=threads, memory_limit=memory_limit)
         case missing:
             assert_never(missing)
 
@@ -41,6 +46,8 @@ def supported(source: Source) -> Supported | None:
             return None
         case PostgresSource():
             return SUPPORTED
+        case SparkSource():
+            return SUPPORTED_ON_SPARK
         case missing:
             assert_never(missing)
 
@@ -52,5 +59,7 @@ def read_catalog(source: Source) -> Mapping[str, Columns]:
             return duckdb_catalog.read_catalog(source)
         case PostgresSource():
             return offered_columns.read_catalog(source)
+        case SparkSource():
+            return spark_catalog.read_catalog(source)
         case missing:
             assert_never(missing)

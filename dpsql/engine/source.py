@@ -114,4 +114,20 @@ class PostgresSource:
         return server_name(self.url)
 
 
-Source = DuckDBSource | PostgresSource
+@dataclass(frozen=True, slots=True)
+class SparkSource:
+    """Tables on Spark, which `url` names by Spark Connect; its rows stay there.
+
+    `version` is what the owner says of the data. Without `tables` it is all of the catalog's
+    current database, for reading the catalog.
+    """
+
+    url: str = field(repr=False)
+    version: str = ""
+    tables: tuple[ServerTable, ...] = ()
+
+    def __str__(self) -> str:
+        return server_name(self.url)
+
+
+Source = DuckDBSource | PostgresSource | SparkSource

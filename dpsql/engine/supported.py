@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from dpsql.engine.source import Columns
 
 
@@ -11,13 +13,15 @@ from dpsql.engine.source import Columns
 class Supported:
     """What a server computes, by the names of its `dialect`: nothing else is emitted for it.
 
-    `strategies` are physical ones; `functions` and `types` are those of its SQL.
+    `strategies` are physical ones; `functions` and `types` are those of its SQL. Rows of a server
+    that `pulls` are computed with in DuckDB where it doesn't; of another, that is refused.
     """
 
     dialect: str
     strategies: frozenset[str]
     functions: frozenset[str]
     types: frozenset[str]
+    pulls: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,5 +38,5 @@ class ServerSelect:
     columns: Columns
 
 
-ServerParameter = str | tuple[str | None, ...]
-"""A text, or an array of texts, which the statement casts."""
+ServerParameter = str | tuple[str | None, ...] | pa.Table
+"""A text, or an array of texts, which the statement casts; or a table."""

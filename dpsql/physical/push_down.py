@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from dpsql.emit.dialect.postgres.guard import refused
-from dpsql.emit.dialect.postgres.render import rendered
+from sqlglot import exp
+
+from dpsql.emit.dialect.postgres import guard as postgres_guard
+from dpsql.emit.dialect.postgres import render as postgres
+from dpsql.emit.dialect.spark import guard as spark_guard
+from dpsql.emit.dialect.spark import render as spark
 from dpsql.emit.release.contributions import group_names
 from dpsql.engine.postgres.semantics import SUPPORTED
 from dpsql.engine.supported import Supported
+from dpsql.errors import Refused
 from dpsql.physical.choose import Candidate, Choice
 from dpsql.physical.engine_query import domain_tables, emit_trees
 from dpsql.plan.bounded_release.bounded_release import Contributions, contributions_of
 from dpsql.plan.bounded_release.column_names import CELL_NUMBER, ROW_COUNT, total_name
-from dpsql.plan.bounded_release.server_query import ServerQuery
+from dpsql.plan.bounded_release.engine_query import DomainTable
+from dpsql.plan.bounded_release.server_query import ServerQuery, ServerStatement
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import operators
+
+
+class _Dialect(NamedTuple):
+    """What writes statements of a server, and what names those that it doesn't compute."""
+
+    rendered: Callable[
+        [exp.Expr, tuple[DomainTable, ...], tuple[tuple[str, str], ...]], ServerStatement
+    ]
+    refused: Callable[[str], Refused]
+
+
+_DIALECTS: Final = {
+    "PostgreSQL": _Dialect(postgres.rendered, postgres_guard.refused),
+    "Spark": _Dialect(spark.rendered, spark_guard.refused),
+}
 
 
 class PushedDown(NamedTuple):
@@ -27,11 +49,12 @@ class PushedDown(NamedTuple):
 
 
 def push_down(choice: Choice, supported: Supported = SUPPORTED) -> PushedDown:
-    """The statements for PostgreSQL, by the cheapest strategy that it takes.
+    """The statements for a server, by the cheapest strategy that it takes.
 
     Rows come from the source's own tables. Refused, by the name of a function, type or clause,
-    for what isn't on PostgreSQL's lists.
+    for what isn't on the lists of its dialect.
     """
+    rendered, refused = _DIALECTS[supported.dialect]
     terms = contributions_of(choice.limited)
     known = (each for each in choice.candidates if each.name in supported.strategies)
     candidate = next(known, None)
@@ -41,7 +64,8 @@ def push_down(choice: Choice, supported: Supported = SUPPORTED) -> PushedDown:
         raise refused("a release by stored sums")
     domains = domain_tables(terms)
     listed = chain.from_iterable(chain.from_iterable(domain.cells for domain in domains))
-    if any(isinstance(value, str) and "\0" in value for value in listed):
+    has_no_code_0 = supported is SUPPORTED
+    if has_no_code_0 and any(isinstance(value, str) and "\0" in value for value in listed):
         raise refused("a text with the character of code 0")
     select, counts = emit_trees(candidate.plan, choice.limited, {})
     groups = _group_columns(terms)

@@ -49,7 +49,14 @@ class Ways:
 
 
 def choose_way(choice: Choice, server: Server) -> Ways:
-    """The cheaper way to the integers of `choice`, or the one that the owner wants."""
+    """The cheaper way to the integers of `choice`, or the one that the owner wants.
+
+    Refused for what a server doesn't compute whose rows aren't pulled.
+    """
+    if not server.supported.pulls:
+        candidate, query = push_down(choice, server.supported)
+        there = Way(f"on the server, {candidate.name}", candidate.estimate)
+        return Ways((there,), query, "")
     terms = contributions_of(choice.limited)
     here = choice.candidates[0]
     pull = Way(f"rows pulled, {here.name}", here.estimate + cost_of_pulling(terms))

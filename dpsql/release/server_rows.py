@@ -12,6 +12,7 @@ from dpsql.engine.supported import ServerParameter, ServerSelect
 from dpsql.plan.bounded_release.engine_query import DomainTable
 from dpsql.plan.bounded_release.server_query import (
     DomainColumn,
+    DomainRows,
     Parameter,
     Salt,
     ServerQuery,
@@ -19,6 +20,7 @@ from dpsql.plan.bounded_release.server_query import (
 )
 from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.domain import Value
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.sql_type import Double, SqlType
 
 
@@ -50,6 +52,8 @@ def _value(parameter: Parameter, salt: str) -> ServerParameter:
             if key is None:
                 return tuple(map(str, range(len(domain.cells))))
             return _texts(domain, key)
+        case DomainRows(domain=domain):
+            return domain_table(domain)
 
 
 def _texts(domain: DomainTable, key: int) -> tuple[str | None, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dpsql.engine.connection_string import server_name
 from dpsql.engine.source import CsvForm
+from dpsql.engine.spark.address import SPARK
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class PushDown(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ServerSource:
-    """Where the rows are: a PostgreSQL database, by its connection string.
+    """Where the rows are: a PostgreSQL database, or Spark, by its connection string.
 
     `push_down` is its owner's to say, since a server's time and a client's memory are theirs.
     """
@@ -51,3 +52,8 @@ class ServerSource:
 
     def __str__(self) -> str:
         return server_name(self.url)
+
+    @property
+    def keeps_keys(self) -> bool:
+        """Whether constraints of the server keep declared keys; Spark has none that do."""
+        return not self.url.startswith(SPARK)

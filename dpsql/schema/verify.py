@@ -21,7 +21,7 @@ import msgspec
 from sqlglot import exp
 
 from dpsql.engine.atomic_file import unfinished
-from dpsql.engine.engine import Engine
+from dpsql.engine.engine import Engine, ServerChecks
 from dpsql.errors import SourceFault
 from dpsql.schema.load.paths import path_next_to_ledger
 from dpsql.schema.model import Column, Schema, Table
@@ -44,6 +44,8 @@ def duplicate_free(engine: Engine, table: str, key: Sequence[str]) -> bool:
         .having(exp.or_(several, lacking))
         .limit(1)
     )
+    if isinstance(engine, ServerChecks):
+        return bool(engine.check_rows(offending).num_rows == 0)
     return bool(engine.execute(offending.sql("duckdb")).table.num_rows == 0)
 
 
@@ -54,7 +56,7 @@ def enforced_keys(schema: Schema) -> frozenset[str]:
     in each snapshot anew. A key that was looked for among rows would hold of those that were
     looked at, and a server's change without notice.
     """
-    if not isinstance(schema.source, ServerSource):
+    if not isinstance(schema.source, ServerSource) or not schema.source.keeps_keys:
         return frozenset()
     return frozenset(name for name, table in schema.tables.items() if table.key is not None)
 
@@ -64,7 +66,7 @@ def verify_keys(schema: Schema, engine: Engine) -> Mapping[str, bool]:
 
     The keys of a server are kept by its constraints: no row is read, and nothing is recorded.
     """
-    if isinstance(schema.source, ServerSource):
+    if isinstance(schema.source, ServerSource) and schema.source.keeps_keys:
         return dict.fromkeys(enforced_keys(schema), True)
     fingerprint = engine.fingerprint()
     holds = {

@@ -27,7 +27,7 @@ from dpsql.engine.opening import SourceEngine, open_engine
 from dpsql.engine.sidecar import unit_sums
 from dpsql.engine.sidecar.file import Sidecar, write_sidecar
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
-from dpsql.engine.source import PostgresSource
+from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
 from dpsql.plan.bounded_release.statistic import Discretized, Statistic, Sum
 from dpsql.plan.expression import Column
@@ -60,7 +60,7 @@ def open_source(schema: Schema) -> SourceEngine:
     """The source, with its sidecar where there is one."""
     remove_left(schema)
     source = engine_source(schema)
-    if isinstance(source, PostgresSource):
+    if not isinstance(source, DuckDBSource):
         return open_engine(source)
     # Without a file, the data needn't be identified.
     return open_engine(source, sidecar=sidecar_of(schema, lambda: fingerprint(source)))
@@ -120,7 +120,7 @@ def prepare_source(
     `step` is told what is being done. A server's source is refused.
     """
     source = engine_source(schema)
-    if isinstance(source, PostgresSource):
+    if not isinstance(source, DuckDBSource):
         raise SourceFault(
             f"{source} can't be prepared: its rows change, and a prepared file wouldn't",
             hint="queries are answered without it",

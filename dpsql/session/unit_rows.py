@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from dpsql.emit.sql.identifier import column_ref, schema_name
-from dpsql.engine.engine import Engine
+from dpsql.engine.engine import Engine, ServerChecks
 from dpsql.schema.model import EntityUnit, Schema, Table
 
 
@@ -19,7 +19,12 @@ def without_unit(
         own = table.ownership
         # A table without rows has none to look for: of two thousand tables, many are empty.
         if isinstance(own, EntityUnit) and rows[table.name]:
-            counted = engine.execute(rows_with_unit(table, own).sql("duckdb")).table
+            query = rows_with_unit(table, own)
+            counted = (
+                engine.check_rows(query)
+                if isinstance(engine, ServerChecks)
+                else engine.execute(query.sql("duckdb")).table
+            )
             lacking = rows[table.name] - int(counted.column(0)[0].as_py())
             if lacking:
                 yield table, lacking

@@ -118,7 +118,7 @@ def test_the_page_needs_nothing_else_and_runs_nothing(run: Run, used: Path, tmp_
     assert not re.search(r"url\(|@import|https?:", text)
     for part in ("alice", "bob", "eve", "&lt;script&gt;", "42501", "Spent by query", "<svg"):
         assert part in text
-    assert re.search(r"<td>bob</td><td>2</td>", text)
+    assert re.search(r'<td>bob</td><td class="n">2</td>', text)
 
 
 def test_the_page_of_an_unused_dataset_says_so(run: Run, penguins: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from dpsql.audit.databases.database_batch import Groups, Histogram
-from dpsql.plan.bounded_release.server_query import Salt, ServerQuery, ServerStatement
+from dpsql.plan.bounded_release.server_query import DomainRows, Salt, ServerQuery, ServerStatement
 from dpsql.plan.expression_text import describe_number
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import (
@@ -153,6 +153,8 @@ def parameters(statement: ServerStatement, salt: str) -> list[object]:
     for parameter in statement.parameters:
         if isinstance(parameter, Salt):
             values.append(salt)
+        elif isinstance(parameter, DomainRows):
+            raise TypeError("PostgreSQL has no such parameter")
         elif parameter.key is None:
             values.append(list(range(len(parameter.domain.cells))))
         else:

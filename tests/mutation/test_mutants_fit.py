@@ -30,15 +30,6 @@ def test_a_mutant_has_no_name_that_is_nowhere(tmp_path: Path) -> None:
         text = (PACKAGE / mutant.file).read_text(encoding="utf-8")
         mutated = text.replace(mutant.old, mutant.new)
         (tmp_path / f"mutant_{number}.py").write_text(mutated, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "check",
-        "--isolated",
-        "--select",
-        "F821",
-        str(tmp_path),
-    ]
-    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821"]
+    checked = subprocess.run([*ruff, str(tmp_path)], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout

@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 
 from dpsql.engine.digest import ATOMS
-from dpsql.engine.source import DuckDBSource, PostgresSource
+from dpsql.engine.source import DuckDBSource, PostgresSource, SparkSource
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OpenFunction, OutputKind
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.estimator import Estimator, Mean
@@ -29,7 +29,15 @@ from dpsql.session.digest.tags import CLASSES, ENUMS, EXCLUDED, Tagged
 
 UNIONS = (Plan, Expression, Estimator, Term, Ownership, SqlType)
 
-ROOTS = (BoundedRelease, AggregateCall, WindowCall, Measurement, DuckDBSource, PostgresSource)
+ROOTS = (
+    BoundedRelease,
+    AggregateCall,
+    WindowCall,
+    Measurement,
+    DuckDBSource,
+    PostgresSource,
+    SparkSource,
+)
 
 
 def parts(hint: Any) -> Iterator[type]:

@@ -16,7 +16,9 @@ from dpsql.engine.duckdb.read_check import Reading
 from dpsql.engine.engine import Engine
 from dpsql.engine.opening import read_catalog
 from dpsql.engine.postgres.read_check import ServerReading
-from dpsql.engine.source import PostgresSource
+from dpsql.engine.source import DuckDBSource, PostgresSource, SparkSource
+from dpsql.engine.source import Source as EngineSource
+from dpsql.engine.spark.read_check import SparkReading
 from dpsql.errors import SchemaFault, SourceFault
 from dpsql.pgwire.login.users import renaming, users_path
 from dpsql.report.terminal.error_message import describe
@@ -100,7 +102,7 @@ def _verified(
     engines.append(open_source(schema))
     stops.append(engines[0].interrupt)
     source = engine_source(schema)
-    reading = ServerReading(source) if isinstance(source, PostgresSource) else Reading(source)
+    reading = _reading(source)
     stops.append(reading.interrupt)
     stored = reading.rows(watch.step)
     rows = {name: count for name, count in stored.items() if count is not None}
@@ -110,7 +112,7 @@ def _verified(
             hint="restore it from a copy: every query that needs it fails, and is charged once",
         )
     watch.step("verifying keys")
-    unread = () if isinstance(source, PostgresSource) else source.tables
+    unread = source.tables if isinstance(source, DuckDBSource) else ()
     for table in unread:
         if table.file is not None and table.is_delimited and not is_text(table.file, table.csv):
             echo_err(
@@ -126,6 +128,18 @@ def _verified(
     watch.step("looking for rows that limits leave out")
     lacking += left_out(limited_rows(schema, engines[0], rows))
     return holds, rows, lacking
+
+
+def _reading(source: EngineSource) -> Reading | ServerReading | SparkReading:
+    match source:
+        case PostgresSource():
+            return ServerReading(source)
+        case SparkSource():
+            return SparkReading(source)
+        case DuckDBSource():
+            return Reading(source)
+        case missing:
+            assert_never(missing)
 
 
 def _lacking(table: Table, rows: int, every: int) -> str:

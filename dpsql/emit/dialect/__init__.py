@@ -7,4 +7,5 @@
 | sort_key | terms of ORDER BY                                                    |
 | duckdb   | DuckDB's own nodes for them, and its text                            |
 | postgres | PostgreSQL's, by allow-lists                                         |
+| spark    | Spark's, by allow-lists                                              |
 """

@@ -17,7 +17,7 @@ from dpsql.engine.engine import Engine, Snapshot
 from dpsql.engine.opening import supported
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
-from dpsql.engine.source import Columns, DuckDBSource, PostgresSource, Source
+from dpsql.engine.source import Columns, DuckDBSource, Source
 from dpsql.engine.supported import Supported
 from dpsql.errors import ExecutionCancelled, InternalError
 from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
@@ -53,7 +53,7 @@ Version = Callable[[Callable[[], str]], str]
 
 def public_part(whole: Source, schema: Schema) -> Source:
     """The source `whole` without its private tables."""
-    if isinstance(whole, PostgresSource):
+    if not isinstance(whole, DuckDBSource):
         public = (t for t in whole.tables if isinstance(schema.tables[t.name].ownership, Public))
         return replace(whole, tables=tuple(public))
     tables = tuple(

@@ -20,7 +20,14 @@ class DomainColumn:
     key: int | None
 
 
-Parameter = Salt | DomainColumn
+@dataclass(frozen=True, slots=True)
+class DomainRows:
+    """The parameter that is a table of `domain`: of its cells the numbers and keys."""
+
+    domain: DomainTable
+
+
+Parameter = Salt | DomainColumn | DomainRows
 
 
 @dataclass(frozen=True, slots=True)

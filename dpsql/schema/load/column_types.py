@@ -17,8 +17,10 @@ from dpsql.engine.source import (
     PostgresSource,
     ServerTable,
     SourceTable,
+    SparkSource,
 )
 from dpsql.engine.source import Source as EngineSource
+from dpsql.engine.spark.address import SPARK
 from dpsql.schema.load.yaml_document import Document, DocumentPath
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.source_location import ServerSource, Source
@@ -45,7 +47,8 @@ def engine_source(schema: Schema) -> EngineSource:
     match schema.source:
         case ServerSource(url=url):
             tables = tuple(_server_table(schema, table) for table in schema.tables.values())
-            return PostgresSource(url, schema.version or "", tables)
+            kind = SparkSource if url.startswith(SPARK) else PostgresSource
+            return kind(url, schema.version or "", tables)
         case Source(path=path, files=files, csv=forms):
             return DuckDBSource(
                 database=None if files else str(path),
@@ -106,7 +109,8 @@ def find_columns(
     """
     if isinstance(source, ServerSource):
         named = tuple(ServerTable(name) for name in tables)
-        listed = read(PostgresSource(source.url, "", named))
+        kind = SparkSource if source.url.startswith(SPARK) else PostgresSource
+        listed = read(kind(source.url, "", named))
         return {table: dict(columns) for table, columns in listed.items()}
     if not source.path.exists():
         return None

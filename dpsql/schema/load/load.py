@@ -122,10 +122,10 @@ def _with_push_down(
 ) -> Source | ServerSource:
     if written is None:
         return source
-    if isinstance(source, ServerSource):
+    if isinstance(source, ServerSource) and source.keeps_keys:
         return replace(source, push_down=PushDown(written))
     raise document.error(
-        ("push_down",), "the source is no server, which could compute", "remove push_down"
+        ("push_down",), "the source leaves no choice of where it is computed", "remove push_down"
     )
 
 

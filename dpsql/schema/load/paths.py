@@ -33,6 +33,13 @@ def check_dataset(document: Document, dataset: str) -> None:
         )
 
 
+SERVERS: Final = tuple(SERVER)
+"""How connection strings of servers begin that a schema may name.
+
+Not Spark's: `dpsql.engine.spark` answers in tests, and not all that its proof asks has been run.
+"""
+
+
 def find_source(
     document: Document, written: str, tables: Iterable[str], override: Path | None
 ) -> Source | ServerSource:
@@ -42,7 +49,7 @@ def find_source(
     names a server.
     """
     if override is None and "://" in written:
-        if written.startswith(SERVER):
+        if written.startswith(SERVERS):
             return ServerSource(written)
         raise document.error(
             ("source",),

@@ -65,15 +65,20 @@ class SourceFacts:
             return False
         if not isinstance(table.ownership, Public):
             return table.name in self._of_private_tables()
-        if isinstance(self._schema.source, ServerSource):
+        if self._keeps_keys:
             return table.name in enforced_keys(self._schema)
         if table.name not in self._public_keys:
             self._public_keys[table.name] = duplicate_free(self._engine(), table.name, table.key)
         return self._public_keys[table.name]
 
+    @property
+    def _keeps_keys(self) -> bool:
+        source = self._schema.source
+        return isinstance(source, ServerSource) and source.keeps_keys
+
     def _of_private_tables(self) -> frozenset[str]:
         """The tables whose key was found to hold."""
-        if isinstance(self._schema.source, ServerSource):
+        if self._keeps_keys:
             return enforced_keys(self._schema)
         if self._owner_verified is None:
             recorded = record_path(self._schema).exists()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from dpsql.engine.source import DuckDBSource, PostgresSource, ServerTable, SourceTable
+from dpsql.engine.source import DuckDBSource, PostgresSource, ServerTable, SourceTable, SparkSource
 from dpsql.plan import aggregate, expression, frame, operator
 from dpsql.plan.bounded_release import bounded_release, cell_selection, estimator, statistic
 from dpsql.plan.sort_key import SortKey
@@ -187,6 +187,11 @@ _SOURCES: Final[dict[type, Tagged]] = {
         "postgres source",
         ("version", "tables"),
         {"url": "the same data by another way; and a digest of a password could be guessed"},
+    ),
+    SparkSource: Tagged(
+        "spark source",
+        ("version", "tables"),
+        {"url": "the same data by another way; and a digest of a token could be guessed"},
     ),
     ServerTable: Tagged("server table", ("name", "columns", "renamed", "key", "identifying")),
     model.Public: Tagged("public"),

@@ -1,0 +1,15 @@
+"""A Spark cluster, reached by Spark Connect, that computes releases of its own tables.
+
+| module     | what it does                                                        |
+| ---------- | ------------------------------------------------------------------- |
+| address    | sc://host:port, and the folder of Parquet files that it may name    |
+| session    | a session whose settings are pinned; what the server says stays in  |
+| semantics  | what Spark computes, and claims about what our SQL means there      |
+| tables     | kinds and columns of the declared tables, and the views of them     |
+| catalog    | tables and columns that a schema may declare                         |
+| snapshot   | one session for all statements of a release                         |
+| engine     | opens and checks the source, and hands out snapshots                |
+| read_check | how many rows each table has, for its owner                         |
+
+pyspark is imported where a session is opened, and nowhere else: it takes a second.
+"""

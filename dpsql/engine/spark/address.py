@@ -1,0 +1,42 @@
+"""Addresses of Spark: `sc://host:port`, with settings of Spark Connect, and one of ours.
+
+`sc://host:15002/;folder=s3a://bucket/tpch` reads TABLE.parquet in the folder as TABLE; without it,
+tables are the catalog's.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+from urllib.parse import unquote
+
+SPARK: Final = "sc://"
+"""How addresses of Spark Connect begin."""
+
+_FOLDER: Final = "folder"
+
+
+class Address(NamedTuple):
+    """The address that pyspark is given, and the folder of the tables, None for the catalog's."""
+
+    remote: str
+    folder: str | None
+
+
+def read_address(url: str) -> Address:
+    """The parts of an address that begins with `sc://`."""
+    location, *settings = url.split(";")
+    folder = None
+    others = []
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        if name == _FOLDER:
+            folder = unquote(value).rstrip("/")
+        elif setting:
+            others.append(setting)
+    remote = ";".join([location.rstrip("/") + "/", *others]) if others else location.rstrip("/")
+    return Address(remote, folder)
+
+
+def shown_address(url: str) -> str:
+    """An address without its settings, among which there may be a token."""
+    return url.partition("/;")[0].partition(";")[0].rstrip("/")

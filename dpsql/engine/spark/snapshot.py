@@ -1,0 +1,198 @@
+"""One session on Spark for all statements of a release.
+
+Each declared table is a view in it, of files and versions as they were when it was first read: all
+statements of the release read the same rows. Rows of public tables are taken into DuckDB, where
+what stands above releases is computed.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from dpsql.engine.duckdb.failure_cause import causes_logged
+from dpsql.engine.duckdb.statement import refuse_shadows, run_select, sealed_rows
+from dpsql.engine.postgres.needed_columns import needed_columns
+from dpsql.engine.postgres.push import COMPUTED, typed_rows_sql
+from dpsql.engine.raw import Raw
+from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.source import Columns, SparkSource
+from dpsql.engine.spark.session import SparkServerSession
+from dpsql.engine.spark.tables import columns_of, quoted, relation, view_items
+from dpsql.engine.supported import ServerParameter, ServerSelect
+from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped
+
+_NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
+_LOG: Final = logging.getLogger("dpsql.engine")
+
+_MAX_TAKEN: Final = 10_000_000
+"""Rows of a public table that are taken into DuckDB at most."""
+
+
+class SparkSnapshot:
+    """Runs the statements of one thread; `interrupt` is for others, and ends all of them."""
+
+    def __init__(
+        self,
+        source: SparkSource,
+        cursor: duckdb.DuckDBPyConnection,
+        session: SparkServerSession,
+        parsed: Callable[[str], duckdb.Statement],
+    ) -> None:
+        self._source = source
+        self._cursor = cursor
+        self._session = session
+        self._parsed = parsed
+        self._declared = frozenset(table.name.casefold() for table in source.tables)
+        self._views: dict[str, Columns] = {}
+        self._taken: dict[str, frozenset[str]] = {}
+        self._guard = threading.Lock()
+        self._interrupted = False
+
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[object] = (),
+        tables: Mapping[str, pa.Table] = _NO_TABLES,
+        *,
+        as_rows: bool = False,
+        limit: ReadLimit | None = None,
+    ) -> Raw:
+        """Run one SELECT in DuckDB, of rows of public tables that are taken from Spark.
+
+        Releases aren't executed so: what Spark doesn't compute is refused when it is planned.
+        """
+        refuse_shadows(tables, self._declared)
+        for name, columns in needed_columns(sql, self._source.tables).items():
+            self._take(name, columns)
+        raw = sealed_rows(
+            lambda: self._run(sql, parameters, tables, as_rows=as_rows, limit=limit), limit
+        )
+        self._check_interrupted()
+        return raw
+
+    def computes(self, selects: Sequence[ServerSelect]) -> bool:
+        """Whether Spark computes each of `selects`: it does all that is emitted for it."""
+        for select in selects:
+            for table in select.tables:
+                self._define(table)
+        return True
+
+    def compute(self, select: ServerSelect, parameters: Sequence[ServerParameter]) -> Raw:
+        """The rows of `select` on this version of the data, as Spark computes them."""
+        texts: dict[str, str] = {}
+        for number, parameter in enumerate(parameters, 1):
+            if isinstance(parameter, str):
+                texts[f"p{number}"] = parameter
+            elif isinstance(parameter, pa.Table):
+                self._session.view(f"parameter {number}", parameter)
+            else:
+                raise ExecutionFailed
+        for table in select.tables:
+            self._define(table)
+        rows = self._session.rows(select.sql, texts)
+        tables = {COMPUTED: rows.rename_columns([name for name, _ in select.columns])}
+        raw = sealed_rows(
+            lambda: self._run(typed_rows_sql(select), (), tables, as_rows=False, limit=None), None
+        )
+        self._check_interrupted()
+        return raw
+
+    def check_rows(self, tree: exp.Expr) -> pa.Table:
+        """The rows of an owner's check, which Spark computes: counts, and keys that come twice."""
+        for table in {table.name for table in tree.find_all(exp.Table)}:
+            if table.casefold() in self._declared:
+                self._define(table)
+        return self._session.rows(tree.sql("spark"))
+
+    def interrupt(self) -> None:
+        """Stop what runs here and on the server, and all that would come after it."""
+        with self._guard:
+            self._interrupted = True
+            self._cursor.interrupt()
+        self._session.interrupt()
+
+    def close(self) -> None:
+        """Forget what was taken."""
+        self._cursor.close()
+
+    def _define(self, name: str) -> None:
+        """A table is a view in the session, checked against what the source has now."""
+        if name in self._views:
+            return
+        table = next(table for table in self._source.tables if table.name == name)
+        offered = columns_of(self._session, self._source, name)
+        at = relation(self._session, self._source, name)
+        self._session.define(name, at, view_items(table, dict(offered)))
+        self._views[name] = offered
+
+    def _take(self, name: str, columns: Sequence[str]) -> None:
+        needed = self._taken.get(name, frozenset()) | {*columns}
+        if name in self._taken and needed <= self._taken[name]:
+            return
+        self._define(name)
+        table = next(table for table in self._source.tables if table.name == name)
+        read = [(own, kind) for own, kind in table.columns or () if own in needed]
+        items = ", ".join(quoted(own) for own, _ in read) or "1 AS `nothing`"
+        sql = f"SELECT {items} FROM {quoted(name)} LIMIT {_MAX_TAKEN + 1}"  # noqa: S608
+        rows = self._session.rows(sql)
+        if rows.num_rows > _MAX_TAKEN:
+            _LOG.warning(
+                "%s has more than %s rows, and can't be taken from Spark", name, _MAX_TAKEN
+            )
+            raise ExecutionStopped
+        self._keep(name, rows, read)
+        self._taken[name] = frozenset(own for own, _ in read)
+
+    def _keep(self, name: str, rows: pa.Table, read: Sequence[tuple[str, str]]) -> None:
+        items = ", ".join(
+            f"CAST({quoted_here(own)} AS {kind}) AS {quoted_here(own)}" for own, kind in read
+        )
+        into = f"CREATE OR REPLACE TEMP TABLE {quoted_here(name)} AS"
+        failed = True
+        with suppress(Exception):
+            self._cursor.register(COMPUTED, rows)
+            self._cursor.execute(f"{into} SELECT {items or 'nothing'} FROM {quoted_here(COMPUTED)}")  # noqa: S608
+            self._cursor.unregister(COMPUTED)
+            failed = False
+        self._check_interrupted()
+        if failed:
+            raise ExecutionFailed
+
+    def _check_interrupted(self) -> None:
+        if self._interrupted:
+            raise ExecutionCancelled
+
+    def _run(
+        self,
+        sql: str,
+        parameters: Sequence[object],
+        tables: Mapping[str, pa.Table],
+        *,
+        as_rows: bool,
+        limit: ReadLimit | None,
+    ) -> pa.Table | ReadLimit:
+        statement = self._parsed(sql)
+        try:
+            with causes_logged():
+                return run_select(
+                    self._cursor, statement, parameters, tables, as_rows=as_rows, limit=limit
+                )
+        finally:
+            with suppress(duckdb.Error):
+                self._cursor.execute("ROLLBACK")
+            for name in tables:
+                self._cursor.unregister(name)
+
+
+def quoted_here(name: str) -> str:
+    """A name as DuckDB's SQL has it."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,119 @@
+"""The tables of a source on Spark: what may be one, its columns, and the view that statements read.
+
+| Spark's type                    | is read as | |
+| ------------------------------- | ---------- | ------------------------------------ |
+| boolean, tinyint … bigint, date | the same   | |
+| decimal(p,s)                    | the same   | |
+| double                          | the same   | NaN and infinities as they are; no key |
+| string                          | varchar    | of the collation UTF8_BINARY alone   |
+| timestamp_ntz                   | timestamp  | |
+| timestamp                       | timestamp  | the same moment by UTC               |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from dpsql.engine.source import Columns, ServerTable, SparkSource
+from dpsql.engine.spark.address import read_address
+from dpsql.engine.spark.session import Relation, SparkServerSession
+from dpsql.errors import SourceFault
+
+_OFFERED: Final[Mapping[str, str]] = {
+    "boolean": "BOOLEAN",
+    "tinyint": "TINYINT",
+    "smallint": "SMALLINT",
+    "int": "INTEGER",
+    "bigint": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "string": "VARCHAR",
+    "date": "DATE",
+    "timestamp_ntz": "TIMESTAMP",
+    "timestamp": "TIMESTAMP",
+}
+_DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
+
+_TABLES: Final = frozenset({"MANAGED", "EXTERNAL"})
+
+_SPARKS: Final[Mapping[str, str]] = {
+    "INTEGER": "INT",
+    "VARCHAR": "STRING",
+    "TIMESTAMP": "TIMESTAMP_NTZ",
+}
+_INTEGERS: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+
+
+def quoted(name: str) -> str:
+    """A name as Spark's SQL has it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def offered_type(kind: str) -> str:
+    """DuckDB's name for Spark's type; for one that isn't read, what people call it."""
+    if _DECIMAL.fullmatch(kind):
+        return kind.upper()
+    return _OFFERED.get(kind, f"Spark {kind}")
+
+
+def relation(session: SparkServerSession, source: SparkSource, table: str) -> Relation:
+    """A table of the source: that of the catalog, or the files of the folder.
+
+    The catalog's is named in full, so that it is no view of the session.
+    """
+    folder = read_address(source.url).folder
+    parts = table.split(".")
+    if folder is None:
+        own = [*session.location()[: max(0, 3 - len(parts))], *parts]
+        return Relation(".".join(map(quoted, own)), is_path=False)
+    return Relation("/".join([folder, *parts]) + ".parquet", is_path=True)
+
+
+def columns_of(session: SparkServerSession, source: SparkSource, table: str) -> Columns:
+    """Names and types of a table's columns, by DuckDB's names; SourceFault if it can't be one.
+
+    A view may mix rows of several units, and its text would be read under the settings of whoever
+    made it.
+    """
+    at = relation(session, source, table)
+    if not at.is_path and session.kind(at.name) not in _TABLES:
+        raise SourceFault(f"{table} is no table", hint="views aren't read: name what they read")
+    return tuple((name, offered_type(kind)) for name, kind in session.schema(at))
+
+
+def view_items(table: ServerTable, offered: Mapping[str, str]) -> list[str]:
+    """A table's declared columns, in their declared types.
+
+    SourceFault where a column isn't there, or Spark can't read it as what is declared.
+    """
+    items = [
+        f"{_read(own, offered.get(own), declared, table, name)} AS {quoted(name)}"
+        for name, declared, own in table.stored
+    ]
+    return items or ["1 AS `nothing`"]
+
+
+def _read(own: str, offered: str | None, declared: str, table: ServerTable, name: str) -> str:
+    if offered is None:
+        raise SourceFault(f"{table.name} has no column {own}", hint="correct the schema")
+    if name in table.identifying and offered in ("DOUBLE", "FLOAT"):
+        raise SourceFault(
+            f"{table.name}.{own} is a key of {offered}", hint="use an integer or a text"
+        )
+    column = quoted(own)
+    if offered == "TIMESTAMP":
+        column = f"CAST({column} AS TIMESTAMP_NTZ)"
+    if offered == declared:
+        return column
+    spark = _SPARKS.get(declared, declared)
+    widens = offered in _INTEGERS and (declared in _INTEGERS or declared.startswith("DECIMAL"))
+    if widens or (offered.startswith("DECIMAL") and declared.startswith("DECIMAL")):
+        return f"TRY_CAST({column} AS {spark})"
+    if declared == "DOUBLE" and (offered in _INTEGERS or offered.startswith("DECIMAL")):
+        return f"CAST({column} AS DOUBLE)"
+    raise SourceFault(
+        f"{table.name}.{own} is {offered} on Spark, and {declared} in the schema",
+        hint=f"write {offered.lower()}",
+    )
