@@ -56,7 +56,7 @@ def _tree(some: list[Case]) -> exp.Select:
     for column in some[0].columns:
         stored = stored_column(column_ref(schema_name("v"), table="t"), column.type)
         table = exp.Table(
-            this=schema_name(f"of {column.type}"), alias=exp.TableAlias(this=exp.to_identifier("t"))
+            this=schema_name(f"of_{column.type}"), alias=exp.TableAlias(this=exp.to_identifier("t"))
         )
         one = exp.select(as_column(stored, column)).from_(table)
         derived = subquery(one, f"t{column.id}")
@@ -116,7 +116,7 @@ def _fill(name: str, texts: Callable[[SqlType], list[str]]) -> duckdb.DuckDBPyCo
             column = spark_server.arrow_type(kind)
         except Refused:
             continue
-        table = f"of {kind}"
+        table = f"of_{kind}"
         connection.execute(f'CREATE TABLE "{table}" (v {kind})')
         rows = [(text,) for text in (*texts(kind), None) if _is_held(text, kind)]
         connection.executemany(f'INSERT INTO "{table}" VALUES (?)', rows)

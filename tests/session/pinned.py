@@ -12,7 +12,7 @@ from physical.strategies import names_of
 
 from dpsql.engine.sidecar.contents import SidecarCounts
 from dpsql.engine.sidecar.contents import _sealed as sealed
-from dpsql.engine.source import PostgresSource, ServerTable
+from dpsql.engine.source import PostgresSource, ServerTable, SparkSource
 from dpsql.plan.expression import And, Literal
 from dpsql.plan.operator import PublicStatement
 from dpsql.privacy.domain import Domain, Interval
@@ -144,6 +144,7 @@ VALUES: dict[str, object] = {
     "conditions": And((Literal(True, Boolean()), Literal(None, Boolean()))),
     "a domain": Domain(Interval(Fraction(1), None), (1, "a"), nullable=False),
     "a server": PostgresSource("postgresql://joe:word@host/shop", "7", (ORDERS_ON_A_SERVER,)),
+    "a cluster": SparkSource("sc://host/;token=word", "7", (ORDERS_ON_A_SERVER,)),
 }
 """Of classes that no statement here has."""
 
