@@ -7,6 +7,8 @@
 | source            | where the rows are, as a small value that crosses processes          |
 | opening           | which engine a source is opened with                                 |
 | supported         | what of a statement a server computes itself                         |
+| needed_columns    | which tables and columns a statement reads                           |
+| computed_rows     | rows that a server computed, in the types that are asked for         |
 | connection_string | what of a server's address may be shown, and what it leaves out      |
 | duckdb            | DuckDB, which runs every statement                                   |
 | postgres          | a PostgreSQL server, which computes, or whose rows are pulled        |

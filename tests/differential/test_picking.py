@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -37,12 +38,17 @@ def data(statement: Statement, folder: Path) -> World:
 
 def both(ready: CompiledStatement, tables: dict[str, pa.Table]) -> tuple[pa.Table, pa.Table] | None:
     """The answer as it is picked and as the engine makes it; None if it isn't picked."""
-    ours = project_without_engine(ready, tables)
+    numbered = ready.finishing_tables(tables)
+    ours = project_without_engine(ready, numbered)
     return (
-        None
-        if ours is None
-        else (ours, engine().execute(ready.postprocessing_sql, (), tables).table)
+        None if ours is None else (ours, engine().execute(ready.finishing_sql, (), numbered).table)
     )
+
+
+def made_table(names: Sequence[str], made: Sequence[pa.Array]) -> pa.Table:
+    """The first columns as they are `made`; those that means are computed of stand behind them."""
+    sums = [pa.array([1] * len(made[0]), pa.int64())] * (len(names) - len(made))
+    return pa.table(dict(zip(names, [*made, *sums], strict=True)))
 
 
 def rows(table: pa.Table) -> list[tuple[object, ...]]:
@@ -98,7 +104,7 @@ def test_rows_are_put_in_order_and_cut_as_the_engine_does(order: str, cut: str) 
         pa.array([5, -7, 12, 2**62, -(2**62), 0, None], pa.int64()),
         pa.array([0.5, -7.25, 0.0, 1e300, 3.5, None, 2.0]),
     )
-    answers = both(ready, {release.name: pa.table(dict(zip(release.columns, made, strict=True)))})
+    answers = both(ready, {release.name: made_table(release.columns, made)})
     assert answers is not None
     assert rows(answers[0]) == rows(answers[1])
 
@@ -108,7 +114,7 @@ def test_what_python_cannot_put_in_order_is_left_to_the_engine() -> None:
     ready = prepared(sql, world.generated("clinic"))
     (release,) = ready.releases
     made = (pa.array(["a", "b"]), pa.array([float("nan"), 1.0]))
-    tables = {release.name: pa.table(dict(zip(release.columns, made, strict=True)))}
+    tables = ready.finishing_tables({release.name: made_table(release.columns, made)})
     assert project_without_engine(ready, tables) is None
 
 
@@ -119,5 +125,6 @@ def test_many_rows_are_left_to_the_engine_to_sort() -> None:
     (release,) = ready.releases
     table = released_tables(ready, there, empty_groups=True)[release.name]
     many = pa.concat_tables([table] * (MAX_SORTED // table.num_rows + 1))
-    assert project_without_engine(ready, {release.name: table}) is not None
-    assert project_without_engine(ready, {release.name: many}) is None
+    few_rows, many_rows = (ready.finishing_tables({release.name: t}) for t in (table, many))
+    assert project_without_engine(ready, few_rows) is not None
+    assert project_without_engine(ready, many_rows) is None

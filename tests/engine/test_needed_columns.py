@@ -8,7 +8,7 @@ from neighbor_search.share import in_turn
 from notes.blocks import Claim
 from notes.compiler import schema_of
 
-from dpsql.engine.postgres.needed_columns import needed_columns
+from dpsql.engine.needed_columns import needed_columns
 from dpsql.engine.source import ServerTable
 
 TABLES = (

@@ -199,7 +199,7 @@ def test_every_level_is_less_noisy_than_it_was_drawn(opened: Open, budget: str, 
         assert all(b >= a for b, a in zip(*widths, strict=True))
         assert any(b > a for b, a in zip(*widths, strict=True))
     assert shown.half_widths[0] is None
-    assert shown.half_widths[4] is None
+    assert shown.half_widths[4] is not None  # of a mean's interval, row by row
 
 
 @pytest.mark.parametrize("budget", [PURE, ZCDP, APPROX], ids=["pure", "zcdp", "approx"])

@@ -6,4 +6,5 @@
 | writer            | what writers of one kind of node share                          |
 | expression_writer | names, constants, and what is computed of them, as text         |
 | query_writer      | queries and their clauses as text                               |
+| server_writer     | those of both that servers write alike                          |
 """

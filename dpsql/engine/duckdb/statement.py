@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 import duckdb
 import pyarrow as pa
 
 from dpsql.engine.arrow_result import all_rows, integers, limited_rows
+from dpsql.engine.duckdb.failure_cause import causes_logged
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, InternalError
@@ -41,6 +43,26 @@ def run_select(
         return limit if rows is None else rows
     cursor.execute(statement, list(parameters) or None)
     return integers(cursor) if as_rows else all_rows(cursor)
+
+
+def run_and_forget(
+    cursor: duckdb.DuckDBPyConnection,
+    statement: duckdb.Statement,
+    parameters: Sequence[object],
+    tables: Mapping[str, pa.Table],
+    *,
+    as_rows: bool,
+    limit: ReadLimit | None,
+) -> pa.Table | ReadLimit:
+    """The rows as `run_select` reads them, of a cursor that goes on to others without `tables`."""
+    try:
+        with causes_logged():
+            return run_select(cursor, statement, parameters, tables, as_rows=as_rows, limit=limit)
+    finally:
+        with suppress(duckdb.Error):
+            cursor.execute("ROLLBACK")
+        for name in tables:
+            cursor.unregister(name)
 
 
 def sealed_rows(read: Callable[[], pa.Table | ReadLimit], limit: ReadLimit | None) -> Raw:

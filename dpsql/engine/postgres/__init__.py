@@ -9,7 +9,6 @@
 | access          | what is refused: roles that may write, views, row security, unkept keys   |
 | offered_columns | names and types of base tables, as a schema may declare them              |
 | column_types    | how columns of each type are read, so that no value fails                 |
-| needed_columns  | which tables and columns a statement reads                                |
 | pull            | the rows of one table, from the server into DuckDB                        |
 | push            | a statement that the server computes, over tables as they are declared    |
 | pushed_columns  | how such a statement reads columns of each type                           |

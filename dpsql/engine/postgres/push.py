@@ -16,9 +16,6 @@ from dpsql.engine.postgres.pushed_columns import pushed_reading
 from dpsql.engine.source import ServerTable
 from dpsql.engine.supported import ServerSelect
 
-COMPUTED: Final = "dpsql computed"
-"""What the rows that were computed are called in DuckDB; no declared name has a space."""
-
 _AS_THEY_ARE: Final = frozenset(
     {"BOOLEAN", "INTEGER", "BIGINT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP"}
 )
@@ -46,14 +43,6 @@ def pushed_sql(
     shared = f"WITH {', '.join(filter(None, views))} " if views else ""
     # The text is made of our own, of the schema's names and of the catalog's.
     return f'{shared}SELECT {items} FROM ({select.sql}) AS "t"'  # noqa: S608
-
-
-def typed_rows_sql(select: ServerSelect) -> str:
-    """DuckDB's SELECT of the rows that came, in the types that are asked for."""
-    items = ", ".join(
-        f"CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in select.columns
-    )
-    return f"SELECT {items} FROM {quoted(COMPUTED)}"  # noqa: S608 - see above
 
 
 def _view(select: ServerSelect, table: ServerTable, relation: CatalogTable) -> str | None:

@@ -9,21 +9,21 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Final
 
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.duckdb.failure_cause import cause_of, causes_logged
-from dpsql.engine.duckdb.statement import refuse_shadows, run_select, sealed_rows
+from dpsql.engine.computed_rows import COMPUTED, typed_rows_sql
+from dpsql.engine.duckdb.failure_cause import cause_of
+from dpsql.engine.duckdb.statement import refuse_shadows, run_and_forget, sealed_rows
+from dpsql.engine.needed_columns import needed_columns
 from dpsql.engine.postgres.access import check_source
 from dpsql.engine.postgres.catalog import CatalogTable, Location, read_tables
 from dpsql.engine.postgres.connection import IdleConnection, ServerConnection
-from dpsql.engine.postgres.needed_columns import needed_columns
 from dpsql.engine.postgres.pull import pull
-from dpsql.engine.postgres.push import COMPUTED, pushed_sql, pushed_tables, typed_rows_sql
+from dpsql.engine.postgres.push import pushed_sql, pushed_tables
 from dpsql.engine.postgres.semantics import is_proved
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
@@ -232,14 +232,6 @@ class ServerSnapshot:
         as_rows: bool,
         limit: ReadLimit | None,
     ) -> pa.Table | ReadLimit:
-        statement = self._parsed(sql)
-        try:
-            with causes_logged():
-                return run_select(
-                    self._cursor, statement, parameters, tables, as_rows=as_rows, limit=limit
-                )
-        finally:
-            with suppress(duckdb.Error):
-                self._cursor.execute("ROLLBACK")
-            for name in tables:
-                self._cursor.unregister(name)
+        return run_and_forget(
+            self._cursor, self._parsed(sql), parameters, tables, as_rows=as_rows, limit=limit
+        )

@@ -18,10 +18,9 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.engine.duckdb.failure_cause import causes_logged
-from dpsql.engine.duckdb.statement import refuse_shadows, run_select, sealed_rows
-from dpsql.engine.postgres.needed_columns import needed_columns
-from dpsql.engine.postgres.push import COMPUTED, typed_rows_sql
+from dpsql.engine.computed_rows import COMPUTED, typed_rows_sql
+from dpsql.engine.duckdb.statement import refuse_shadows, run_and_forget, sealed_rows
+from dpsql.engine.needed_columns import needed_columns
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import Columns, SparkSource
@@ -180,17 +179,9 @@ class SparkSnapshot:
         as_rows: bool,
         limit: ReadLimit | None,
     ) -> pa.Table | ReadLimit:
-        statement = self._parsed(sql)
-        try:
-            with causes_logged():
-                return run_select(
-                    self._cursor, statement, parameters, tables, as_rows=as_rows, limit=limit
-                )
-        finally:
-            with suppress(duckdb.Error):
-                self._cursor.execute("ROLLBACK")
-            for name in tables:
-                self._cursor.unregister(name)
+        return run_and_forget(
+            self._cursor, self._parsed(sql), parameters, tables, as_rows=as_rows, limit=limit
+        )
 
 
 def quoted_here(name: str) -> str:

@@ -94,7 +94,9 @@ def mean_ends(
     """The ends of all groups' intervals, as `error_interval` computes them one by one."""
     total = statistics[mean.total].astype(np.float64)
     count = np.maximum(statistics[mean.count].astype(np.float64), 1)
-    total_width, count_width = (max(half_width(spreads[i]), 1) for i in (mean.total, mean.count))
+    total_width, count_width = (
+        float(max(half_width(spreads[index]), 1)) for index in (mean.total, mean.count)
+    )
     square, product = count**2 - count_width**2, total * count
     inside = product**2 - square * (total**2 - total_width**2)
     is_known = (square > 0) & (inside >= 0)

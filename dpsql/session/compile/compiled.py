@@ -137,7 +137,8 @@ def compile_bound(
         query_loss.delta / max(1, len(releases)),
     )
     names = {release: f"release_{number}" for number, release in enumerate(releases)}
-    compiler = _ReleaseCompiler(schema, facts, share, version, request, options, names)
+    server = _server(schema)
+    compiler = _ReleaseCompiler(schema, facts, share, version, request, options, names, server)
     compiled: dict[str, CompiledRelease] = {}
     for release in releases:
         hidden = opaque(release, plan)
@@ -159,6 +160,16 @@ def compile_bound(
         consistency(all_compiled, options.answer),
         saved_tables(plan),
     )
+
+
+def _server(schema: Schema) -> Server | None:
+    """The source's server, if it has one, and what that computes."""
+    source = schema.source
+    # A description of the source lists all tables: it isn't made of files for every statement.
+    computes = supported(engine_source(schema)) if isinstance(source, ServerSource) else None
+    if not isinstance(source, ServerSource) or computes is None:
+        return None
+    return Server(computes, source.push_down)
 
 
 def _numbered(
@@ -228,6 +239,7 @@ class _ReleaseCompiler:
     request: Request
     options: QueryOptions
     names: Mapping[Release, str]
+    server: Server | None
 
     def compile(self, release: Release, earlier: Mapping[str, CompiledRelease]) -> CompiledRelease:
         """`release` bounded, calibrated and planned; it may read the `earlier` ones, by name."""
@@ -244,8 +256,8 @@ class _ReleaseCompiler:
         below = tuple(p for p in operators(release.source) if isinstance(p, Release))
         reads = [self.names[other] for other in dict.fromkeys(below)]
         reads += [table.engine_name for table in saved_tables(release.source)]
-        name, server = self.names[release], self._server()
-        ways = None if server is None else choose_way(planned.choice, server)
+        name = self.names[release]
+        ways = None if self.server is None else choose_way(planned.choice, self.server)
         step = Step(
             name,
             bounded,
@@ -260,14 +272,6 @@ class _ReleaseCompiler:
         digests = release_digest(bounded, keys), digested(measurement)
         key = digest_of("key of an answer", *digests, self.schema.policy_hash, self.version)
         return CompiledRelease(release, name, step, changes, key, planned.choice, ways=ways)
-
-    def _server(self) -> Server | None:
-        """The source's server, if it has one, and what that computes."""
-        source = self.schema.source
-        computes = supported(engine_source(self.schema))
-        if not isinstance(source, ServerSource) or computes is None:
-            return None
-        return Server(computes, source.push_down)
 
     def _calibrated(
         self, bounded: BoundedRelease, changes: Sensitivity

@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.postgres import guard
 from dpsql.emit.dialect.postgres.lower import DomainRows, Lowering
-from dpsql.emit.sql.expression_writer import OF_TERMS
 from dpsql.emit.sql.query_writer import OF_QUERIES
+from dpsql.emit.sql.server_writer import OF_SERVERS
 from dpsql.emit.sql.writer import UnknownNode, Write, Writer, node_args, write_list
 from dpsql.engine.postgres.semantics import SUPPORTED
 from dpsql.plan.bounded_release.engine_query import DomainTable
@@ -84,11 +84,6 @@ def _parameter(node: exp.Parameter, write: Write) -> str:
     return f"${write(node_args(node, 'this')['this'])}"
 
 
-def _binary(node: exp.Binary, write: Write) -> str:
-    args = node_args(node, "this", "expression")
-    return f"{write(args['this'])} {_BINARY[type(node)]} {write(args['expression'])}"
-
-
 def _set(node: exp.SetOperation, write: Write) -> str:
     args = node_args(node, "this", "expression", "distinct")
     word = _SETS[type(node)] + (" ALL" if args.get("distinct") is False else "")
@@ -105,11 +100,6 @@ def _distinct(node: exp.Distinct, write: Write) -> str:
     return f"DISTINCT {write_list(node_args(node, 'expressions')['expressions'], write)}"
 
 
-def _filter(node: exp.Filter, write: Write) -> str:
-    args = node_args(node, "this", "expression")
-    return f"{write(args['this'])} FILTER ({write(args['expression'])})"
-
-
 def _extract(node: exp.Extract, write: Write) -> str:
     args = node_args(node, "this", "expression")
     return f"EXTRACT({args['this'].name} FROM {write(args['expression'])})"
@@ -120,41 +110,10 @@ def _escape(node: exp.Escape, write: Write) -> str:
     return f"{write(args['this'])} ESCAPE {write(args['expression'])}"
 
 
-def _ordered(node: exp.Ordered, write: Write) -> str:
-    args = node_args(node, "this", "desc", "nulls_first")
-    way, nulls = (
-        ("DESC" if args.get("desc") else "ASC"),
-        ("FIRST" if args.get("nulls_first") else "LAST"),
-    )
-    return f"{write(args['this'])} {way} NULLS {nulls}"
-
-
-def _table_alias(node: exp.TableAlias, write: Write) -> str:
-    args = node_args(node, "this", "columns")
-    columns = args.get("columns")
-    return write(args["this"]) + (f"({write_list(columns, write)})" if columns else "")
-
-
-def _tuple(node: exp.Tuple, write: Write) -> str:
-    return f"({write_list(node_args(node, 'expressions')['expressions'], write)})"
-
-
-def _values(node: exp.Values, write: Write) -> str:
-    args = node_args(node, "expressions", "alias")
-    return f"(VALUES {write_list(args['expressions'], write)}) AS {write(args['alias'])}"
-
-
 def _domain_rows(node: DomainRows, write: Write) -> str:
     args = node_args(node, "expressions", "alias")
     return f"UNNEST({write_list(args['expressions'], write)}) AS {write(args['alias'])}"
 
-
-_BINARY: Final[Mapping[type[exp.Expr], str]] = {
-    exp.Div: "/",
-    exp.Mod: "%",
-    exp.BitwiseAnd: "&",
-    exp.Like: "LIKE",
-}
 
 _SETS: Final[Mapping[type[exp.Expr], str]] = {
     exp.Union: "UNION",
@@ -162,58 +121,10 @@ _SETS: Final[Mapping[type[exp.Expr], str]] = {
     exp.Except: "EXCEPT",
 }
 
-_SHARED_TERMS: Final = (
-    exp.Add,
-    exp.Sub,
-    exp.Mul,
-    exp.EQ,
-    exp.NEQ,
-    exp.LT,
-    exp.LTE,
-    exp.GT,
-    exp.GTE,
-    exp.NullSafeEQ,
-    exp.NullSafeNEQ,
-    exp.And,
-    exp.Or,
-    exp.Column,
-    exp.Boolean,
-    exp.Null,
-    exp.Star,
-    exp.Paren,
-    exp.Not,
-    exp.Neg,
-    exp.Is,
-    exp.Between,
-    exp.In,
-    exp.Case,
-    exp.Coalesce,
-    exp.Count,
-    exp.Window,
-    exp.Alias,
-)
-
-_SHARED_CLAUSES: Final = (
-    exp.From,
-    exp.Where,
-    exp.Having,
-    exp.Limit,
-    exp.Offset,
-    exp.Select,
-    exp.With,
-    exp.CTE,
-    exp.Subquery,
-    exp.Exists,
-    exp.Table,
-    exp.Join,
-    exp.Group,
-    exp.Order,
-)
-
 _WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {
-    **{kind: OF_TERMS[kind] for kind in _SHARED_TERMS},
-    **{kind: OF_QUERIES[kind] for kind in _SHARED_CLAUSES},
-    **dict.fromkeys(_BINARY, _binary),
+    **OF_SERVERS,
+    exp.Limit: OF_QUERIES[exp.Limit],
+    exp.Offset: OF_QUERIES[exp.Offset],
     **dict.fromkeys(_SETS, _set),
     exp.Identifier: _identifier,
     exp.Literal: _literal,
@@ -222,12 +133,7 @@ _WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {
     exp.Collate: _collate,
     exp.Parameter: _parameter,
     exp.Distinct: _distinct,
-    exp.Filter: _filter,
     exp.Extract: _extract,
     exp.Escape: _escape,
-    exp.Ordered: _ordered,
-    exp.TableAlias: _table_alias,
-    exp.Tuple: _tuple,
-    exp.Values: _values,
     DomainRows: _domain_rows,
 }

@@ -10,8 +10,7 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.spark import guard
 from dpsql.emit.dialect.spark.lower import Lowering
-from dpsql.emit.sql.expression_writer import OF_TERMS
-from dpsql.emit.sql.query_writer import OF_QUERIES
+from dpsql.emit.sql.server_writer import OF_SERVERS
 from dpsql.emit.sql.writer import UnknownNode, Write, Writer, node_args, write_list
 from dpsql.engine.spark.semantics import SUPPORTED
 from dpsql.plan.bounded_release.engine_query import DomainTable
@@ -106,9 +105,9 @@ def _parameter(node: exp.Parameter, write: Write) -> str:
     return f":{node_args(node, 'this')['this'].name}"
 
 
-def _binary(node: exp.Binary, write: Write) -> str:
+def _whole_quotient(node: exp.IntDiv, write: Write) -> str:
     args = node_args(node, "this", "expression")
-    return f"{write(args['this'])} {_BINARY[type(node)]} {write(args['expression'])}"
+    return f"{write(args['this'])} div {write(args['expression'])}"
 
 
 def _set(node: exp.SetOperation, write: Write) -> str:
@@ -125,54 +124,15 @@ def _distinct(node: exp.Distinct, write: Write) -> str:
     return f"DISTINCT {write_list(items, write)}" if items else "DISTINCT"
 
 
-def _filter(node: exp.Filter, write: Write) -> str:
-    args = node_args(node, "this", "expression")
-    return f"{write(args['this'])} FILTER ({write(args['expression'])})"
-
-
-def _ordered(node: exp.Ordered, write: Write) -> str:
-    args = node_args(node, "this", "desc", "nulls_first")
-    way, nulls = (
-        ("DESC" if args.get("desc") else "ASC"),
-        ("FIRST" if args.get("nulls_first") else "LAST"),
-    )
-    return f"{write(args['this'])} {way} NULLS {nulls}"
-
-
-def _table_alias(node: exp.TableAlias, write: Write) -> str:
-    args = node_args(node, "this", "columns")
-    columns = args.get("columns")
-    return write(args["this"]) + (f"({write_list(columns, write)})" if columns else "")
-
-
-def _tuple(node: exp.Tuple, write: Write) -> str:
-    return f"({write_list(node_args(node, 'expressions')['expressions'], write)})"
-
-
-def _values(node: exp.Values, write: Write) -> str:
-    args = node_args(node, "expressions", "alias")
-    return f"(VALUES {write_list(args['expressions'], write)}) AS {write(args['alias'])}"
-
-
-_BINARY: Final[Mapping[type[exp.Expr], str]] = {
-    exp.Div: "/",
-    exp.IntDiv: "div",
-    exp.Mod: "%",
-    exp.BitwiseAnd: "&",
-    exp.Like: "LIKE",
-}
-
 _SETS: Final[Mapping[type[exp.Expr], str]] = {
     exp.Union: "UNION",
     exp.Intersect: "INTERSECT",
     exp.Except: "EXCEPT",
 }
 
-_NOT_HERE: Final = {exp.DataType, exp.Qualify, exp.Limit, exp.Offset}
-
 _WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {
-    **{kind: write for kind, write in {**OF_TERMS, **OF_QUERIES}.items() if kind not in _NOT_HERE},
-    **dict.fromkeys(_BINARY, _binary),
+    **OF_SERVERS,
+    exp.IntDiv: _whole_quotient,
     **dict.fromkeys(_SETS, _set),
     exp.Identifier: _identifier,
     exp.Literal: _literal,
@@ -183,9 +143,4 @@ _WRITERS: Final[Mapping[type[exp.Expr], Writer]] = {
     exp.Collate: _collate,
     exp.Parameter: _parameter,
     exp.Distinct: _distinct,
-    exp.Filter: _filter,
-    exp.Ordered: _ordered,
-    exp.TableAlias: _table_alias,
-    exp.Tuple: _tuple,
-    exp.Values: _values,
 }
