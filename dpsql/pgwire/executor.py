@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, assert_never
 
 from dpsql.bind.statement import NO_PARAMETERS
-from dpsql.errors import Error, Span
+from dpsql.errors import Error, Refused, Span
 from dpsql.pgwire.codec.copy import copied
 from dpsql.pgwire.codec.oid import TEXT, Column
 from dpsql.pgwire.codec.parameter import constant
@@ -230,6 +230,8 @@ class Executor(NamedObjects):
     def _executed(self, command: c.Execute, portal: Portal) -> Portal:
         """The portal of the prepared statement that EXECUTE names, with its constants."""
         prepared = self.statement(command.name)
+        if prepared.query is None:
+            raise Refused("EXECUTE runs queries alone here", hint="send the command itself")
         if len(command.values) != len(prepared.types):
             raise WrongCount(
                 f"{len(command.values)} parameters are given, and {len(prepared.types)} are asked"

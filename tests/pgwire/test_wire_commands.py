@@ -67,6 +67,15 @@ def test_values_of_execute_are_constants_and_as_many_as_parameters(connection: A
     connection.execute("DEALLOCATE ALL")
 
 
+def test_execute_runs_queries_alone(connection: Any) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    wire = connection.connection.pgconn
+    assert wire.prepare(b"shown", b"SHOW timezone").status == psycopg.pq.ExecStatus.COMMAND_OK
+    with pytest.raises(psycopg.NotSupportedError):
+        connection.execute("EXECUTE shown")
+    connection.execute("DEALLOCATE shown")
+
+
 def test_an_executed_statement_is_charged_once(connection: Any) -> None:
     connection.execute("PREPARE private AS SELECT count(*) FROM orders WHERE qty > $1")
     first = rows(connection, "EXECUTE private (3)")

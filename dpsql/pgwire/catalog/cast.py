@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.pgwire.codec.array import items
 from dpsql.pgwire.codec.parameter import BadValue
 
-_NAMES: Final = {"to_regclass": "dpsql_class", "to_regtype": "dpsql_type"}
+NAMES: Final = {"to_regclass": "dpsql_class", "to_regtype": "dpsql_type"}
 """The function that names what has an OID, by the function that gives the OID."""
 _VECTORS: Final = frozenset({"indkey", "indoption", "indclass", "indcollation", "proargtypes"})
 
@@ -78,8 +78,8 @@ def _object(inner: exp.Expr, by_name: str, by_oid: str) -> exp.Expr:
 
 
 def _text(inner: exp.Expr) -> exp.Expr:
-    if isinstance(inner, exp.Anonymous) and inner.name in _NAMES:
-        return call(_NAMES[inner.name], inner)
+    if isinstance(inner, exp.Anonymous) and inner.name in NAMES:
+        return call(NAMES[inner.name], inner)
     if is_vector(inner):
         return call("array_to_string", inner, exp.Literal.string(" "))
     return exp.cast(inner, "VARCHAR")

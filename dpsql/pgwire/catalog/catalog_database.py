@@ -9,10 +9,11 @@ from typing import Final
 import pyarrow as pa
 
 from dpsql.engine.sandbox.database import Contents
-from dpsql.pgwire.catalog import information_schema_rows, pg_catalog_rows
 from dpsql.pgwire.catalog.objects import Listed
-from dpsql.pgwire.catalog.pg_catalog_table_rows import Row
-from dpsql.pgwire.catalog.relations import Relation, relations, system_tables
+from dpsql.pgwire.catalog.relations import Relation, Row, relations
+from dpsql.pgwire.catalog.rows import information_schema_rows, pg_catalog_rows
+from dpsql.pgwire.catalog.rows.system_rows import system_tables
+from dpsql.pgwire.catalog.rows.views import query
 
 _ROWS_AT_ONCE: Final = 4096
 """Rows held as Python objects at a time: they take a hundred times the bytes of Arrow's."""
@@ -39,7 +40,12 @@ def contents(seen: Listed, macros: Sequence[str]) -> Contents:
             if stored not in filled:
                 filled[stored] = _Filled(known[stored])
             filled[stored].add(row)
-    statements = (*map(_table, known.values()), *macros)
+    views = {name: text for name in known if (text := query(known[name])) is not None}
+    statements = (
+        *(_table(known[name]) for name in known if name not in views),
+        *(f'CREATE VIEW "{name}" AS {text}' for name, text in views.items()),
+        *macros,
+    )
     tables = {name: filled[name].packed(recorded.get(name)) for name in known if name in filled}
     return Contents(_name(statements, tables), statements, tables)
 

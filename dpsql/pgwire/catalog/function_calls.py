@@ -13,7 +13,17 @@ from dpsql.errors import Refused
 from dpsql.pgwire.catalog.cast import call, is_vector
 from dpsql.pgwire.catalog.objects import ANALYST, READER
 from dpsql.pgwire.catalog.relations import Relation
+from dpsql.pgwire.sql.column_labels import label
 
+FUNCTIONS: Final = (exp.Format, exp.ArrayPosition, exp.JSONBObjectAgg, exp.Substring)
+"""Nodes of functions for which `rewritten_function` has DuckDB's expression."""
+_OF_ONE_VALUE: Final = (
+    exp.CurrentSchema,
+    exp.CurrentDatabase,
+    exp.CurrentUser,
+    exp.SessionUser,
+    exp.StringToArray,
+)
 _DIRECTIVE: Final = re.compile(r"%(?:(\d+)\$)?(-?\d*)([sIL%])")
 
 
@@ -64,8 +74,21 @@ def rewritten_function(node: exp.Expr) -> exp.Expr:
             if not is_vector(node.this):
                 return position
             return exp.paren(exp.Sub(this=position, expression=exp.Literal.number(1)))
+        case exp.Substring():
+            return _matching(node)
         case _:
             return call("json_group_object", node.this, node.expression)
+
+
+def _matching(node: exp.Substring) -> exp.Expr:
+    """substring(text FROM pattern): the pattern's first group, or all that it matches, or NULL."""
+    pattern = node.args.get("start")
+    if not (isinstance(pattern, exp.Literal) and pattern.is_string):
+        return node
+    matches = exp.RegexpLike(this=node.this.copy(), expression=pattern.copy())
+    group = exp.Literal.number(1 if "(" in pattern.name else 0)
+    part = call("regexp_extract", node.this.copy(), pattern.copy(), group)
+    return exp.Case(ifs=[exp.If(this=matches, true=part)])
 
 
 def role_name(node: exp.Anonymous, caller: Caller) -> exp.Expr:
@@ -116,6 +139,16 @@ def _parts(template: str, arguments: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
 def _is_value(node: exp.Expr) -> bool:
     """Whether a function is called in an expression, not as a table."""
     return isinstance(node.find_ancestor(exp.Select, exp.Table, exp.Lateral), exp.Select)
+
+
+def select_values(tree: exp.Expr) -> None:
+    """Replace a function of one value in FROM, as current_schema(), by a query that selects it."""
+    for table in list(tree.find_all(exp.Table)):
+        if isinstance(table.this, _OF_ONE_VALUE):
+            name = table.alias or label(table.this)
+            alias = exp.TableAlias(this=exp.to_identifier(name, quoted=True))
+            selected = exp.select(exp.alias_(table.this.copy(), name, quoted=True))
+            table.replace(exp.Subquery(this=selected, alias=alias))
 
 
 def zipped(node: exp.Unnest) -> exp.Expr:

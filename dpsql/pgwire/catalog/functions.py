@@ -13,7 +13,8 @@ from typing import Final
 from sqlglot import exp
 
 from dpsql.pgwire.catalog import objects as o
-from dpsql.pgwire.catalog.relations import system_oids, types
+from dpsql.pgwire.catalog.relations import types
+from dpsql.pgwire.catalog.rows.system_rows import system_oids, system_types
 from dpsql.pgwire.codec.oid import formatted
 from dpsql.pgwire.session_settings import SessionSettings
 
@@ -77,8 +78,24 @@ _RIGHTS: Final = {
 }
 """Words of rights that an analyst has, and parameters, by the function that tells of them."""
 
+_KEYWORDS: Final = """
+all analyse analyze and any array as asc asymmetric authorization between bigint binary bit
+boolean both case cast char character check coalesce collate collation column concurrently
+constraint create cross current_catalog current_date current_role current_schema current_time
+current_timestamp current_user dec decimal default deferrable desc distinct do else end except
+exists extract false fetch float for foreign freeze from full grant greatest group grouping having
+ilike in initially inner inout int integer intersect interval into is isnull join lateral leading
+least left like limit localtime localtimestamp national natural nchar none normalize not notnull
+null nullif numeric offset on only or order out outer overlaps overlay placing position precision
+primary real references returning right row select session_user setof similar smallint some
+substring symmetric table tablesample then time timestamp to trailing treat trim true union unique
+user using values varchar variadic verbose when where window with xmlattributes xmlconcat
+xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable
+"""
+"""PostgreSQL's keywords that are no names without quotes, or not everywhere."""
 _QUOTED: Final = {
-    "quote_ident(_a)": """CASE WHEN regexp_full_match(_a, '[a-z_][a-z0-9_$]*') THEN _a
+    "quote_ident(_a)": f"""CASE WHEN regexp_full_match(_a, '[a-z_][a-z0-9_$]*')
+        AND NOT list_contains(string_split('{" ".join(_KEYWORDS.split())}', ' '), _a) THEN _a
         ELSE '"' || replace(_a, '"', '""') || '"' END""",
     "quote_nullable(_a)": """CASE WHEN _a IS NULL THEN 'NULL'
         ELSE '''' || replace(_a, '''', '''''') || '''' END""",
@@ -115,6 +132,10 @@ def macros(seen: o.Listed) -> Mapping[str, str]:
     ancestors = "SELECT CAST(a AS BIGINT) AS relid, 1 AS depth WHERE false"
     statements["pg_partition_ancestors"] = (
         f"CREATE MACRO pg_partition_ancestors(a) AS TABLE {ancestors}"
+    )
+    statements["pg_options_to_table"] = (
+        "CREATE MACRO pg_options_to_table(a) AS TABLE "
+        "SELECT CAST(a AS VARCHAR) AS option_name, '' AS option_value WHERE false"
     )
     return statements
 
@@ -165,21 +186,22 @@ def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
             constraints[foreign.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {target}"
     for head in ("pg_get_constraintdef(_a)", "pg_get_constraintdef(_a, _b)"):
         yield head, f"{_map(constraints, 0)}[CAST(_a AS BIGINT)]"
-    yield "pg_get_indexdef(_a)", f"{_map(indexes, 0)}[CAST(_a AS BIGINT)]"
     whole = f"{_map(indexes, 0)}[CAST(_a AS BIGINT)]"
+    yield "pg_get_indexdef(_a)", whole
     part = f"CASE WHEN _b = 0 THEN {whole} ELSE {_index_columns(listed)} END"
     yield "pg_get_indexdef(_a, _b, _c)", part
-    oids = {name: oid for oid, name in names.items()}
-    oids |= {f"{t.space.name}.{t.name}": t.oid for t in listed if t.space.oid != o.PUBLIC}
+    oids = _inverse(names) | {
+        f"{t.space.name}.{t.name}": t.oid for t in listed if t.space.oid != o.PUBLIC
+    }
     catalogue = system_oids()
     plain = "regexp_replace(replace(_a, '\"', ''), '^([^.]+[.])?(public|pg_catalog)[.]', '')"
     yield "to_regclass(_a)", f"{_map({**catalogue, **oids})}[{plain}]"
     all_names = {**{oid: name for name, oid in catalogue.items()}, **names}
     yield "dpsql_class(_a)", f"coalesce({_map(all_names)}[CAST(_a AS BIGINT)], CAST(_a AS VARCHAR))"
-    yield "to_regtype(_a)", f"{_map(_type_oids())}[{plain}]"
-    written = {kind.oid: _written(kind.oid, kind.name) for kind in types().values()}
-    yield "dpsql_type(_a)", f"coalesce({_map(written)}[CAST(_a AS BIGINT)], '???')"
-    shown = f"coalesce({_map(written)}[CAST(_a AS BIGINT)], '???')"
+    type_names = _type_names(listed)
+    yield "to_regtype(_a)", f"{_map(_inverse(type_names) | _type_oids())}[{plain}]"
+    shown = f"coalesce({_map(type_names)}[CAST(_a AS BIGINT)], '???')"
+    yield "dpsql_type(_a)", f"CASE WHEN _a = 0 THEN '-' ELSE {shown} END"
     yield (
         "format_type(_a, _b)",
         f"""CASE WHEN _a IS NULL THEN NULL
@@ -188,6 +210,18 @@ def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
         WHEN _a = 1043 AND _b >= 4 THEN 'character varying(' || (_b - 4) || ')'
         ELSE {shown} END""",
     )
+
+
+def _type_names(listed: tuple[o.Table, ...]) -> Mapping[int, str]:
+    """Names of types by OID, with those of the tables' rows and of their arrays."""
+    names = {kind.oid: _written(kind.oid, kind.name) for kind in types().values()}
+    names |= system_types()
+    names |= {table.type_oid: table.description for table in listed}
+    return names | {table.array_oid: f"{table.description}[]" for table in listed}
+
+
+def _inverse(names: Mapping[int, str]) -> dict[str, int]:
+    return {name: oid for oid, name in names.items()}
 
 
 def _index_columns(listed: tuple[o.Table, ...]) -> str:

@@ -104,6 +104,11 @@ class Table:
     is_view: bool
 
     @property
+    def array_oid(self) -> int:
+        """The OID of the type of arrays of its rows."""
+        return self.type_oid + 1
+
+    @property
     def description(self) -> str:
         """The table's name in text, with its schema where the name alone would mean another."""
         return self.name if self.has_source else f"{self.space.name}.{self.name}"

@@ -1,13 +1,8 @@
-"""The 208 relations of PostgreSQL 15 and its types, and the rows that it has in every database.
-
-`system_rows_15.zip` was recorded from PostgreSQL 15.20 (Debian's), without texts of views and
-statistics, as a Parquet file for each relation. The rows hold nothing of a dataset.
-"""
+"""The 208 relations of PostgreSQL 15 and its types, from a list of names."""
 
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -15,8 +10,6 @@ from importlib import resources
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 _DOMAINS: Final = {
     "information_schema.sql_identifier": "name",
@@ -64,6 +57,9 @@ _ARROW: Final = {
     "TIMESTAMP": pa.timestamp("us"),
     "VARCHAR": pa.string(),
 }
+
+Row = Mapping[str, object]
+"""A row's values by column; columns that aren't named are NULL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,39 +150,3 @@ def _type_name(written: str) -> str:
     if written.endswith("[]"):
         return "_" + _type_name(written[:-2])
     return _DOMAINS.get(written) or _SHORT.get(written, written)
-
-
-_DATABASE: Final = "\x01"
-"""What the recorded rows have for the name of the database."""
-
-
-@cache
-def system_oids() -> Mapping[str, int]:
-    """The OIDs of relations and indexes by their names, which are unique."""
-    table = _recorded()["pg_catalog__pg_class"]
-    names, oids = (table.column(name).to_pylist() for name in ("relname", "oid"))
-    return dict(zip(names, oids, strict=True))
-
-
-def system_tables(dataset: str) -> Mapping[str, pa.Table]:
-    """The rows by the relation's stored name; columns that are NULL in all rows are left out."""
-    return {name: _of_dataset(table, dataset) for name, table in _recorded().items()}
-
-
-def _of_dataset(table: pa.Table, dataset: str) -> pa.Table:
-    for n, field in enumerate(table.schema):
-        if field.name.endswith("_catalog"):
-            column = table.column(n)
-            own = pc.if_else(pc.equal(column, _DATABASE), dataset, column)
-            table = table.set_column(n, field, own)
-    return table
-
-
-@cache
-def _recorded() -> Mapping[str, pa.Table]:
-    file = resources.files("dpsql.pgwire.catalog").joinpath("system_rows_15.zip")
-    with file.open("rb") as opened, zipfile.ZipFile(opened) as archive:
-        return {
-            name.removesuffix(".parquet"): pq.read_table(pa.BufferReader(archive.read(name)))
-            for name in archive.namelist()
-        }

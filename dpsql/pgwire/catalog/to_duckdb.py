@@ -8,13 +8,15 @@ from typing import Final
 from sqlglot import exp
 
 from dpsql.pgwire.catalog.allowlist import NAMED
-from dpsql.pgwire.catalog.cast import array, call, cast, is_vector
+from dpsql.pgwire.catalog.cast import NAMES, array, call, cast, is_vector
 from dpsql.pgwire.catalog.function_calls import (
+    FUNCTIONS,
     Caller,
     rewritten_call,
     rewritten_function,
     role_name,
     rows_of,
+    select_values,
     zipped,
 )
 from dpsql.pgwire.catalog.relations import Relation, relations
@@ -35,17 +37,18 @@ _SIGNS: Final = {
     "||": exp.DPipe,
 }
 _SPACES: Final = frozenset({"pg_catalog", "information_schema"})
+_NAMED_CALLS: Final = frozenset({"array_agg", "concat", "concat_ws", "format", "string_agg"})
+"""Functions whose calls have nodes of their own, but not behind the name of a schema."""
 _PROCEDURES: Final = frozenset(
     a.name for r in relations().values() for a in r.attributes if a.type == "regproc"
 ) - {"aggfnoid"}
 _OF_ROWS: Final = frozenset({"xmin", "xmax", "cmin", "cmax"})
-_CONSTANTS: Final = (exp.CurrentSchema, exp.CurrentDatabase, exp.CurrentUser, exp.SessionUser)
 
 
 def rewritten(tree: exp.Expr, values: Mapping[str, Literal], caller: Caller) -> exp.Expr:
     """A copy of `tree` that DuckDB runs, with the parameters' `values` in it."""
     copy = tree.copy()
-    _select_constants(copy)
+    select_values(copy)
     _name_columns(copy)
     ctes = {cte.alias.lower() for cte in copy.find_all(exp.CTE)}
 
@@ -58,17 +61,16 @@ def rewritten(tree: exp.Expr, values: Mapping[str, Literal], caller: Caller) -> 
             return zipped(node)
         return _node(node, values, caller, ctes)
 
-    return bottom_up(copy)
+    return _name_objects(bottom_up(copy))
 
 
-def _select_constants(tree: exp.Expr) -> None:
-    """Replace a function of one value in FROM, as current_schema(), by a query that selects it."""
-    for table in list(tree.find_all(exp.Table)):
-        if isinstance(table.this, _CONSTANTS):
-            name = table.alias or label(table.this)
-            alias = exp.TableAlias(this=exp.to_identifier(name, quoted=True))
-            selected = exp.select(exp.alias_(table.this.copy(), name, quoted=True))
-            table.replace(exp.Subquery(this=selected, alias=alias))
+def _name_objects(tree: exp.Expr) -> exp.Expr:
+    """Answer 'orders'::regclass by the name, whose OID a query itself computes with."""
+    for item in tree.selects if isinstance(tree, exp.Select) else ():
+        value = item.unalias()
+        if isinstance(value, exp.Anonymous) and value.name in NAMES:
+            value.replace(call(NAMES[value.name], value.copy()))
+    return tree
 
 
 def _name_columns(tree: exp.Expr) -> None:
@@ -109,7 +111,7 @@ def _node(
             return _qualified(node)
         case exp.Cast():
             return _cast(node, caller)
-        case exp.Format() | exp.ArrayPosition() | exp.JSONBObjectAgg():
+        case _ if isinstance(node, FUNCTIONS):
             return rewritten_function(node)
         case exp.Collate():
             inner: exp.Expr = node.this
@@ -197,12 +199,15 @@ def _column(node: exp.Column, caller: Caller) -> exp.Expr:
 
 def _qualified(node: exp.Dot) -> exp.Expr:
     """A function without its schema: pg_catalog.f(x) becomes f(x)."""
-    head = node.this
+    head, called = node.this, node.expression
     name = head.name.lower() if isinstance(head, exp.Identifier | exp.Column) else ""
-    if name in _SPACES and not isinstance(node.expression, exp.Identifier):
-        expression: exp.Expr = node.expression
-        return expression
-    return node
+    if name not in _SPACES or isinstance(called, exp.Identifier):
+        return node
+    if isinstance(called, exp.Anonymous) and called.name.lower() in _NAMED_CALLS:
+        known: exp.Expr = exp.func(called.name, *called.expressions, dialect="postgres")
+        called = rewritten_function(known) if isinstance(known, FUNCTIONS) else known
+    expression: exp.Expr = called
+    return expression
 
 
 def _value(value: Literal | None) -> exp.Expr:

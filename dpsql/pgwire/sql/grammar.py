@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Final
 
 from sqlglot import exp
@@ -16,8 +16,22 @@ from dpsql.errors import Refused
 _CALLED_BY_NAME: Final = frozenset(
     {"TO_CHAR", "DIV", "DATE_PART", "SUBSTR", "MOD", "BTRIM", "TO_HEX"}
 )
-_MARK: Final = "dpsql__"
+_DIALECT: Final = Dialect.get_or_raise("postgres")
+_RESERVED: Final = frozenset(
+    (
+        *("select", "from", "where", "having", "union", "join", "on", "using", "when", "then"),
+        *("else", "and", "or", "not", "in", "into", "with", "distinct", "limit", "create"),
+    )
+)
+_BEHIND_NAMES: Final = frozenset({"", ",", ")", ";", "from"})
+_MARK: Final = "\0"
+"""A character that no statement on the wire has."""
 _NUMBERED: Final = re.compile(r"\\[xuU0-7]")
+
+
+def parse_written(written: str) -> list[exp.Expr | None]:
+    """The statements of `written`, by PostgreSQL's grammar."""
+    return _DIALECT.parser().parse(_words(written), written)
 
 
 def parse_calls(written: str) -> list[exp.Expr | None]:
@@ -26,22 +40,42 @@ def parse_calls(written: str) -> list[exp.Expr | None]:
     The functions are renamed among the tokens, and back in the trees: a subclass of the parser that
     leaves them out can't be made where sqlglot is compiled (sqlglot[c]).
     """
-    dialect = Dialect.get_or_raise("postgres")
-    words = dialect.tokenize(written)
+    words = _words(written)
     marked = [_marked(word, following) for word, following in zip_longest(words, words[1:])]
-    trees = dialect.parser().parse(marked, written)
+    trees = _DIALECT.parser().parse(marked, written)
+    # Names of tables with columns, as in AS mod(a, b), look like calls and were marked, too.
     for tree in trees:
-        for node in () if tree is None else tree.find_all(exp.Anonymous):
-            node.set("this", node.name.removeprefix(_MARK))
+        for node in () if tree is None else tree.find_all(exp.Anonymous, exp.Identifier):
+            if isinstance(node.this, str):
+                node.set("this", node.this.removeprefix(_MARK))
     return trees
+
+
+def _words(written: str) -> list[Token]:
+    """The tokens of `written`; a keyword that is a column's name behind AS is quoted.
+
+    PostgreSQL takes any word there: `count(*) AS select`.
+    """
+    words = _DIALECT.tokenize(written)
+    for n, (before, word) in enumerate(pairwise(words), 1):
+        if before.token_type is TokenType.ALIAS and word.text.lower() in _RESERVED:
+            behind = words[n + 1].text.lower() if n + 1 < len(words) else ""
+            if behind in _BEHIND_NAMES:
+                words[n] = _token(word, TokenType.IDENTIFIER, word.text.lower())
+    return words
+
+
+def _token(word: Token, kind: TokenType, text: str) -> Token:
+    """A token of another kind and text in the place of `word`."""
+    position = {"line": word.line, "col": word.col, "start": word.start, "end": word.end}
+    return Token(kind, text, comments=word.comments, **position)
 
 
 def _marked(word: Token, following: Token | None) -> Token:
     is_call = following is not None and following.token_type is TokenType.L_PAREN
     if not is_call or word.text.upper() not in _CALLED_BY_NAME:
         return word
-    position = {"line": word.line, "col": word.col, "start": word.start, "end": word.end}
-    return Token(TokenType.VAR, _MARK + word.text, comments=word.comments, **position)
+    return _token(word, TokenType.VAR, _MARK + word.text)
 
 
 def name_calls(tree: exp.Expr, written: str) -> None:

@@ -168,7 +168,7 @@ CLIENTS = (
     Client("ecpg", "C", lambda: _has("cc", "ecpg"), _ecpg),
     Client("libpqxx", "C++", lambda: _has("c++") and _is("/usr/include/pqxx"), _pqxx),
     Client("pgjdbc", "Java", _has_java, _jdbc, ("extended",)),
-    Client("pgjdbc, simple protocol", "Java", _has_java, _jdbc, ("simple",)),
+    Client("pgjdbc (simple protocol)", "Java", _has_java, _jdbc, ("simple",)),
     _npm("pg"),
     _npm("postgres"),
     _npm("pg-promise"),

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from dpsql.pgwire.catalog import objects as o
-from dpsql.pgwire.catalog.pg_catalog_table_rows import Row
-from dpsql.pgwire.catalog.relations import type_names
+from dpsql.pgwire.catalog.relations import Row, type_names
 from dpsql.pgwire.codec import oid as v
 
 _DIGITS: Final = {
@@ -21,6 +20,13 @@ _GRANTED: Final = {
     "grantor": "dpsql",
     "grantee": o.ANALYST,
     "privilege_type": "SELECT",
+    "is_grantable": "NO",
+    "with_hierarchy": "YES",
+}
+_USAGE: Final = {
+    "grantor": "dpsql",
+    "grantee": "PUBLIC",
+    "privilege_type": "TYPE USAGE",
     "is_grantable": "NO",
 }
 _VIEW: Final = {"check_option": "NONE", "is_updatable": "NO", "is_insertable_into": "NO"} | {
@@ -45,12 +51,10 @@ def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
         yield "tables", {**at, **more}
         if table.is_view:
             yield "views", {**at, **_VIEW}
-        for name in ("table_privileges", "role_table_grants"):
-            yield name, {**at, **_GRANTED, "with_hierarchy": "YES"}
+        yield "table_privileges", {**at, **_GRANTED}
+        yield "udt_privileges", {**_named("udt", table.name, table.space.name, dataset), **_USAGE}
         for column in table.columns:
             yield "columns", {**at, **_column(column, dataset)}
-            for name in ("column_privileges", "role_column_grants"):
-                yield name, {**at, **_GRANTED, "column_name": column.name}
         yield from _constraints(table, listed.tables, dataset)
 
 
@@ -85,8 +89,14 @@ def _constraints(
     table: o.Table, known: Mapping[str, o.Table], dataset: str
 ) -> Iterator[tuple[str, Row]]:
     at, space = _at(table, dataset), table.space.name
-    keys = [] if table.key is None else [(table.key.name, "PRIMARY KEY", table.key.positions)]
+    keys: list[tuple[str, str, tuple[int, ...]]] = []
+    if table.key is not None:
+        keys.append((table.key.name, "PRIMARY KEY", table.key.positions))
     keys += [(f.name, "FOREIGN KEY", (f.position,)) for f in table.references]
+    for checked in table.columns:
+        if checked.not_null:
+            name = f"{table.space.oid}_{table.oid}_{checked.position}_not_null"
+            keys.append((name, "CHECK", ()))
     for name, kind, positions in keys:
         named = _named("constraint", name, space, dataset)
         yield (

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from dpsql.pgwire.catalog import objects as o
-from dpsql.pgwire.catalog.pg_catalog_table_rows import ALIGNED, Row, table_rows
-from dpsql.pgwire.catalog.relations import Type, types
+from dpsql.pgwire.catalog.relations import Row, Type, types
+from dpsql.pgwire.catalog.rows.pg_catalog_table_rows import ALIGNED, table_rows
 from dpsql.pgwire.session_settings import SessionSettings
 
 _SPACES: Final = (

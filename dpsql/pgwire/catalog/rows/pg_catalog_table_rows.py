@@ -7,10 +7,9 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from dpsql.pgwire.catalog import objects as o
-from dpsql.pgwire.catalog.relations import types_by_oid
-
-Row = Mapping[str, object]
-"""A row's values by column; columns that aren't named are NULL."""
+from dpsql.pgwire.catalog.relations import Row, types_by_oid
+from dpsql.pgwire.catalog.rows.dependent_rows import dependent_rows
+from dpsql.pgwire.catalog.rows.system_rows import operator_classes
 
 ALIGNED: Final = {1: "c", 2: "s", 4: "i", 8: "d"}
 """The value of pg_type.typalign by a type's size in bytes."""
@@ -31,6 +30,7 @@ def table_rows(
     own = {
         "reltype": table.type_oid,
         "relhasindex": has_key,
+        "relhasrules": table.is_view,
         "relhastriggers": has_triggers,
     }
     kind = "v" if table.is_view else "r"
@@ -39,6 +39,7 @@ def table_rows(
         {**_class(table.oid, table.name, table.space, kind, len(table.columns)), **own},
     )
     yield from _listed(table, has_key=has_key, has_triggers=has_triggers)
+    yield from dependent_rows(table, known)
     for column in table.columns:
         yield "pg_attribute", _attribute(table.oid, column)
         if column.comment:
@@ -48,10 +49,7 @@ def table_rows(
     if table.key is not None:
         yield from _key(table, table.key)
     for reference in table.references:
-        to = known[reference.to]
-        yield "pg_constraint", _reference(table, reference, to)
-        if to.key is not None:
-            yield "pg_depend", _dependency((2606, reference.oid), (1259, to.key.index_oid), "n")
+        yield "pg_constraint", _reference(table, reference, known[reference.to])
 
 
 def _class(oid: int, name: str, space: o.Namespace, kind: str, columns: int) -> Row:
@@ -143,9 +141,10 @@ def _attribute(oid: int, column: o.Column, position: int = 0) -> Row:
 
 def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:
     yield "pg_class", _class(key.index_oid, key.name, table.space, "i", len(key.positions))
-    for n, position in enumerate(key.positions, 1):
-        yield "pg_attribute", _attribute(key.index_oid, table.columns[position - 1], n)
-    count = len(key.positions)
+    columns = [table.columns[position - 1] for position in key.positions]
+    for n, column in enumerate(columns, 1):
+        yield "pg_attribute", _attribute(key.index_oid, column, n)
+    count = len(columns)
     yield (
         "pg_index",
         {
@@ -165,27 +164,17 @@ def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:
             "indislive": True,
             "indisreplident": False,
             "indkey": list(key.positions),
-            "indcollation": [0] * count,
-            "indclass": [0] * count,
+            "indcollation": [column.collation for column in columns],
+            "indclass": [operator_classes().get(column.type_oid, 0) for column in columns],
             "indoption": [0] * count,
         },
     )
     definition = f"CREATE UNIQUE INDEX {key.name} ON {table.space.name}.{table.name} USING btree"
-    listed = ", ".join(table.columns[position - 1].name for position in key.positions)
+    listed = ", ".join(column.name for column in columns)
     index = {"schemaname": table.space.name, "tablename": table.name, "indexname": key.name}
     yield "pg_indexes", index | {"indexdef": f"{definition} ({listed})"}
-    yield "pg_depend", _dependency((1259, key.index_oid), (2606, key.oid), "i")
     constraint = _constraint(key.oid, key.name, "p", table)
     yield "pg_constraint", {**constraint, "conindid": key.index_oid, "conkey": list(key.positions)}
-
-
-def _dependency(of: tuple[int, int], on: tuple[int, int], kind: str) -> Row:
-    """A row of pg_depend; both objects are OIDs of a relation of pg_catalog and of one of its rows.
-
-    A foreign key depends on the index of the key that it refers to, which depends on its key.
-    """
-    first = {"classid": of[0], "objid": of[1], "objsubid": 0}
-    return {**first, "refclassid": on[0], "refobjid": on[1], "refobjsubid": 0, "deptype": kind}
 
 
 def _reference(table: o.Table, reference: o.ForeignKey, to: o.Table) -> Row:
