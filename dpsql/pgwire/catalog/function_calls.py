@@ -15,7 +15,14 @@ from dpsql.pgwire.catalog.objects import ANALYST, READER
 from dpsql.pgwire.catalog.relations import Relation
 from dpsql.pgwire.sql.column_labels import label
 
-FUNCTIONS: Final = (exp.Format, exp.ArrayPosition, exp.JSONBObjectAgg, exp.Substring)
+FUNCTIONS: Final = (
+    exp.Format,
+    exp.ArrayPosition,
+    exp.JSONBObjectAgg,
+    exp.Substring,
+    exp.SimilarTo,
+    exp.Escape,
+)
 """Nodes of functions for which `rewritten_function` has DuckDB's expression."""
 _OF_ONE_VALUE: Final = (
     exp.CurrentSchema,
@@ -24,6 +31,7 @@ _OF_ONE_VALUE: Final = (
     exp.SessionUser,
     exp.StringToArray,
 )
+_WILD: Final = {"%": ".*", "_": ".", ".": r"\.", "^": r"\^", "$": r"\$"}
 _DIRECTIVE: Final = re.compile(r"%(?:(\d+)\$)?(-?\d*)([sIL%])")
 
 
@@ -76,8 +84,32 @@ def rewritten_function(node: exp.Expr) -> exp.Expr:
             return exp.paren(exp.Sub(this=position, expression=exp.Literal.number(1)))
         case exp.Substring():
             return _matching(node)
+        case exp.SimilarTo():
+            return node if isinstance(node.parent, exp.Escape) else _similar(node, "\\")
+        case exp.Escape():
+            inner = node.this
+            return _similar(inner, node.expression.name) if _is_similar(inner) else node
         case _:
             return call("json_group_object", node.this, node.expression)
+
+
+def _is_similar(node: exp.Expr) -> bool:
+    return isinstance(node, exp.SimilarTo)
+
+
+def _similar(node: exp.Expr, escape: str) -> exp.Expr:
+    """Text SIMILAR TO pattern, a constant, as a regular expression for all of the text."""
+    pattern = node.expression
+    if not (isinstance(pattern, exp.Literal) and pattern.is_string):
+        raise Refused("SIMILAR TO takes a constant pattern here")
+    parts, signs = [], iter(pattern.name)
+    for sign in signs:
+        if sign == escape:
+            parts.append(re.escape(next(signs, "")))
+        else:
+            parts.append(_WILD.get(sign, sign))
+    whole = exp.Literal.string(f"^(?s:{''.join(parts)})$")
+    return exp.RegexpLike(this=node.this, expression=whole)
 
 
 def _matching(node: exp.Substring) -> exp.Expr:

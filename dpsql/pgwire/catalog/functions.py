@@ -200,15 +200,16 @@ def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
     yield "dpsql_class(_a)", f"coalesce({_map(all_names)}[CAST(_a AS BIGINT)], CAST(_a AS VARCHAR))"
     type_names = _type_names(listed)
     yield "to_regtype(_a)", f"{_map(_inverse(type_names) | _type_oids())}[{plain}]"
-    shown = f"coalesce({_map(type_names)}[CAST(_a AS BIGINT)], '???')"
-    yield "dpsql_type(_a)", f"CASE WHEN _a = 0 THEN '-' ELSE {shown} END"
+    shown = f"{_map(type_names)}[CAST(_a AS BIGINT)]"
+    named = f"coalesce({shown}, CAST(_a AS VARCHAR))"
+    yield "dpsql_type(_a)", f"CASE WHEN _a = 0 THEN '-' ELSE {named} END"
     yield (
         "format_type(_a, _b)",
         f"""CASE WHEN _a IS NULL THEN NULL
         WHEN _a = 1700 AND _b >= 4
         THEN 'numeric(' || ((_b - 4) >> 16) || ',' || ((_b - 4) & 65535) || ')'
         WHEN _a = 1043 AND _b >= 4 THEN 'character varying(' || (_b - 4) || ')'
-        ELSE {shown} END""",
+        ELSE coalesce({shown}, '???') END""",
     )
 
 

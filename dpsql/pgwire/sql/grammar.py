@@ -23,6 +23,13 @@ _RESERVED: Final = frozenset(
         *("else", "and", "or", "not", "in", "into", "with", "distinct", "limit", "create"),
     )
 )
+_LIKES: Final = frozenset({TokenType.LIKE, TokenType.ILIKE})
+_BEFORE_CALLS: Final = frozenset(
+    {
+        *(TokenType.SELECT, TokenType.COMMA, TokenType.L_PAREN, TokenType.WHERE, TokenType.AND),
+        *(TokenType.OR, TokenType.WHEN, TokenType.THEN, TokenType.ELSE, TokenType.ON),
+    }
+)
 _BEHIND_NAMES: Final = frozenset({"", ",", ")", ";", "from"})
 _MARK: Final = "\0"
 """A character that no statement on the wire has."""
@@ -41,7 +48,8 @@ def parse_calls(written: str) -> list[exp.Expr | None]:
     leaves them out can't be made where sqlglot is compiled (sqlglot[c]).
     """
     words = _words(written)
-    marked = [_marked(word, following) for word, following in zip_longest(words, words[1:])]
+    neighbors = zip_longest([None, *words[:-1]], words, words[1:])
+    marked = [_marked(*three) for three in neighbors]
     trees = _DIALECT.parser().parse(marked, written)
     # Names of tables with columns, as in AS mod(a, b), look like calls and were marked, too.
     for tree in trees:
@@ -57,7 +65,12 @@ def _words(written: str) -> list[Token]:
     PostgreSQL takes any word there: `count(*) AS select`.
     """
     words = _DIALECT.tokenize(written)
-    for n, (before, word) in enumerate(pairwise(words), 1):
+    for n, (before, word) in enumerate(list(pairwise(words)), 1):
+        brackets = [other.text for other in words[n + 1 : n + 3]]
+        if word.token_type is TokenType.OBJECT_IDENTIFIER and brackets == ["[", "]"]:
+            # The parser knows no arrays of OIDs: `x::oid[]` is x::_oid, by their type's own name.
+            words[n] = _token(word, TokenType.VAR, f"_{word.text.lower()}")
+            words[n + 1 : n + 3] = []
         if before.token_type is TokenType.ALIAS and word.text.lower() in _RESERVED:
             behind = words[n + 1].text.lower() if n + 1 < len(words) else ""
             if behind in _BEHIND_NAMES:
@@ -71,9 +84,11 @@ def _token(word: Token, kind: TokenType, text: str) -> Token:
     return Token(kind, text, comments=word.comments, **position)
 
 
-def _marked(word: Token, following: Token | None) -> Token:
+def _marked(before: Token | None, word: Token, following: Token | None) -> Token:
     is_call = following is not None and following.token_type is TokenType.L_PAREN
-    if not is_call or word.text.upper() not in _CALLED_BY_NAME:
+    # like(a, b), whose arguments the parser takes in SQLite's order, has no operand before it.
+    is_like = word.token_type in _LIKES and (before is None or before.token_type in _BEFORE_CALLS)
+    if not is_call or not (is_like or word.text.upper() in _CALLED_BY_NAME):
         return word
     return _token(word, TokenType.VAR, _MARK + word.text)
 

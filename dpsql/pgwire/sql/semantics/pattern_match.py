@@ -66,6 +66,12 @@ def _written(node: exp.Expr) -> exp.Expr:
                 at=span(node),
                 hint="write regexp_replace(text, pattern, replacement, 'g')",
             )
+        case exp.RegexpCount() | exp.RegexpInstr() if node.args.get("position"):
+            raise Refused(
+                "a pattern is searched from the first character here",
+                at=span(node),
+                hint="write regexp_count(substring(x, 3), 'abc')",
+            )
         case _:
             return _expression(node)
 

@@ -40,8 +40,26 @@ def text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
                     at=span(node),
                     hint="write x::varchar(10), or x::text",
                 )
+            case exp.Overlay() if not _counts(node.args.get("for_")):
+                raise Refused(
+                    "overlay() takes a constant number of characters here",
+                    at=span(node),
+                    hint="write substring(x, 1, n) || 'abc' || substring(x, m)",
+                )
+            case exp.Substring() if _is_text(node.args.get("start")):
+                raise Refused(
+                    "substring() by a pattern has no rule",
+                    at=span(node),
+                    hint="write regexp_replace(x, '.*(abc).*', '\\1')",
+                )
             case exp.Substring():
                 edits.append((node, partial(_part, node)))
+            case exp.Anonymous() if node.name.lower() in {"like", "ilike"}:
+                raise Refused(
+                    f"{node.name.lower()}() has no rule as a function",
+                    at=span(node),
+                    hint="write text LIKE 'a%'",
+                )
             case exp.Initcap():
                 edits.append((node, partial(_capitals, node)))
             case exp.SplitPart(args={"delimiter": exp.Literal(this="")}):
@@ -51,6 +69,15 @@ def text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     return edits
 
 
+def _counts(length: exp.Expr | None) -> bool:
+    """Whether an optional number of characters is left out, or a constant."""
+    return length is None or (isinstance(length, exp.Literal) and not length.is_string)
+
+
+def _is_text(node: exp.Expr | None) -> bool:
+    return isinstance(node, exp.Literal) and node.is_string
+
+
 def _joined(node: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     edits: list[Edit] = []
     values = [node.this, node.expression] if isinstance(node, exp.DPipe) else node.expressions
@@ -58,8 +85,8 @@ def _joined(node: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
         kind = typing.of(value)
         if kind is Kind.BOOL and not isinstance(node, exp.DPipe):
             edits.append((value, partial(_letter, value)))
-        else:
-            edits += _float(value, typing, held)
+        elif writer := _writer(value, typing, held):
+            edits.append((value, partial(writer, value)))
     return edits
 
 
@@ -82,19 +109,26 @@ def _zoned(value: exp.Expr) -> exp.Expr:
     return exp.paren(exp.DPipe(this=text, expression=exp.Literal.string("+00")))
 
 
-def _float(value: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
+def _writer(value: exp.Expr, typing: Typing, held: Held) -> Callable[[exp.Expr], exp.Expr] | None:
+    """What makes the text of `value`, None where a cast makes PostgreSQL's."""
     kind = typing.of(value)
     if kind is Kind.TIMESTAMPTZ:
-        return [(value, lambda: _zoned(value))]
+        return _zoned
+    if kind is Kind.INTERVAL:
+        return _length_of_time
     if kind is Kind.NUMERIC and (held.of(value) in FLOATS or not _keeps_digits(value)):
         raise Refused(
             "how many digits the text of this number has can't be told",
             at=span(value),
             hint="say how many: round(x, 2)::text",
         )
-    if kind not in FLOATS:
-        return []
-    return [(value, lambda: _shortest(exp.cast(value.copy(), "VARCHAR")))]
+    return _shortest if kind in FLOATS else None
+
+
+def _length_of_time(value: exp.Expr) -> exp.Expr:
+    """The text of an interval, in which months are mons."""
+    text, months = exp.cast(value.copy(), "VARCHAR"), exp.Literal.string("month")
+    return exp.Replace(this=text, expression=months, replacement=exp.Literal.string("mon"))
 
 
 def _keeps_digits(value: exp.Expr) -> bool:
@@ -107,9 +141,9 @@ def _keeps_digits(value: exp.Expr) -> bool:
     return value.find(exp.Round, exp.Trunc, exp.Case, exp.Coalesce, *_EXTREMES) is None
 
 
-def _shortest(text: exp.Expr) -> exp.Expr:
+def _shortest(value: exp.Expr) -> exp.Expr:
     """The text of a float without .0: PostgreSQL writes 2 where DuckDB writes 2.0."""
-    return _without(text, r"\.0$")
+    return _without(exp.cast(value.copy(), "VARCHAR"), r"\.0$")
 
 
 def _without(text: exp.Expr, pattern: str) -> exp.Expr:
@@ -125,19 +159,13 @@ def _cast(node: exp.Cast, typing: Typing, held: Held) -> list[Edit]:
             hint="write array_to_string(array, ',')",
         )
     size = next((p.this.this for p in node.to.expressions if isinstance(p.this, exp.Literal)), None)
-    floats = _float(node.this, typing, held)
+    writer = _writer(node.this, typing, held)
     if size is None:
-        if typing.of(node.this) is Kind.TIMESTAMPTZ:
-            return [(node, lambda: _zoned(node.this))]
-        return [(node, lambda: _shortest(node.copy()))] if floats else []
+        return [] if writer is None else [(node, partial(writer, node.this))]
 
     def cut() -> exp.Expr:
-        text: exp.Expr = exp.cast(node.this, "VARCHAR")
-        if typing.of(node.this) is Kind.TIMESTAMPTZ:
-            text = _zoned(node.this)
-        return exp.Left(
-            this=_shortest(text) if floats else text, expression=exp.Literal.number(size)
-        )
+        text = exp.cast(node.this, "VARCHAR") if writer is None else writer(node.this)
+        return exp.Left(this=text, expression=exp.Literal.number(size))
 
     return [(node, cut)]
 

@@ -173,7 +173,7 @@ def adbc(host: str, port: int, user: str, database: str) -> None:
                 (
                     t["table_name"],
                     t["table_type"],
-                    [(k["column_name"], k["xdbc_type_name"]) for k in t["table_columns"] or ()],
+                    sorted((k["column_name"], k["xdbc_type_name"]) for k in t["table_columns"]),
                     sorted(
                         (k["constraint_type"], k["constraint_column_names"])
                         for k in t["table_constraints"] or ()

@@ -32,8 +32,9 @@ while {[gets stdin line] >= 0} {
 tried "own: tables" { puts [lsort [dict keys [db tables]]] }
 foreach table {regions t} {
   tried "own: columns of $table" {
-    dict for {column facts} [db columns $table] {
-      puts "$column [dict get $facts nullable]"
+    set columns [db columns $table]
+    foreach column [lsort [dict keys $columns]] {
+      puts "$column [dict get $columns $column nullable]"
     }
   }
   tried "own: keys of $table" { puts [lmap k [db primarykeys $table] {dict get $k columnName}] }
