@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Final
 
 import duckdb
+import pytest
 
-TABLES, COLUMNS, VALUES = 2000, 50, 150_000
+COLUMNS, VALUES = 50, 150_000
+TABLES: Final = (300, pytest.param(2000, marks=pytest.mark.slow))
+"""Every run tries some hundred tables, the long batteries two thousand."""
 HEAD = """\
 dataset: large
 source: large.duckdb
@@ -22,19 +25,19 @@ tables:
 """
 
 
-def many_tables(folder: Path) -> Path:
+def many_tables(folder: Path, tables: int = 2000) -> Path:
     lines = [HEAD]
     with duckdb.connect(str(folder / "large.duckdb")) as connection:
         connection.begin()
         names = [f"c{number}" for number in range(COLUMNS - 1)]
-        for number in range(TABLES):
+        for number in range(tables):
             declared = ", ".join(f"{name} INTEGER" for name in names)
             connection.execute(f"CREATE TABLE t{number} (id BIGINT, {declared})")
             own = "{column: id, references: t0.id}" if number else "person"
             columns = ", ".join(f"{name}: {{bounds: [0, 90]}}" for name in names)
             key = "" if number else "key: id, "
             lines.append(f"  t{number}: {{{key}unit: {own}, columns: {{id: {{}}, {columns}}}}}\n")
-        connection.execute(f"INSERT INTO t1 (id) FROM range({TABLES})")
+        connection.execute(f"INSERT INTO t1 (id) FROM range({tables})")
         connection.commit()
     path = folder / "schema.yaml"
     path.write_text("".join(lines))

@@ -17,7 +17,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -68,19 +68,25 @@ def main() -> None:
     parser.add_argument("--only")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    only = None if arguments.only is None else arguments.only.split(",")
     found = []
-    with TemporaryDirectory() as name, psycopg.connect(arguments.url, options=_SETTINGS) as plain:
-        os.environ["DPSQL_STATE"] = str(Path(name) / "state")
-        plain.autocommit = True
-        schemas = {how: _schema(arguments.url, how, Path(name)) for how in (*WAYS, "auto")}
-        for query, sql in queries().items():
-            if only is None or query in only:
-                found.append(_measured(query, sql, schemas, plain, arguments.runs))
-                sys.stdout.write(f"{_line(found[-1])}\n")
-                sys.stdout.flush()
+    only = list(queries()) if arguments.only is None else arguments.only.split(",")
+    for ways in server_ways(arguments.url, only, arguments.runs):
+        found.append(ways)
+        sys.stdout.write(f"{_line(ways)}\n")
+        sys.stdout.flush()
     if arguments.json is not None:
         arguments.json.write_text(json.dumps([asdict(ways) for ways in found], indent=1) + "\n")
+
+
+def server_ways(url: str, names: Collection[str], runs: int) -> Iterator[Ways]:
+    """What each of the queries `names` takes on the server of `url`, plainly and privately."""
+    with TemporaryDirectory() as name, psycopg.connect(url, options=_SETTINGS) as plain:
+        os.environ["DPSQL_STATE"] = str(Path(name) / "state")
+        plain.autocommit = True
+        schemas = {how: _schema(url, how, Path(name)) for how in (*WAYS, "auto")}
+        for query, sql in queries().items():
+            if query in names:
+                yield _measured(query, sql, schemas, plain, runs)
 
 
 def _schema(url: str, how: str, folder: Path) -> Schema:

@@ -22,6 +22,7 @@ from differential.deviation import documented, marks
 from differential.exact_answer import exact_answer, prepared, released_tables
 from differential.statement import Statement, analytic, noted, tpch, written
 from differential.world import World
+from neighbor_search.share import in_turn
 
 from dpsql.plan.bounded_release.estimator import LinearEstimator
 from dpsql.session.compile.compiled import CompiledStatement
@@ -50,10 +51,10 @@ def accepted() -> Iterator[Statement]:
     yield from written()
 
 
-def parameters(*without: str) -> list[object]:
-    """The accepted queries that bear none of the marks `without`."""
+def parameters(*without: str, share: int = 1) -> list[object]:
+    """The accepted queries that bear none of the marks `without`; one in `share` in every run."""
     kept = (s for s in accepted() if not marks(s) & set(without))
-    return [pytest.param(s, id=s.name) for s in kept]
+    return in_turn(((s.name, (s,)) for s in kept), share)
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def test_an_answer_without_noise_is_duckdbs(statement: Statement, data: World) -
     )
 
 
-@pytest.mark.parametrize("statement", parameters("raises", "clock", "far", "chance"))
+@pytest.mark.parametrize("statement", parameters("raises", "clock", "far", "chance", share=3))
 def test_columns_are_named_and_typed_as_duckdb_does(statement: Statement, data: World) -> None:
     bound = ready(statement, data).statement
     sql = f"DESCRIBE {_as_duckdb_has_it(statement.sql)}"
@@ -102,7 +103,7 @@ def test_columns_are_named_and_typed_as_duckdb_does(statement: Statement, data: 
         assert [*map(_spelled, bound.names)] == [_spelled(row[0]) for row in theirs]
 
 
-@pytest.mark.parametrize("statement", parameters())
+@pytest.mark.parametrize("statement", parameters(share=3))
 def test_groups_without_rows_appear_and_hold_nothing(statement: Statement, data: World) -> None:
     known = ready(statement, data)
     full = released_tables(known, data, empty_groups=True)

@@ -13,6 +13,7 @@ import pytest
 from differential.clean import clean_rows
 from differential.statement import FIXTURES, Statement, noted, written
 from neighbor_search.public_rows import create_tables
+from neighbor_search.share import in_turn
 from notes.compiler import schema_of
 from privacy.seeded import SeededRandomness
 
@@ -20,6 +21,8 @@ from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
 
 STATEMENTS = [s for s in (*noted(), *written()) if s.schema in ("clinic", "bi")]
+SHARE = 3
+"""Every run asks one statement in so many."""
 
 
 @pytest.fixture(scope="session")
@@ -52,7 +55,7 @@ def _write(name: str, folder: Path) -> None:
         create_tables(connection, schema, clean_rows(schema))
 
 
-@pytest.mark.parametrize("statement", [pytest.param(s, id=s.name) for s in STATEMENTS])
+@pytest.mark.parametrize("statement", in_turn(((s.name, (s,)) for s in STATEMENTS), SHARE))
 def test_a_session_answers(statement: Statement, session_of: Callable[[str], Session]) -> None:
     answer = session_of(statement.schema).query(statement.sql)
     assert len(answer.names) == answer.table.num_columns

@@ -5,6 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import pytest
+from notes.blocks import Claim
+
+
+def in_both_ways(claims: Iterable[Claim]) -> list[object]:
+    """Each claim with keys that break and with keys that hold: every run tries one of both."""
+    return in_turn(
+        (
+            (f"{claim.name}-keys {'hold' if trusted else 'break'}", (claim, trusted))
+            for number, claim in enumerate(claims)
+            for trusted in ((False, True) if number % 2 else (True, False))
+        ),
+        2,
+    )
 
 
 def in_turn(cases: Iterable[tuple[str, Sequence[object]]], share: int) -> list[object]:

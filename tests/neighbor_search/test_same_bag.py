@@ -6,6 +6,7 @@ import pytest
 from neighbor_search import storages
 from neighbor_search.bags import bags, check
 from neighbor_search.public_rows import PUBLIC
+from neighbor_search.share import in_both_ways
 from notes.blocks import Claim, answered
 from notes.compiler import prepared, schema_of
 
@@ -14,8 +15,7 @@ pytestmark = pytest.mark.bounds
 DATABASES = 3
 
 
-@pytest.mark.parametrize("claim", answered(), ids=lambda claim: claim.name)
-@pytest.mark.parametrize("trusted", [False, True], ids=["keys break", "keys hold"])
+@pytest.mark.parametrize(("claim", "trusted"), in_both_ways(answered()))
 def test_integers_follow_from_the_bag_of_rows(claim: Claim, *, trusted: bool) -> None:
     schema = schema_of(claim.schema)
     private = frozenset(name for name in schema.tables if name not in PUBLIC[claim.schema])

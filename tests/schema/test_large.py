@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from large import VALUES, many_tables, many_values, measured
+from large import TABLES, VALUES, many_tables, many_values, measured
 
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.policy_diff import policy_relaxations
@@ -14,15 +14,16 @@ from dpsql.session.session import Session
 MOST_MEGABYTES = 500
 
 
-def test_two_thousand_tables_are_checked_and_asked(tmp_path: Path) -> None:
-    schema = many_tables(tmp_path)
+@pytest.mark.parametrize("tables", TABLES)
+def test_many_tables_are_checked_and_asked(tmp_path: Path, tables: int) -> None:
+    schema = many_tables(tmp_path, tables)
     for arguments in (("check", schema), ("query", schema, "SELECT count(*) FROM t1")):
         ended = measured(*arguments)
         assert ended.code == 0, ended.told
         assert ended.megabytes < MOST_MEGABYTES
 
 
-@pytest.mark.parametrize("values", [VALUES, 999_999])
+@pytest.mark.parametrize("values", [VALUES, pytest.param(999_999, marks=pytest.mark.slow)])
 def test_long_lists_of_values_are_asked(tmp_path: Path, values: int) -> None:
     session = Session(many_values(tmp_path, values))
     assert session.query("SELECT count(*) FROM t0 WHERE v = 'value 1'").table.num_rows == 1

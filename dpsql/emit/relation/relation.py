@@ -21,6 +21,7 @@ from dpsql.emit.relation.scan_and_join import (
     unit_sources,
     without_unit,
 )
+from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import (
     as_column,
     column_name,
@@ -116,7 +117,7 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             items = [
                 as_column(stored_column(reference(c), c.type, is_saved=True), c) for c in columns
             ]
-            return exp.select(*items, copy=False).from_(table(releases[plan]), copy=False)
+            return select_of(items, table(releases[plan]))
         case Sort() | Limit():
             return _ordered(plan, releases, _passed_on(plan))
         case missing:
@@ -147,7 +148,7 @@ def _filtered(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
             rows = mark_join(each, rows, relation)
     if not predicates:
         return rows
-    select = exp.select(*_passed_on(top), copy=False).from_(subquery(rows, "t"), copy=False)
+    select = select_of(_passed_on(top), subquery(rows, "t"))
     return select.where(*map(scalar, predicates), copy=False)
 
 
@@ -170,7 +171,7 @@ def _listed(plan: Values) -> exp.Select:
     """The rows that the statement itself lists, each of its columns' types."""
     if not plan.rows:
         typed = [as_column(constant(None, c.type), c) for c in plan.outputs]
-        nothing = exp.select(*(typed or [dummy_column()]), copy=False)
+        nothing = select_of(typed or [dummy_column()])
         return nothing.where(exp.false(), copy=False)
     rows = [
         exp.Tuple(
@@ -185,7 +186,7 @@ def _listed(plan: Values) -> exp.Select:
     alias = exp.TableAlias(this=exp.to_identifier("t"), columns=names)
     items = [reference(column) for column in plan.outputs]
     listed = exp.Values(expressions=rows, alias=alias)
-    return exp.select(*items, copy=False).from_(listed, copy=False)
+    return select_of(items, listed)
 
 
 def _sources(join: Join, releases: Mapping[Release, str]) -> list[exp.Select]:
@@ -215,7 +216,7 @@ def _select_over(
     source: Plan, releases: Mapping[Release, str], items: list[exp.Expr]
 ) -> exp.Select:
     below = subquery(emit_plan(source, releases), "t")
-    return exp.select(*items, copy=False).from_(below, copy=False)
+    return select_of(items, below)
 
 
 def _ordered(

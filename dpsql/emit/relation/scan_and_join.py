@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import assert_never
+from typing import Final, assert_never
 
 from sqlglot import exp
 
 from dpsql.analysis.lineage.key_equality import hop_keys, key_equalities
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.dialect.nodes import row_number, scalar, stored_column
+from dpsql.emit.sql.clauses import JoinKind, joined, select_of
 from dpsql.emit.sql.identifier import (
     as_column,
     column_ref,
@@ -43,19 +44,17 @@ def scan(plan: Scan) -> exp.Select:
     base = _table(plan, "t")
     items = [as_column(_read(c, table), c) for c in plan.columns]
     if plan.unit is None:
-        return exp.select(*(items or [dummy_column()]), copy=False).from_(base, copy=False)
+        return select_of(items or [dummy_column()], base)
     if plan.sidecar is not None:
         owner = stored_column(column_ref(schema_name(UNIT_COLUMN), table="t"), plan.unit.type)
-        return exp.select(*items, as_column(owner, plan.unit), copy=False).from_(base, copy=False)
+        return select_of([*items, as_column(owner, plan.unit)], base)
     match table.ownership:
         case Public():
             raise ValueError("a public table has no unit")
         case RowUnit():
-            return exp.select(*items, as_column(row_number(), plan.unit), copy=False).from_(
-                base, copy=False
-            )
+            return select_of([*items, as_column(row_number(), plan.unit)], base)
         case EntityUnit(hops=hops, column=column):
-            select = exp.select(copy=False).from_(base, copy=False)
+            select = select_of([], base)
             alias = "t"
             for number, hop in enumerate(hops):
                 parent = f"p{number}"
@@ -66,14 +65,11 @@ def scan(plan: Scan) -> exp.Select:
                     )
                     for name, key in hop.pairs
                 )
-                select = select.join(
-                    exp.Table(
-                        this=schema_name(hop.table),
-                        alias=exp.TableAlias(this=exp.to_identifier(parent)),
-                    ),
-                    on=exp.and_(*equal, copy=False),
-                    copy=False,
+                of_parent = exp.Table(
+                    this=schema_name(hop.table),
+                    alias=exp.TableAlias(this=exp.to_identifier(parent)),
                 )
+                joined(select, of_parent, "INNER", exp.and_(*equal, copy=False))
                 alias = parent
             owner = stored_column(column_ref(schema_name(column), table=alias), plan.unit.type)
             return select.select(*items, as_column(owner, plan.unit), copy=False).where(
@@ -95,14 +91,13 @@ def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
     items: list[exp.Expr] = [reference(c) for c in output_columns(join)]
     if own is not None:
         items.append(as_column(reference(_root(own, owners)), own))
-    select = exp.select(*(items or [dummy_column()]), copy=False)
+    select = select_of(items or [dummy_column()])
     for number, source in enumerate(rows):
         derived = subquery(source, f"t{number}")
-        select = (
+        if number == 0:
             select.from_(derived, copy=False)
-            if number == 0
-            else select.join(derived, join_type="cross", copy=False)
-        )
+        else:
+            joined(select, derived, "CROSS")
     conditions = [scalar(p) for p in join.on]
     roots = [u for u in map(unit, join.sources) if u is not None and u not in owners]
     conditions += [
@@ -194,12 +189,10 @@ def without_unit(source: Plan) -> exp.Select:
                 replace(source, sidecar=None) if source.sidecar is SidecarAccess.ROWS else source
             )
             base = _table(table, None)
-            return exp.select(*(items or [dummy_column()]), copy=False).from_(base, copy=False)
+            return select_of(items or [dummy_column()], base)
         case Filter(source=below, predicate=predicate):
             items = [reference(c) for c in output_columns(below)]
-            select = exp.select(*items, copy=False).from_(
-                subquery(without_unit(below), "t"), copy=False
-            )
+            select = select_of(items, subquery(without_unit(below), "t"))
             return select.where(scalar(predicate), copy=False)
         case _:
             raise TypeError("only a table's unit is taken from its owner")
@@ -215,6 +208,10 @@ def _table(plan: Scan, alias: str | None) -> exp.Table:
     return exp.Table(this=schema_name(plan.table.engine_name), alias=shown, **where)
 
 
+_SIDES: Final[dict[OuterKind, JoinKind]] = {OuterKind.LEFT: "LEFT", OuterKind.FULL: "FULL"}
+"""Of joins that are emitted: one that keeps public rows is of released rows by then."""
+
+
 def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Select:
     """A row without a partner of its own unit stands beside NULLs and keeps its unit."""
     ours, theirs = unit(join.left), unit(join.right)
@@ -225,22 +222,18 @@ def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Sele
             owner = exp.Coalesce(this=owner, expressions=[reference(theirs)])
         items.append(as_column(owner, join.unit))
     conditions = [scalar(p) for p in join.on] + _same_unit(ours, theirs)
-    return (
-        exp.select(*(items or [dummy_column()]), copy=False)
-        .from_(subquery(left, "t0"), copy=False)
-        .join(
-            subquery(right, "t1"),
-            on=exp.and_(*(conditions or [exp.true()]), copy=False),
-            join_type=join.kind.value,
-            copy=False,
-        )
+    return joined(
+        select_of(items or [dummy_column()], subquery(left, "t0")),
+        subquery(right, "t1"),
+        _SIDES[join.kind],
+        exp.and_(*(conditions or [exp.true()]), copy=False),
     )
 
 
 def mark_join(plan: MarkJoin, source: exp.Select, relation: exp.Select) -> exp.Select:
     """Each row with the answer to EXISTS; private rows are searched only among its own unit's."""
     items = [*_of_source(plan), as_column(_exists(plan, relation), plan.column)]
-    return exp.select(*items, copy=False).from_(subquery(source, "t0"), copy=False)
+    return select_of(items, subquery(source, "t0"))
 
 
 def mark_join_rows(
@@ -253,7 +246,7 @@ def mark_join_rows(
     """
     test = _exists(plan, relation)
     items = [*_of_source(plan), as_column(exp.Boolean(this=answer), plan.column)]
-    rows = exp.select(*items, copy=False).from_(subquery(source, "t0"), copy=False)
+    rows = select_of(items, subquery(source, "t0"))
     return rows.where(test if answer else exp.Not(this=test), copy=False)
 
 
@@ -266,7 +259,7 @@ def _of_source(plan: MarkJoin) -> list[exp.Expr]:
 def _exists(plan: MarkJoin, relation: exp.Select) -> exp.Expr:
     conditions = [scalar(p) for p in plan.on]
     conditions += _same_unit(unit(plan.source), unit(plan.relation))
-    rows = exp.select(exp.Literal.number(1), copy=False).from_(subquery(relation, "t1"), copy=False)
+    rows = select_of([exp.Literal.number(1)], subquery(relation, "t1"))
     return exp.Exists(this=rows.where(*conditions, copy=False) if conditions else rows)
 
 

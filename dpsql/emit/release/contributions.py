@@ -16,6 +16,7 @@ from dpsql.emit.dialect.nodes import integer, listed_key, readable_key, scalar
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.release.contribution import clamp, discretize, raw_values
 from dpsql.emit.release.histogram_cell import argument, coordinate
+from dpsql.emit.sql.clauses import joined, select_of
 from dpsql.emit.sql.identifier import column_ref, reference, subquery, table, with_alias
 from dpsql.plan.bounded_release.bounded_release import Contributions, KeyDomain
 from dpsql.plan.bounded_release.column_names import (
@@ -86,9 +87,7 @@ def emit_contributions(
     read = contributions.source if with_unit else _unnumbered(contributions.source)
     items += map(column_ref, extra)
     source = subquery(emit_plan(read, releases) if rows is None else rows, "t")
-    select = exp.select(*(items or [with_alias(integer(1), "nothing")]), copy=False).from_(
-        source, copy=False
-    )
+    select = select_of(items or [with_alias(integer(1), "nothing")], source)
     for number, domain in enumerate(contributions.domains):
         if number not in late:
             listed_keys = [contributions.keys[key].expression for key in domain.keys]
@@ -176,13 +175,8 @@ def _join_domain(
         )
         for number, (key, kind) in enumerate(keys)
     )
-    return select.join(
-        table(domain_table_name(index)),
-        join_alias=domain_alias(index),
-        on=exp.and_(*same, copy=False),
-        join_type="left" if outer else "",
-        copy=False,
-    )
+    listed = table(domain_table_name(index), domain_alias(index))
+    return joined(select, listed, "LEFT" if outer else "INNER", exp.and_(*same, copy=False))
 
 
 def grouped_names(contributions: Contributions, late: frozenset[int]) -> list[str]:
@@ -222,7 +216,7 @@ def select_from(source: exp.Select, items: Sequence[exp.Expr]) -> exp.Select:
     """`items` of a derived table."""
     # A node has one parent: a column that is named in several places is copied.
     own = (item if item.parent is None else item.copy() for item in items)
-    return exp.select(*own, copy=False).from_(subquery(source, "t"), copy=False)
+    return select_of(own, subquery(source, "t"))
 
 
 def grouped(

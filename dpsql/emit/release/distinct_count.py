@@ -19,6 +19,7 @@ from dpsql.emit.dialect.nodes import as_steps, integer
 from dpsql.emit.release.contribution import in_range, sum_of
 from dpsql.emit.release.contributions import group_names, grouped, select_from
 from dpsql.emit.release.group_limit import limit_groups, rank_by_hash
+from dpsql.emit.sql.clauses import joined, select_of
 from dpsql.emit.sql.identifier import column_ref, subquery, with_alias
 from dpsql.plan.bounded_release.bounded_release import LimitGroups
 from dpsql.plan.bounded_release.column_names import UNIT, term_names, total_name
@@ -58,19 +59,14 @@ def with_distinct(totals: exp.Select, limited: LimitGroups, rows: exp.Select) ->
         with_alias(numbers.get(n, column_ref(total_name(n), table="t")), total_name(n))
         for n in range(len(terms.statistics))
     ]
-    select = exp.select(*items, copy=False).from_(subquery(totals, "t"), copy=False)
+    select = select_of(items, subquery(totals, "t"))
     for n, term in distinct:
         same = [
             exp.NullSafeEQ(this=column_ref(g, table="t"), expression=column_ref(g, table=_alias(n)))
             for g in names
         ]
-        select = select.join(
-            _counted(term, n, limited, rows),
-            join_type="left",
-            join_alias=_alias(n),
-            on=exp.and_(*same, copy=False) if same else exp.true(),
-            copy=False,
-        )
+        counts = subquery(_counted(term, n, limited, rows), _alias(n))
+        joined(select, counts, "LEFT", exp.and_(*same, copy=False) if same else exp.true())
     return select
 
 

@@ -25,6 +25,7 @@ from dpsql.emit.release.contribution import number_of_rows, sum_of
 from dpsql.emit.release.contributions import group_names, grouped, select_from
 from dpsql.emit.release.group_limit import group_rank, rank_by_hash, salted_hash
 from dpsql.emit.release.histogram_cell import cell
+from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.plan.bounded_release.bounded_release import Limited, LimitGroups, OneRowPerUnit
 from dpsql.plan.bounded_release.cell_selection import CellChoice
@@ -74,18 +75,16 @@ def _counted(rows: exp.Select, names: list[str]) -> exp.Select:
 def _limited(rows: exp.Select, limited: LimitGroups, names: list[str]) -> exp.Select:
     groups = [column_ref(name) for name in names]
     few = _counted(
-        exp.select(exp.Star())
-        .from_(exp.table_(_UNIT_ROWS, quoted=True, alias="r"), copy=False)
-        .where(exp.Not(this=exp.Exists(this=_with_over_limit(names))), copy=False),
+        select_of([exp.Star()], exp.table_(_UNIT_ROWS, quoted=True, alias="r")).where(
+            exp.Not(this=exp.Exists(this=_with_over_limit(names))), copy=False
+        ),
         names,
     )
     sampled = with_alias(_sampled_rows(limited, groups), ROW_COUNT)
     many = select_from(_limited_units(limited, names), [*groups, column_ref(CELL_NUMBER), sampled])
     total = with_alias(sum_of(column_ref(ROW_COUNT)), ROW_COUNT)
     both = exp.union(few, many, distinct=False, copy=False)
-    select = exp.select(*groups, column_ref(CELL_NUMBER), total).from_(
-        both.subquery("t", copy=False), copy=False
-    )
+    select = select_of([*groups, column_ref(CELL_NUMBER), total], both.subquery("t", copy=False))
     select = select.group_by(*(g.copy() for g in [*groups, column_ref(CELL_NUMBER)]), copy=False)
     for name, query in ((_UNIT_ROWS, rows), (_OVER_LIMIT, _over_limit(limited, names))):
         alias = exp.to_identifier(name, quoted=True)
@@ -97,11 +96,10 @@ def _over_limit(limited: LimitGroups, names: list[str]) -> exp.Select:
     """Units in groups where they pass a limit. Groups are chosen as they are for sums."""
     groups = [column_ref(name) for name in names]
     counted = exp.Anonymous(this="count", expressions=[column_ref(CELL_NUMBER)])
-    units = (
-        exp.select(column_ref(UNIT), *groups, with_alias(counted, _CELL_ROWS))
-        .from_(exp.table_(_UNIT_ROWS, quoted=True), copy=False)
-        .group_by(column_ref(UNIT), *(g.copy() for g in groups), copy=False)
-    )
+    units = select_of(
+        [column_ref(UNIT), *groups, with_alias(counted, _CELL_ROWS)],
+        exp.table_(_UNIT_ROWS, quoted=True),
+    ).group_by(column_ref(UNIT), *(g.copy() for g in groups), copy=False)
     beyond: exp.Expr = exp.GT(
         this=column_ref(_CELL_ROWS), expression=integer(rows_per_group(limited))
     )
@@ -124,8 +122,7 @@ def _limited_units(limited: LimitGroups, names: list[str]) -> exp.Select:
         conditions.append(exp.LTE(this=rank, expression=integer(ranked[1])))
     count = with_alias(number_of_rows(), ROW_COUNT)
     cells = (
-        exp.select(*own, *all_rows, count)
-        .from_(exp.table_(_UNIT_ROWS, quoted=True, alias="r"), copy=False)
+        select_of([*own, *all_rows, count], exp.table_(_UNIT_ROWS, quoted=True, alias="r"))
         .join(exp.table_(_OVER_LIMIT, quoted=True, alias="b"), on=_same(names), copy=False)
         .where(exp.and_(*conditions), copy=False)
         .group_by(*(c.copy() for c in [*own, *all_rows]), copy=False)
@@ -157,7 +154,7 @@ def _sampled_rows(limited: LimitGroups, groups: Sequence[exp.Expr]) -> exp.Expr:
 
 def _with_over_limit(names: list[str]) -> exp.Select:
     beyond = exp.table_(_OVER_LIMIT, quoted=True, alias="b")
-    return exp.select(integer(1)).from_(beyond, copy=False).where(_same(names), copy=False)
+    return select_of([integer(1)], beyond).where(_same(names), copy=False)
 
 
 def _same(names: list[str]) -> exp.Expr:

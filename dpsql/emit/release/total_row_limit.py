@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.nodes import integer, narrow, quotient, wide
 from dpsql.emit.release.contribution import sum_of
+from dpsql.emit.sql.clauses import joined, select_of
 from dpsql.emit.sql.identifier import column_ref, subquery, table, with_alias
 from dpsql.plan.bounded_release.column_names import ROW_COUNT, UNIT, WEIGHT, total_name
 from dpsql.plan.bounded_release.statistic import Statistic, UnitsOverLimit
@@ -46,24 +47,21 @@ def limited_rows(
     """The groups and sums of `groups`, those of a unit with more than `rows` rows scaled down."""
     counted = sum_of(column_ref(weight_of(statistics)))
     more = (
-        exp.select(with_alias(column_ref(UNIT), _UNITS), with_alias(counted, _ALL_ROWS), copy=False)
-        .from_(table(_GROUPS), copy=False)
+        select_of(
+            [with_alias(column_ref(UNIT), _UNITS), with_alias(counted, _ALL_ROWS)], table(_GROUPS)
+        )
         .group_by(column_ref(UNIT), copy=False)
         .having(exp.GT(this=counted.copy(), expression=integer(rows)), copy=False)
     )
     sums = [with_alias(_scaled(s, n, rows), total_name(n)) for n, s in enumerate(statistics)]
-    return (
-        exp.select(*map(column_ref, names), *sums, copy=False)
-        .from_(table(_GROUPS), copy=False)
-        .join(
-            subquery(more, "t"),
-            on=exp.EQ(this=column_ref(UNIT), expression=column_ref(_UNITS)),
-            join_type="left",
-            copy=False,
-        )
-        # Read twice, computed once.
-        .with_(_GROUPS, as_=groups, materialized=True, copy=False)
+    select = joined(
+        select_of([*map(column_ref, names), *sums], table(_GROUPS)),
+        subquery(more, "t"),
+        "LEFT",
+        exp.EQ(this=column_ref(UNIT), expression=column_ref(_UNITS)),
     )
+    # Read twice, computed once.
+    return select.with_(_GROUPS, as_=groups, materialized=True, copy=False)
 
 
 def _scaled(statistic: Statistic, number: int, rows: int) -> exp.Expr:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.emit.sql.clauses import select_of
 from dpsql.plan.expression import Column
 
 
@@ -35,9 +36,10 @@ def schema_name(name: str) -> exp.Identifier:
     return exp.to_identifier(name, quoted=True)
 
 
-def table(name: str) -> exp.Table:
+def table(name: str, alias: str | None = None) -> exp.Table:
     """A table that is handed to the engine with the statement."""
-    return exp.Table(this=exp.to_identifier(name))
+    shown = None if alias is None else exp.TableAlias(this=exp.to_identifier(alias))
+    return exp.Table(this=exp.to_identifier(name), alias=shown)
 
 
 def subquery(select: exp.Select, alias: str) -> exp.Subquery:
@@ -47,7 +49,7 @@ def subquery(select: exp.Select, alias: str) -> exp.Subquery:
 
 def union_all(query: exp.Query) -> exp.Select:
     """`SELECT *` of a query, such as a union, as a statement that can be filtered and joined."""
-    return exp.select(exp.Star(), copy=False).from_(query.subquery("t", copy=False), copy=False)
+    return select_of([exp.Star()], query.subquery("t", copy=False))
 
 
 def as_column(expression: exp.Expr, column: Column) -> exp.Expr:

@@ -24,6 +24,7 @@ from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.nodes import SALT_PARAMETER
 from dpsql.emit.release.contribution import sum_of
 from dpsql.emit.release.contributions import select_from
+from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import column_ref, table, with_alias
 from dpsql.physical.cost import (
     FEW_ROWS_PER_BATCH,
@@ -119,14 +120,14 @@ class RowsByName:
 
 
 def _named_rows(index: int) -> exp.Select:
-    return exp.select(exp.Star(), copy=False).from_(table(f"rows {index}"), copy=False)
+    return select_of([exp.Star()], table(f"rows {index}"))
 
 
 def sum_of_batches(groups: Sequence[str], sums: Sequence[str]) -> exp.Select:
     """The `sums` by `groups` of what the batches gave, one below the other."""
     totals = [with_alias(sum_of(column_ref(name)), name) for name in sums]
     items = [*map(column_ref, groups), *totals]
-    select = exp.select(*items, copy=False).from_(table(BATCH_TABLE), copy=False)
+    select = select_of(items, table(BATCH_TABLE))
     return select.group_by(*map(column_ref, groups), copy=False) if groups else select
 
 

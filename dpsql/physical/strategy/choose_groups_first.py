@@ -44,6 +44,7 @@ from dpsql.emit.release.contributions import (
 )
 from dpsql.emit.release.group_limit import cell, rank_of_cell, unit_order
 from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
+from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import column_ref, table, with_alias
 from dpsql.physical.cost import SETS_OF_RANKS, cost_of_rows
 from dpsql.physical.emission import NO_DOMAINS, Emission
@@ -127,8 +128,7 @@ class ChooseGroupsFirst:
         columns = [UNIT, *group_names(terms), *all_term_names(terms)]
         same_unit = exp.EQ(this=column_ref(UNIT), expression=column_ref(_OWN_UNIT))
         return (
-            exp.select(*map(column_ref, columns), copy=False)
-            .from_(table(_RANKED), copy=False)
+            select_of(map(column_ref, columns), table(_RANKED))
             .join(table(_UNITS), on=same_unit, copy=False)
             .where(
                 exp.LT(this=before, expression=integer(self.groups)),
@@ -158,7 +158,7 @@ class ChooseGroupsFirst:
             with_alias(exp.Anonymous(this="count", expressions=[column_ref(_RANK)]), _ROWS),
             with_alias(exp.Anonymous(this="bit_or", expressions=[one]), _RANKS),
         ]
-        rows = exp.select(exp.Star(), copy=False).from_(table(_RANKED), copy=False)
+        rows = select_of([exp.Star()], table(_RANKED))
         unlimited = with_alias(exp.Paren(this=self._is_unlimited()), _IS_UNLIMITED)
         return select_from(
             grouped(rows, [column_ref(UNIT)], items),

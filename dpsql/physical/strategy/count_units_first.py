@@ -35,6 +35,7 @@ from dpsql.bounding.public_facts import Facts
 from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.release.contribution import number_of_rows
 from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
+from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import column_ref, table, with_alias
 from dpsql.physical.cost import (
     COUNT_UNITS,
@@ -104,8 +105,7 @@ class CountUnitsFirst:
 
     def _limited_units(self) -> exp.Select:
         return (
-            exp.select(with_alias(column_ref(UNIT), _LIMITED_UNIT), copy=False)
-            .from_(table(_ROWS), copy=False)
+            select_of([with_alias(column_ref(UNIT), _LIMITED_UNIT)], table(_ROWS))
             .group_by(column_ref(UNIT), copy=False)
             .having(exp.GT(this=number_of_rows(), expression=integer(self.max_rows)), copy=False)
         )
@@ -113,9 +113,9 @@ class CountUnitsFirst:
 
 def _rows_of_units(*, are_limited: bool) -> exp.Select:
     """The rows of units that have too many, or of all others."""
-    units = exp.select(column_ref(_LIMITED_UNIT), copy=False).from_(table(_OVER_LIMIT), copy=False)
+    units = select_of([column_ref(_LIMITED_UNIT)], table(_OVER_LIMIT))
     is_limited = exp.In(this=column_ref(UNIT), query=exp.Subquery(this=units))
-    rows = exp.select(exp.Star(), copy=False).from_(table(_ROWS), copy=False)
+    rows = select_of([exp.Star()], table(_ROWS))
     return rows.where(is_limited if are_limited else exp.Not(this=is_limited), copy=False)
 
 

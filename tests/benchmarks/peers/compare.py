@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent.parent
 
 PEERS: Mapping[str, tuple[str, ...]] = {
-    "smartnoise": ("smartnoise-sql==1.0.10", "duckdb==1.5.6"),
+    "smartnoise": ("smartnoise-sql==1.0.10", "duckdb==1.5.6", "psycopg2-binary"),
     "qrlew": ("pyqrlew==0.9.27", "duckdb==1.5.6"),
 }
 
@@ -80,8 +80,13 @@ def _cell(one: Mapping[str, Any]) -> str:
 
 
 def _run(python: Path, name: str, arguments: argparse.Namespace) -> Found:
+    return run_script(python, name, str(arguments.folder), arguments.runs)
+
+
+def run_script(python: Path, name: str, source: str, runs: int) -> Found:
+    """What the script `name` of this folder found in the environment of `python`."""
     paths = (ROOT, ROOT / "tests") if name == "own" else (ROOT / "tests",)
-    command = [str(python), str(HERE / f"{name}.py"), str(arguments.folder), str(arguments.runs)]
+    command = [str(python), str(HERE / f"{name}.py"), source, str(runs)]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environ)
     found: Found = json.loads(done.stdout.splitlines()[-1])
