@@ -11,6 +11,7 @@
 | connection_stream | one socket: messages in, bytes out                               |
 | message_handler   | one client's statements: messages in, bytes out                  |
 | executor          | one connection's statements: commands, portals, cursors          |
+| named_objects     | one connection's prepared statements and portals, by name        |
 | result_messages   | answers → RowDescription, DataRow and ParameterStatus messages   |
 | login             | who may connect                                                  |
 | portal            | prepared statements, and answers that are read in parts          |

@@ -39,6 +39,24 @@ class NameTaken(ProgrammingError):
     sqlstate = "42P05"
 
 
+class OnlyForward(OperationalError):
+    """A cursor that was declared NO SCROLL can't go back."""
+
+    sqlstate = "55000"
+
+
+class UnknownType(ProgrammingError):
+    """There is no type of that name."""
+
+    sqlstate = "42704"
+
+
+class WrongCount(ProgrammingError):
+    """EXECUTE has more or fewer values than its statement has parameters."""
+
+    sqlstate = "42601"
+
+
 class LoginFailed(OperationalError):
     """The login failed: a wrong password, no user, or no encryption."""
 

@@ -6,24 +6,26 @@ from collections.abc import Iterator
 from typing import Final, assert_never
 
 from dpsql.bind.statement import NO_PARAMETERS
-from dpsql.errors import Error, Span
+from dpsql.errors import Error, Refused, Span
 from dpsql.pgwire.codec.copy import copied
 from dpsql.pgwire.codec.oid import TEXT, Column
+from dpsql.pgwire.codec.parameter import constant
 from dpsql.pgwire.error_response import (
     InFailedTransaction,
     NameTaken,
     TooMany,
-    UnknownCursor,
-    UnknownStatement,
+    WrongCount,
     notice,
 )
 from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.named_objects import NamedObjects, named_type
 from dpsql.pgwire.portal import Answer, Portal, Rows, Statement
 from dpsql.pgwire.protocol import backend_messages as b
 from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.result_messages import described, encoded, reported
 from dpsql.pgwire.session_settings import SessionSettings
 from dpsql.pgwire.sql import commands as c
+from dpsql.pgwire.sql.cursor_statement import Declare, Fetch
 from dpsql.pgwire.sql.translate import Translated
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
 from dpsql.schema.model import Schema
@@ -31,18 +33,13 @@ from dpsql.schema.model import Schema
 _NOWHERE: Final = Span(0, 0)
 
 
-class Executor:
-    """One client's prepared statements and portals, by name, and how they are run.
-
-    The names "" are PostgreSQL's unnamed statement and portal.
-    """
+class Executor(NamedObjects):
+    """One client's prepared statements and portals, by name, and how they are run."""
 
     def __init__(self, service: QueryService, settings: SessionSettings, limits: Limits) -> None:
+        super().__init__(settings)
         self._service = service
-        self._settings = settings
         self._limits = limits
-        self.statements: dict[str, Statement] = {}
-        self.portals: dict[str, Portal] = {}
 
     @property
     def schema(self) -> Schema:
@@ -61,35 +58,6 @@ class Executor:
     def read(self, sql: str, types: tuple[int, ...] = ()) -> Translated:
         """A query in both dialects, whose parameters are declared to be of `types`."""
         return self._service.translate(sql, types)
-
-    def statement(self, name: str) -> Statement:
-        """A prepared statement by its name."""
-        if name not in self.statements:
-            raise UnknownStatement(f"there is no prepared statement {name[:60]}".rstrip())
-        return self.statements[name]
-
-    def portal(self, name: str) -> Portal:
-        """A portal or cursor by its name."""
-        if name not in self.portals:
-            raise UnknownCursor(f"there is no cursor {name[:60]}".rstrip())
-        return self.portals[name]
-
-    def forget(self, kind: str, name: str) -> None:
-        """Close a statement (`kind` "S") or a portal ("P"); an unknown name is no error."""
-        if kind == "S":
-            self.statements.pop(name, None)
-        else:
-            self.portals.pop(name, None)
-
-    def forget_unnamed(self) -> None:
-        """Close the unnamed statement and portal, as each simple query does."""
-        self.statements.pop("", None)
-        self.portals.pop("", None)
-
-    def drop_portals(self) -> None:
-        """Outside of a transaction, close all portals but cursors WITH HOLD."""
-        if self._settings.status == "I":
-            self.portals = {name: p for name, p in self.portals.items() if p.hold}
 
     def cancel(self, why: str) -> None:
         """Stop the statement that runs now; its error says `why`."""
@@ -131,7 +99,10 @@ class Executor:
                 answer = Answer(columns, rows)
                 yield from self._rows(portal, answer, None, with_columns=with_columns)
                 yield b.complete("SHOW")
-            case c.Fetch():
+            case c.Execute():
+                executed = self._executed(statement.command, portal)
+                yield from self._query(executed, None, with_columns=with_columns)
+            case Fetch():
                 yield from self._fetch(portal, statement.command, with_columns=with_columns)
             case c.Copy():
                 yield from self._copy(statement.command)
@@ -171,23 +142,20 @@ class Executor:
                     self._apply_own()
                 yield b.complete(f"DISCARD {what.upper()}")
             case c.Deallocate(name=name):
-                if name is None:
-                    self.statements.clear()
-                elif self.statements.pop(name, None) is None:
-                    raise UnknownStatement(f"there is no prepared statement {name[:60]}")
+                self.deallocate(name)
                 yield b.complete("DEALLOCATE" if name else "DEALLOCATE ALL")
-            case c.Declare():
+            case c.Prepare():
+                self._prepare(command)
+                yield b.complete("PREPARE")
+            case Declare():
                 self._declare(command)
                 yield b.complete("DECLARE CURSOR")
             case c.CloseCursor(name=name):
-                if name is None:
-                    self.portals.clear()
-                elif self.portals.pop(name, None) is None:
-                    raise UnknownCursor(f"there is no cursor {name[:60]}")
+                self.close_cursor(name)
                 yield b.complete("CLOSE CURSOR" if name else "CLOSE CURSOR ALL")
             case c.NoOp(tag=tag):
                 yield b.complete(tag)
-            case c.Query() | c.Show() | c.Fetch() | c.Copy() | c.DpsqlCommand():
+            case c.Query() | c.Show() | c.Execute() | Fetch() | c.Copy() | c.DpsqlCommand():
                 raise AssertionError
             case missing:
                 assert_never(missing)
@@ -247,7 +215,35 @@ class Executor:
             yield described(columns, portal)
         yield from encoded(columns, portal, portal.take(count))
 
-    def _declare(self, command: c.Declare) -> None:
+    def _prepare(self, command: c.Prepare) -> None:
+        if command.name in self.statements:
+            raise NameTaken(f"prepared statement {command.name[:60]} exists already")
+        if len(self.statements) >= self._limits.statements:
+            raise TooMany("too many prepared statements", hint="close some, or connect again")
+        oids = tuple(map(named_type, command.types))
+        query = self.read(command.sql, oids)
+        types = parameter_types(query.query_tree, oids, self.schema)
+        prepared = Statement(c.Query(command.sql), query, types, command.start)
+        self.describe(prepared)  # a query that is refused fails here, as in PostgreSQL
+        self.statements[command.name] = prepared
+
+    def _executed(self, command: c.Execute, portal: Portal) -> Portal:
+        """The portal of the prepared statement that EXECUTE names, with its constants."""
+        prepared = self.statement(command.name)
+        if prepared.query is None:
+            raise Refused("EXECUTE runs queries alone here", hint="send the command itself")
+        if len(command.values) != len(prepared.types):
+            raise WrongCount(
+                f"{len(command.values)} parameters are given, and {len(prepared.types)} are asked"
+            )
+        numbered = enumerate(zip(command.values, prepared.types, strict=True), 1)
+        values = {
+            str(n): constant(n, None if text is None else text.encode(), oid, 0)
+            for n, (text, oid) in numbered
+        }
+        return Portal(prepared, values, portal.formats)
+
+    def _declare(self, command: Declare) -> None:
         if command.name in self.portals:
             raise NameTaken(f"cursor {command.name[:60]} exists already")
         if len(self.portals) >= self._limits.portals:
@@ -255,18 +251,20 @@ class Executor:
         query = self.read(command.sql)
         types = parameter_types(query.query_tree, (), self.schema)
         statement = Statement(c.Query(command.sql), query, types, command.start)
-        portal = Portal(statement, hold=command.hold or self._settings.status == "I")
+        hold = command.hold or self._settings.status == "I"
+        portal = Portal(statement, hold=hold, goes_back=command.goes_back)
         # A query that is refused fails here, at DECLARE, before anything is charged.
         self.describe_portal(portal)
         self.portals[command.name] = portal
 
-    def _fetch(self, portal: Portal, command: c.Fetch, *, with_columns: bool) -> Iterator[bytes]:
+    def _fetch(self, portal: Portal, command: Fetch, *, with_columns: bool) -> Iterator[bytes]:
         cursor = self.portal(command.name)
         columns = self.describe_portal(cursor) or ()
+        begun = cursor.answer is not None
         answer = self._answered(cursor)
-        for fields in answer.notices if not cursor.read else ():
+        for fields in () if begun else answer.notices:
             yield b.notice(fields)
-        rows = cursor.take(command.count)
+        rows = cursor.fetched(command.direction, command.count)
         if command.moves:
             yield b.complete(f"MOVE {len(rows)}")
             return
@@ -294,7 +292,9 @@ class Executor:
                 return self._service.columns(statement.query, statement.types, parameters)
             case c.Show(name=name):
                 return self._show(name)[0]
-            case c.Fetch(name=name, moves=False):
+            case c.Execute() as command:
+                return self.describe_portal(self._executed(command, portal or Portal(statement)))
+            case Fetch(name=name, moves=False):
                 return self.describe_portal(self.portal(name))
             case _:
                 return None

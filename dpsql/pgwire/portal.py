@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from dpsql.pgwire.codec.oid import Column
 from dpsql.pgwire.codec.parameter import Bound
+from dpsql.pgwire.error_response import OnlyForward
 from dpsql.pgwire.sql.commands import Command
+from dpsql.pgwire.sql.cursor_statement import Direction
 from dpsql.pgwire.sql.translate import Translated
 
 Rows = Sequence[Sequence[object]]
@@ -43,14 +45,16 @@ class Portal:
     """A statement with its parameters' values by number, and how far its answer was read.
 
     `formats` are those of the columns: one for all, one for each, or none for text. `hold`: a
-    cursor WITH HOLD. `columns` and `answer` are None until they are described and run. `read` rows
-    of the answer were sent.
+    cursor WITH HOLD; `goes_back`: one that isn't NO SCROLL. `columns` and `answer` are None until
+    they are described and run. `read` rows of the answer were sent; of a cursor it is the number of
+    the row it is at, one more than there are behind the last.
     """
 
     statement: Statement
     parameters: dict[str, Bound] = field(default_factory=dict, repr=False)
     formats: tuple[int, ...] = ()
     hold: bool = False
+    goes_back: bool = True
     columns: tuple[Column, ...] | None = None
     answer: Answer | None = None
     read: int = 0
@@ -63,6 +67,34 @@ class Portal:
         rows = self.answer.rows[self.read : end]
         self.read += len(rows)
         return rows
+
+    def fetched(self, direction: Direction, count: int | None) -> Rows:
+        """The rows that a FETCH of the cursor moves over; `OnlyForward` if it can't go there."""
+        assert self.answer is not None
+        rows, at = self.answer.rows, self.read
+        behind = len(rows) + 1
+        match direction:
+            case Direction.FORWARD | Direction.BACKWARD if count == 0:
+                to = at
+            case Direction.FORWARD:
+                to = behind if count is None else min(at + count, behind)
+                self.read = to
+                return rows[at:to]
+            case Direction.BACKWARD:
+                to = 0 if count is None else max(at - count, 0)
+                self._move(to)
+                return list(rows[max(to, 1) - 1 : max(at, 1) - 1])[::-1]
+            case Direction.ABSOLUTE:
+                to = (count or 0) if (count or 0) >= 0 else behind + (count or 0)
+            case _:
+                to = at + (count or 0)
+        self._move(min(max(to, 0), behind))
+        return rows[self.read - 1 : self.read] if 0 < self.read < behind else rows[:0]
+
+    def _move(self, to: int) -> None:
+        if to < self.read and not self.goes_back:
+            raise OnlyForward("the cursor only goes forward", hint="declare it as SCROLL CURSOR")
+        self.read = to
 
     @property
     def is_exhausted(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Final
 
@@ -19,6 +19,7 @@ from dpsql.dbapi.statements.describe import Describe
 from dpsql.dbapi.statements.parse import CreateRelease, ExplainPrivacy, Query, Show, read_statement
 from dpsql.errors import (
     BadParameter,
+    DataError,
     Error,
     ExecutionCancelled,
     ExecutionFailed,
@@ -28,7 +29,7 @@ from dpsql.errors import (
     WouldShowIndividuals,
 )
 from dpsql.pgwire.codec.oid import TEXT, Column, column
-from dpsql.pgwire.codec.parameter import Bound, example
+from dpsql.pgwire.codec.parameter import TEXTS, Bound, example
 from dpsql.pgwire.error_response import CANCELLED, Cancelled, notice
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.portal import Answer, Rows
@@ -55,9 +56,10 @@ ParameterValues = Mapping[str, Bound]
 class QueryService:
     """One analyst's queries: of the catalogue for free, of the data through a session."""
 
-    def __init__(self, dataset: Dataset, analyst: str) -> None:
+    def __init__(self, dataset: Dataset, analyst: str, process: int = 1) -> None:
         self._dataset = dataset
         self.analyst = analyst
+        self._process = process
         self._charged = False
         self._stopped = ""
         self._own: dict[str, str] = {}
@@ -80,7 +82,7 @@ class QueryService:
         self._edition = edition
         self._session = edition.session(self.analyst, self._progress)
         self._connection = Connection(self._session)
-        self._catalogue = edition.catalog.reader(self.analyst)
+        self._catalogue = edition.catalog.reader(self.analyst, self._process)
 
     def _progress(self, step: str) -> None:
         if self._stopped:
@@ -135,7 +137,15 @@ class QueryService:
 
         If `inputs` is None, parameters get example values of their `types`, which are OIDs.
         """
-        query, values = self._spread(query, inputs if inputs is not None else _examples(types))
+        if inputs is not None:
+            return self._columns(query, inputs)
+        for text in TEXTS:
+            with suppress(DataError):
+                return self._columns(query, _examples(types, text))
+        return self._columns(query, _examples(types, TEXTS[0]))
+
+    def _columns(self, query: Translated, inputs: ParameterValues) -> tuple[Column, ...]:
+        query, values = self._spread(query, inputs)
         with _with_positions(query):
             if query.tree is None:
                 query.check()
@@ -286,5 +296,5 @@ def _with_positions(query: Translated) -> Iterator[None]:
         raise
 
 
-def _examples(types: Sequence[int]) -> dict[str, Bound]:
-    return {str(n): example(oid, str(n)) for n, oid in enumerate(types, start=1)}
+def _examples(types: Sequence[int], text: str) -> dict[str, Bound]:
+    return {str(n): example(oid, str(n), text) for n, oid in enumerate(types, start=1)}

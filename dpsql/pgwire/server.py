@@ -207,11 +207,11 @@ class Server:
         loop = asyncio.get_running_loop()
         settings = SessionSettings(identity.settings)
         check_database(identity, self._dataset.snapshot().schema.dataset)
+        process = self._number()
         service = await loop.run_in_executor(
-            self._threads, QueryService, self._dataset, identity.analyst
+            self._threads, QueryService, self._dataset, identity.analyst, process
         )
         client = _Client(MessageHandler(service, settings, self._limits, self.counts))
-        process = self._number()
         self._clients[process] = client
         self.counts.connections += 1
         self.counts.logins += 1

@@ -26,6 +26,51 @@ REPORTED: Final = {
 }
 """Settings that a ParameterStatus reports when a client connects, and when they change."""
 
+_PLANNER: Final = """
+array_nulls check_function_bodies enable_bitmapscan enable_hashagg enable_hashjoin
+enable_indexonlyscan enable_indexscan enable_material enable_memoize enable_mergejoin
+enable_nestloop enable_parallel_append enable_parallel_hash
+enable_partition_pruning enable_seqscan enable_sort
+escape_string_warning geqo parallel_leader_participation synchronize_seqscans track_activities
+track_counts
+"""
+_WITHOUT_EFFECT: Final = {
+    "client_connection_check_interval": "0",
+    "cursor_tuple_fraction": "0.1",
+    "default_statistics_target": "100",
+    "default_table_access_method": "heap",
+    "default_tablespace": "",
+    "default_transaction_deferrable": "off",
+    "effective_cache_size": "4GB",
+    "effective_io_concurrency": "1",
+    "from_collapse_limit": "8",
+    "idle_session_timeout": "0",
+    "jit_above_cost": "100000",
+    "join_collapse_limit": "8",
+    "lc_monetary": "C",
+    "lc_numeric": "C",
+    "lc_time": "C",
+    "log_min_duration_statement": "-1",
+    "log_statement": "none",
+    "maintenance_work_mem": "64MB",
+    "max_parallel_workers_per_gather": "2",
+    "plan_cache_mode": "auto",
+    "quote_all_identifiers": "off",
+    "random_page_cost": "4",
+    "seq_page_cost": "1",
+    "session_replication_role": "origin",
+    "tcp_keepalives_count": "0",
+    "tcp_keepalives_idle": "0",
+    "tcp_keepalives_interval": "0",
+    "temp_buffers": "8MB",
+    "temp_tablespaces": "",
+    "transaction_deferrable": "off",
+    "work_mem": "4MB",
+    "xmlbinary": "base64",
+    "xmloption": "content",
+}
+"""Settings of how PostgreSQL plans and logs: they are kept, and change no answer."""
+
 _OTHERS: Final = {
     "transaction_isolation": "read committed",
     "default_transaction_isolation": "read committed",
@@ -48,6 +93,8 @@ _OTHERS: Final = {
     "jit": "off",
     "ssl": "off",
     "wal_level": "replica",
+    **dict.fromkeys(_PLANNER.split(), "on"),
+    **_WITHOUT_EFFECT,
 }
 _FIXED: Final = """
 server_version server_encoding is_superuser session_authorization integer_datetimes

@@ -111,12 +111,17 @@ def catalogue_rows(reader: Reader, sql: str) -> list[tuple[object, ...]]:
 def test_no_counts_or_sizes_are_told(reader: Reader) -> None:
     sql = "SELECT DISTINCT reltuples, relpages, pg_total_relation_size(oid) FROM pg_class"
     assert catalogue_rows(reader, sql) == [(-1.0, 0, 0)]
-    for table in ("pg_stats", "pg_statistic", "pg_stat_user_tables"):
-        assert catalogue_rows(reader, f"SELECT * FROM {table}") == []
+    numbers = "seq_scan, seq_tup_read, n_live_tup, n_tup_ins, last_analyze, analyze_count"
+    sql = f"SELECT DISTINCT {numbers} FROM pg_stat_user_tables"
+    assert catalogue_rows(reader, sql) == [(None,) * 6]
+    for table in ("pg_stats", "pg_statistic"):
+        with pytest.raises(Refused):
+            catalogue_rows(reader, f"SELECT * FROM {table}")
 
 
 def test_units_are_no_primary_keys(reader: Reader) -> None:
-    sql = "SELECT conrelid::regclass::text, contype FROM pg_constraint ORDER BY 1, 2"
+    own = "FROM pg_constraint WHERE conrelid >= 16384"
+    sql = f"SELECT conrelid::regclass::text, contype {own} ORDER BY 1, 2"
     assert catalogue_rows(reader, sql) == [("orders", "f"), ("regions", "p")]
 
 

@@ -12,6 +12,7 @@ from pgwire.shop import FIXTURES
 from dpsql.errors import Error
 from dpsql.pgwire.codec import oid
 from dpsql.pgwire.sql import commands as c
+from dpsql.pgwire.sql.cursor_statement import Fetch
 from dpsql.pgwire.sql.metadata_probe import asks_for_columns
 from dpsql.pgwire.sql.translate import translated
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
@@ -50,7 +51,7 @@ def test_splitting_never_fails(text: str) -> None:
         ("/* x */ set dpsql.epsilon to 0.1", c.Set),
         ("show transaction isolation level", c.Show),
         ("deallocate all", c.Deallocate),
-        ('FETCH FORWARD 10 FROM "C_1"', c.Fetch),
+        ('FETCH FORWARD 10 FROM "C_1"', Fetch),
         ("close all", c.CloseCursor),
         ("copy (select ')' ) to stdout csv header", c.Copy),
         ("UNLISTEN *", c.NoOp),

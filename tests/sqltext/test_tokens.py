@@ -11,7 +11,8 @@ from sqlglot.tokenizer_core import TokenType
 
 from dpsql.dbapi.statements.options import split_options
 from dpsql.dbapi.statements.parse import Query, read_statement
-from dpsql.pgwire.sql.commands import Declare, Set, read_command
+from dpsql.pgwire.sql.commands import Set, read_command
+from dpsql.pgwire.sql.cursor_statement import Declare
 from dpsql.sqltext.script import is_complete, parts
 from dpsql.sqltext.split import semicolons, spaced, split
 from dpsql.sqltext.tokens import Kind, tokens, words
@@ -136,7 +137,8 @@ def test_a_thousand_open_quotes_are_read_at_once() -> None:
 
 def test_a_cursor_is_declared_behind_comments() -> None:
     sql = "DECLARE /* ; */ \"C 1\" NO SCROLL CURSOR WITH HOLD -- it\n FOR SELECT ';'"
-    assert read_command(sql) == Declare("C 1", "SELECT ';'", sql.index("SELECT"), hold=True)
+    start = sql.index("SELECT")
+    assert read_command(sql) == Declare("C 1", "SELECT ';'", start, hold=True, goes_back=False)
 
 
 def test_a_setting_may_be_quoted_in_each_way() -> None:

@@ -100,9 +100,8 @@ class Sandboxes:
             statements = cursor.extract_statements(sql)
             if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
                 raise duckdb.ParserException("not a single SELECT")
-            cursor.execute(statements[0])
-            reader = cursor.to_arrow_reader(_BATCH_ROWS)
-            assert reader is not None  # nothing was fetched yet
+            # A relation streams its rows; a cursor computes all of them first.
+            reader = cursor.sql(statements[0]).to_arrow_reader(_BATCH_ROWS)
             return _bounded(reader, rows, size)
 
     def run(self, query: SandboxQuery) -> pa.Table:
@@ -111,7 +110,6 @@ class Sandboxes:
             statements = cursor.extract_statements(query.sql)
             if len(statements) != 1 or statements[0].type not in _QUERIES:
                 raise duckdb.ParserException("not a single query")
-            # A relation streams its rows; a cursor computes all of them first.
             relation = cursor.sql(statements[0])
             if query.casts is None:
                 types = [str(kind) for kind in relation.types]

@@ -1,20 +1,19 @@
 """pg_catalog and information_schema: what a schema declares, in PostgreSQL's words, without data.
 
-| module                  | what it does                                                           |
-| ----------------------- | ---------------------------------------------------------------------- |
-| catalog                 | which statements read the catalogue, and their answers                 |
-| relations               | the 208 relations of PostgreSQL 15 and its types, from a list of names |
-| pg_catalog_rows         | rows of pg_catalog, from a schema                                      |
-| pg_catalog_table_rows   | rows of pg_catalog about one table or view                             |
-| information_schema_rows | rows of information_schema, from a schema                              |
-| objects                 | a schema's tables, columns and keys with OIDs                          |
-| catalog_database        | the catalogue's rows as a worker loads them                            |
-| functions               | PostgreSQL's functions as macros                                       |
-| to_duckdb               | PostgreSQL's syntax → DuckDB's                                         |
-| allowlist               | the closed list of syntax and functions that a query may use           |
-| cast                    | casts to PostgreSQL's types                                            |
-| return_types            | what PostgreSQL's functions and casts return                           |
-| column_types            | the types of a catalogue query's columns, as PostgreSQL describes them |
+| module           | what it does                                                           |
+| ---------------- | ---------------------------------------------------------------------- |
+| catalog          | which statements read the catalogue, and their answers                 |
+| relations        | the 208 relations of PostgreSQL 15 and its types                       |
+| rows             | the rows of those relations                                            |
+| objects          | a schema's tables, columns and keys with OIDs                          |
+| catalog_database | the catalogue's rows as a worker loads them                            |
+| functions        | PostgreSQL's functions as macros                                       |
+| to_duckdb        | PostgreSQL's syntax → DuckDB's                                         |
+| function_calls   | calls for which no macro can stand, and rows about who asks            |
+| allowlist        | the closed list of syntax and functions that a query may use           |
+| cast             | casts to PostgreSQL's types                                            |
+| return_types     | what PostgreSQL's functions and casts return                           |
+| column_types     | the types of a catalogue query's columns, as PostgreSQL describes them |
 
 `postgresql_15.json` lists relations with their columns and types, as PostgreSQL 15 has them.
 """

@@ -38,10 +38,19 @@ _CALLS: Final = (
 _NODES: Final = frozenset(getattr(exp, name) for name in f"{_SYNTAX} {_CALLS}".split())
 _OTHERS: Final = (
     "all any array_length array_position array_to_string cardinality char_length "
-    "generate_subscripts json_agg json_object list_contains quote_ident string_split_regex strpos"
+    "generate_subscripts json_agg json_group_object json_object list_contains list_position "
+    "quote_ident regexp_extract string_split_regex strpos"
 )
 _FUNCTIONS: Final = frozenset(_OTHERS.split())
 _STORED: Final = frozenset(relation.stored for relation in relations().values())
+_WITHOUT_ROWS: Final = (
+    "pg_stats pg_statistic pg_locks pg_shadow pg_cursors pg_prepared_statements pg_config "
+    "pg_stat_archiver pg_stat_bgwriter pg_stat_wal pg_stat_slru pg_stat_recovery_prefetch "
+    "pg_shmem_allocations pg_backend_memory_contexts pg_file_settings pg_hba_file_rules "
+    "pg_ident_file_mappings"
+)
+"""Relations in which PostgreSQL has rows about a server, a connection or a table's values."""
+_REFUSED: Final = frozenset(f"pg_catalog__{name}" for name in _WITHOUT_ROWS.split())
 _PLAIN: Final = re.compile(r"[\w .]*")
 _ESCAPED: Final = (exp.Literal, exp.ByteString)
 """Nodes whose text is written between quotes."""
@@ -81,6 +90,11 @@ def _check_table(table: exp.Table) -> None:
         raise UnknownTable(
             f"the catalogue has no relation {table.name[:60]}",
             hint="SELECT relname FROM pg_class lists tables",
+        )
+    if name in _REFUSED:
+        raise Refused(
+            f"{name.partition('__')[2]} has rows in PostgreSQL, and none here",
+            hint="the catalogue has names and types, and nothing of values or of how a server runs",
         )
 
 

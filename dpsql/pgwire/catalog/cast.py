@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from sqlglot import exp
 
 from dpsql.pgwire.codec.array import items
 from dpsql.pgwire.codec.parameter import BadValue
+
+NAMES: Final = {"to_regclass": "dpsql_class", "to_regtype": "dpsql_type"}
+"""The function that names what has an OID, by the function that gives the OID."""
+_VECTORS: Final = frozenset({"indkey", "indoption", "indclass", "indcollation", "proargtypes"})
 
 
 def cast(node: exp.Cast) -> exp.Expr:
@@ -15,9 +21,9 @@ def cast(node: exp.Cast) -> exp.Expr:
     is_text = isinstance(inner, exp.Literal) and inner.is_string
     match kind:
         case "regclass":
-            return call("to_regclass" if is_text else "dpsql_class", inner)
+            return _object(inner, "to_regclass", "dpsql_class")
         case "regtype":
-            return call("to_regtype" if is_text else "dpsql_type", inner)
+            return _object(inner, "to_regtype", "dpsql_type")
         case "regnamespace":
             return call("to_regnamespace" if is_text else "dpsql_space", inner)
         case "regrole":
@@ -29,10 +35,10 @@ def cast(node: exp.Cast) -> exp.Expr:
         case "oid" | "xid" | "cid":
             # oid::regclass::oid is the OID again, not the name that the inner cast gives here.
             return exp.cast(_number(inner), "BIGINT")
+        case "text" | "varchar":
+            return _text(inner)
         case (
             "name"
-            | "text"
-            | "varchar"
             | "char"
             | "cstring"
             | "unknown"
@@ -43,24 +49,47 @@ def cast(node: exp.Cast) -> exp.Expr:
             return exp.cast(inner, "VARCHAR")
         case "int2vector" | "int2[]" | "smallint[]":
             return exp.cast(inner, "SMALLINT[]") if not is_text else array(inner.name)
-        case "oid[]" | "oidvector":
-            return array(inner.name) if is_text else inner
+        case "_oid" | "oidvector":
+            return exp.cast(array(inner.name), "BIGINT[]") if is_text else inner
         case "text[]" | "name[]" | "varchar[]" | "char[]":
             return array(inner.name) if is_text else exp.cast(inner, "VARCHAR[]")
         case (
-            "anyarray"
-            | "regtype[]"
-            | "regclass[]"
-            | "aclitem[]"
-            | "json"
-            | "jsonb"
-            | "pg_node_tree"
+            "anyarray" | "_regtype" | "_regclass" | "aclitem[]" | "json" | "jsonb" | "pg_node_tree"
         ):
             return inner
         case _ if is_text and kind.endswith("[]"):
             return exp.cast(array(inner.name), node.to)
         case _:
             return node
+
+
+def _object(inner: exp.Expr, by_name: str, by_oid: str) -> exp.Expr:
+    """An object's OID from a text, which may have the OID itself, or its name from the OID."""
+    is_text = isinstance(inner, exp.Literal) and inner.is_string
+    if is_text and inner.name.isdigit():
+        return exp.Literal.number(inner.name)
+    return call(by_name if is_text or _makes_text(inner) else by_oid, inner)
+
+
+def _text(inner: exp.Expr) -> exp.Expr:
+    if isinstance(inner, exp.Anonymous) and inner.name in NAMES:
+        return call(NAMES[inner.name], inner)
+    if is_vector(inner):
+        return call("array_to_string", inner, exp.Literal.string(" "))
+    return exp.cast(inner, "VARCHAR")
+
+
+def _makes_text(node: exp.Expr) -> bool:
+    """Whether an expression is a name that is put together, and no OID."""
+    inner = node.unnest()
+    if isinstance(inner, exp.Anonymous):
+        return inner.name.lower() in {"quote_ident", "format"}
+    return isinstance(inner, exp.DPipe | exp.Concat)
+
+
+def is_vector(node: exp.Expr) -> bool:
+    """Whether `node` is a column of an int2vector or oidvector, which count from 0."""
+    return isinstance(node, exp.Column) and node.name.lower().removeprefix("i_") in _VECTORS
 
 
 def _number(inner: exp.Expr) -> exp.Expr:

@@ -18,6 +18,7 @@ from dpsql.errors import Refused
 from dpsql.pgwire.catalog.allowlist import check
 from dpsql.pgwire.catalog.catalog_database import contents
 from dpsql.pgwire.catalog.column_types import columns
+from dpsql.pgwire.catalog.function_calls import Caller
 from dpsql.pgwire.catalog.functions import macros
 from dpsql.pgwire.catalog.objects import listed
 from dpsql.pgwire.catalog.relations import type_names
@@ -33,7 +34,7 @@ from dpsql.session.compile.deep_recursion import with_deep_stack
 
 _CATALOG_NAMES: Final = re.compile(
     r"^(pg_|to_reg|has_|current_(?!date|time)|session_|inet_|obj_description|col_description|format_type|"
-    r"version$|set_config|txid_|shobj_description|array_|generate_series|quote_ident)"
+    r"version$|set_config|txid_|shobj_description|array_|generate_series|quote_|parse_ident$|format$)"
 )
 _PLAIN: Final = (
     exp.Select,
@@ -76,9 +77,9 @@ class Catalog:
         self._guard = threading.Lock()
         self._others: OrderedDict[Hashable, _Listed] = OrderedDict()
 
-    def reader(self, analyst: str) -> Reader:
-        """The reader of one connection, which `analyst` has opened."""
-        return Reader(self._schema, self._of, self._workers, analyst)
+    def reader(self, analyst: str, process: int = 1) -> Reader:
+        """The reader of the connection with the number `process`, which `analyst` has opened."""
+        return Reader(self._schema, self._of, self._workers, analyst, process)
 
     def _of(self, seen: Schema) -> _Listed:
         """The catalogue that lists the tables of `seen`."""
@@ -118,11 +119,13 @@ class Reader:
         listed: Callable[[Schema], _Listed],
         workers: CatalogWorkers,
         analyst: str,
+        process: int,
     ) -> None:
         self._schema = schema
         self._listed = listed
         self._workers = workers
         self._analyst = analyst
+        self._caller = Caller(schema.dataset, analyst, process)
         self._guard = threading.Lock()
         self._running: CatalogQuestion | None = None
 
@@ -197,7 +200,7 @@ class Reader:
     ) -> str:
         """The text of `tree` for DuckDB; raises if it uses what the allowlist doesn't have."""
         try:
-            tree_for_duckdb = rewritten(tree, values, self._schema.dataset, self._analyst)
+            tree_for_duckdb = rewritten(tree, values, self._caller)
             check(tree_for_duckdb, functions)
             return tree_for_duckdb.sql("duckdb", comments=False)
         except (SqlglotError, ValueError, TypeError, AttributeError, KeyError, IndexError):

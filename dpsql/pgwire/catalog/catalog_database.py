@@ -9,10 +9,11 @@ from typing import Final
 import pyarrow as pa
 
 from dpsql.engine.sandbox.database import Contents
-from dpsql.pgwire.catalog import information_schema_rows, pg_catalog_rows
 from dpsql.pgwire.catalog.objects import Listed
-from dpsql.pgwire.catalog.pg_catalog_table_rows import Row
-from dpsql.pgwire.catalog.relations import Relation, relations
+from dpsql.pgwire.catalog.relations import Relation, Row, relations
+from dpsql.pgwire.catalog.rows import information_schema_rows, pg_catalog_rows
+from dpsql.pgwire.catalog.rows.system_rows import system_tables
+from dpsql.pgwire.catalog.rows.views import query
 
 _ROWS_AT_ONCE: Final = 4096
 """Rows held as Python objects at a time: they take a hundred times the bytes of Arrow's."""
@@ -21,18 +22,6 @@ _PACKED: Final = pa.ipc.IpcWriteOptions(compression="zstd")
 """Compressed, since the server keeps the tables for workers that replace others, and most values
 are the same in each row."""
 
-_STORED: Final = {
-    "BIGINT": pa.int64(),
-    "INTEGER": pa.int32(),
-    "SMALLINT": pa.int16(),
-    "BOOLEAN": pa.bool_(),
-    "FLOAT": pa.float32(),
-    "DOUBLE": pa.float64(),
-    "DECIMAL(38,0)": pa.decimal128(38, 0),
-    "TIMESTAMP": pa.timestamp("us"),
-    "VARCHAR": pa.string(),
-}
-
 
 def contents(seen: Listed, macros: Sequence[str]) -> Contents:
     """All relations of PostgreSQL 15 with the rows that follow from `seen`.
@@ -40,7 +29,8 @@ def contents(seen: Listed, macros: Sequence[str]) -> Contents:
     `macros` are CREATE MACRO statements for PostgreSQL's functions.
     """
     known = {relation.stored: relation for relation in relations().values()}
-    filled: dict[str, _Filled] = {}
+    recorded = system_tables(seen.dataset)
+    filled = {stored: _Filled(known[stored]) for stored in recorded}
     for space, rows in (
         ("pg_catalog", pg_catalog_rows.rows(seen)),
         ("information_schema", information_schema_rows.rows(seen)),
@@ -50,8 +40,13 @@ def contents(seen: Listed, macros: Sequence[str]) -> Contents:
             if stored not in filled:
                 filled[stored] = _Filled(known[stored])
             filled[stored].add(row)
-    statements = (*map(_table, known.values()), *macros)
-    tables = {name: filled[name].packed() for name in known if name in filled}
+    views = {name: text for name in known if (text := query(known[name])) is not None}
+    statements = (
+        *(_table(known[name]) for name in known if name not in views),
+        *(f'CREATE VIEW "{name}" AS {text}' for name, text in views.items()),
+        *macros,
+    )
+    tables = {name: filled[name].packed(recorded.get(name)) for name in known if name in filled}
     return Contents(_name(statements, tables), statements, tables)
 
 
@@ -74,7 +69,7 @@ class _Filled:
     """
 
     def __init__(self, relation: Relation) -> None:
-        self._types = {a.name: _type(a.stored) for a in relation.attributes}
+        self._types = {a.name: a.arrow_type for a in relation.attributes}
         self._columns: dict[str, list[pa.Array]] = {}
         self._rows: list[Row] = []
         self._before = 0
@@ -84,11 +79,13 @@ class _Filled:
         if len(self._rows) == _ROWS_AT_ONCE:
             self._pack()
 
-    def packed(self) -> bytes:
-        """All rows as an Arrow stream, without the columns that are NULL in every row."""
+    def packed(self, first: pa.Table | None) -> bytes:
+        """The rows behind those of `first`, without the columns that are NULL in every row."""
         self._pack()
         names = [name for name in self._types if name in self._columns]
         table = pa.table({name: pa.chunked_array(self._columns[name]) for name in names})
+        if first is not None:
+            table = pa.concat_tables([first, table], promote_options="default")
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema, options=_PACKED) as writer:
             writer.write_table(table)
@@ -102,10 +99,3 @@ class _Filled:
         for name, chunks in self._columns.items():
             chunks.append(pa.array([row.get(name) for row in rows], self._types[name]))
         self._before += len(rows)
-
-
-def _type(stored: str) -> pa.DataType:
-    """The Arrow type that carries values to a column of DuckDB's type `stored`."""
-    if stored.endswith("[]"):
-        return pa.list_(_type(stored[:-2]))
-    return _STORED.get(stored, pa.string())

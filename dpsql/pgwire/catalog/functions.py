@@ -6,25 +6,25 @@ column of its own with the same name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from sqlglot import exp
 
 from dpsql.pgwire.catalog import objects as o
-from dpsql.pgwire.catalog.relations import relations, types
+from dpsql.pgwire.catalog.relations import types
+from dpsql.pgwire.catalog.rows.system_rows import system_oids, system_types
 from dpsql.pgwire.codec.oid import formatted
 from dpsql.pgwire.session_settings import SessionSettings
 
+_SEPARATOR: Final = "\x1f"
 VERSION: Final = "PostgreSQL 15.0 (dpsql), differentially private answers"
 
 _TRUE: Final = """
 pg_type_is_visible(_a) pg_function_is_visible(_a)
 pg_collation_is_visible(_a) pg_opclass_is_visible(_a) pg_operator_is_visible(_a)
-pg_relation_is_publishable(_a) has_schema_privilege(_a,_b) has_schema_privilege(_a,_b,_c)
-has_table_privilege(_a,_b) has_table_privilege(_a,_b,_c) has_database_privilege(_a,_b)
-has_database_privilege(_a,_b,_c) has_column_privilege(_a,_b,_c) has_column_privilege(_a,_b,_c,_d)
-has_any_column_privilege(_a,_b) has_any_column_privilege(_a,_b,_c) has_function_privilege(_a,_b)
+pg_relation_is_publishable(_a) has_function_privilege(_a,_b)
 has_function_privilege(_a,_b,_c) has_sequence_privilege(_a,_b) has_language_privilege(_a,_b)
 pg_has_role(_a,_b) pg_has_role(_a,_b,_c) pg_try_advisory_lock(_a)
 """
@@ -46,7 +46,7 @@ pg_column_compression(_a)
 _ZERO: Final = """
 pg_my_temp_schema() pg_table_size(_a) pg_relation_size(_a) pg_relation_size(_a,_b)
 pg_total_relation_size(_a) pg_indexes_size(_a) pg_database_size(_a) pg_tablespace_size(_a)
-pg_backend_pid() inet_server_port() txid_current() pg_stat_get_numscans(_a)
+inet_server_port() txid_current() pg_stat_get_numscans(_a)
 pg_stat_get_live_tuples(_a)
 """
 _WRITTEN: Final = """
@@ -54,13 +54,13 @@ pg_encoding_to_char(_a) := 'UTF8'
 pg_char_to_encoding(_a) := 6
 pg_client_encoding() := 'UTF8'
 pg_size_pretty(_a) := '0 bytes'
-pg_get_userbyid(_a) := CASE _a WHEN 10 THEN 'dpsql' WHEN 16383 THEN 'analyst' ELSE NULL END
+pg_get_userbyid(_a) := CASE _a WHEN 10 THEN 'dpsql' ELSE 'unknown (OID=' || _a || ')' END
 current_schemas(_a) := CASE WHEN _a THEN ['pg_catalog', 'public'] ELSE ['public'] END
 array_lower(_a, _b) := CASE WHEN len(_a) > 0 THEN 1 ELSE NULL END
 array_upper(_a, _b) := CASE WHEN len(_a) > 0 THEN CAST(len(_a) AS INTEGER) ELSE NULL END
 array_ndims(_a) := CASE WHEN len(_a) > 0 THEN 1 ELSE NULL END
 set_config(_a, _b, _c) := _b
-quote_ident(_a) := _a
+pg_index_column_has_property(_a, _b, _c) := _c IN ('asc', 'nulls_last', 'orderable', 'returnable')
 pg_sleep(_a) := ''
 pg_advisory_unlock_all() := ''
 pg_advisory_unlock(_a) := TRUE
@@ -68,6 +68,40 @@ quote_literal(_a) := '''' || replace(_a, '''', '''''') || ''''
 pg_postmaster_start_time() := CAST(NULL AS TIMESTAMP)
 pg_typeof(_a) := 'text'
 """
+_OF_OBJECT: Final = ("_a, _p", "_a, _b, _p")
+_RIGHTS: Final = {
+    "has_database_privilege": ("connect|temp", _OF_OBJECT),
+    "has_schema_privilege": ("usage", _OF_OBJECT),
+    "has_table_privilege": ("select", _OF_OBJECT),
+    "has_any_column_privilege": ("select", _OF_OBJECT),
+    "has_column_privilege": ("select", ("_a, _b, _p", "_a, _b, _c, _p")),
+}
+"""Words of rights that an analyst has, and parameters, by the function that tells of them."""
+
+_KEYWORDS: Final = """
+all analyse analyze and any array as asc asymmetric authorization between bigint binary bit
+boolean both case cast char character check coalesce collate collation column concurrently
+constraint create cross current_catalog current_date current_role current_schema current_time
+current_timestamp current_user dec decimal default deferrable desc distinct do else end except
+exists extract false fetch float for foreign freeze from full grant greatest group grouping having
+ilike in initially inner inout int integer intersect interval into is isnull join lateral leading
+least left like limit localtime localtimestamp national natural nchar none normalize not notnull
+null nullif numeric offset on only or order out outer overlaps overlay placing position precision
+primary real references returning right row select session_user setof similar smallint some
+substring symmetric table tablesample then time timestamp to trailing treat trim true union unique
+user using values varchar variadic verbose when where window with xmlattributes xmlconcat
+xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable
+"""
+"""PostgreSQL's keywords that are no names without quotes, or not everywhere."""
+_QUOTED: Final = {
+    "quote_ident(_a)": f"""CASE WHEN regexp_full_match(_a, '[a-z_][a-z0-9_$]*')
+        AND NOT list_contains(string_split('{" ".join(_KEYWORDS.split())}', ' '), _a) THEN _a
+        ELSE '"' || replace(_a, '"', '""') || '"' END""",
+    "quote_nullable(_a)": """CASE WHEN _a IS NULL THEN 'NULL'
+        ELSE '''' || replace(_a, '''', '''''') || '''' END""",
+    "parse_ident(_a)": """list_transform(regexp_extract_all(_a, '"[^"]*"|[^.]+'), lambda _i_:
+        CASE WHEN _i_[1] = '"' THEN _i_[2:-2] ELSE lower(_i_) END)""",
+}
 
 
 def macros(seen: o.Listed) -> Mapping[str, str]:
@@ -84,7 +118,7 @@ def macros(seen: o.Listed) -> Mapping[str, str]:
     for line in _WRITTEN.strip().split("\n"):
         head, _, body = line.partition(" := ")
         _add(forms, head, body)
-    for head, body in _of_dataset(seen):
+    for head, body in (*_QUOTED.items(), *_of_dataset(seen)):
         _add(forms, head, body)
     statements = {name: f"CREATE MACRO {name}" + ", ".join(forms[name]) for name in forms}
     statements["pg_get_keywords"] = (
@@ -92,9 +126,16 @@ def macros(seen: o.Listed) -> Mapping[str, str]:
         "('select', 'R', false, 'reserved', 'requires AS')) "
         "AS k(word, catcode, barelabel, catdesc, baredesc)"
     )
+    for name, (right, parameters) in _RIGHTS.items():
+        overloads = (f"({p}) AS regexp_matches(lower(_p), '{right}')" for p in parameters)
+        statements[name] = f"CREATE MACRO {name}" + ", ".join(overloads)
     ancestors = "SELECT CAST(a AS BIGINT) AS relid, 1 AS depth WHERE false"
     statements["pg_partition_ancestors"] = (
         f"CREATE MACRO pg_partition_ancestors(a) AS TABLE {ancestors}"
+    )
+    statements["pg_options_to_table"] = (
+        "CREATE MACRO pg_options_to_table(a) AS TABLE "
+        "SELECT CAST(a AS VARCHAR) AS option_name, '' AS option_value WHERE false"
     )
     return statements
 
@@ -111,8 +152,11 @@ def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
     yield "to_regnamespace(_a)", f"{_map(spaces)}[replace(_a, '\"', '')]"
     space_names = _map({oid: name for name, oid in spaces.items()})
     yield "dpsql_space(_a)", f"coalesce({space_names}[CAST(_a AS BIGINT)], CAST(_a AS VARCHAR))"
-    unseen = " ".join(f"WHEN {t.oid} THEN FALSE" for t in listed if not t.has_source)
-    shown = f"CASE CAST(_a AS BIGINT) {unseen} ELSE TRUE END" if unseen else "TRUE"
+    # Relations of information_schema have the last OIDs before those of a dataset.
+    standard = f"CAST(_a AS BIGINT) BETWEEN {o.STANDARD} AND {o.FIRST_OID - 1}"
+    hidden = [t.oid for t in listed if not t.has_source]
+    unseen = " ".join(f"WHEN CAST(_a AS BIGINT) = {oid} THEN FALSE" for oid in hidden)
+    shown = f"CASE WHEN {standard} THEN FALSE {unseen} ELSE TRUE END"
     yield "pg_table_is_visible(_a)", shown
     settings = SessionSettings({})
     known = {name.lower(): settings[name] for name in settings}
@@ -142,31 +186,43 @@ def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
             constraints[foreign.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {target}"
     for head in ("pg_get_constraintdef(_a)", "pg_get_constraintdef(_a, _b)"):
         yield head, f"{_map(constraints, 0)}[CAST(_a AS BIGINT)]"
-    yield "pg_get_indexdef(_a)", f"{_map(indexes, 0)}[CAST(_a AS BIGINT)]"
-    yield "pg_get_indexdef(_a, _b, _c)", _index_columns(listed)
-    oids = {name: oid for oid, name in names.items()}
-    oids |= {f"{t.space.name}.{t.name}": t.oid for t in listed if t.space.oid != o.PUBLIC}
-    catalogue = {name: 1259 if name == "pg_class" else 0 for _, name in relations()}
-    catalogue |= {"pg_class": 1259, "pg_namespace": 2615, "pg_constraint": 2606, "pg_proc": 1255}
-    catalogue |= {"pg_type": 1247, "pg_attribute": 1249, "pg_database": 1262, "pg_am": 2601}
-    catalogue |= {"pg_trigger": 2620, "pg_index": 2610, "pg_description": 2609}
-    catalogue = {name: oid for name, oid in catalogue.items() if oid}
-    plain = "regexp_replace(replace(_a, '\"', ''), '^(public|pg_catalog)[.]', '')"
+    whole = f"{_map(indexes, 0)}[CAST(_a AS BIGINT)]"
+    yield "pg_get_indexdef(_a)", whole
+    part = f"CASE WHEN _b = 0 THEN {whole} ELSE {_index_columns(listed)} END"
+    yield "pg_get_indexdef(_a, _b, _c)", part
+    oids = _inverse(names) | {
+        f"{t.space.name}.{t.name}": t.oid for t in listed if t.space.oid != o.PUBLIC
+    }
+    catalogue = system_oids()
+    plain = "regexp_replace(replace(_a, '\"', ''), '^([^.]+[.])?(public|pg_catalog)[.]', '')"
     yield "to_regclass(_a)", f"{_map({**catalogue, **oids})}[{plain}]"
     all_names = {**{oid: name for name, oid in catalogue.items()}, **names}
     yield "dpsql_class(_a)", f"coalesce({_map(all_names)}[CAST(_a AS BIGINT)], CAST(_a AS VARCHAR))"
-    yield "to_regtype(_a)", f"{_map(_type_oids())}[{plain}]"
-    written = {kind.oid: _written(kind.oid, kind.name) for kind in types().values()}
-    yield "dpsql_type(_a)", f"coalesce({_map(written)}[CAST(_a AS BIGINT)], '???')"
-    shown = f"coalesce({_map(written)}[CAST(_a AS BIGINT)], '???')"
+    type_names = _type_names(listed)
+    yield "to_regtype(_a)", f"{_map(_inverse(type_names) | _type_oids())}[{plain}]"
+    shown = f"{_map(type_names)}[CAST(_a AS BIGINT)]"
+    named = f"coalesce({shown}, CAST(_a AS VARCHAR))"
+    yield "dpsql_type(_a)", f"CASE WHEN _a = 0 THEN '-' ELSE {named} END"
     yield (
         "format_type(_a, _b)",
         f"""CASE WHEN _a IS NULL THEN NULL
         WHEN _a = 1700 AND _b >= 4
         THEN 'numeric(' || ((_b - 4) >> 16) || ',' || ((_b - 4) & 65535) || ')'
         WHEN _a = 1043 AND _b >= 4 THEN 'character varying(' || (_b - 4) || ')'
-        ELSE {shown} END""",
+        ELSE coalesce({shown}, '???') END""",
     )
+
+
+def _type_names(listed: tuple[o.Table, ...]) -> Mapping[int, str]:
+    """Names of types by OID, with those of the tables' rows and of their arrays."""
+    names = {kind.oid: _written(kind.oid, kind.name) for kind in types().values()}
+    names |= system_types()
+    names |= {table.type_oid: table.description for table in listed}
+    return names | {table.array_oid: f"{table.description}[]" for table in listed}
+
+
+def _inverse(names: Mapping[int, str]) -> dict[str, int]:
+    return {name: oid for oid, name in names.items()}
 
 
 def _index_columns(listed: tuple[o.Table, ...]) -> str:
@@ -190,6 +246,12 @@ def _written(oid: int, name: str) -> str:
     return special.get(name, description if description != "text" else name)
 
 
+def type_oid(name: str) -> int | None:
+    """The OID of a type by its name in pg_type or in SQL, None if there is none."""
+    return _type_oids().get({"int": "integer", "decimal": "numeric"}.get(name, name))
+
+
+@cache
 def _type_oids() -> dict[str, int]:
     short = {kind.name: kind.oid for kind in types().values()}
     return short | {_written(kind.oid, kind.name): kind.oid for kind in types().values()}
@@ -199,8 +261,18 @@ def _map(values: Mapping[str, object] | Mapping[int, object], none: str | int = 
     """A MAP of constants; where `values` is empty, `none` is a key, so that keys have a type."""
     if not values:
         return f"MAP {{{_constant(none)}: CAST(NULL AS VARCHAR)}}"
-    parts = (f"{_constant(key)}: {_constant(value)}" for key, value in values.items())
-    return "MAP {" + ", ".join(parts) + "}"
+    return f"MAP({_list(list(values))}, {_list(list(values.values()))})"
+
+
+def _list(items: Sequence[object]) -> str:
+    """A list of constants as one text, which is split: DuckDB binds that five times as fast."""
+    texts = list(map(str, items))
+    if any(_SEPARATOR in text for text in texts):
+        return f"[{', '.join(map(_constant, items))}]"
+    whole = exp.Literal.string(_SEPARATOR.join(texts)).sql("duckdb")
+    split = f"string_split({whole}, '{_SEPARATOR}')"
+    are_numbers = all(isinstance(item, int) for item in items)
+    return f"CAST({split} AS BIGINT[])" if are_numbers else split
 
 
 def _constant(value: object) -> str:

@@ -19,11 +19,14 @@ from dpsql.schema.qualified_name import PUBLIC as PUBLIC_NAME
 FIRST_OID: Final = 16_384
 OWNER: Final = 10
 READER: Final = 16_383
-DATABASE: Final = 5
+ANALYST: Final = "\x02"
+"""What rows have for the name of the role that asks, whose OID is `READER`."""
+DATABASE: Final = FIRST_OID
+"""Clients hide a database with a smaller one, as a system database."""
 _MAX_DECLARED: Final = 100_000
 """More than a schema's tables: a saved release's OIDs come after all of these, and never change."""
 
-PG_CATALOG, PUBLIC, STANDARD, TOAST = 11, 2200, 13_000, 99
+PG_CATALOG, PUBLIC, STANDARD, TOAST = 11, 2200, 13_207, 99
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,11 @@ class Table:
     references: tuple[ForeignKey, ...]
     comment: str
     is_view: bool
+
+    @property
+    def array_oid(self) -> int:
+        """The OID of the type of arrays of its rows."""
+        return self.type_oid + 1
 
     @property
     def description(self) -> str:

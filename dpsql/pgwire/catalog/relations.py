@@ -9,6 +9,8 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
+import pyarrow as pa
+
 _DOMAINS: Final = {
     "information_schema.sql_identifier": "name",
     "information_schema.character_data": "varchar",
@@ -44,6 +46,21 @@ _STORED: Final = {
     "anyarray": "VARCHAR[]",
 }
 
+_ARROW: Final = {
+    "BIGINT": pa.int64(),
+    "INTEGER": pa.int32(),
+    "SMALLINT": pa.int16(),
+    "BOOLEAN": pa.bool_(),
+    "FLOAT": pa.float32(),
+    "DOUBLE": pa.float64(),
+    "DECIMAL(38,0)": pa.decimal128(38, 0),
+    "TIMESTAMP": pa.timestamp("us"),
+    "VARCHAR": pa.string(),
+}
+
+Row = Mapping[str, object]
+"""A row's values by column; columns that aren't named are NULL."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
@@ -57,7 +74,15 @@ class Attribute:
         """The type of DuckDB's that the column has there."""
         if self.type.startswith("_"):
             return _STORED.get(self.type[1:], "VARCHAR") + "[]"
+        if self.name == "aggfnoid":
+            return "BIGINT"  # a function's name, as which others are stored, isn't unique here
         return _STORED.get(self.type, "VARCHAR")
+
+    @property
+    def arrow_type(self) -> pa.DataType:
+        """The Arrow type that carries its values there."""
+        item = _ARROW.get(self.stored.removesuffix("[]"), pa.string())
+        return pa.list_(item) if self.stored.endswith("[]") else item
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ _RETURNS: Final = {
     "pg_collation_is_visible pg_relation_is_publishable has_schema_privilege has_table_privilege "
     "has_database_privilege has_column_privilege has_any_column_privilege pg_is_in_recovery "
     "pg_is_other_temp_schema bool_and bool_or every pg_has_role pg_try_advisory_lock "
-    "has_function_privilege pg_cancel_backend pg_terminate_backend",
+    "has_function_privilege pg_index_column_has_property pg_cancel_backend pg_terminate_backend",
     "int4": "array_upper array_lower array_length generate_subscripts pg_backend_pid length "
     "char_length generate_series array_position array_ndims cardinality strpos",
     "int8": "count row_number rank dense_rank pg_table_size pg_relation_size pg_database_size "
@@ -28,7 +28,8 @@ _RETURNS: Final = {
     "float8": "random extract date_part",
     "timestamptz": "now current_timestamp pg_postmaster_start_time",
     "date": "current_date",
-    "_text": "regexp_split_to_array string_to_array",
+    "_text": "regexp_split_to_array string_to_array parse_ident",
+    "xid": "xmin xmax",
     "inet": "inet_server_addr inet_client_addr",
     "_aclitem": "acldefault",
 }

@@ -8,26 +8,47 @@ from typing import Final
 from sqlglot import exp
 
 from dpsql.pgwire.catalog.allowlist import NAMED
-from dpsql.pgwire.catalog.cast import array, call, cast
+from dpsql.pgwire.catalog.cast import NAMES, array, call, cast, is_vector
+from dpsql.pgwire.catalog.function_calls import (
+    FUNCTIONS,
+    Caller,
+    rewritten_call,
+    rewritten_function,
+    role_name,
+    rows_of,
+    select_values,
+    zipped,
+)
 from dpsql.pgwire.catalog.relations import Relation, relations
 from dpsql.pgwire.sql.column_labels import label
 from dpsql.plan.expression import Literal
 
+_SIGNS: Final = {
+    "=": exp.EQ,
+    "<>": exp.NEQ,
+    "!=": exp.NEQ,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    ">": exp.GT,
+    ">=": exp.GTE,
+    "+": exp.Add,
+    "-": exp.Sub,
+    "*": exp.Mul,
+    "||": exp.DPipe,
+}
 _SPACES: Final = frozenset({"pg_catalog", "information_schema"})
+_NAMED_CALLS: Final = frozenset({"array_agg", "concat", "concat_ws", "format", "string_agg"})
+"""Functions whose calls have nodes of their own, but not behind the name of a schema."""
 _PROCEDURES: Final = frozenset(
     a.name for r in relations().values() for a in r.attributes if a.type == "regproc"
-)
-_VECTORS: Final = frozenset({"indkey", "indoption", "indclass", "indcollation", "proargtypes"})
+) - {"aggfnoid"}
+_OF_ROWS: Final = frozenset({"xmin", "xmax", "cmin", "cmax"})
 
 
-def rewritten(
-    tree: exp.Expr, values: Mapping[str, Literal], database: str, analyst: str
-) -> exp.Expr:
-    """A copy of `tree` that DuckDB runs, with the parameters' `values` in it.
-
-    `database` and `analyst` are what current_database and current_user stand for.
-    """
+def rewritten(tree: exp.Expr, values: Mapping[str, Literal], caller: Caller) -> exp.Expr:
+    """A copy of `tree` that DuckDB runs, with the parameters' `values` in it."""
     copy = tree.copy()
+    select_values(copy)
     _name_columns(copy)
     ctes = {cte.alias.lower() for cte in copy.find_all(exp.CTE)}
 
@@ -36,9 +57,20 @@ def rewritten(
             other = bottom_up(child)
             if other is not child:
                 child.replace(other)
-        return _node(node, values, database, analyst, ctes)
+        if isinstance(node, exp.Unnest) and len(node.expressions) > 1:
+            return zipped(node)
+        return _node(node, values, caller, ctes)
 
-    return bottom_up(copy)
+    return _name_objects(bottom_up(copy))
+
+
+def _name_objects(tree: exp.Expr) -> exp.Expr:
+    """Answer 'orders'::regclass by the name, whose OID a query itself computes with."""
+    for item in tree.selects if isinstance(tree, exp.Select) else ():
+        value = item.unalias()
+        if isinstance(value, exp.Anonymous) and value.name in NAMES:
+            value.replace(call(NAMES[value.name], value.copy()))
+    return tree
 
 
 def _name_columns(tree: exp.Expr) -> None:
@@ -66,19 +98,21 @@ def relation(table: exp.Table, ctes: set[str]) -> Relation | None:
 
 
 def _node(
-    node: exp.Expr, values: Mapping[str, Literal], database: str, analyst: str, ctes: set[str]
+    node: exp.Expr, values: Mapping[str, Literal], caller: Caller, ctes: set[str]
 ) -> exp.Expr:
     match node:
         case exp.Table() | exp.CTE():
-            return _named(node) if isinstance(node, exp.CTE) else _table(node, ctes)
+            return _named(node) if isinstance(node, exp.CTE) else _table(node, caller, ctes)
         case exp.Column():
-            return _column(node, database, analyst)
+            return _column(node, caller)
         case exp.Parameter() | exp.Placeholder():
             return _value(values.get(node.name))
         case exp.Dot() if isinstance(node.this, exp.Identifier | exp.Dot | exp.Column):
             return _qualified(node)
         case exp.Cast():
-            return cast(node)
+            return _cast(node, caller)
+        case _ if isinstance(node, FUNCTIONS):
+            return rewritten_function(node)
         case exp.Collate():
             inner: exp.Expr = node.this
             return inner
@@ -86,28 +120,33 @@ def _node(
             sign = node.args["operator"].lower().rpartition(".")[2].strip()
             return _operation(sign, node.this, node.expression) or node
         case exp.Bracket():
-            first = 0 if _is_vector(node.this) else 1
+            first = 0 if is_vector(node.this) else 1
             indexes = [_subscript(index, first) for index in node.expressions]
             return exp.Bracket(this=node.this, expressions=indexes, offset=1)
-        case exp.EQ() | exp.NEQ() if _is_procedure(node.this) and node.expression.name == "0":
-            node.set("expression", exp.Literal.string("-"))
-            return node
+        case exp.EQ() | exp.NEQ() if _is_procedure(node.this) or _is_procedure(node.expression):
+            return _of_procedure(node)
         case exp.EQ() | exp.NEQ() if isinstance(node.expression, exp.Any | exp.All):
             return _quantified(node)
         case exp.CurrentDatabase() | exp.CurrentCatalog():
-            return exp.Literal.string(database)
+            return exp.Literal.string(caller.database)
         case exp.CurrentUser() | exp.SessionUser():
-            return exp.Literal.string(analyst)
+            return exp.Literal.string(caller.analyst)
         case exp.CurrentSchema():
             return exp.Literal.string("public")
         case exp.Anonymous():
-            return _function(node, database, analyst)
+            return rewritten_call(node, caller)
         case _:
             return node
 
 
-def _table(node: exp.Table, ctes: set[str]) -> exp.Expr:
+def _table(node: exp.Table, caller: Caller, ctes: set[str]) -> exp.Expr:
     known = relation(node, ctes)
+    if isinstance(node.this, exp.Paren):
+        # A function whose value is computed on: generate_subscripts() of a vector, less one.
+        alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier("value"))
+        column = alias.columns[0] if alias.columns else alias.this
+        selected = exp.select(exp.alias_(node.this.copy(), column.name, quoted=True))
+        return exp.Subquery(this=selected, alias=alias, joins=node.args.get("joins"))
     if known is None:
         if node.text("db").lower() in _SPACES:
             node.set("db", None)
@@ -121,7 +160,7 @@ def _table(node: exp.Table, ctes: set[str]) -> exp.Expr:
     node.set("db", None)
     node.set("catalog", None)
     node.set("this", exp.to_identifier(known.stored, quoted=True))
-    return node
+    return rows_of(node, known, caller)
 
 
 def _named(node: exp.CTE) -> exp.Expr:
@@ -135,16 +174,18 @@ def _name(node: exp.Expr, name: str) -> exp.Expr:
     return node
 
 
-def _column(node: exp.Column, database: str, analyst: str) -> exp.Expr:
+def _column(node: exp.Column, caller: Caller) -> exp.Expr:
     if node.text("db"):
         node.set("db", None)
         node.set("catalog", None)
+    if node.name.lower() in _OF_ROWS:
+        return exp.cast(exp.Literal.number(1), "BIGINT")
     if not node.table and not node.this.args.get("quoted"):
         match node.name.lower():
             case "current_database" | "current_catalog":
-                return exp.Literal.string(database)
+                return exp.Literal.string(caller.database)
             case "current_user" | "session_user" | "user" | "current_role":
-                return exp.Literal.string(analyst)
+                return exp.Literal.string(caller.analyst)
             case "current_schema":
                 return exp.Literal.string("public")
             case "tableoid":
@@ -158,11 +199,15 @@ def _column(node: exp.Column, database: str, analyst: str) -> exp.Expr:
 
 def _qualified(node: exp.Dot) -> exp.Expr:
     """A function without its schema: pg_catalog.f(x) becomes f(x)."""
-    head = node.this
+    head, called = node.this, node.expression
     name = head.name.lower() if isinstance(head, exp.Identifier | exp.Column) else ""
-    if name in _SPACES and isinstance(node.expression, exp.Func | exp.Anonymous):
-        return node.expression
-    return node
+    if name not in _SPACES or isinstance(called, exp.Identifier):
+        return node
+    if isinstance(called, exp.Anonymous) and called.name.lower() in _NAMED_CALLS:
+        known: exp.Expr = exp.func(called.name, *called.expressions, dialect="postgres")
+        called = rewritten_function(known) if isinstance(known, FUNCTIONS) else known
+    expression: exp.Expr = called
+    return expression
 
 
 def _value(value: Literal | None) -> exp.Expr:
@@ -205,24 +250,37 @@ def _operation(sign: str, left: exp.Expr, right: exp.Expr) -> exp.Expr | None:
             return exp.RegexpILike(this=left, expression=right)
         case "!~":
             return exp.Not(this=exp.RegexpLike(this=left, expression=right))
-        case "=":
-            return exp.EQ(this=left, expression=right)
-        case "<>":
-            return exp.NEQ(this=left, expression=right)
-        case "+":
-            return exp.Add(this=left, expression=right)
+        case _ if sign in _SIGNS:
+            comparison = _SIGNS[sign](this=left, expression=right)
+            return _quantified(comparison) if isinstance(right, exp.Any | exp.All) else comparison
         case _:
             return None
-
-
-def _is_value(node: exp.Expr) -> bool:
-    """Whether a function is called in an expression, not as a table."""
-    return isinstance(node.find_ancestor(exp.Select, exp.Table, exp.Lateral), exp.Select)
 
 
 def _is_procedure(node: exp.Expr) -> bool:
     """Whether `node` is a column of type regproc: functions by name here, by OID in PostgreSQL."""
     return isinstance(node, exp.Column) and node.name.lower() in _PROCEDURES
+
+
+def _cast(node: exp.Cast, caller: Caller) -> exp.Expr:
+    other = cast(node)
+    if isinstance(other, exp.Anonymous) and other.name == "pg_get_userbyid":
+        return role_name(other, caller)
+    return other
+
+
+def _of_procedure(node: exp.Expr) -> exp.Expr:
+    """A comparison of a function's OID, for which the rows have its name."""
+    for name, other in ((node.this, node.expression), (node.expression, node.this)):
+        if _is_procedure(name) and _is_oid(other):
+            other.set("this", exp.to_identifier("proname"))
+    if node.expression.name == "0":
+        node.set("expression", exp.Literal.string("-"))
+    return node
+
+
+def _is_oid(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Column) and node.name.lower() == "oid"
 
 
 def _subscript(position: exp.Expr, first: int) -> exp.Expr:
@@ -236,36 +294,3 @@ def _subscript(position: exp.Expr, first: int) -> exp.Expr:
     if first == 1 or isinstance(position, exp.Slice):
         return position
     return exp.Add(this=exp.paren(position.copy()), expression=exp.Literal.number(1))
-
-
-def _is_vector(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Column) and node.name.lower().removeprefix("i_") in _VECTORS
-
-
-def _function(node: exp.Anonymous, database: str, analyst: str) -> exp.Expr:
-    arguments = node.expressions
-    match node.name.lower():
-        case "current_database" | "current_catalog":
-            return exp.Literal.string(database)
-        case "current_user" | "session_user" | "getpgusername":
-            return exp.Literal.string(analyst)
-        case "current_schema":
-            return exp.Literal.string("public")
-        case "pg_partition_ancestors" if _is_value(node):
-            return exp.cast(exp.null(), "BIGINT")
-        case "_pg_expandarray":
-            return _expanded(arguments[0])
-        case "json_build_object" | "jsonb_build_object":
-            return call("json_object", *arguments)
-        case "regexp_split_to_table":
-            return exp.Unnest(expressions=[call("string_split_regex", *arguments)])
-        case _:
-            return node
-
-
-def _expanded(values: exp.Expr) -> exp.Expr:
-    """A row for each item of an array: the item as x, its number from 1 as n."""
-    written = (
-        f"unnest(list_transform({values.sql('duckdb')}, lambda _v_, _n_: {{'x': _v_, 'n': _n_}}))"
-    )
-    return exp.maybe_parse(written, dialect="duckdb")

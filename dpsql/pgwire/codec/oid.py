@@ -43,7 +43,7 @@ JSON, FLOAT4, FLOAT8, UNKNOWN, BPCHAR, VARCHAR, DATE, TIME = (
     1083,
 )
 TIMESTAMP, TIMESTAMPTZ, INTERVAL, NUMERIC, UUID = 1114, 1184, 1186, 1700, 2950
-TEXTS = 1009
+TEXTS, REGTYPE = 1009, 2206
 
 SIZES: Final = {
     BOOL: 1,
@@ -62,6 +62,7 @@ SIZES: Final = {
     TIMESTAMPTZ: 8,
     INTERVAL: 16,
     UUID: 16,
+    REGTYPE: 4,
 }
 """Bytes of the types of fixed size, PostgreSQL's typlen; all other types have -1."""
 

@@ -96,13 +96,16 @@ def typed(value: object, oid: int, name: str) -> Literal:
     return literal(value, name)
 
 
-def example(oid: int, name: str) -> Bound:
+TEXTS: Final = ("day", "2024-01-01", "1", "true", "1 day")
+"""Texts that a parameter may be: a unit of time, as in date_trunc($1, x), a date, a number …"""
+
+
+def example(oid: int, name: str, text: str = TEXTS[0]) -> Bound:
     """Some value of the type `oid`, to describe a statement before its parameters are bound."""
     if oid in o.ELEMENTS and oid not in o.VECTORS:
-        item = typed(_EXAMPLES.get(o.ELEMENTS[oid], "day"), o.ELEMENTS[oid], name)
+        item = typed(_EXAMPLES.get(o.ELEMENTS[oid], text), o.ELEMENTS[oid], name)
         return Listed((item,), typed("{}", o.TEXT, name))
-    # The text is a unit of time as well, so that date_trunc($1, x) can be described.
-    return typed(_EXAMPLES.get(oid, "day"), oid, name)
+    return typed(_EXAMPLES.get(oid, text), oid, name)
 
 
 def python_value(number: int, value: bytes | None, oid: int, binary: int) -> object:

@@ -71,7 +71,7 @@ def label(item: exp.Expr) -> str:
         case exp.Func():
             return _function(item)
         case _:
-            return _UNKNOWN
+            return "timezone" if isinstance(item, exp.AtTimeZone) else _UNKNOWN
 
 
 def _identifier(node: object) -> str:
@@ -103,8 +103,6 @@ def _function(node: exp.Func) -> str:
             return "to_date"
         case exp.StrToTime() | exp.UnixToTime():
             return "to_timestamp"
-        case exp.AtTimeZone():
-            return "timezone"
         case exp.CurrentSchema():
             return "current_schema"
         case exp.CurrentVersion():
@@ -115,6 +113,8 @@ def _function(node: exp.Func) -> str:
 
 def _type(kind: exp.DataType) -> str:
     """The name of a type in pg_type, by which a cast of a nameless value is called."""
+    if kind.this is exp.DataType.Type.ARRAY and kind.expressions:
+        return _type(kind.expressions[0])
     return {
         exp.DataType.Type.INT: "int4",
         exp.DataType.Type.BIGINT: "int8",

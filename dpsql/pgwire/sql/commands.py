@@ -4,7 +4,7 @@
 | ----------------------------------------------- | ----------------------------------------- |
 | BEGIN, COMMIT, ROLLBACK, SAVEPOINT …            | transactions, which only revert settings  |
 | SET, SHOW, RESET, DISCARD                       | settings                                  |
-| DEALLOCATE                                      | forgets prepared statements               |
+| PREPARE, EXECUTE, DEALLOCATE                    | prepared statements                       |
 | DECLARE, FETCH, MOVE, CLOSE                     | cursors over a stored answer              |
 | COPY (query) TO STDOUT                          | the answer as text, CSV or binary         |
 | DROP RELEASE, DROP SYNOPSIS                     | forgets a saved release or a synopsis     |
@@ -13,14 +13,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from dpsql.errors import NotSupportedError, ProgrammingError, Span, SyntaxFault
+from dpsql.errors import ProgrammingError, Span, SyntaxFault
 from dpsql.pgwire.codec.copy import CopyOptions
 from dpsql.pgwire.sql.copy_statement import read_copy
+from dpsql.pgwire.sql.cursor_statement import Declare, Fetch, read_declare, read_fetch
+from dpsql.pgwire.sql.prepare_statement import read_execute, read_prepare
 from dpsql.sqltext.tokens import Word, words
 
 
@@ -92,22 +93,21 @@ class Deallocate:
 
 
 @dataclass(frozen=True, slots=True)
-class Declare:
-    """A cursor over the query `sql`, which begins at character `start` of the statement."""
+class Prepare:
+    """PREPARE of the query `sql`, which begins at character `start`; `types` are names."""
 
     name: str
+    types: tuple[str, ...]
     sql: str
     start: int
-    hold: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
-    """The next `count` rows of a cursor, None for all; MOVE (`moves`) skips them instead."""
+class Execute:
+    """EXECUTE of a prepared statement with `values` in the text format, None for NULL."""
 
     name: str
-    count: int | None
-    moves: bool = False
+    values: tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,8 @@ Command = (
     | Show
     | Discard
     | Deallocate
+    | Prepare
+    | Execute
     | Declare
     | Fetch
     | CloseCursor
@@ -165,7 +167,7 @@ merge reassign refresh reindex revoke security truncate update vacuum
 _NOTHING: Final = {"listen": "LISTEN", "unlisten": "UNLISTEN", "lock": "LOCK TABLE"}
 
 
-def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
+def read_command(sql: str) -> Command:
     """The command that `sql`, one statement, is: a `Query` unless its first words are another's."""
     tokens = list(islice(words(sql), 12))
     first = tokens[0].folded if tokens else ""
@@ -191,16 +193,10 @@ def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
             return Show(_setting_name([w for w in tokens[1:] if w.text != ";"]))
         case "discard", [what, *_]:
             return Discard(what)
-        case "deallocate", ["prepare", _, *_]:
-            return Deallocate(None if tokens[2].folded == "all" else tokens[2].name)
-        case "deallocate", [_, *_]:
-            return Deallocate(None if tokens[1].folded == "all" else tokens[1].name)
-        case "declare", [_, *_]:
-            return _declare(sql)
-        case (("fetch" | "move"), _):
-            return _fetch(tokens)
-        case "close", [_, *_]:
-            return CloseCursor(None if tokens[1].folded == "all" else tokens[1].name)
+        case (("prepare" | "execute" | "deallocate"), [_, *_]):
+            return _prepared(sql, tokens)
+        case (("declare" | "fetch" | "move" | "close"), [_, *_]):
+            return _of_cursor(sql, tokens)
         case "copy", _:
             return Copy(*read_copy(sql))
         case "drop", [("release" | "synopsis") as kind, *_]:
@@ -215,6 +211,30 @@ def read_command(sql: str) -> Command:  # noqa: PLR0911 - one for each command
             )
         case _:
             return Query(sql)
+
+
+def _prepared(sql: str, tokens: list[Word]) -> Command:
+    match [word.folded for word in tokens[:3]]:
+        case ["prepare", "transaction", *_]:
+            raise ReadOnly("nothing is written, and so nothing is prepared to be", hint="COMMIT")
+        case ["prepare", *_]:
+            return Prepare(*read_prepare(sql))
+        case ["execute", *_]:
+            return Execute(*read_execute(sql))
+        case ["deallocate", "prepare", what]:
+            return Deallocate(None if what == "all" else tokens[2].name)
+        case _:
+            return Deallocate(None if tokens[1].folded == "all" else tokens[1].name)
+
+
+def _of_cursor(sql: str, tokens: list[Word]) -> Command:
+    match tokens[0].folded:
+        case "declare":
+            return read_declare(sql)
+        case "close":
+            return CloseCursor(None if tokens[1].folded == "all" else tokens[1].name)
+        case _:
+            return read_fetch(tokens)
 
 
 def _setting_name(words: list[Word]) -> str:
@@ -239,6 +259,9 @@ def _set(sql: str, tokens: list[Word]) -> Command:
     match [word.folded for word in rest]:
         case ["characteristics" | "transaction" | "authorization" | "role" | "constraints", *_]:
             return NoOp("SET")
+        case ["time", "zone", "interval", _, *_]:
+            # SET TIME ZONE INTERVAL '+00:00' HOUR TO MINUTE
+            return Set("timezone", rest[3].value, Span(rest[3].start, rest[3].end), local)
         case ["time", "zone", *_]:
             name, at = "timezone", rest[1].end
         case ["names", *_]:
@@ -254,45 +277,3 @@ def _set(sql: str, tokens: list[Word]) -> Command:
     default = len(value_words) == 1 and value_words[0].folded in {"default", "local"}
     span = Span(value_words[0].start, value_words[-1].end) if value_words else Span(0, len(sql))
     return Set(name, None if default else value, span, local)
-
-
-_HOLDS: Final[dict[tuple[str, ...], bool]] = {("with", "hold"): True, ("without", "hold"): False}
-_OF_CURSORS: Final = frozenset({"binary", "asensitive", "insensitive", "no", "scroll"})
-
-
-def _declare(sql: str) -> Declare:
-    _, name, *rest = islice(words(sql), 16)
-    while rest and rest[0].folded in _OF_CURSORS:
-        rest = rest[1:]
-    hold = _HOLDS.get(tuple(word.folded for word in rest[1:3]))
-    expected = ["cursor", "for"] if hold is None else ["cursor", rest[1].folded, "hold", "for"]
-    query = rest[len(expected) :]
-    if not query or [word.folded for word in rest[: len(expected)]] != expected:
-        raise SyntaxFault("DECLARE isn't written so", hint="write DECLARE name CURSOR FOR SELECT …")
-    return Declare(name.name, sql[query[0].start :], query[0].start, bool(hold))
-
-
-def _fetch(words: list[Word]) -> Fetch:
-    rest = [word for word in words[1:] if word.text != ";"]
-    moves = words[0].folded == "move"
-    count: int | None = 1
-    while len(rest) > 1:
-        match rest[0].folded:
-            case "next" | "from" | "in":
-                pass
-            case "forward":
-                count = 1
-            case "all":
-                count = None
-            case number if re.fullmatch(r"\+?\d+", number):
-                count = int(number)
-            case _:
-                raise NotSupportedError(
-                    "cursors only go forward",
-                    at=Span(rest[0].start, rest[0].end),
-                    hint="write FETCH 100 FROM name, or FETCH ALL FROM name",
-                )
-        rest = rest[1:]
-    if not rest:
-        raise SyntaxFault("FETCH isn't written so", hint="write FETCH 100 FROM name")
-    return Fetch(rest[0].name, count, moves)

@@ -11,6 +11,7 @@ from dpsql.pgwire.codec.copy import CopyOptions
 from dpsql.sqltext.tokens import Word, words
 
 _HINT: Final = "write COPY (SELECT …) TO STDOUT (FORMAT csv, HEADER)"
+_QUERIES: Final = frozenset({"select", "with", "values", "from", "("})
 _TRUE: Final = frozenset({"", "true", "on", "1"})
 
 
@@ -20,6 +21,8 @@ def read_copy(sql: str) -> tuple[str, int, CopyOptions]:
     if len(tokens) > 1 and tokens[1].text != "(":
         return _table(sql, tokens)
     closing = _closing(tokens)
+    if tokens[2].folded not in _QUERIES:
+        raise SyntaxFault("COPY takes a query", at=Span(tokens[2].start, tokens[2].end), hint=_HINT)
     query = sql[tokens[1].end : tokens[closing].start]
     return query, tokens[1].end, _options(tokens[closing + 1 :])
 

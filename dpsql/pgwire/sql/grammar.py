@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise, zip_longest
 from typing import Final
 
 from sqlglot import exp
-from sqlglot.dialects.postgres import Postgres
-from sqlglot.parsers.postgres import PostgresParser
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
@@ -15,19 +16,81 @@ from dpsql.errors import Refused
 _CALLED_BY_NAME: Final = frozenset(
     {"TO_CHAR", "DIV", "DATE_PART", "SUBSTR", "MOD", "BTRIM", "TO_HEX"}
 )
+_DIALECT: Final = Dialect.get_or_raise("postgres")
+_RESERVED: Final = frozenset(
+    (
+        *("select", "from", "where", "having", "union", "join", "on", "using", "when", "then"),
+        *("else", "and", "or", "not", "in", "into", "with", "distinct", "limit", "create"),
+    )
+)
+_LIKES: Final = frozenset({TokenType.LIKE, TokenType.ILIKE})
+_BEFORE_CALLS: Final = frozenset(
+    {
+        *(TokenType.SELECT, TokenType.COMMA, TokenType.L_PAREN, TokenType.WHERE, TokenType.AND),
+        *(TokenType.OR, TokenType.WHEN, TokenType.THEN, TokenType.ELSE, TokenType.ON),
+    }
+)
+_BEHIND_NAMES: Final = frozenset({"", ",", ")", ";", "from"})
+_MARK: Final = "\0"
+"""A character that no statement on the wire has."""
 _NUMBERED: Final = re.compile(r"\\[xuU0-7]")
 
 
-class PostgresDialect(Postgres):
-    """PostgreSQL's dialect; calls of `_CALLED_BY_NAME` are parsed as `exp.Anonymous`."""
+def parse_written(written: str) -> list[exp.Expr | None]:
+    """The statements of `written`, by PostgreSQL's grammar."""
+    return _DIALECT.parser().parse(_words(written), written)
 
-    class Parser(PostgresParser):
-        """The parser of that dialect."""
 
-        FUNCTIONS = {k: f for k, f in PostgresParser.FUNCTIONS.items() if k not in _CALLED_BY_NAME}  # noqa: RUF012
-        FUNCTION_PARSERS = {  # noqa: RUF012
-            k: f for k, f in PostgresParser.FUNCTION_PARSERS.items() if k not in _CALLED_BY_NAME
-        }
+def parse_calls(written: str) -> list[exp.Expr | None]:
+    """The statements of `written`; calls of `_CALLED_BY_NAME` are parsed as `exp.Anonymous`.
+
+    The functions are renamed among the tokens, and back in the trees: a subclass of the parser that
+    leaves them out can't be made where sqlglot is compiled (sqlglot[c]).
+    """
+    words = _words(written)
+    neighbors = zip_longest([None, *words[:-1]], words, words[1:])
+    marked = [_marked(*three) for three in neighbors]
+    trees = _DIALECT.parser().parse(marked, written)
+    # Names of tables with columns, as in AS mod(a, b), look like calls and were marked, too.
+    for tree in trees:
+        for node in () if tree is None else tree.find_all(exp.Anonymous, exp.Identifier):
+            if isinstance(node.this, str):
+                node.set("this", node.this.removeprefix(_MARK))
+    return trees
+
+
+def _words(written: str) -> list[Token]:
+    """The tokens of `written`; a keyword that is a column's name behind AS is quoted.
+
+    PostgreSQL takes any word there: `count(*) AS select`.
+    """
+    words = _DIALECT.tokenize(written)
+    for n, (before, word) in enumerate(list(pairwise(words)), 1):
+        brackets = [other.text for other in words[n + 1 : n + 3]]
+        if word.token_type is TokenType.OBJECT_IDENTIFIER and brackets == ["[", "]"]:
+            # The parser knows no arrays of OIDs: `x::oid[]` is x::_oid, by their type's own name.
+            words[n] = _token(word, TokenType.VAR, f"_{word.text.lower()}")
+            words[n + 1 : n + 3] = []
+        if before.token_type is TokenType.ALIAS and word.text.lower() in _RESERVED:
+            behind = words[n + 1].text.lower() if n + 1 < len(words) else ""
+            if behind in _BEHIND_NAMES:
+                words[n] = _token(word, TokenType.IDENTIFIER, word.text.lower())
+    return words
+
+
+def _token(word: Token, kind: TokenType, text: str) -> Token:
+    """A token of another kind and text in the place of `word`."""
+    position = {"line": word.line, "col": word.col, "start": word.start, "end": word.end}
+    return Token(kind, text, comments=word.comments, **position)
+
+
+def _marked(before: Token | None, word: Token, following: Token | None) -> Token:
+    is_call = following is not None and following.token_type is TokenType.L_PAREN
+    # like(a, b), whose arguments the parser takes in SQLite's order, has no operand before it.
+    is_like = word.token_type in _LIKES and (before is None or before.token_type in _BEFORE_CALLS)
+    if not is_call or not (is_like or word.text.upper() in _CALLED_BY_NAME):
+        return word
+    return _token(word, TokenType.VAR, _MARK + word.text)
 
 
 def name_calls(tree: exp.Expr, written: str) -> None:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlglot import exp, parse
+from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token
 
 from dpsql.bind.syntax.parse import tokens
 from dpsql.errors import Error, Refused, Span
 from dpsql.pgwire.sql.column_labels import labels
-from dpsql.pgwire.sql.grammar import PostgresDialect, name_calls
+from dpsql.pgwire.sql.grammar import name_calls, parse_calls, parse_written
 from dpsql.pgwire.sql.semantics.passes import name_types, translate_semantics
 from dpsql.pgwire.sql.types.output_types import output_kinds
 from dpsql.pgwire.sql.types.pg_type import Kind
@@ -96,7 +96,8 @@ def translated(written: str, schema: Schema, types: Sequence[int] = ()) -> Trans
 def _translated(
     written: str, words: list[Token], schema: Schema, types: Sequence[int]
 ) -> Translated:
-    tree, spoken = (_parsed(written, dialect) for dialect in ("postgres", PostgresDialect))
+    tree = _parsed(lambda: parse_written(written))
+    spoken = _parsed(lambda: parse_calls(written))
     if tree is None or spoken is None:
         return Translated(written, written, None, None)
     name_calls(spoken, written)
@@ -132,9 +133,9 @@ def _untold(find: Callable[[], tuple[Kind | None, ...] | None]) -> tuple[Kind | 
         return None
 
 
-def _parsed(written: str, dialect: str | type[PostgresDialect]) -> exp.Query | None:
+def _parsed(parsing: Callable[[], Sequence[exp.Expr | None]]) -> exp.Query | None:
     try:
-        trees = [tree for tree in parse(written, dialect=dialect) if tree is not None]
+        trees = [tree for tree in parsing() if tree is not None]
     except _UNREADABLE:
         return None
     if len(trees) != 1:

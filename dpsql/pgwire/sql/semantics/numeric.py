@@ -33,6 +33,12 @@ def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
                 edits.append((node, _hexadecimal(node, typing.of(number))))
             case exp.BitwiseLeftShift():
                 edits.append((node, _shifted(node)))
+            case exp.BitwiseRightShift() if not _is_shift(node.expression):
+                raise Refused(
+                    ">> by a number that isn't a constant from 0 to 30 has no rule",
+                    at=span(node),
+                    hint="write the constant: x >> 3",
+                )
             case exp.TryCast():
                 pass
             case exp.Cast() if _is_bare(node):
@@ -70,6 +76,9 @@ def _numeric(node: exp.Cast, held: Held) -> list[Edit]:
         return [(node, lambda: node.this)]
     if kind in INTEGERS:
         return [(node, lambda: exp.cast(node.this, f"DECIMAL({_DIGITS[kind]},0)"))]
+    if kind is Kind.FLOAT4:
+        # Its digits, as in its text: 0.1 and no 0.10000000149.
+        return [(node, lambda: exp.cast(exp.cast(node.this, "VARCHAR"), "DOUBLE"))]
     if kind in FLOATS:
         return [(node, lambda: exp.cast(node.this, "DOUBLE"))]
     raise _unclear(node)
@@ -143,6 +152,23 @@ def between_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
     ]
 
 
+def correlation_edits(tree: exp.Expr) -> list[Edit]:
+    """Replacements of corr(), which is NULL where one of its columns is constant, not NaN."""
+    edits: list[Edit] = []
+    for node in tree.find_all(exp.Corr):
+        whole: exp.Expr = node
+        while isinstance(whole.parent, exp.Filter | exp.Window) and whole.parent.this is whole:
+            whole = whole.parent
+        edits.append((whole, partial(_unless_nan, whole)))
+    return edits
+
+
+def _unless_nan(node: exp.Expr) -> exp.Expr:
+    # NaN is above all numbers, and a correlation at most 1, but for rounding.
+    is_number = exp.LT(this=node.copy(), expression=exp.Literal.number(2))
+    return exp.Case(ifs=[exp.If(this=is_number, true=node.copy())])
+
+
 def _hexadecimal(node: exp.Expr, kind: Kind | None) -> Callable[[], exp.Expr]:
     """to_hex() in small letters; a negative integer has as many digits as its type."""
     if kind not in INTEGERS:
@@ -156,10 +182,15 @@ def _hexadecimal(node: exp.Expr, kind: Kind | None) -> Callable[[], exp.Expr]:
     return lambda: exp.Lower(this=exp.Right(this=node.copy(), expression=exp.Literal.number(8)))
 
 
+def _is_shift(node: exp.Expr) -> bool:
+    bits = node.unnest()
+    return isinstance(bits, exp.Literal) and _SHIFT.fullmatch(bits.this) is not None
+
+
 def _shifted(node: exp.BitwiseLeftShift) -> Callable[[], exp.Expr]:
     """`x << n` as a product, since DuckDB shifts no negative number to the left."""
     bits = node.expression.unnest()
-    if not isinstance(bits, exp.Literal) or not _SHIFT.fullmatch(bits.this):
+    if not _is_shift(bits):
         raise Refused(
             "<< by a number that isn't a constant from 0 to 30 has no rule",
             at=span(node),

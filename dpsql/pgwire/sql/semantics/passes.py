@@ -20,7 +20,7 @@ from dpsql.pgwire.sql.semantics.array_operators import check_subscripts, list_co
 from dpsql.pgwire.sql.semantics.column_names import name_columns
 from dpsql.pgwire.sql.semantics.date_time import check_lengths, moment_edits
 from dpsql.pgwire.sql.semantics.integer_division import whole_divisions
-from dpsql.pgwire.sql.semantics.numeric import between_edits, number_edits
+from dpsql.pgwire.sql.semantics.numeric import between_edits, correlation_edits, number_edits
 from dpsql.pgwire.sql.semantics.pattern_match import pattern_edits
 from dpsql.pgwire.sql.semantics.row_comparison import compare_parts
 from dpsql.pgwire.sql.semantics.text import text_edits
@@ -57,7 +57,7 @@ def translate_semantics(
     numbers = _edits_of(lambda: number_edits(tree, typing, Held(schema, types)))
     if _is_public(tree, schema):
         # Over private rows, percentile_cont() gives one of the values, and interpolates nothing.
-        numbers += _edits_of(lambda: between_edits(tree, typing))
+        numbers += _edits_of(lambda: between_edits(tree, typing) + correlation_edits(tree))
     whole_divisions(tree, typing)
     _apply(numbers)
     for ordered in list(tree.find_all(exp.WithinGroup)):

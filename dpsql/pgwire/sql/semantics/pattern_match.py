@@ -24,13 +24,34 @@ _CLASSES: Final = {
     "xdigit": "0-9A-Fa-f",
 }
 _ESCAPES: Final = {"w": r"\p{L}\p{N}_", "d": "0-9", "s": r"\s\v"}
+_MATCHES: Final[tuple[type[exp.Expr], ...]] = (
+    exp.Like,
+    exp.ILike,
+    exp.SimilarTo,
+    exp.RegexpLike,
+    exp.RegexpILike,
+    exp.RegexpReplace,
+    exp.RegexpCount,
+    exp.RegexpInstr,
+)
 _CHARACTER: Final = frozenset("nrtfv")
 
 
 def pattern_edits(tree: exp.Expr) -> list[Edit]:
     """Replacements of LIKE, SIMILAR TO and regular expressions in `tree`."""
-    kinds = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike, exp.RegexpReplace)
-    return [(node, partial(_written, node)) for node in tree.find_all(*kinds)]
+    edits: list[Edit] = [(node, partial(_written, node)) for node in tree.find_all(*_MATCHES)]
+    splits = (n for n in tree.find_all(exp.Anonymous) if n.name.lower() == "regexp_split_to_array")
+    edits += [(node, partial(_split, node)) for node in splits]
+    return edits
+
+
+def _split(node: exp.Anonymous) -> exp.Expr:
+    match node.expressions:
+        case [text, exp.Literal(is_string=True) as pattern]:
+            written = exp.Literal.string(_advanced(pattern.this, node))
+            return exp.Anonymous(this=node.this, expressions=[text, written])
+        case _:
+            return node
 
 
 def _written(node: exp.Expr) -> exp.Expr:
@@ -39,6 +60,18 @@ def _written(node: exp.Expr) -> exp.Expr:
             return _like(node)
         case exp.SimilarTo():
             return _similar(node)
+        case exp.RegexpReplace() if node.args.get("position") or node.args.get("occurrence"):
+            raise Refused(
+                "regexp_replace() takes no position or number here",
+                at=span(node),
+                hint="write regexp_replace(text, pattern, replacement, 'g')",
+            )
+        case exp.RegexpCount() | exp.RegexpInstr() if node.args.get("position"):
+            raise Refused(
+                "a pattern is searched from the first character here",
+                at=span(node),
+                hint="write regexp_count(substring(x, 3), 'abc')",
+            )
         case _:
             return _expression(node)
 

@@ -40,8 +40,26 @@ def text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
                     at=span(node),
                     hint="write x::varchar(10), or x::text",
                 )
+            case exp.Overlay() if not _counts(node.args.get("for_")):
+                raise Refused(
+                    "overlay() takes a constant number of characters here",
+                    at=span(node),
+                    hint="write substring(x, 1, n) || 'abc' || substring(x, m)",
+                )
+            case exp.Substring() if _is_text(node.args.get("start")):
+                raise Refused(
+                    "substring() by a pattern has no rule",
+                    at=span(node),
+                    hint="write regexp_replace(x, '.*(abc).*', '\\1')",
+                )
             case exp.Substring():
                 edits.append((node, partial(_part, node)))
+            case exp.Anonymous() if node.name.lower() in {"like", "ilike"}:
+                raise Refused(
+                    f"{node.name.lower()}() has no rule as a function",
+                    at=span(node),
+                    hint="write text LIKE 'a%'",
+                )
             case exp.Initcap():
                 edits.append((node, partial(_capitals, node)))
             case exp.SplitPart(args={"delimiter": exp.Literal(this="")}):
@@ -51,6 +69,15 @@ def text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     return edits
 
 
+def _counts(length: exp.Expr | None) -> bool:
+    """Whether an optional number of characters is left out, or a constant."""
+    return length is None or (isinstance(length, exp.Literal) and not length.is_string)
+
+
+def _is_text(node: exp.Expr | None) -> bool:
+    return isinstance(node, exp.Literal) and node.is_string
+
+
 def _joined(node: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     edits: list[Edit] = []
     values = [node.this, node.expression] if isinstance(node, exp.DPipe) else node.expressions
@@ -58,8 +85,8 @@ def _joined(node: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
         kind = typing.of(value)
         if kind is Kind.BOOL and not isinstance(node, exp.DPipe):
             edits.append((value, partial(_letter, value)))
-        else:
-            edits += _float(value, typing, held)
+        elif writer := _writer(value, typing, held):
+            edits.append((value, partial(writer, value)))
     return edits
 
 
@@ -77,23 +104,31 @@ def _letter(value: exp.Expr) -> exp.Expr:
 
 def _zoned(value: exp.Expr) -> exp.Expr:
     """The text of a timestamp with time zone, which ends with the offset of UTC."""
-    text = exp.cast(value.copy(), "VARCHAR")
+    # AT TIME ZONE gives a moment whose text has the offset here, too; date_trunc() gives none.
+    text = _without(exp.cast(value.copy(), "VARCHAR"), r"\+00$")
     return exp.paren(exp.DPipe(this=text, expression=exp.Literal.string("+00")))
 
 
-def _float(value: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
+def _writer(value: exp.Expr, typing: Typing, held: Held) -> Callable[[exp.Expr], exp.Expr] | None:
+    """What makes the text of `value`, None where a cast makes PostgreSQL's."""
     kind = typing.of(value)
     if kind is Kind.TIMESTAMPTZ:
-        return [(value, lambda: _zoned(value))]
+        return _zoned
+    if kind is Kind.INTERVAL:
+        return _length_of_time
     if kind is Kind.NUMERIC and (held.of(value) in FLOATS or not _keeps_digits(value)):
         raise Refused(
             "how many digits the text of this number has can't be told",
             at=span(value),
             hint="say how many: round(x, 2)::text",
         )
-    if kind not in FLOATS:
-        return []
-    return [(value, lambda: _shortest(exp.cast(value.copy(), "VARCHAR")))]
+    return _shortest if kind in FLOATS else None
+
+
+def _length_of_time(value: exp.Expr) -> exp.Expr:
+    """The text of an interval, in which months are mons."""
+    text, months = exp.cast(value.copy(), "VARCHAR"), exp.Literal.string("month")
+    return exp.Replace(this=text, expression=months, replacement=exp.Literal.string("mon"))
 
 
 def _keeps_digits(value: exp.Expr) -> bool:
@@ -106,28 +141,31 @@ def _keeps_digits(value: exp.Expr) -> bool:
     return value.find(exp.Round, exp.Trunc, exp.Case, exp.Coalesce, *_EXTREMES) is None
 
 
-def _shortest(text: exp.Expr) -> exp.Expr:
+def _shortest(value: exp.Expr) -> exp.Expr:
     """The text of a float without .0: PostgreSQL writes 2 where DuckDB writes 2.0."""
-    return exp.RegexpReplace(
-        this=text, expression=exp.Literal.string(r"\.0$"), replacement=exp.Literal.string("")
-    )
+    return _without(exp.cast(value.copy(), "VARCHAR"), r"\.0$")
+
+
+def _without(text: exp.Expr, pattern: str) -> exp.Expr:
+    nothing = exp.Literal.string("")
+    return exp.RegexpReplace(this=text, expression=exp.Literal.string(pattern), replacement=nothing)
 
 
 def _cast(node: exp.Cast, typing: Typing, held: Held) -> list[Edit]:
+    if isinstance(node.this.unnest(), exp.Array):
+        raise Refused(
+            "the text of an array has no rule",
+            at=span(node),
+            hint="write array_to_string(array, ',')",
+        )
     size = next((p.this.this for p in node.to.expressions if isinstance(p.this, exp.Literal)), None)
-    floats = _float(node.this, typing, held)
+    writer = _writer(node.this, typing, held)
     if size is None:
-        if typing.of(node.this) is Kind.TIMESTAMPTZ:
-            return [(node, lambda: _zoned(node.this))]
-        return [(node, lambda: _shortest(node.copy()))] if floats else []
+        return [] if writer is None else [(node, partial(writer, node.this))]
 
     def cut() -> exp.Expr:
-        text: exp.Expr = exp.cast(node.this, "VARCHAR")
-        if typing.of(node.this) is Kind.TIMESTAMPTZ:
-            text = _zoned(node.this)
-        return exp.Left(
-            this=_shortest(text) if floats else text, expression=exp.Literal.number(size)
-        )
+        text = exp.cast(node.this, "VARCHAR") if writer is None else writer(node.this)
+        return exp.Left(this=text, expression=exp.Literal.number(size))
 
     return [(node, cut)]
 
@@ -148,7 +186,9 @@ def _number(node: exp.Expr | None) -> int | None:
 def _part(node: exp.Expr) -> exp.Expr:
     """substring() from before the first character: positions below 1 count, and have no text."""
     start, length = _number(node.args.get("start")), _number(node.args.get("length"))
-    if start is None or start > 0:
+    if start is None:
+        return _from_any(node)
+    if start > 0:
         return node
     if node.args.get("length") is not None:
         if length is None or length < 0:
@@ -160,6 +200,22 @@ def _part(node: exp.Expr) -> exp.Expr:
         node.set("length", exp.Literal.number(max(0, start + length - 1)))
     node.set("start", exp.Literal.number(1))
     return node
+
+
+def _from_any(node: exp.Expr) -> exp.Expr:
+    """substring() from a position that rows have: below 1, the text begins before it."""
+    text, start, length = node.this, node.args["start"], node.args.get("length")
+    first = exp.Literal.number(1)
+    before: exp.Expr = text.copy()
+    if length is not None:
+        end = exp.Sub(
+            this=exp.Add(this=exp.paren(start.copy()), expression=exp.paren(length.copy())),
+            expression=first.copy(),
+        )
+        rest = exp.Greatest(this=end, expressions=[exp.Literal.number(0)])
+        before = exp.Substring(this=text.copy(), start=first.copy(), length=rest)
+    is_before = exp.LT(this=exp.paren(start.copy()), expression=first)
+    return exp.Case(ifs=[exp.If(this=is_before, true=before)], default=node.copy())
 
 
 def _capitals(node: exp.Expr) -> exp.Expr:

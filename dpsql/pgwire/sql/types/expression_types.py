@@ -215,6 +215,8 @@ class Held(Typing):
         match node:
             case exp.Div() | exp.Pow() | exp.Log() | exp.Sqrt() | exp.Exp() | exp.Ln():
                 return Kind.FLOAT8
+            case exp.Floor() | exp.Ceil() if node.find(exp.Anonymous) is not None:
+                return Kind.FLOAT8  # of div(), which is an integer here
             case exp.Extract() if node.this.name.lower() in {"epoch", "julian"}:
                 return Kind.FLOAT8
             case exp.Cast() if not node.to.expressions:

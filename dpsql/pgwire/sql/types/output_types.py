@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from sqlglot import exp
@@ -19,9 +18,20 @@ _LISTS: Final = (exp.Array, exp.ArrayAgg)
 _OTHERWISE: Final = {
     (o.TIMESTAMP, Kind.TIMESTAMPTZ): o.TIMESTAMPTZ,
     (o.array_of(o.TIMESTAMP), Kind.TIMESTAMPTZ): o.array_of(o.TIMESTAMPTZ),
-    (o.INT2, Kind.NUMERIC): o.NUMERIC,
-    (o.INT4, Kind.NUMERIC): o.NUMERIC,
-    (o.INT8, Kind.NUMERIC): o.NUMERIC,
+    (o.NUMERIC, Kind.INT8): o.INT8,
+    (o.TEXT, Kind.VARCHAR): o.VARCHAR,
+    (o.TEXT, Kind.REGTYPE): o.REGTYPE,
+    **{
+        (own, kind): oid
+        for own in (o.INT2, o.INT4, o.INT8)
+        for kind, oid in (
+            (Kind.INT2, o.INT2),
+            (Kind.INT4, o.INT4),
+            (Kind.INT8, o.INT8),
+            (Kind.FLOAT8, o.FLOAT8),
+            (Kind.NUMERIC, o.NUMERIC),
+        )
+    },
 }
 """The OID that is sent, by the OID of the pipeline's type and PostgreSQL's type of the column."""
 
@@ -41,7 +51,7 @@ def output_kinds(
         kinds = [kind for _, kind in outputs]
         if isinstance(tree, exp.Select) and len(tree.expressions) == len(kinds):
             kinds = [
-                typing.of(_item(item)) if isinstance(item.unalias(), _LISTS) else kind
+                _sent(item.unalias(), kind, typing)
                 for item, kind in zip(tree.expressions, kinds, strict=True)
             ]
     except Missing:
@@ -49,8 +59,19 @@ def output_kinds(
     return tuple(kinds)
 
 
-def _item(node: exp.Expr) -> exp.Expr:
-    expression = node.unalias()
+def _sent(node: exp.Expr, kind: Kind | None, typing: Typing) -> Kind | None:
+    match node:
+        case exp.Cast(to=exp.DataType(this=exp.DataType.Type.VARCHAR)):
+            return Kind.VARCHAR
+        case exp.Anonymous() if node.name.lower() == "pg_typeof":
+            return Kind.REGTYPE
+        case _ if isinstance(node, _LISTS):
+            return typing.of(_item(node))
+        case _:
+            return kind
+
+
+def _item(expression: exp.Expr) -> exp.Expr:
     return expression.expressions[0] if expression.expressions else expression.this or exp.Null()
 
 
@@ -63,6 +84,10 @@ def declared(
     return tuple(
         column
         if kind is None
-        else replace(column, oid=_OTHERWISE.get((column.oid, kind), column.oid))
+        else _with_oid(column, _OTHERWISE.get((column.oid, kind), column.oid))
         for column, kind in zip(columns, kinds, strict=True)
     )
+
+
+def _with_oid(column: Column, oid: int) -> Column:
+    return column if oid == column.oid else Column(column.name, oid)

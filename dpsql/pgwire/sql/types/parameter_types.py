@@ -10,6 +10,8 @@ from dpsql.pgwire.codec import oid as o
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import parse_type
 
+_OIDS = "_oid"
+"""The name of the type of arrays of OIDs."""
 _COMPARED = (
     exp.EQ,
     exp.NEQ,
@@ -135,5 +137,7 @@ def of_type(kind: exp.DataType) -> int:
         return o.array_of(inner)
     if kind.this in {exp.DataType.Type.TIMESTAMPTZ, exp.DataType.Type.TIMESTAMPLTZ}:
         return o.TIMESTAMPTZ
+    if kind.sql("postgres").lower() == _OIDS:
+        return o.array_of(o.OID)
     parsed = parse_type(kind.sql("duckdb"))
     return o.TEXT if parsed is None else o.oid_of(parsed)

@@ -14,7 +14,10 @@ from dpsql.schema.sql_type import SqlType
 
 
 class Kind(StrEnum):
-    """A type by PostgreSQL's name; UNKNOWN is that of a quoted constant, which takes any type."""
+    """A type by PostgreSQL's name; UNKNOWN is that of a quoted constant, which takes any type.
+
+    VARCHAR and REGTYPE are types of columns that are sent; expressions have TEXT instead.
+    """
 
     INT2 = "smallint"
     INT4 = "integer"
@@ -30,6 +33,8 @@ class Kind(StrEnum):
     INTERVAL = "interval"
     UUID = "uuid"
     UNKNOWN = "unknown"
+    VARCHAR = "character varying"
+    REGTYPE = "regtype"
 
 
 INTEGERS: Final = frozenset({Kind.INT2, Kind.INT4, Kind.INT8})

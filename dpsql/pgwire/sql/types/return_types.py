@@ -118,6 +118,9 @@ NAMED: Final = {
     "every": Kind.BOOL,
     "isfinite": Kind.BOOL,
     "make_timestamp": Kind.TIMESTAMP,
+    "make_timestamptz": Kind.TIMESTAMPTZ,
+    "regexp_count": Kind.INT4,
+    "regexp_instr": Kind.INT4,
     "to_date": Kind.DATE,
     "to_timestamp": Kind.TIMESTAMPTZ,
 }

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from dpsql.pgwire.catalog import objects as o
-from dpsql.pgwire.catalog.pg_catalog_table_rows import Row
-from dpsql.pgwire.catalog.relations import type_names
+from dpsql.pgwire.catalog.relations import Row, type_names
 from dpsql.pgwire.codec import oid as v
 
 _DIGITS: Final = {
@@ -19,10 +18,16 @@ _DIGITS: Final = {
 }
 _GRANTED: Final = {
     "grantor": "dpsql",
-    "grantee": "PUBLIC",
+    "grantee": o.ANALYST,
     "privilege_type": "SELECT",
     "is_grantable": "NO",
     "with_hierarchy": "YES",
+}
+_USAGE: Final = {
+    "grantor": "dpsql",
+    "grantee": "PUBLIC",
+    "privilege_type": "TYPE USAGE",
+    "is_grantable": "NO",
 }
 _VIEW: Final = {"check_option": "NONE", "is_updatable": "NO", "is_insertable_into": "NO"} | {
     f"is_trigger_{how}": "NO" for how in ("updatable", "deletable", "insertable_into")
@@ -38,6 +43,7 @@ def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
         owner = {"catalog_name": dataset, "schema_name": name, "schema_owner": "dpsql"}
         yield "schemata", owner
     yield "information_schema_catalog_name", {"catalog_name": dataset}
+    yield "enabled_roles", {"role_name": o.ANALYST}
     for table in listed.tables.values():
         at = _at(table, dataset)
         more = {"table_type": "VIEW" if table.is_view else "BASE TABLE", "is_typed": "NO"}
@@ -45,11 +51,8 @@ def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
         yield "tables", {**at, **more}
         if table.is_view:
             yield "views", {**at, **_VIEW}
-        granted = {"grantor": "dpsql", "grantee": "PUBLIC", "privilege_type": "SELECT"}
-        yield (
-            "table_privileges",
-            {**at, **granted} | {"is_grantable": "NO", "with_hierarchy": "YES"},
-        )
+        yield "table_privileges", {**at, **_GRANTED}
+        yield "udt_privileges", {**_named("udt", table.name, table.space.name, dataset), **_USAGE}
         for column in table.columns:
             yield "columns", {**at, **_column(column, dataset)}
         yield from _constraints(table, listed.tables, dataset)
@@ -86,8 +89,14 @@ def _constraints(
     table: o.Table, known: Mapping[str, o.Table], dataset: str
 ) -> Iterator[tuple[str, Row]]:
     at, space = _at(table, dataset), table.space.name
-    keys = [] if table.key is None else [(table.key.name, "PRIMARY KEY", table.key.positions)]
+    keys: list[tuple[str, str, tuple[int, ...]]] = []
+    if table.key is not None:
+        keys.append((table.key.name, "PRIMARY KEY", table.key.positions))
     keys += [(f.name, "FOREIGN KEY", (f.position,)) for f in table.references]
+    for checked in table.columns:
+        if checked.not_null:
+            name = f"{table.space.oid}_{table.oid}_{checked.position}_not_null"
+            keys.append((name, "CHECK", ()))
     for name, kind, positions in keys:
         named = _named("constraint", name, space, dataset)
         yield (

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from dpsql.pgwire.catalog import objects as o
-from dpsql.pgwire.catalog.pg_catalog_table_rows import ALIGNED, Row, table_rows
-from dpsql.pgwire.catalog.relations import Type, types
+from dpsql.pgwire.catalog.relations import Row, Type, types
+from dpsql.pgwire.catalog.rows.pg_catalog_table_rows import ALIGNED, table_rows
 from dpsql.pgwire.session_settings import SessionSettings
 
 _SPACES: Final = (
@@ -22,11 +22,14 @@ def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
     """Each row of pg_catalog, after the name of its relation."""
     spaces = [*_SPACES, *((space.oid, space.name) for space in listed.spaces)]
     yield from (("pg_namespace", {"oid": n, "nspname": s, "nspowner": o.OWNER}) for n, s in spaces)
-    yield from _database(listed.dataset)
+    yield from _database_and_roles(listed.dataset)
+    yield from _own_connection(listed.dataset)
     for kind in types().values():
         yield "pg_type", _type(kind)
-    for table in listed.tables.values():
-        yield from table_rows(table, listed.tables)
+    tables = listed.tables.values()
+    referenced = {listed.tables[f.to].oid for table in tables for f in table.references}
+    for table in tables:
+        yield from table_rows(table, listed.tables, referenced)
     for name in (settings := SessionSettings({})):
         yield (
             "pg_settings",
@@ -45,7 +48,7 @@ def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
         )
 
 
-def _database(dataset: str) -> Iterator[tuple[str, Row]]:
+def _database_and_roles(dataset: str) -> Iterator[tuple[str, Row]]:
     yield (
         "pg_database",
         {
@@ -64,7 +67,7 @@ def _database(dataset: str) -> Iterator[tuple[str, Row]]:
             "datctype": "C",
         },
     )
-    for oid, name in ((o.OWNER, "dpsql"), (o.READER, "analyst")):
+    for oid, name in ((o.OWNER, "dpsql"), (o.READER, o.ANALYST)):
         role = {
             "oid": oid,
             "rolname": name,
@@ -79,27 +82,19 @@ def _database(dataset: str) -> Iterator[tuple[str, Row]]:
         }
         yield "pg_roles", role | {"rolpassword": "********"}
         yield "pg_authid", role
-    user = {"usename": "dpsql", "usesysid": o.OWNER, "usecreatedb": False, "usesuper": False}
-    yield "pg_user", user | {"userepl": False, "usebypassrls": False, "passwd": "********"}
-    for oid, name in ((2, "heap"), (403, "btree")):
-        yield "pg_am", {"oid": oid, "amname": name, "amtype": "t" if oid == 2 else "i"}
-    collations = ((100, "default", "d", -1), (950, "C", "c", -1), (951, "POSIX", "c", -1))
-    for oid, name, provider, encoding in collations:
-        yield (
-            "pg_collation",
-            {
-                "oid": oid,
-                "collname": name,
-                "collnamespace": o.PG_CATALOG,
-                "collowner": o.OWNER,
-                "collprovider": provider,
-                "collisdeterministic": True,
-                "collencoding": encoding,
-            },
-        )
-    for oid, name in ((1663, "pg_default"), (1664, "pg_global")):
-        yield "pg_tablespace", {"oid": oid, "spcname": name, "spcowner": o.OWNER}
-    yield "pg_language", {"oid": 14, "lanname": "sql", "lanowner": o.OWNER, "lanpltrusted": True}
+        user = {"usename": name, "usesysid": oid, "usecreatedb": False, "usesuper": False}
+        yield "pg_user", user | {"userepl": False, "usebypassrls": False, "passwd": "********"}
+
+
+def _own_connection(dataset: str) -> Iterator[tuple[str, Row]]:
+    """The connection that asks, whose number and analyst are put in when it does."""
+    own = {"datid": o.DATABASE, "datname": dataset, "usesysid": o.READER, "usename": o.ANALYST}
+    state = {"application_name": "", "state": "active", "backend_type": "client backend"}
+    yield "pg_stat_activity", {**own, **state}
+    yield "pg_stat_ssl", {"ssl": False}
+    yield "pg_stat_gssapi", {"gss_authenticated": False, "encrypted": False}
+    for name in ("Etc/UTC", "GMT", "UTC", "Zulu"):
+        yield "pg_timezone_names", {"name": name, "abbrev": "UTC", "is_dst": False}
 
 
 def _type(kind: Type) -> Row:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from dpsql.pgwire.catalog import objects as o
-from dpsql.pgwire.catalog.relations import types_by_oid
-
-Row = Mapping[str, object]
-"""A row's values by column; columns that aren't named are NULL."""
+from dpsql.pgwire.catalog.relations import Row, types_by_oid
+from dpsql.pgwire.catalog.rows.dependent_rows import dependent_rows
+from dpsql.pgwire.catalog.rows.system_rows import operator_classes
 
 ALIGNED: Final = {1: "c", 2: "s", 4: "i", 8: "d"}
 """The value of pg_type.typalign by a type's size in bytes."""
@@ -17,23 +17,29 @@ ALIGNED: Final = {1: "c", 2: "s", 4: "i", 8: "d"}
 _UNKNOWN_ROWS: Final = -1.0
 
 
-def table_rows(table: o.Table, known: Mapping[str, o.Table]) -> Iterator[tuple[str, Row]]:
+def table_rows(
+    table: o.Table, known: Mapping[str, o.Table], referenced: AbstractSet[int]
+) -> Iterator[tuple[str, Row]]:
     """Each row of pg_catalog about `table`, after the name of its relation.
 
-    `known` are all tables by their declared names.
+    `known` are all tables by their declared names, and `referenced` the OIDs of those that others
+    refer to: PostgreSQL checks a reference by triggers of both tables.
     """
     has_key = table.key is not None
+    has_triggers = bool(table.references) or table.oid in referenced
     own = {
         "reltype": table.type_oid,
         "relhasindex": has_key,
-        "relhastriggers": bool(table.references),
+        "relhasrules": table.is_view,
+        "relhastriggers": has_triggers,
     }
     kind = "v" if table.is_view else "r"
     yield (
         "pg_class",
         {**_class(table.oid, table.name, table.space, kind, len(table.columns)), **own},
     )
-    yield from _listed(table, has_key=has_key)
+    yield from _listed(table, has_key=has_key, has_triggers=has_triggers)
+    yield from dependent_rows(table, known)
     for column in table.columns:
         yield "pg_attribute", _attribute(table.oid, column)
         if column.comment:
@@ -81,7 +87,7 @@ def _class(oid: int, name: str, space: o.Namespace, kind: str, columns: int) -> 
     }
 
 
-def _listed(table: o.Table, *, has_key: bool) -> Iterator[tuple[str, Row]]:
+def _listed(table: o.Table, *, has_key: bool, has_triggers: bool) -> Iterator[tuple[str, Row]]:
     """The row of pg_tables, or of pg_views, where the view's definition stays NULL."""
     space = table.space.name
     if table.is_view:
@@ -95,7 +101,7 @@ def _listed(table: o.Table, *, has_key: bool) -> Iterator[tuple[str, Row]]:
             "tableowner": "dpsql",
             "hasindexes": has_key,
             "hasrules": False,
-            "hastriggers": False,
+            "hastriggers": has_triggers,
             "rowsecurity": False,
         },
     )
@@ -135,9 +141,10 @@ def _attribute(oid: int, column: o.Column, position: int = 0) -> Row:
 
 def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:
     yield "pg_class", _class(key.index_oid, key.name, table.space, "i", len(key.positions))
-    for n, position in enumerate(key.positions, 1):
-        yield "pg_attribute", _attribute(key.index_oid, table.columns[position - 1], n)
-    count = len(key.positions)
+    columns = [table.columns[position - 1] for position in key.positions]
+    for n, column in enumerate(columns, 1):
+        yield "pg_attribute", _attribute(key.index_oid, column, n)
+    count = len(columns)
     yield (
         "pg_index",
         {
@@ -157,13 +164,13 @@ def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:
             "indislive": True,
             "indisreplident": False,
             "indkey": list(key.positions),
-            "indcollation": [0] * count,
-            "indclass": [0] * count,
+            "indcollation": [column.collation for column in columns],
+            "indclass": [operator_classes().get(column.type_oid, 0) for column in columns],
             "indoption": [0] * count,
         },
     )
     definition = f"CREATE UNIQUE INDEX {key.name} ON {table.space.name}.{table.name} USING btree"
-    listed = ", ".join(table.columns[position - 1].name for position in key.positions)
+    listed = ", ".join(column.name for column in columns)
     index = {"schemaname": table.space.name, "tablename": table.name, "indexname": key.name}
     yield "pg_indexes", index | {"indexdef": f"{definition} ({listed})"}
     constraint = _constraint(key.oid, key.name, "p", table)

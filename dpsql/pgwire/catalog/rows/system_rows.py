@@ -1,0 +1,80 @@
+"""The rows that PostgreSQL 15 has in every database, of its own functions, types and relations.
+
+`system_rows_15.zip` has a Parquet file for each relation, which tests/pgwire/record_system_rows.py
+recorded. The rows hold nothing of a dataset.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from dpsql.pgwire.catalog.objects import STANDARD
+
+DATABASE: Final = "\x01"
+"""What the recorded rows have for the name of the database."""
+_BTREE: Final = 403
+"""The OID of the access method by which keys are indexed."""
+
+
+@cache
+def system_oids() -> Mapping[str, int]:
+    """The OIDs of relations and indexes by their names, which are unique."""
+    return {row["relname"]: row["oid"] for row in _rows("pg_class", "relname", "oid")}
+
+
+@cache
+def system_types() -> Mapping[int, str]:
+    """Names of the types that aren't base types, as of a relation's rows and of ranges, by OID."""
+    rows = _rows("pg_type", "oid", "typname", "typelem", "typnamespace")
+    names = {
+        row["oid"]: ("information_schema." if row["typnamespace"] == STANDARD else "")
+        + row["typname"]
+        for row in rows
+    }
+    return names | {
+        row["oid"]: f"{names[row['typelem']]}[]" for row in rows if row["typelem"] in names
+    }
+
+
+@cache
+def operator_classes() -> Mapping[int, int]:
+    """The OID of the class of operators by which an index orders a type, by the type's OID."""
+    rows = _rows("pg_opclass", "oid", "opcintype", "opcmethod", "opcdefault")
+    return {r["opcintype"]: r["oid"] for r in rows if r["opcdefault"] and r["opcmethod"] == _BTREE}
+
+
+def _rows(name: str, *columns: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = _recorded()[f"pg_catalog__{name}"].select(columns).to_pylist()
+    return rows
+
+
+def system_tables(dataset: str) -> Mapping[str, pa.Table]:
+    """The rows by the relation's stored name; columns that are NULL in all rows are left out."""
+    return {name: _of_dataset(table, dataset) for name, table in _recorded().items()}
+
+
+def _of_dataset(table: pa.Table, dataset: str) -> pa.Table:
+    for n, field in enumerate(table.schema):
+        if field.name.endswith("_catalog"):
+            column = table.column(n)
+            own = pc.if_else(pc.equal(column, DATABASE), dataset, column)
+            table = table.set_column(n, field, own)
+    return table
+
+
+@cache
+def _recorded() -> Mapping[str, pa.Table]:
+    file = resources.files("dpsql.pgwire.catalog.rows").joinpath("system_rows_15.zip")
+    with file.open("rb") as opened, zipfile.ZipFile(opened) as archive:
+        return {
+            name.removesuffix(".parquet"): pq.read_table(pa.BufferReader(archive.read(name)))
+            for name in archive.namelist()
+        }
