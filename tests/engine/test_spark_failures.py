@@ -25,6 +25,7 @@ from engine.spark_shop import (
 )
 from engine.tcp_relay import relay
 from narrowed import integer
+from neighbor_search.share import in_turn
 
 import dpsql
 from dpsql.engine.spark.session import SparkServerSession
@@ -68,19 +69,19 @@ def shop(
                 continue
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        "DROP TABLE {orders}",
-        "DROP TABLE {orders};CREATE TABLE {orders} USING parquet AS SELECT 1 AS person",
-        "DROP TABLE {orders};CREATE VIEW {orders} AS " + ORDERS,
-        "DROP TABLE {orders};CREATE TABLE {orders} USING json AS " + ORDERS,
-        "DROP TABLE {orders};CREATE TABLE {orders} USING parquet AS "
-        + ORDERS.replace("CAST(1 + id % 500 AS INT)", "CAST(1 + id % 500 AS DOUBLE)"),
-        DECLARED.format("CHAR(4)"),
-        DECLARED.format("STRING COLLATE UTF8_LCASE"),
-    ],
-)
+ALTERATIONS = {
+    "dropped": "DROP TABLE {orders}",
+    "of other columns": "DROP TABLE {orders};CREATE TABLE {orders} USING parquet AS SELECT 1",
+    "a view": "DROP TABLE {orders};CREATE VIEW {orders} AS " + ORDERS,
+    "of another format": "DROP TABLE {orders};CREATE TABLE {orders} USING json AS " + ORDERS,
+    "of another type": "DROP TABLE {orders};CREATE TABLE {orders} USING parquet AS "
+    + ORDERS.replace("CAST(1 + id % 500 AS INT)", "CAST(1 + id % 500 AS DOUBLE)"),
+    "of padded texts": DECLARED.format("CHAR(4)"),
+    "of a collation": DECLARED.format("STRING COLLATE UTF8_LCASE"),
+}
+
+
+@pytest.mark.parametrize("change", in_turn(((n, (c,)) for n, c in ALTERATIONS.items()), 3))
 def test_a_table_that_is_altered_or_replaced_between_planning_and_running(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, change: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -179,6 +180,7 @@ def test_rows_that_no_rule_has_foreseen_fail_alike(
         fails_alike(connection, shop.count, capfd)
 
 
+@pytest.mark.slow
 def test_a_connection_that_is_lost(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -197,6 +199,7 @@ def test_a_connection_that_is_lost(
             is_exact(connection, shop.count)
 
 
+@pytest.mark.slow
 def test_a_connection_that_is_lost_for_a_moment_is_found_again(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

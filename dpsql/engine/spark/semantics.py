@@ -93,7 +93,19 @@ OF_ROWS: Final = (
     SparkClaim("FLOOR goes down", "FLOOR(-half)", "-3"),
     SparkClaim("CEIL goes up", "CEIL(-half)", "-2"),
     SparkClaim("RINT is half to even", "CAST(RINT(near) + RINT(odd) AS INT)", "6"),
-    SparkClaim("ABS has no sign", "ABS(-half)", "2.50"),
+    SparkClaim(
+        "a sum keeps 38 digits",
+        "TRY_ADD(large, CAST(-1 AS DECIMAL(38,0)))",
+        "99999999999999999999999999999999999998",
+    ),
+    SparkClaim("a remainder is of 38 digits", "TRY_MOD(large, CAST(7 AS DECIMAL(38,0)))", "1"),
+    SparkClaim("ABS has no sign", "ABS(-near)", "2.5"),
+    SparkClaim(
+        "constants keep their digits", "(-99999999999999999999999999999999999999)", "-" + "9" * 38
+    ),
+    SparkClaim(
+        "0 less a decimal does", "TRY_SUBTRACT(CAST(0 AS DECIMAL(38,0)), large)", "-" + "9" * 38
+    ),
     SparkClaim("TRY_CAST is NULL where it doesn't fit", "TRY_CAST(most AS INT)", None),
     SparkClaim("of decimals, too", "TRY_CAST(large AS DECIMAL(20,0))", None),
     SparkClaim("of NaN", "TRY_CAST(nan AS BIGINT)", None),
