@@ -54,7 +54,7 @@ def enforced_keys(schema: Schema) -> frozenset[str]:
 
     All of a server that declare one: its engine refuses to read a table whose key nothing keeps,
     in each snapshot anew. A key that was looked for among rows would hold of those that were
-    looked at, and a server's change without notice.
+    looked at, and a server's change without notice: so that Spark, which keeps none, has none.
     """
     if not isinstance(schema.source, ServerSource) or not schema.source.keeps_keys:
         return frozenset()
@@ -64,7 +64,8 @@ def enforced_keys(schema: Schema) -> frozenset[str]:
 def verify_keys(schema: Schema, engine: Engine) -> Mapping[str, bool]:
     """Check each declared key on the rows and record the unique ones; by table, whether it is.
 
-    The keys of a server are kept by its constraints: no row is read, and nothing is recorded.
+    The keys of a server are kept by its constraints: no row is read. Where it keeps none, its
+    owner is told of them. In neither case is anything recorded.
     """
     if isinstance(schema.source, ServerSource) and schema.source.keeps_keys:
         return dict.fromkeys(enforced_keys(schema), True)
@@ -74,7 +75,8 @@ def verify_keys(schema: Schema, engine: Engine) -> Mapping[str, bool]:
         for name, table in schema.tables.items()
         if table.key is not None
     }
-    KeyRecord.of(schema, fingerprint, holds).save(record_path(schema))
+    if not isinstance(schema.source, ServerSource):
+        KeyRecord.of(schema, fingerprint, holds).save(record_path(schema))
     return holds
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from dpsql.audit.databases.database_batch import Groups, Histogram
-from dpsql.engine.spark.session import SETTINGS
+from dpsql.engine.spark.connection import SETTINGS
 from dpsql.plan.bounded_release.server_query import DomainRows, Salt, ServerQuery, ServerStatement
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Schema

@@ -84,6 +84,8 @@ def test_quotients_go_toward_0_and_are_wide() -> None:
     least = -(2**63)
     expected = [HUGE * 12 // 13, -(HUGE * 12 // 13), 2**63 * 12 // -13 + 1, -6]
     assert values(share, pa.int64(), [HUGE, -HUGE, least, -7]) == expected
+    half = nodes.quotient(product.copy(), nodes.integer(2))
+    assert values(half, pa.int64(), [HUGE, -HUGE]) == [6 * HUGE, -6 * HUGE]
 
 
 def test_what_is_small_is_computed_in_64_bits() -> None:

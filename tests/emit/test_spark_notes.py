@@ -1,17 +1,13 @@
-"""The notes' statements on Spark: DuckDB's integers, and no more change than derived.
+"""The notes' statements and TPC-H's on Spark: DuckDB's integers, under limits that don't bind.
 
-Equal integers are no evidence that limits hold: under wide limits nothing is left out. So under the
-declared ones each statement is asked on all neighbors, too, and what each unit keeps is counted in
-SQL that knows of the units and groups alone.
+Equal integers are no evidence that limits hold: `test_spark_bounds.py` has those that bind.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -23,19 +19,16 @@ from differential.exact_answer import prepared as prepared_over
 from differential.statement import tpch
 from differential.test_tpch import ANSWERED
 from emit import spark_server
-from neighbor_search.search import SALTS, Pair, search
+from emit.spark_databases import NoKeys, cells, prepared
 from neighbor_search.share import in_turn
 from notes.blocks import Claim, accepted
-from notes.compiler import prepared
 from notes.exact import exact_table, raw_groups
 
-from dpsql.analysis.lineage.lineage import unit_kind
-from dpsql.audit.databases.database_batch import Groups, Histogram
-from dpsql.audit.sensitivity.bound_check import cell_violations, violations
+from dpsql.audit.databases.database_batch import Groups
 from dpsql.engine.spark.semantics import SUPPORTED
 from dpsql.errors import Error, Refused
 from dpsql.physical.push_down import push_down
-from dpsql.plan.bounded_release.server_query import Salt, ServerQuery, ServerStatement
+from dpsql.plan.bounded_release.server_query import ServerQuery
 from dpsql.session.compile.compiled_release import CompiledRelease
 
 SHARE = 60
@@ -71,7 +64,7 @@ def test_most_notes_are_covered() -> None:
     reasons: Counter[str] = Counter()
     statements = 0
     for claim in accepted():
-        releases = prepared(claim.sql, claim.schema, claim.verified).releases
+        releases = prepared(claim.sql, claim.schema).releases
         statements += bool(releases)
         try:
             for release in releases:
@@ -94,6 +87,11 @@ def _groups(connection: duckdb.DuckDBPyConnection, release: CompiledRelease) -> 
     )
 
 
+def unverified(own: world.World) -> world.World:
+    """The same database, of which no key is believed."""
+    return replace(own, facts=NoKeys(own.schema, own.connection, frozenset()))
+
+
 @cache
 def _clean(schema: str) -> str:
     name = f"clean {schema}"
@@ -104,7 +102,7 @@ def _clean(schema: str) -> str:
 
 def _has_duckdbs_integers(claim: Claim) -> int:
     """Ask a statement of clean rows on both engines; how many releases were compared."""
-    own = world.generated(claim.schema)
+    own = unverified(world.generated(claim.schema))
     try:
         ready = prepared_over(claim.sql, own)
     except Error:
@@ -122,10 +120,7 @@ def _has_duckdbs_integers(claim: Claim) -> int:
         for own_cells, table in zip(
             spark_server.histograms(query, name), raw.histograms, strict=True
         ):
-            cells: Histogram = {}
-            for *key, cell, number in spark_server.tuples(table):
-                cells.setdefault(tuple(key), {})[int(str(cell))] = int(str(number))
-            assert own_cells == cells
+            assert own_cells == cells(spark_server.tuples(table))
         compared += 1
     return compared
 
@@ -147,192 +142,13 @@ def test_integers_of_all_notes_are_duckdbs() -> None:
     assert not faults, "\n".join(faults)
 
 
-@dataclass(frozen=True)
-class Neighbors:
-    """Databases with all their neighbors, which stand side by side in the session `name`.
-
-    Of database n, `tables` have n behind their names.
-    """
-
-    name: str
-    count: int
-    tables: frozenset[str]
-    pairs: tuple[Pair, ...]
-
-    def side_by_side(self, statement: ServerStatement) -> ServerStatement:
-        """`statement` of each database, of which the first column has the number."""
-        alike = "|".join(re.escape(f"`{table}`") for table in self.tables)
-        arms = []
-        for number in range(self.count):
-            own = re.sub(
-                f"\\b(FROM|JOIN) ({alike})",
-                lambda match, n=number: f"{match[1]} {match[2][:-1]} {n}`",  # type: ignore[misc]
-                statement.sql,
-            )
-            arms.append(f"SELECT {number} AS `the database`, * FROM ({own}) AS `its rows`")
-        return replace(statement, sql=" UNION ALL ".join(arms))
-
-
-@cache
-def _neighbors(schema: str, verified: frozenset[str]) -> Neighbors:
-    found = search(schema, verified, databases=2)
-    name = f"neighbors {schema} {sorted(verified)}"
-    own = found.worlds.schema
-    for number in range(found.worlds.count):
-        found.worlds.load(number)
-        tables = spark_server.like(own, found.worlds.connection)
-        spark_server.create(name, {f"{table} {number}": rows for table, rows in tables.items()})
-    pairs = tuple(found.pairs)
-    return Neighbors(
-        name, found.worlds.count, frozenset(t.name for t in own.tables.values()), pairs
-    )
-
-
-def _of_each(rows: pa.Table, count: int) -> list[list[tuple[object, ...]]]:
-    each: list[list[tuple[object, ...]]] = [[] for _ in range(count)]
-    for number, *row in spark_server.tuples(rows):
-        each[int(str(number))].append(tuple(row))
-    return each
-
-
-def _cells(rows: list[tuple[object, ...]]) -> Histogram:
-    cells: Histogram = {}
-    for *key, cell, number in rows:
-        cells.setdefault(tuple(key), {})[int(str(cell))] = int(str(number))
-    return cells
-
-
-def _changes_no_more(claim: Claim) -> int:
-    """Ask a statement of neighbors; how many releases were asked."""
-    asked = 0
-    for release in prepared(claim.sql, claim.schema, claim.verified).releases:
-        query = pushed(release)
-        if query is None:
-            continue
-        asked += 1
-        all_of = _neighbors(claim.schema, claim.verified)
-        kind = unit_kind(release.release.source) or ""
-        relevant = [p for p in all_of.pairs if kind in (p.unit[0], f"row of {p.unit[1]}")]
-        count = len(release.step.bounded.contributions.statistics)
-        statements = (query.totals, *query.histograms)
-        for salt in SALTS if any(Salt() in s.parameters for s in statements) else SALTS[:1]:
-            run = [
-                _of_each(spark_server.run(all_of.side_by_side(s), all_of.name, salt), all_of.count)
-                for s in (statements if count else query.histograms)
-            ]
-            seen = [spark_server.groups(rows, count) for rows in run.pop(0)] if count else None
-            histograms = [list(map(_cells, each)) for each in zip(*run, strict=True)]
-            for pair in relevant:
-                faults: list[str] = []
-                if seen is not None:
-                    of = seen[pair.one], seen[pair.other]
-                    faults += violations(*of, release, release.sensitivity)
-                if histograms:
-                    cells = histograms[pair.one], histograms[pair.other]
-                    faults += cell_violations(*cells, release, release.sensitivity)
-                for fault in faults:
-                    raise AssertionError(
-                        f"{fault}: {claim.sql}\nwithout {pair.lacks} of {pair.rows}"
-                    )
-            for statement in statements:
-                for fault in _kept(statement, all_of, salt):
-                    raise AssertionError(f"{fault}: {claim.sql}")
-    return asked
-
-
-_RANKED = re.compile(r" WHERE `(rank \d+)` <= (\d+)")
-_WINDOW = re.compile(
-    r"(ROW_NUMBER|DENSE_RANK)\(\) OVER \(PARTITION BY ((?:`\w+`(?:, )?)+) ORDER BY (.*)\)"
-)
-
-
-def _kept(statement: ServerStatement, all_of: Neighbors, salt: str) -> Iterator[str]:
-    """What a rank leaves of each unit: as many as the limit says, or all if they are fewer.
-
-    They are counted in the very rows that the statement ranks, without looking at their ranks. Of
-    ranks by unit those are groups; of ranks by unit and group, values.
-    """
-    text = statement.sql
-    for limit in _RANKED.finditer(text):
-        inner = _before(text, limit.start())
-        window = _own_window(inner, limit[1])
-        partition = window[2]
-        ordered = re.findall(r"(`\w+`) ASC NULLS LAST", window[3]) or ["1"]
-        counted = ", ".join(ordered) if ordered != ["1"] else "`g0`"
-        each = (
-            f"SELECT {partition}, COUNT(*) AS n FROM (SELECT DISTINCT {partition}, {counted}"
-            f" FROM {{}} AS x) AS y GROUP BY {partition}"
-        )
-        names = partition.split(", ")
-        same = " AND ".join(f"a.{name} <=> k.{name}" for name in names)
-        some = f"(SELECT * FROM {inner} AS t WHERE `{limit[1]}` <= {limit[2]})"
-        sql = (
-            f"{_shared(text)}SELECT a.n, COALESCE(k.n, 0) FROM ({each.format(inner)}) AS a"
-            f" LEFT JOIN ({each.format(some)}) AS k ON {same}"
-        )
-        own = all_of.side_by_side(replace(statement, sql=sql))
-        for database, groups, kept in spark_server.tuples(spark_server.run(own, all_of.name, salt)):
-            if kept != min(int(str(groups)), int(limit[2])):
-                yield f"database {database}: {kept} of {groups}, and the limit is {limit[2]}"
-
-
-def _own_window(inner: str, rank: str) -> re.Match[str]:
-    """The window that a rank is computed by."""
-    end = inner.index(f" AS `{rank}`")
-    start = max(inner.rfind(f"{name}() OVER (", 0, end) for name in ("ROW_NUMBER", "DENSE_RANK"))
-    window = _WINDOW.fullmatch(inner[start:end])
-    assert window is not None, inner[start:end]
-    return window
-
-
-def _shared(text: str) -> str:
-    """The tables of its WITH, where a statement has one."""
-    if not text.startswith("WITH "):
-        return ""
-    depth = 0
-    for index, letter in enumerate(text):
-        depth += {"(": 1, ")": -1}.get(letter, 0)
-        if depth == 0 and letter == ")" and not text.startswith(", ", index + 1):
-            return text[: index + 2]
-    raise AssertionError("WITH has no end")
-
-
-def _before(text: str, mark: int) -> str:
-    """The derived table in parentheses that stands before its alias, at `mark`."""
-    end = text.rindex(" AS ", 0, mark)
-    depth = 0
-    for start in range(end - 1, -1, -1):
-        depth += {")": 1, "(": -1}.get(text[start], 0)
-        if depth == 0:
-            return text[start:end]
-    raise AssertionError("no derived table is there")
-
-
-@pytest.mark.bounds
-@pytest.mark.parametrize("claim", in_turn(cases(), SHARE))
-def test_no_neighbor_changes_more_than_derived(claim: Claim) -> None:
-    _changes_no_more(claim)
-
-
-@pytest.mark.slow
-def test_no_neighbor_of_any_note_changes_more() -> None:
-    faults, asked = [], 0
-    for claim in whole():
-        try:
-            asked += _changes_no_more(claim)
-        except Exception as error:  # noqa: BLE001 - all of them are told
-            faults.append(f"{claim.name}: {str(error)[:400]}")
-    sys.stdout.write(f"{asked} releases were asked of all neighbors\n")
-    assert not faults, "\n".join(faults)
-
-
 TPCH_NOT_COVERED = frozenset({17, 22})
 """Their second release reads what the first released, which isn't on the server."""
 
 
 @pytest.mark.slow
 def test_tpch_has_duckdbs_integers(tpch_folder: Path) -> None:
-    own = world.of_files("tpch", tpch_folder)
+    own = unverified(world.of_files("tpch", tpch_folder))
     spark_server.create_like("tpch", own.schema, own.connection)
     refused = set()
     for number in ANSWERED:

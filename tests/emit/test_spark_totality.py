@@ -198,7 +198,10 @@ def _check(
             infinite = row[number] is None and isinstance(own, float) and not isfinite(own)
             # Spark's cast takes 2^63 for 2^63 - 1; a clamp does as well.
             largest = row[number] is None and own in (2**63 - 1, 2**31 - 1)
-            differs = not wider and not infinite and not (hostile and largest)
+            # Of 38 digits: what has more is NULL.
+            value = row[number]
+            long = own is None and isinstance(value, int) and abs(value) >= 10**38
+            differs = not wider and not infinite and not long and not (hostile and largest)
             if own != row[number] and differs and not (inexact and own is None):
                 yield f"{case.name} of {key}: {own!r}, DuckDB {row[number]!r}"
                 break

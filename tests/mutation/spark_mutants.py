@@ -6,10 +6,13 @@ from typing import Final
 
 from mutation.mutants import Mutant
 
-_NOTES: Final = "tests/emit/test_spark_notes.py"
+_BOUNDS: Final = "tests/emit/test_spark_bounds.py"
 _NODES: Final = "tests/emit/test_spark_nodes.py"
 _VALUES: Final = "tests/emit/test_spark_totality.py"
+_SOURCE: Final = "tests/engine/test_spark_source.py"
+_FAILURES: Final = "tests/engine/test_spark_failures.py"
 _FAILS: Final = "pyspark.errors|AssertionError"
+_RAISES_NOT: Final = "DID NOT RAISE|AssertionError"
 
 SPARK_MUTANTS = (
     Mutant(
@@ -107,9 +110,81 @@ SPARK_MUTANTS = (
         "emit/dialect/spark/lower.py",
         "few = exp.LTE(this=column_ref",
         "few = exp.GTE(this=column_ref",
-        _NOTES,
+        _BOUNDS,
         "neighbor",
         _FAILS,
+    ),
+    Mutant(
+        "a shift of 32 bits is written",
+        "emit/sql/server_writer.py",
+        'exp.BitwiseAnd: "&",',
+        'exp.BitwiseAnd: "&",\n    exp.BitwiseLeftShift: "<<",',
+        _NODES,
+        "no_list",
+        _RAISES_NOT,
+    ),
+    Mutant(
+        "hashes have 32 bits",
+        "emit/dialect/spark/lower.py",
+        "_POSITIVE: Final = 2**63 - 1",
+        "_POSITIVE: Final = 2**31 - 1",
+        _NODES,
+        "hashes",
+        _FAILS,
+    ),
+    Mutant(
+        "a quotient is rounded",
+        "emit/dialect/spark/guard.py",
+        "multiple = exp.Paren(this=exp.Sub(this=whole, expression=rest))",
+        "multiple = exp.Paren(this=whole)",
+        _NODES,
+        "quotients",
+        _FAILS,
+    ),
+    Mutant(
+        "keys that were checked are believed on Spark",
+        "session/compile/source_facts.py",
+        "return isinstance(self._schema.source, ServerSource)",
+        "return getattr(self._schema.source, 'keeps_keys', False)",
+        _SOURCE,
+        "believed",
+        _FAILS,
+    ),
+    Mutant(
+        "files that change while a release runs aren't noticed",
+        "engine/spark/snapshot.py",
+        "if self._session.files(table) != files[table]:",
+        "if False:",
+        _FAILURES,
+        "files_that_change",
+        _RAISES_NOT,
+    ),
+    Mutant(
+        "a table of any format is read",
+        "engine/spark/tables.py",
+        "if provider not in _PROVIDERS:",
+        "if False:",
+        _FAILURES,
+        "replaced_between",
+        _RAISES_NOT,
+    ),
+    Mutant(
+        "texts that are padded are read",
+        "engine/spark/tables.py",
+        "padded = {name: kind for name, kind in facts if _PADDED.fullmatch(kind)}",
+        "padded = dict[str, str]()",
+        _FAILURES,
+        "replaced_between",
+        _RAISES_NOT,
+    ),
+    Mutant(
+        "a view is read",
+        "engine/spark/tables.py",
+        "if _fact(facts, _TYPE) not in _TABLES:",
+        "if False:",
+        _SOURCE,
+        "view",
+        _RAISES_NOT,
     ),
     Mutant(
         "a double is cut to an integer",

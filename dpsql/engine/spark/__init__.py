@@ -3,7 +3,8 @@
 | module     | what it does                                                        |
 | ---------- | ------------------------------------------------------------------- |
 | address    | sc://host:port, and the folder of Parquet files that it may name    |
-| session    | a session whose settings are pinned; what the server says stays in  |
+| connection | how sessions are opened, and what they are set to                   |
+| session    | a session and its statements; what the server says stays in         |
 | semantics  | what Spark computes, and claims about what our SQL means there      |
 | tables     | kinds and columns of the declared tables, and the views of them     |
 | catalog    | tables and columns that a schema may declare                         |

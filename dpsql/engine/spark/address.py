@@ -9,10 +9,15 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
+from dpsql.errors import SourceFault
+
 SPARK: Final = "sc://"
 """How addresses of Spark Connect begin."""
 
 _FOLDER: Final = "folder"
+
+_SHARED: Final = frozenset({"session_id"})
+"""Settings by which several sessions would be one: views of one release would be another's."""
 
 
 class Address(NamedTuple):
@@ -23,12 +28,16 @@ class Address(NamedTuple):
 
 
 def read_address(url: str) -> Address:
-    """The parts of an address that begins with `sc://`."""
+    """The parts of an address that begins with `sc://`; a SourceFault for one of one session."""
     location, *settings = url.split(";")
     folder = None
     others = []
     for setting in settings:
         name, _, value = setting.partition("=")
+        if name.strip().lower() in _SHARED:
+            raise SourceFault(
+                f"{shown_address(url)} names a session", hint=f"remove {name.strip()} from it"
+            )
         if name == _FOLDER:
             folder = unquote(value).rstrip("/")
         elif setting:

@@ -25,7 +25,7 @@ from dpsql.engine.spark.session import SparkServerSession
 from dpsql.engine.spark.snapshot import SparkSnapshot
 from dpsql.engine.spark.tables import columns_of, view_items
 from dpsql.engine.supported import Supported
-from dpsql.errors import InterfaceError
+from dpsql.errors import InterfaceError, SourceFault
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 _MAX_PARSED: Final = 64
@@ -124,9 +124,17 @@ class SparkEngine:
         return SUPPORTED
 
     def ping(self) -> None:
-        """Raise `SourceFault` if Spark isn't there any more."""
+        """Raise `SourceFault` if Spark isn't there any more.
+
+        A session that was idle may have ended without Spark: another one is opened then.
+        """
         session = self._take()
-        session.ping()
+        try:
+            session.ping()
+        except SourceFault:
+            session.close()
+            session = self._take()
+            session.ping()
         self._give_back(session, is_whole=True)
 
     def fingerprint(self) -> str:

@@ -93,8 +93,21 @@ OF_ROWS: Final = (
     SparkClaim("FLOOR goes down", "FLOOR(-half)", "-3"),
     SparkClaim("CEIL goes up", "CEIL(-half)", "-2"),
     SparkClaim("RINT is half to even", "CAST(RINT(near) + RINT(odd) AS INT)", "6"),
-    SparkClaim("ABS has no sign", "ABS(-half)", "2.50"),
+    SparkClaim(
+        "a sum keeps 38 digits",
+        "TRY_ADD(large, CAST(-1 AS DECIMAL(38,0)))",
+        "99999999999999999999999999999999999998",
+    ),
+    SparkClaim("a remainder is of 38 digits", "TRY_MOD(large, CAST(7 AS DECIMAL(38,0)))", "1"),
+    SparkClaim("ABS has no sign", "ABS(-near)", "2.5"),
+    SparkClaim(
+        "constants keep their digits", "(-99999999999999999999999999999999999999)", "-" + "9" * 38
+    ),
+    SparkClaim(
+        "0 less a decimal does", "TRY_SUBTRACT(CAST(0 AS DECIMAL(38,0)), large)", "-" + "9" * 38
+    ),
     SparkClaim("TRY_CAST is NULL where it doesn't fit", "TRY_CAST(most AS INT)", None),
+    SparkClaim("of decimals, too", "TRY_CAST(large AS DECIMAL(20,0))", None),
     SparkClaim("of NaN", "TRY_CAST(nan AS BIGINT)", None),
     SparkClaim("of infinity", "TRY_CAST(inf AS BIGINT)", None),
     SparkClaim("a cast of a double cuts", "TRY_CAST(odd AS BIGINT)", "3"),
@@ -106,6 +119,15 @@ OF_ROWS: Final = (
     SparkClaim("LEAST does, too", "LEAST(seven, nothing)", "7"),
     SparkClaim("texts are compared as bytes", "(big COLLATE UTF8_BINARY) < 'a'", "true"),
     SparkClaim("capitals are others", "(small COLLATE UTF8_BINARY) = 'A'", "false"),
+    SparkClaim("texts without a collation are, too", "CAST(small AS STRING) = 'A'", "false"),
+    SparkClaim("a space more is another text", "small = 'a '", "false"),
+    SparkClaim("IN is equality", "small IN ('A', 'a ') OR big NOT IN ('b', 'B')", "false"),
+    SparkClaim("a double's text is exact", "CAST('0.1' AS DOUBLE) + 0.2D", "0.30000000000000004"),
+    SparkClaim("BETWEEN has its ends", "seven BETWEEN 7 AND 7", "true"),
+    SparkClaim("NULL is NULL", "nothing IS NOT DISTINCT FROM nothing", "true"),
+    SparkClaim("and nothing else is", "seven IS DISTINCT FROM nothing", "true"),
+    SparkClaim("CASE takes the first", "CASE WHEN nothing > 1 THEN 1 WHEN yes THEN 2 END", "2"),
+    SparkClaim("COALESCE does, too", "COALESCE(nothing, seven)", "7"),
     SparkClaim("a code is its character", r"'\u0024\u007bx\u007d\u005c'", "${x}\\"),
     SparkClaim("LIKE takes a backslash before", r"'a\u005c' LIKE '_\u005c\u005c'", "true"),
     SparkClaim("LENGTH counts characters", "LENGTH('ä\U0001f600')", "2"),
@@ -127,6 +149,9 @@ OF_ROWS: Final = (
     SparkClaim("HOUR", "HOUR(moment)", "23"),
     SparkClaim("MINUTE", "MINUTE(moment)", "59"),
     SparkClaim("TRUNC", "TRUNC(day, 'WEEK')", "2024-02-26"),
+    SparkClaim(
+        "a day's moment", "CAST(day AS TIMESTAMP_NTZ) = TIMESTAMP_NTZ '2024-02-29 00:00:00'", "true"
+    ),
     SparkClaim("a moment's day", "CAST(moment AS DATE)", "2024-02-29"),
     SparkClaim(
         "TRANSFORM binds a name", "ELEMENT_AT(TRANSFORM(ARRAY(seven), b -> b + b), 1)", "14"
@@ -159,6 +184,43 @@ SELECT COUNT(*) FROM (
     GROUP BY k
 )
 """
+_FIRST_TWO: Final = """
+SELECT COUNT(*) FROM (
+    SELECT *, ROW_NUMBER() OVER (PARTITION BY u ORDER BY v ASC NULLS LAST) AS r
+    FROM VALUES (1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (NULL, 1), (NULL, 2), (NULL, 3) AS t(u, v)
+) AS t WHERE r <= 2
+"""
+_RUNNING: Final = """
+SELECT CONCAT_WS(',', SORT_ARRAY(COLLECT_LIST(CAST(s AS STRING)))) AS c0 FROM (
+    SELECT SUM(v) OVER (PARTITION BY u ORDER BY k ASC NULLS LAST) AS s
+    FROM VALUES (1, 'a', 1), (1, 'b', 10), (1, 'c', 100), (2, 'a', 7) AS t(u, k, v)
+)
+"""
+_NAMES: Final = """
+WITH t AS (SELECT 1 AS k), s AS (WITH t AS (SELECT 2 AS k UNION ALL SELECT 3) SELECT k FROM t)
+SELECT COUNT(*) * 10 + MAX(j) FROM (SELECT 5 AS k, k AS j, COUNT(*) FROM s GROUP BY k) AS x
+"""
+_DISTINCT: Final = """
+SELECT COUNT(DISTINCT k) * 100 + SUM(DISTINCT k) FROM VALUES (1), (1), (2), (NULL), (NULL) AS t(k)
+"""
+_SETS: Final = """
+SELECT COUNT(*) FROM (
+    (SELECT k FROM VALUES (1), (1), (NULL), (NULL) AS a(k) INTERSECT
+        SELECT k FROM VALUES (1), (NULL), (3) AS b(k))
+    UNION ALL
+    (SELECT k FROM VALUES (1), (1), (NULL), (4), (4) AS c(k) EXCEPT SELECT k FROM VALUES (1), (NULL)
+        AS d(k))
+    UNION ALL (SELECT 5 UNION SELECT 5)
+)
+"""
+_PARTNERS: Final = """
+SELECT COUNT(*) * 100 + COUNT(a.k) * 10 + COUNT(b.k) FROM VALUES (1), (2), (NULL) AS a(k)
+FULL JOIN VALUES (1), (1), (NULL) AS b(k) ON a.k = b.k
+"""
+_EXISTS: Final = """
+SELECT COUNT(*) * 10 + SUM(k) FROM VALUES (1), (2), (NULL) AS a(k) WHERE NOT EXISTS (
+    SELECT 1 FROM VALUES (1, 3), (2, 0) AS b(j, v) WHERE b.j = a.k AND b.v > a.k)
+"""
 _JOINED: Final = """
 SELECT COUNT(b.v) FROM VALUES (1), (2), (NULL) AS a(k)
 LEFT JOIN VALUES (1, 5), (NULL, 6) AS b(k, v) ON a.k IS NOT DISTINCT FROM b.k
@@ -173,6 +235,13 @@ OF_STATEMENTS: Final = (
     SparkClaim("ranks are by unit, and NULL comes last", _RANKS, "a32,b11,c21,d11"),
     SparkClaim("equal values are one group", _GROUPS, "3"),
     SparkClaim("a row without a partner has NULL", _JOINED, "2"),
+    SparkClaim("no more rows of a unit are kept", _FIRST_TWO, "5"),
+    SparkClaim("a running sum ends with its row", _RUNNING, "1,11,111,7"),
+    SparkClaim("names are those of what is read", _NAMES, "23"),
+    SparkClaim("DISTINCT counts NULL nowhere", _DISTINCT, "203"),
+    SparkClaim("sets have NULL once", _SETS, "4"),
+    SparkClaim("FULL JOIN keeps both sides", _PARTNERS, "532"),
+    SparkClaim("EXISTS is of each row", _EXISTS, "22"),
 )
 
 

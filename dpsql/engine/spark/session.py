@@ -1,8 +1,7 @@
-"""A session of Spark Connect: its settings are pinned, and what the server says stays in here.
+"""A session of Spark Connect: what runs in it, and what it says of tables.
 
-A server's error has the statement and values of rows. pyspark writes it to the client's stderr by
-loggers of its own, which are silenced; what leaves this module is an error of ours, made of none of
-it.
+A server's error has the statement and values of rows. What leaves this module is an error of ours,
+made of none of it.
 """
 
 from __future__ import annotations
@@ -10,14 +9,21 @@ from __future__ import annotations
 import logging
 import threading
 import warnings
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from dpsql.engine.spark.address import read_address, shown_address
+from dpsql.engine.spark.address import shown_address
+from dpsql.engine.spark.connection import (
+    SETTINGS,
+    end_session,
+    is_unreachable,
+    opened_session,
+)
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, SourceFault
 
 if TYPE_CHECKING:
@@ -28,32 +34,14 @@ Value = TypeVar("Value")
 
 _LOG: Final = logging.getLogger("dpsql.engine")
 
-SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.timestampType": "TIMESTAMP_NTZ",
-        # Products of decimals keep all digits after the point: those that are too long are NULL.
-        "spark.sql.decimalOperations.allowPrecisionLoss": "false",
-        "spark.sql.caseSensitive": "true",
-        # '\u0024' is a dollar sign, and '${x}' is four characters.
-        "spark.sql.parser.escapedStringLiterals": "false",
-        "spark.sql.variable.substitute": "false",
-        "spark.sql.ansi.doubleQuotedIdentifiers": "false",
-        # Names are those of columns, and no numbers of items nor aliases beside them.
-        "spark.sql.groupByOrdinal": "false",
-        "spark.sql.orderByOrdinal": "false",
-        "spark.sql.groupByAliases": "false",
-        "spark.sql.lateralColumnAlias.enableImplicitResolution": "false",
-    }
-)
-"""What a session has to be set to; a server's own settings may be others."""
-
 STATEMENT_SECONDS: Final = 3600.0
 """After so long a statement is interrupted."""
 
-_LOUD: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-"""pyspark's loggers of what the server says."""
+_AGAIN_SECONDS: Final = 1.0
+"""An interrupt is sent again while a statement runs: what hasn't begun there isn't interrupted."""
+
+
+_FACTS: Final = ("path", "UNIX_MICROS(modificationTime)", "length")
 
 
 class Relation(NamedTuple):
@@ -68,14 +56,15 @@ class SparkServerSession:
 
     def __init__(self, url: str) -> None:
         self._name = shown_address(url)
-        self._session = _opened(url, self._name)
-        self._guard = threading.Lock()
+        self._session = opened_session(url, self._name)
+        # At the interpreter's end: one that is open then, pyspark would wait for without end.
+        self._end = weakref.finalize(self, end_session, self._session)
+        self._idle = threading.Event()
+        self._idle.set()
         self._interrupted = False
+        self._is_gone = False
         self._location: tuple[str, str] | None = None
-        settings = self._of_source(lambda session: dict(session.conf.getAll))
-        for name, value in SETTINGS.items():
-            if settings.get(name) != value:
-                raise SourceFault(f"{self._name} doesn't keep {name} at {value}")
+        self.ping()
 
     def rows(self, sql: str, parameters: Mapping[str, str] = MappingProxyType({})) -> pa.Table:
         """The rows of a SELECT.
@@ -99,9 +88,28 @@ class SparkServerSession:
     def define(self, name: str, at: Relation, items: Sequence[str]) -> None:
         """Let `name` mean `items` of a table, of files and versions as they are now."""
         quoted = f"`{name.replace('`', '``')}`"
-        self._do(
-            lambda session: _frame(session, at).selectExpr(*items).createOrReplaceTempView(quoted)
-        )
+
+        def create(session: SparkSession) -> None:
+            if not at.is_path:
+                # The session may know its files of long ago.
+                session.catalog.refreshTable(at.name)
+            _frame(session, at).selectExpr(*items).createOrReplaceTempView(quoted)
+
+        self._do(create)
+
+    def files(self, view: str) -> frozenset[tuple[object, ...]]:
+        """The files that `view` reads: paths, times and lengths; of some tables none are told."""
+        quoted = f"`{view.replace('`', '``')}`"
+
+        def listed(session: SparkSession) -> frozenset[tuple[object, ...]]:
+            paths = list(session.table(quoted).inputFiles())
+            if not paths:
+                return frozenset()
+            # Of none of them is the content read.
+            facts = session.read.format("binaryFile").load(paths).selectExpr(*_FACTS).toArrow()
+            return frozenset(zip(*(column.to_pylist() for column in facts.columns), strict=True))
+
+        return self._do(listed)
 
     def schema(self, at: Relation) -> list[tuple[str, str]]:
         """Names and Spark's types of a table's columns; SourceFault if it isn't there."""
@@ -113,8 +121,11 @@ class SparkServerSession:
         )
 
     def ping(self) -> None:
-        """Raise `SourceFault` if the server isn't there any more."""
-        self._of_source(lambda session: session.version)
+        """Raise `SourceFault` if the session isn't there any more, as it was set."""
+        settings = self._of_source(lambda session: dict(session.conf.getAll))
+        for name, value in SETTINGS.items():
+            if settings.get(name) != value:
+                raise SourceFault(f"{self._name} doesn't keep {name} at {value}")
 
     def set(self, name: str, value: str) -> None:
         """Change a setting that isn't pinned."""
@@ -129,9 +140,14 @@ class SparkServerSession:
         """Whether nothing runs in it any more."""
         return self._interrupted
 
-    def kind(self, table: str) -> str:
-        """What the catalog says that a table is, such as MANAGED or VIEW."""
-        return self._of_source(lambda session: str(session.catalog.getTable(table).tableType))
+    def described(self, table: str) -> list[tuple[str, str]]:
+        """What the catalog says of a table: its columns with their types, and then its facts."""
+        rows = self._of_source(
+            lambda session: session.sql(f"DESCRIBE TABLE EXTENDED {table}").toArrow()
+        )
+        return list(
+            zip(*(map(str, column.to_pylist()) for column in rows.columns[:2]), strict=True)
+        )
 
     def tables(self) -> list[str]:
         """The names of the tables of the catalog's current database, without views."""
@@ -156,17 +172,23 @@ class SparkServerSession:
 
     def interrupt(self) -> None:
         """Stop what runs on the server in this session, and all that would come after it."""
-        with self._guard:
+        if not self._interrupted:
             self._interrupted = True
-        # Of a server that is gone, nothing runs.
-        with suppress(Exception):
-            self._session.interruptAll()
+            threading.Thread(target=self._stop, daemon=True).start()
+
+    def _stop(self) -> None:
+        while not self._idle.is_set():
+            # Of a server that is gone, nothing runs.
+            with suppress(Exception):
+                self._session.interruptAll()
+            self._idle.wait(_AGAIN_SECONDS)
 
     def close(self) -> None:
         """End the session, and forget its views."""
-        with suppress(Exception), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self._session.stop()
+        if self._is_gone:
+            # Nobody is there to be told of it.
+            self._session.release_session_on_close = False
+        self._end()
 
     def _of_source(self, work: Callable[[SparkSession], Value]) -> Value:
         """What `work` gives; what fails is a `SourceFault` that says nothing of why."""
@@ -182,55 +204,34 @@ class SparkServerSession:
         timer = threading.Timer(STATEMENT_SECONDS, self.interrupt)
         timer.daemon = True
         kind = "nothing"
-        self._check_interrupted()
+        is_gone = False
+        self._idle.clear()
         timer.start()
         try:
+            self._check_interrupted()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return work(self._session)
+                value = work(self._session)
+            self._check_interrupted()
         except Exception as error:  # noqa: BLE001 - every reason is made of rows
             kind = type(error).__name__
-            is_gone = _is_gone(error)
+            is_gone = is_unreachable(error)
+        else:
+            return value
         finally:
             timer.cancel()
+            self._idle.set()
         # Out here no exception chain leads back to what the server says.
         self._check_interrupted()
         _LOG.warning("Spark failed: %s", kind)
         if is_gone:
+            self._is_gone = True
             raise SourceFault(f"{self._name} can't be reached any more", hint="ask again")
         raise ExecutionFailed
 
     def _check_interrupted(self) -> None:
         if self._interrupted:
             raise ExecutionCancelled
-
-
-def _opened(url: str, name: str) -> SparkSession:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of pandas, whose types aren't used
-            from pyspark.sql.connect.session import SparkSession as Session  # noqa: PLC0415
-    except ImportError:
-        raise SourceFault(
-            "a source on Spark needs pyspark", hint="pip install 'dpsql[spark]'"
-        ) from None
-    for logger in _LOUD:
-        logging.getLogger(logger).disabled = True
-    opened: SparkSession | None = None
-    with suppress(Exception), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        builder = Session.builder.remote(read_address(url).remote)
-        for setting, value in SETTINGS.items():
-            builder = builder.config(setting, value)
-        opened = builder.create()
-    if opened is None:
-        raise SourceFault(f"{name} can't be reached", hint="see that its Connect server runs")
-    return opened
-
-
-def _is_gone(error: Any) -> bool:
-    """Whether the server can't be reached: its own failures have a class of errors."""
-    return "UNAVAILABLE" in str(error)[:2000] and "Spark" not in type(error).__name__
 
 
 def _frame(session: SparkSession, at: Relation) -> DataFrame:

@@ -1,8 +1,8 @@
 """One session on Spark for all statements of a release.
 
-Each declared table is a view in it, of files and versions as they were when it was first read: all
-statements of the release read the same rows. Rows of public tables are taken into DuckDB, where
-what stands above releases is computed.
+Each declared table is a view in it, of files as they were listed when it was first read. A
+statement that reads a table twice fails if the files are others by then. Rows of public tables are
+taken into DuckDB, where what stands above releases is computed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from dpsql.engine.duckdb.statement import refuse_shadows, run_and_forget, sealed
 from dpsql.engine.needed_columns import needed_columns
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
-from dpsql.engine.source import Columns, SparkSource
+from dpsql.engine.source import SparkSource
 from dpsql.engine.spark.session import SparkServerSession
-from dpsql.engine.spark.tables import columns_of, quoted, relation, view_items
+from dpsql.engine.spark.tables import check_view, columns_of, quoted, relation, view_items
 from dpsql.engine.supported import ServerParameter, ServerSelect
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped
 
@@ -51,7 +51,7 @@ class SparkSnapshot:
         self._session = session
         self._parsed = parsed
         self._declared = frozenset(table.name.casefold() for table in source.tables)
-        self._views: dict[str, Columns] = {}
+        self._views: set[str] = set()
         self._taken: dict[str, frozenset[str]] = {}
         self._guard = threading.Lock()
         self._interrupted = False
@@ -97,7 +97,14 @@ class SparkSnapshot:
                 raise ExecutionFailed
         for table in select.tables:
             self._define(table)
+        twice = [table for table in select.tables if _may_read_twice(select.sql, table)]
+        files = {table: self._session.files(table) for table in twice}
         rows = self._session.rows(select.sql, texts)
+        for table in twice:
+            if self._session.files(table) != files[table]:
+                # A unit may have been counted by two versions of it.
+                _LOG.warning("%s has other files than when its release began", table)
+                raise ExecutionFailed
         tables = {COMPUTED: rows.rename_columns([name for name, _ in select.columns])}
         raw = sealed_rows(
             lambda: self._run(typed_rows_sql(select), (), tables, as_rows=False, limit=None), None
@@ -131,7 +138,8 @@ class SparkSnapshot:
         offered = columns_of(self._session, self._source, name)
         at = relation(self._session, self._source, name)
         self._session.define(name, at, view_items(table, dict(offered)))
-        self._views[name] = offered
+        check_view(self._session, self._source, table)
+        self._views.add(name)
 
     def _take(self, name: str, columns: Sequence[str]) -> None:
         needed = self._taken.get(name, frozenset()) | {*columns}
@@ -182,6 +190,11 @@ class SparkSnapshot:
         return run_and_forget(
             self._cursor, self._parsed(sql), parameters, tables, as_rows=as_rows, limit=limit
         )
+
+
+def _may_read_twice(sql: str, table: str) -> bool:
+    """Whether a statement reads a table twice: by its name, or by a table of its WITH."""
+    return "WITH " in sql or sql.count(quoted(table)) > 1
 
 
 def quoted_here(name: str) -> str:

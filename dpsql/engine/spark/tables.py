@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from dpsql.engine.source import Columns, ServerTable, SparkSource
@@ -37,6 +37,12 @@ _OFFERED: Final[Mapping[str, str]] = {
 _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
 
 _TABLES: Final = frozenset({"MANAGED", "EXTERNAL"})
+_PROVIDERS: Final = frozenset({"parquet", "orc", "delta", "iceberg"})
+"""What has the same rows however often it is read: a table of JDBC may be a view elsewhere."""
+
+_TYPE: Final = "Type"
+_PROVIDER: Final = "Provider"
+_PADDED: Final = re.compile(r"(var)?char\(\d+\)")
 
 _SPARKS: Final[Mapping[str, str]] = {
     "INTEGER": "INT",
@@ -78,9 +84,40 @@ def columns_of(session: SparkServerSession, source: SparkSource, table: str) -> 
     made it.
     """
     at = relation(session, source, table)
-    if not at.is_path and session.kind(at.name) not in _TABLES:
+    if at.is_path:
+        return tuple((name, offered_type(kind)) for name, kind in session.schema(at))
+    facts = session.described(at.name)
+    if _fact(facts, _TYPE) not in _TABLES:
         raise SourceFault(f"{table} is no table", hint="views aren't read: name what they read")
-    return tuple((name, offered_type(kind)) for name, kind in session.schema(at))
+    provider = _fact(facts, _PROVIDER).lower()
+    if provider not in _PROVIDERS:
+        raise SourceFault(
+            f"{table} is a table of {provider or 'no known format'}",
+            hint="keep it in one of parquet, orc, delta or iceberg",
+        )
+    # In a schema these are strings: that they are padded is told here alone.
+    padded = {name: kind for name, kind in facts if _PADDED.fullmatch(kind)}
+    return tuple((name, offered_type(padded.get(name, kind))) for name, kind in session.schema(at))
+
+
+def _fact(facts: Sequence[tuple[str, str]], name: str) -> str:
+    """The last of that name: a column may have it, too, and stands before."""
+    return next((fact for own, fact in reversed(facts) if own == name), "")
+
+
+def check_view(session: SparkServerSession, source: SparkSource, table: ServerTable) -> None:
+    """A SourceFault if another table has taken its place since its columns were checked."""
+    expected = [(name, _spark_type(declared)) for name, declared, _ in table.stored]
+    is_other = session.schema(Relation(quoted(table.name), is_path=False)) != (
+        expected or [("nothing", "int")]
+    )
+    at = relation(session, source, table.name)
+    if is_other or (not at.is_path and _fact(session.described(at.name), _TYPE) not in _TABLES):
+        raise SourceFault(f"{table.name} is another table now", hint="ask again")
+
+
+def _spark_type(declared: str) -> str:
+    return _SPARKS.get(declared, declared).lower()
 
 
 def view_items(table: ServerTable, offered: Mapping[str, str]) -> list[str]:
@@ -105,6 +142,9 @@ def _read(own: str, offered: str | None, declared: str, table: ServerTable, name
     column = quoted(own)
     if offered == "TIMESTAMP":
         column = f"CAST({column} AS TIMESTAMP_NTZ)"
+    if offered == "VARCHAR" == declared:
+        # A file may say of a column that it was padded once: of a name it would be so still.
+        return f"CAST({column} AS STRING)"
     if offered == declared:
         return column
     spark = _SPARKS.get(declared, declared)

@@ -58,27 +58,28 @@ class SourceFacts:
         self._referenced: dict[Reference, tuple[Cell, ...]] = {}
 
     def verified(self, table: Table | Hop) -> bool:
-        """A private table's key as its owner checked it; a public one's is looked up here."""
+        """A private table's key as its owner checked it; a public one's is looked up here.
+
+        On a server rows may change under a version that is stated: no key is believed there that
+        no constraint keeps, and limits that it would save are enforced.
+        """
         if isinstance(table, Hop):
             return table.table in self._of_private_tables()
         if table.key is None:
             return False
-        if not isinstance(table.ownership, Public):
+        if not isinstance(table.ownership, Public) or self._is_server:
             return table.name in self._of_private_tables()
-        if self._keeps_keys:
-            return table.name in enforced_keys(self._schema)
         if table.name not in self._public_keys:
             self._public_keys[table.name] = duplicate_free(self._engine(), table.name, table.key)
         return self._public_keys[table.name]
 
     @property
-    def _keeps_keys(self) -> bool:
-        source = self._schema.source
-        return isinstance(source, ServerSource) and source.keeps_keys
+    def _is_server(self) -> bool:
+        return isinstance(self._schema.source, ServerSource)
 
     def _of_private_tables(self) -> frozenset[str]:
-        """The tables whose key was found to hold."""
-        if self._keeps_keys:
+        """The tables whose key holds: of a server, what its constraints keep, and no other's."""
+        if self._is_server:
             return enforced_keys(self._schema)
         if self._owner_verified is None:
             recorded = record_path(self._schema).exists()

@@ -11,5 +11,5 @@
 | lower      | Spark's nodes for neutral ones                                  |
 | render     | the text, with an allow-list of nodes, functions and types      |
 
-Statements mean what they say under the settings of `dpsql.engine.spark.session.SETTINGS` alone.
+Statements mean what they say under the settings of `dpsql.engine.spark.connection.SETTINGS` alone.
 """

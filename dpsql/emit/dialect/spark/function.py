@@ -101,9 +101,28 @@ def _rounded_toward(name: str) -> _Rule:
 
 
 def _absolute(call: Call, arguments: list[exp.Expr]) -> exp.Expr | None:
-    if call.type == Double() and [a.type for a in call.arguments] == [Double()]:
-        return guard.call("ABS", *arguments)
-    return _one_number("ABS")(call, arguments)
+    """Of exact numbers as 0 less those below it: Spark's ABS rounds them to 34 digits."""
+    match [a.type for a in call.arguments], call.type:
+        case [Double()], Double():
+            return guard.call("ABS", *arguments)
+        case [(Integer() | Decimal()) as kind], (Integer() | Decimal()) as target:
+            number = guard.as_decimal(arguments[0], kind)
+            zero = guard.cast(integer(0), guard.decimal_name(*_sizes(kind)))
+
+            def absolute(value: exp.Expr) -> exp.Expr:
+                below = exp.LT(this=value.copy(), expression=zero.copy())
+                less = guard.call("TRY_SUBTRACT", zero, value.copy())
+                return exp.case().when(below, less, copy=False).else_(value, copy=False)
+
+            return guard.in_range(guard.bind(number, absolute), target)
+        case _:
+            return None
+
+
+def _sizes(kind: Integer | Decimal) -> tuple[int, int]:
+    """Digits of the decimal type that holds a number, and those after its point."""
+    whole, scale = guard.digits(kind)
+    return whole + scale, scale
 
 
 def _extreme(name: str) -> _Rule:

@@ -1,0 +1,186 @@
+"""Databases with all their neighbors in one session of Spark.
+
+What a unit keeps under limits is counted there, too, in SQL that knows of units and groups alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+
+from emit import spark_server
+from neighbor_search.public_rows import public_connection
+from neighbor_search.search import Pair, search
+from notes.compiler import asked, schema_of, whole
+
+from dpsql.audit.databases.database_batch import Histogram
+from dpsql.audit.databases.public_facts import WorldFacts
+from dpsql.bind.saved_release import NO_RELEASES
+from dpsql.bind.statement import NO_PARAMETERS
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
+from dpsql.plan.bounded_release.server_query import ServerStatement
+from dpsql.schema.model import Hop, Table
+from dpsql.session.compile.compiled import CompiledStatement, compile_bound
+from dpsql.session.compile.loss_conversion import query_loss
+from dpsql.session.compile.request import SynopsisRequest, binder_of
+
+
+class NoKeys(WorldFacts):
+    """Facts as they are of a source on Spark: no key is believed."""
+
+    def verified(self, table: Table | Hop) -> bool:
+        """False."""
+        del table
+        return False
+
+
+@cache
+def prepared(sql: str, schema: str, limits: ContributionLimits = AS_DECLARED) -> CompiledStatement:
+    """`sql` up to the point where it would be charged, under `limits`, as it is over Spark."""
+    own = schema_of(schema)
+    facts = NoKeys(own, public_connection(schema), frozenset())
+    query, request, options = asked(sql, own, limits)
+    statement = binder_of(request, whole(schema).bound)(query, own, NO_PARAMETERS, NO_RELEASES)
+    epsilon = request.epsilon if isinstance(request, SynopsisRequest) else options.epsilon
+    loss = query_loss(own, Fraction(1) if epsilon is None else epsilon)
+    return compile_bound(statement, query, own, facts, loss, "data", request, options)
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """Databases with all their neighbors, which are in the session `name`.
+
+    Of database n, `tables` have n behind their names.
+    """
+
+    name: str
+    count: int
+    tables: frozenset[str]
+    pairs: tuple[Pair, ...]
+
+    def of(self, statement: ServerStatement, number: int) -> ServerStatement:
+        """`statement` of one of the databases."""
+        alike = "|".join(re.escape(f"`{table}`") for table in self.tables)
+        own = re.sub(
+            f"\\b(FROM|JOIN) ({alike})",
+            lambda match: f"{match[1]} {match[2][:-1]} {number}`",
+            statement.sql,
+        )
+        return replace(statement, sql=own)
+
+    def run(self, statement: ServerStatement, number: int, salt: str) -> list[tuple[object, ...]]:
+        """The rows of `statement` in one of the databases."""
+        return spark_server.tuples(spark_server.run(self.of(statement, number), self.name, salt))
+
+
+_OF_FEW_ROWS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""A statement of ten rows takes a third of the time: Java is compiled in all other tests."""
+
+
+@cache
+def neighbors(schema: str, seed: int = 0) -> Neighbors:
+    """Two random databases of the fixture `schema` with all their neighbors; no key holds."""
+    pairs = search(schema, frozenset(), seed, databases=2)
+    name = f"neighbors {schema} {seed}"
+    for setting, value in _OF_FEW_ROWS.items():
+        spark_server.session(name).conf.set(setting, value)
+    own = pairs.worlds.schema
+    for number in range(pairs.worlds.count):
+        pairs.worlds.load(number)
+        tables = spark_server.like(own, pairs.worlds.connection)
+        spark_server.create(name, {f"{table} {number}": rows for table, rows in tables.items()})
+    names = frozenset(table.name for table in own.tables.values())
+    return Neighbors(name, pairs.worlds.count, names, tuple(pairs.pairs))
+
+
+def cells(rows: list[tuple[object, ...]]) -> Histogram:
+    """The counts of cells of one selection."""
+    counts: Histogram = {}
+    for *key, cell, number in rows:
+        counts.setdefault(tuple(key), {})[int(str(cell))] = int(str(number))
+    return counts
+
+
+_RANKED = re.compile(r" WHERE `(rank \d+)` <= (\d+)")
+_WINDOW = re.compile(
+    r"(ROW_NUMBER|DENSE_RANK)\(\) OVER \(PARTITION BY ((?:`\w+`(?:, )?)+) ORDER BY (.*)\)"
+)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A unit's groups, or its values in a group: all of them, those that a rank `left`, a limit."""
+
+    rank: str
+    every: int
+    left: int
+    limit: int
+
+
+def kept(
+    statement: ServerStatement, databases: Neighbors, number: int, salt: str
+) -> Iterator[Kept]:
+    """What the ranks of a statement leave of each unit in one of the databases.
+
+    All are counted in the very rows that the statement ranks, without looking at their ranks. Of
+    ranks by unit those are groups; of ranks by unit and group, values.
+    """
+    text = statement.sql
+    for limit in _RANKED.finditer(text):
+        inner = _before(text, limit.start())
+        rank, partition, order = _own_window(inner, limit[1]).groups()
+        # By a hash and the groups' names, or by a number that is computed of them.
+        ordered = re.findall(r"(`\w+`) ASC NULLS LAST", order) or re.findall(r"`g\d+`", order)
+        counted = ", ".join(dict.fromkeys(ordered))
+        each = (
+            f"SELECT {partition}, COUNT(*) AS n FROM (SELECT DISTINCT {partition}, {counted}"
+            f" FROM {{}} AS x) AS y GROUP BY {partition}"
+        )
+        same = " AND ".join(f"a.{name} <=> k.{name}" for name in partition.split(", "))
+        some = f"(SELECT * FROM {inner} AS t WHERE `{limit[1]}` <= {limit[2]})"
+        sql = (
+            f"{_shared(text)}SELECT a.n, COALESCE(k.n, 0) FROM ({each.format(inner)}) AS a"
+            f" LEFT JOIN ({each.format(some)}) AS k ON {same}"
+        )
+        for every, left in databases.run(replace(statement, sql=sql), number, salt):
+            yield Kept(rank, int(str(every)), int(str(left)), int(limit[2]))
+
+
+def _own_window(inner: str, rank: str) -> re.Match[str]:
+    """The window that a rank is computed by."""
+    end = inner.index(f" AS `{rank}`")
+    start = max(inner.rfind(f"{name}() OVER (", 0, end) for name in ("ROW_NUMBER", "DENSE_RANK"))
+    window = _WINDOW.fullmatch(inner[start:end])
+    assert window is not None, inner[start:end]
+    return window
+
+
+def _shared(text: str) -> str:
+    """The tables of its WITH, where a statement has one."""
+    if not text.startswith("WITH "):
+        return ""
+    depth = 0
+    for index, letter in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth == 0 and letter == ")" and not text.startswith(", ", index + 1):
+            return text[: index + 2]
+    raise AssertionError("WITH has no end")
+
+
+def _before(text: str, mark: int) -> str:
+    """The derived table in parentheses that stands before its alias, at `mark`."""
+    end = text.rindex(" AS ", 0, mark)
+    depth = 0
+    for start in range(end - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(text[start], 0)
+        if depth == 0:
+            return text[start:end]
+    raise AssertionError("no derived table is there")
