@@ -218,10 +218,16 @@ def test_a_view_is_a_view_to_postgresqls_clients(
         return sorted(reader.answer(translated(sql, schema), {}).rows, key=repr)
 
     views = ["adults", "ages", "outer_ones"]
-    by_kind = rows("SELECT relname FROM pg_class WHERE relkind = 'v'")
+    own = "NOT IN ('pg_catalog', 'information_schema')"
+    by_kind = rows(
+        "SELECT relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace"
+        f" WHERE relkind = 'v' AND nspname {own}"
+    )
     assert [row[0] for row in by_kind] == views
-    assert [row[0] for row in rows("SELECT table_name FROM information_schema.views")] == views
-    assert rows("SELECT viewname, definition FROM pg_views") == [(name, None) for name in views]
+    listed = rows(f"SELECT table_name FROM information_schema.views WHERE table_schema {own}")
+    assert [row[0] for row in listed] == views
+    defined = rows(f"SELECT viewname, definition FROM pg_views WHERE schemaname {own}")
+    assert defined == [(name, None) for name in views]
     assert ("adults", "VIEW") in rows(
         "SELECT table_name, table_type FROM information_schema.tables"
     )
