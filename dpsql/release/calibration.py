@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, assert_never
+from typing import assert_never
 
 from dpsql.analysis.sensitivity import Sensitivity, rows_per_group
 from dpsql.errors import Refused
@@ -25,11 +25,8 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.partition_selection import selection_delta, threshold
 from dpsql.release.exact_answers import NoNoise
-from dpsql.release.expected_error import shown_error, statistic_weights
+from dpsql.release.expected_error import shown_error, weight_choices
 from dpsql.release.selection_mechanism import SelectionMechanism, selection_mechanism
-
-_PARTITION_WEIGHTS: Final = (1.0, 1 / 4, 1 / 16, 1 / 64)
-"""The weights that are tried of the count that keys are chosen by, beside a value's of 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +99,23 @@ def exact_measurement(bounded: BoundedRelease, accounting: Accounting) -> Measur
 def _sum_mechanisms(
     bounded: BoundedRelease, sensitivity: Sensitivity, query_loss: PrivacyLoss
 ) -> Measurement:
-    weights = [1.0] if bounded.partition_count_index is None else _PARTITION_WEIGHTS
-    return min(
-        (
-            measurement
-            for weight in weights
-            for measurement in _candidates(bounded, sensitivity, query_loss, weight)
-        ),
-        key=lambda m: shown_error(bounded, sensitivity, m.noise, m.threshold),
-    )
+    candidates = [
+        measurement
+        for costs in weight_choices(bounded, sensitivity)
+        for measurement in _candidates(bounded, sensitivity, query_loss, costs)
+    ]
+    if len(candidates) == 1:
+        return candidates[0]
+    return min(candidates, key=lambda m: shown_error(bounded, sensitivity, m.noise, m.threshold))
 
 
 def _candidates(
-    bounded: BoundedRelease, sensitivity: Sensitivity, query_loss: PrivacyLoss, weight: float
+    bounded: BoundedRelease,
+    sensitivity: Sensitivity,
+    query_loss: PrivacyLoss,
+    costs: tuple[float, ...],
 ) -> Iterator[Measurement]:
-    """The mechanisms within `query_loss` where the count that keys are chosen by has `weight`."""
-    costs = statistic_weights(bounded, sensitivity, weight)
+    """The mechanisms within `query_loss` that the weights `costs` divide it for."""
     match query_loss.accounting:
         case Accounting.PURE:
             yield _laplace(bounded, sensitivity, query_loss, costs)

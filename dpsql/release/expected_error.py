@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Final, assert_never
 
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
@@ -17,6 +17,9 @@ from dpsql.plan.bounded_release.estimator import (
 )
 from dpsql.privacy.mechanisms.noise.noise import Noise
 
+_PARTITION_WEIGHTS: Final = (1.0, 1 / 4, 1 / 16, 1 / 64)
+"""The weights that are tried of the count that keys are chosen by, beside a value's of 1."""
+
 
 def shown_error(
     bounded: BoundedRelease,
@@ -29,19 +32,28 @@ def shown_error(
     Half the deviation of the values is worth as much as showing groups of half the size.
     """
     costs: Sequence[float] = _value_weights(bounded, sensitivity)
-    if not any(costs):  # nothing but keys
-        costs = statistic_weights(bounded, sensitivity)
+    if threshold is None or not any(costs):  # nothing is hidden by it, or nothing but keys shown
+        costs = _weights(bounded, sensitivity, 1.0)
     variance = sum(c * float(m.variance) for c, m in zip(costs, mechanisms, strict=True))
     return variance * (threshold or 1) ** 2
 
 
-def statistic_weights(
-    bounded: BoundedRelease, sensitivity: Sensitivity, of_partition_count: float = 1.0
-) -> tuple[float, ...]:
-    """The weight of each statistic's variance in the error that noise allocation minimises.
+def weight_choices(
+    bounded: BoundedRelease, sensitivity: Sensitivity
+) -> tuple[tuple[float, ...], ...]:
+    """The weights that are tried of each statistic's variance, in the error that is minimised.
 
-    The count of units that keys are chosen by is given `of_partition_count`, relative to a value's.
+    Several where keys are chosen by a count of units beside values: it weighs as a value or less.
     """
+    is_divided = bounded.partition_count_index is not None and bounded.min_units is None
+    if not is_divided or len(sensitivity.per_group) == 1:
+        return (_weights(bounded, sensitivity, 1.0),)
+    return tuple(_weights(bounded, sensitivity, weight) for weight in _PARTITION_WEIGHTS)
+
+
+def _weights(
+    bounded: BoundedRelease, sensitivity: Sensitivity, of_partition_count: float
+) -> tuple[float, ...]:
     own, costs = sensitivity.per_group, _value_weights(bounded, sensitivity)
     if bounded.min_units is not None:
         costs[bounded.min_units.count_index] += 1 / own[bounded.min_units.count_index] ** 2
