@@ -24,6 +24,13 @@ class Facts(Protocol):
         """Tell whether a sidecar has `table`'s rows with their units."""
         ...
 
+    def holds_sidecar(self) -> bool:
+        """Tell whether the engine that will run a statement has the sidecar's file open already.
+
+        Whoever deletes or replaces the file then takes nothing away from it.
+        """
+        ...
+
     def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan; None if there are more than `limit`."""
         ...

@@ -73,6 +73,10 @@ class Engine(Snapshot, Protocol):
         """
 
     @property
+    def holds_sidecar(self) -> bool:
+        """Whether the tables of `sidecar_tables` can be read until the engine is closed."""
+
+    @property
     def supports(self) -> Supported | None:
         """What the source's own server computes: its snapshots are `ServerRows`. None: nothing."""
 

@@ -51,6 +51,10 @@ class Relay:
     def sidecar_tables(self) -> frozenset[str]:
         return self.engine.sidecar_tables
 
+    @property
+    def holds_sidecar(self) -> bool:
+        return self.engine.holds_sidecar
+
     def fingerprint(self) -> str:
         return self.engine.fingerprint()
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
+from engine.relay import Relay
 from notes.exact import exact_mechanisms
 from privacy.seeded import SeededRandomness
 
+from dpsql.engine.engine import Engine
 from dpsql.engine.opening import open_engine
 from dpsql.pgwire.workers.tasks import RunJob, tables_of
 from dpsql.pgwire.workers.worker import _EnginePool
@@ -107,12 +109,33 @@ def test_a_charged_statement_is_answered(
     session.close()
 
 
+class Opening(Execution):
+    """Its engine doesn't have the sidecar open, as a server's hasn't."""
+
+    def source(self) -> Engine:
+        return Elsewhere(super().source())
+
+
+class Elsewhere(Relay):
+    @property
+    def holds_sidecar(self) -> bool:
+        return False
+
+
 def planned(schema: Schema, sql: str) -> CompiledStatement:
-    session = Session(schema)
+    session = Session(schema, execution=Opening(schema, lambda _: None))
     found = session.compile(sql)
     assert "dpsql prepared" in found.releases[0].step.query.sql
     session.close()
     return found
+
+
+def test_an_engine_that_has_the_sidecar_open_needs_nothing_else(schema: Schema) -> None:
+    session = Session(schema)
+    (release,) = session.compile(ASKED[0]).releases
+    assert "dpsql prepared" in release.step.query.sql
+    assert release.step.without_sidecar is None
+    session.close()
 
 
 def job_of(schema: Schema, sql: str) -> Job:

@@ -36,6 +36,10 @@ class WorldFacts:
         del table
         return False
 
+    def holds_sidecar(self) -> bool:
+        """False: there is none."""
+        return False
+
     def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `limit`."""
         sql = rendered(emit_plan(Limit(plan, limit + 1, 0), {}))

@@ -71,6 +71,11 @@ class WorldEngine:
         """None: synthetic databases have no sidecar."""
         return frozenset()
 
+    @property
+    def holds_sidecar(self) -> bool:
+        """True of the tables of a sidecar, of which there are none."""
+        return True
+
     def fingerprint(self) -> str:
         """The number of the database."""
         return f"world {self._world}"

@@ -141,6 +141,11 @@ class DuckDBEngine:
         """The tables whose rows, with their units, are in a sidecar that can be used."""
         return self._prepared
 
+    @property
+    def holds_sidecar(self) -> bool:
+        """True: its file stays open, wherever its name goes."""
+        return True
+
     def fingerprint(self) -> str:
         """Identifies the version of the data; a function of private rows, so only ever compared."""
         if self._fingerprint is None:

@@ -109,6 +109,11 @@ class PostgresEngine:
         return frozenset()
 
     @property
+    def holds_sidecar(self) -> bool:
+        """True of the tables of a sidecar, of which there are none."""
+        return True
+
+    @property
     def supports(self) -> Supported:
         """What the server computes of its own rows."""
         return SUPPORTED

@@ -119,6 +119,11 @@ class SparkEngine:
         return frozenset()
 
     @property
+    def holds_sidecar(self) -> bool:
+        """True of the tables of a sidecar, of which there are none."""
+        return True
+
+    @property
     def supports(self) -> Supported:
         """What Spark computes of its own rows."""
         return SUPPORTED

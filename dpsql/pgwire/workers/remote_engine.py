@@ -142,6 +142,11 @@ class RemoteEngine:
             return frozenset()
         return names_of(self._do(ReadPrepared(self._source, sidecar)))
 
+    @property
+    def holds_sidecar(self) -> bool:
+        """False: a worker opens it when a job comes, and it may be gone by then."""
+        return False
+
     def fingerprint(self) -> str:
         """The fingerprint of the data as they are now."""
         return self._version(lambda: text_of(self._do(Fingerprint(self._source))))

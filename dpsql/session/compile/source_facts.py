@@ -92,6 +92,10 @@ class SourceFacts:
         """`table`'s rows stand ready with their unit; a sidecar is only opened with the source."""
         return table.name in self._sidecar_tables()
 
+    def holds_sidecar(self) -> bool:
+        """An engine of this process has; of workers each opens it when a job comes."""
+        return self._engine().holds_sidecar
+
     def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan in order, None if there are more than `limit`."""
         by = tuple(SortKey(c, descending=False, nulls_first=False) for c in output_columns(plan))

@@ -188,6 +188,10 @@ class SavedReleaseFacts:
         """A declared table's rows stand ready with their unit."""
         return self._facts.in_sidecar(table)
 
+    def holds_sidecar(self) -> bool:
+        """Whether the engine has the sidecar open."""
+        return self._facts.holds_sidecar()
+
     def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `limit`."""
         tables = saved_tables(plan)
