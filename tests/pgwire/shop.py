@@ -50,13 +50,14 @@ class Served:
 
 
 def processes_of(server: int) -> list[int]:
-    """The processes that a server has started to work."""
-    threads = Path(f"/proc/{server}/task").glob("*/children")
-    found = " ".join(_read(thread) for thread in threads)
-    commands = {int(pid): _read(Path(f"/proc/{pid}/cmdline")) for pid in found.split()}
-    return [
-        pid for pid, command in commands.items() if command and "resource_tracker" not in command
-    ]
+    """The processes that work for a server: forks of one that it has started for that."""
+    origins = [p for p in _children(server) if "forkserver" in _read(Path(f"/proc/{p}/cmdline"))]
+    return [worker for origin in origins for worker in _children(origin)]
+
+
+def _children(process: int) -> list[int]:
+    threads = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(pid) for thread in threads for pid in _read(thread).split()]
 
 
 def _read(path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing as mp
 import signal
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -99,7 +100,7 @@ class WorkerSupervisor:
         self._start()
 
     def _start(self) -> None:
-        context = mp.get_context("spawn")
+        context = _context()
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
             target=work,
@@ -109,6 +110,18 @@ class WorkerSupervisor:
         )
         self._process.start()
         theirs.close()
+
+
+def _context() -> mp.context.ForkServerContext | mp.context.SpawnContext:
+    """How processes are started: as forks of one that has imported what they need, on Linux.
+
+    Elsewhere system libraries may not survive a fork, and each process imports for itself.
+    """
+    if sys.platform != "linux":
+        return mp.get_context("spawn")
+    context = mp.get_context("forkserver")
+    context.set_forkserver_preload(["dpsql.pgwire.workers.fork_origin"])
+    return context
 
 
 def _end(code: int | None) -> str:
