@@ -203,6 +203,10 @@ def timestamp(microseconds: int) -> dt.datetime:
 
 def of_values(values: tuple[Value, ...], *, nullable: bool) -> Domain:
     """The domain of exactly `values`, and NULL if `nullable`."""
+    if values and all(type(value) is int for value in values):
+        # Some domains list thousands of integers: their ends take no Fraction for each.
+        ends = Interval(*map(coordinate, (min(values), max(values))))
+        return Domain(ends, values, nullable)
     coordinates = [coordinate(value) for value in values]
     known = [number for number in coordinates if number is not None]
     bounds = Interval(min(known), max(known)) if known and len(known) == len(coordinates) else None

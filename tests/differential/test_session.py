@@ -21,7 +21,7 @@ from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
 
 STATEMENTS = [s for s in (*noted(), *written()) if s.schema in ("clinic", "bi")]
-SHARE = 3
+SHARE = 6
 """Every run asks one statement in so many."""
 
 

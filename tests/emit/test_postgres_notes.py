@@ -38,7 +38,7 @@ from dpsql.plan.bounded_release.bounded_release import ByHash, ByRank, LimitGrou
 from dpsql.plan.bounded_release.server_query import ServerQuery, ServerStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 
-SHARE = 8
+SHARE = 16
 
 GENERATED = frozenset({"clinic", "pairs", "parcels", "trial", "families", "works"})
 """The fixtures of which there are clean rows."""

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.bounds
 FIRST = 2
 """All claims meet so many databases in every run, with keys that hold or with such that break."""
 
-SHARE = 5
+SHARE = 15
 """One in so many claims meets the other databases, and one few rows, in every run."""
 
 
@@ -68,7 +68,7 @@ def _attack(claim: Claim, worlds: range, *, trusted: bool) -> None:
 
 RELATIONS = [NeighborDistance(units, replaced) for units in (1, 2, 3) for replaced in (False, True)]
 
-RELATION_SHARE = 12
+RELATION_SHARE = 36
 """One in so many claims is tried under each further relation, another one under each."""
 
 FEATURES = {

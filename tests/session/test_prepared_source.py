@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -38,6 +39,7 @@ from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import EntityUnit, Schema
 from dpsql.schema.sidecar_columns import group_count_columns, range_checked_columns
+from dpsql.schema.verify import record_path
 from dpsql.session.compile.compiled import CompiledStatement, compile_sql
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.source_facts import SourceFacts
@@ -54,20 +56,56 @@ STATEMENTS = [
 ]
 
 
-@pytest.fixture
-def schema(tpch_folder: Path, tmp_path: Path) -> Schema:
+def schema_in(folder: Path, tpch_folder: Path) -> Schema:
     text = (FIXTURES / "tpch" / "schema.yaml").read_text(encoding="utf-8")
-    path = tmp_path / "schema.yaml"
+    path = folder / "schema.yaml"
     path.write_text(text.replace("source: data", f"source: {tpch_folder}"), encoding="utf-8")
     return load_schema(path)
 
 
 @pytest.fixture
-def ready(schema: Schema) -> Schema:
+def schema(tpch_folder: Path, tmp_path: Path) -> Schema:
+    return schema_in(tmp_path, tpch_folder)
+
+
+@pytest.fixture(scope="module")
+def made(tpch_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Schema:
+    """A schema with its sidecar, which tests copy: each may spoil its own."""
+    folder = tmp_path_factory.mktemp("prepared")
+    schema = replace(schema_in(folder, tpch_folder), ledger=folder / "ledger.db")
     with open_engine(engine_source(schema)) as engine:
-        found = prepare_source(schema, engine, randomness=ReplayedRandomness(SALT))
-    assert found == ("customer", "orders", "lineitem")
+        prepared = prepare_source(schema, engine, randomness=ReplayedRandomness(SALT))
+    assert prepared == ("customer", "orders", "lineitem")
     return schema
+
+
+@pytest.fixture
+def ready(made: Schema, schema: Schema) -> Schema:
+    copy_sidecar(made, schema)
+    return schema
+
+
+@pytest.fixture(scope="module")
+def made_of_far_values(made: Schema, tpch_folder: Path) -> Schema:
+    schema = over_lines(made, tpch_folder, made.anchor.parent / "far")
+    schema = replace(schema, ledger=made.anchor.parent / "far.db")
+    with open_engine(engine_source(schema)) as engine:
+        prepare_source(schema, engine, randomness=ReplayedRandomness(SALT))
+    return schema
+
+
+@pytest.fixture
+def far(made_of_far_values: Schema, tmp_path: Path) -> Schema:
+    """Prepared lines whose values are NULL, out of bounds, and as large as they can be."""
+    schema = replace(made_of_far_values, ledger=tmp_path / "ledger.db")
+    copy_sidecar(made_of_far_values, schema)
+    return schema
+
+
+def copy_sidecar(made: Schema, schema: Schema) -> None:
+    for path in (sidecar_path, record_path):
+        path(schema).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.copy2(path(made), path(schema))
 
 
 @pytest.fixture
@@ -220,11 +258,8 @@ def test_a_long_table_is_made_in_parts_of_its_units(
 
 @pytest.mark.parametrize("told", [None, 0, 1], ids=["as made", "none is", "some are"])
 def test_values_beyond_bounds_are_clamped_whatever_is_told_of_them(
-    schema: Schema, tpch_folder: Path, tmp_path: Path, told: int | None
+    far: Schema, told: int | None
 ) -> None:
-    far = over_lines(schema, tpch_folder, tmp_path / "far")
-    with open_engine(engine_source(far)) as engine:
-        prepare_source(far, engine, randomness=ReplayedRandomness(SALT))
     if told is not None:
         tell(far, told)
     with open_source(far) as engine:
@@ -263,12 +298,7 @@ READ_BY_UNITS = [
 
 
 @pytest.mark.parametrize("sql", READ_BY_UNITS, ids=["lines by segment", "lines", "orders"])
-def test_sums_of_units_stand_ready(
-    schema: Schema, tpch_folder: Path, tmp_path: Path, sql: str
-) -> None:
-    far = over_lines(schema, tpch_folder, tmp_path / "far")
-    with open_engine(engine_source(far)) as engine:
-        prepare_source(far, engine, randomness=ReplayedRandomness(SALT))
+def test_sums_of_units_stand_ready(far: Schema, sql: str) -> None:
     with open_source(far) as engine:
         plan, (without, read) = compared(sql, far, engine)
     assert isinstance(plan, StoredUnitSums)
