@@ -13,6 +13,7 @@ statement of a client, can show one. The server's process reads only
 | ----------------- | ----------------------------------------------------------------------- |
 | tasks             | tasks for a worker, and its replies as bytes                            |
 | worker            | the process: opens sources, runs tasks, one at a time                   |
+| fork_origin       | what a process imports before workers are forked from it                |
 | supervisor        | one worker seen from the server: its watchdog, and its replacement      |
 | pool              | workers, lent to tasks in the order in which the tasks came             |
 | admission_queue   | statements that wait for their turn, in the order in which they came    |
