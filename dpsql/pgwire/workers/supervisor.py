@@ -31,6 +31,7 @@ class WorkerSupervisor:
         self._memory = memory_bytes
         self._threads = threads
         self._guard = threading.Lock()
+        self._open = True
         self.replaced = 0
         self._start()
 
@@ -61,11 +62,10 @@ class WorkerSupervisor:
         return self._reply()
 
     def close(self) -> None:
-        """End the process."""
-        with suppress(OSError):
-            self._pipe.close()
-        self._process.kill()
-        self._process.join()
+        """End the process; it isn't replaced any more."""
+        with self._guard:
+            self._open = False
+            self._end_process()
 
     def _stopped(self) -> bytes:
         """Interrupt the task; its process is killed if it doesn't stop in `GRACE_SECONDS`."""
@@ -94,10 +94,21 @@ class WorkerSupervisor:
     def _replace(self) -> None:
         # A process that has just died has an exit code a moment later than its pipe is closed.
         self._process.join(0.2)
-        _LOG.warning("worker %s is replaced: %s", self.process_id, _end(self._process.exitcode))
-        self.close()
-        self.replaced += 1
-        self._start()
+        with self._guard:
+            if not self._open:
+                # The task ran when the server was closed: nobody would end another process.
+                return
+            cause = _end(self._process.exitcode)
+            _LOG.warning("worker %s is replaced: %s", self.process_id, cause)
+            self._end_process()
+            self.replaced += 1
+            self._start()
+
+    def _end_process(self) -> None:
+        with suppress(OSError):
+            self._pipe.close()
+        self._process.kill()
+        self._process.join()
 
     def _start(self) -> None:
         context = _context()
