@@ -6,6 +6,8 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.errors import Refused
+from dpsql.pgwire.catalog.procedures import is_procedure, name_of, procedure
 from dpsql.pgwire.codec.array import items
 from dpsql.pgwire.codec.parameter import BadValue
 
@@ -28,10 +30,10 @@ def cast(node: exp.Cast) -> exp.Expr:
             return call("to_regnamespace" if is_text else "dpsql_space", inner)
         case "regrole":
             return call("pg_get_userbyid", inner)
-        case "regproc" | "regprocedure" | "regoper" | "regoperator" | "regconfig":
-            if is_text:
-                return exp.Literal.string(inner.name.rpartition(".")[2])
-            return exp.cast(inner, "VARCHAR")
+        case "regproc":
+            return procedure(inner)
+        case "regprocedure" | "regoper" | "regoperator" | "regconfig" | "regdictionary":
+            raise Refused(f"{kind} has no rule", hint="write the OID, or for functions x::regproc")
         case "oid" | "xid" | "cid":
             # oid::regclass::oid is the OID again, not the name that the inner cast gives here.
             return exp.cast(_number(inner), "BIGINT")
@@ -46,7 +48,7 @@ def cast(node: exp.Cast) -> exp.Expr:
             | "information_schema.sql_identifier"
             | "information_schema.character_data"
         ):
-            return exp.cast(inner, "VARCHAR")
+            return exp.cast(name_of(inner), "VARCHAR")
         case "int2vector" | "int2[]" | "smallint[]":
             return exp.cast(inner, "SMALLINT[]") if not is_text else array(inner.name)
         case "_oid" | "oidvector":
@@ -74,6 +76,8 @@ def _object(inner: exp.Expr, by_name: str, by_oid: str) -> exp.Expr:
 def _text(inner: exp.Expr) -> exp.Expr:
     if isinstance(inner, exp.Anonymous) and inner.name in NAMES:
         return call(NAMES[inner.name], inner)
+    if is_procedure(inner):
+        return name_of(inner)
     if is_vector(inner):
         return call("array_to_string", inner, exp.Literal.string(" "))
     return exp.cast(inner, "VARCHAR")

@@ -231,7 +231,7 @@ class _Typing:
             case exp.Case():
                 arms = [arm.args["true"] for arm in node.args["ifs"]]
                 default = node.args.get("default")
-                return self._first([*arms, *([default] if default is not None else [])], scope)
+                return self._first([*([default] if default is not None else []), *arms], scope)
             case exp.Subquery() | exp.Query():
                 outputs = self.query(node, scope.ctes, scope)
                 return outputs[0][1] if outputs else "text"
@@ -290,4 +290,6 @@ class _Typing:
         kinds = [k for k in (self.kind(node, scope) for node in nodes) if k != "unknown"]
         if kinds and all(k in RANKED for k in kinds):
             return max(kinds, key=RANKED.index)
+        if "oid" in kinds and all(k == "oid" or k in RANKED for k in kinds):
+            return "oid"  # the one of numbers that PostgreSQL prefers
         return kinds[0] if kinds else "text"

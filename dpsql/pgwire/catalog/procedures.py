@@ -1,0 +1,112 @@
+"""PostgreSQL's type regproc: the OID of a function, which is read and written as its name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+from sqlglot import exp
+
+from dpsql.errors import Refused, UnknownFunction
+from dpsql.pgwire.catalog.duckdb_maps import map_of
+from dpsql.pgwire.catalog.relations import relations, types
+from dpsql.pgwire.catalog.rows.system_rows import procedure_oids, procedures
+from dpsql.pgwire.codec.oid import Column
+
+PROCEDURE: Final = "dpsql_procedure"
+"""The macro that marks an OID as a regproc."""
+NAME: Final = "dpsql_procedure_name"
+"""The macro that gives the name of a regproc."""
+_COLUMNS: Final = frozenset(
+    a.name for r in relations().values() for a in r.attributes if a.type == "regproc"
+)
+
+
+def is_procedure(node: object) -> bool:
+    """Whether `node` is an expression of type regproc, told by a column's name or by its cast."""
+    if isinstance(node, exp.Anonymous):
+        return node.name == PROCEDURE
+    return isinstance(node, exp.Column) and node.name.lower() in _COLUMNS
+
+
+def procedure(inner: exp.Expr) -> exp.Expr:
+    """`inner`::regproc, of a name or of an OID."""
+    if _is_text(inner):
+        inner = exp.Literal.number(_oid(inner.name))
+    return exp.Anonymous(this=PROCEDURE, expressions=[inner])
+
+
+def name_of(node: exp.Expr) -> exp.Expr:
+    """The name of a regproc as a text; `node` itself if it is none."""
+    if not is_procedure(node):
+        return node
+    return exp.Anonymous(this=NAME, expressions=[node.copy()])
+
+
+def compared(node: exp.Expr) -> exp.Expr:
+    """A comparison, or IN, of a regproc, in which constants are names of functions."""
+    for key, value in list(node.args.items()):
+        if isinstance(value, list):
+            node.set(key, [_operand(item) for item in value])
+        elif isinstance(value, exp.Any | exp.All):
+            raise Refused(
+                "ANY and ALL of functions' names have no answer here", hint="write IN (…)"
+            )
+        elif isinstance(value, exp.Expr):
+            node.set(key, _operand(value))
+    return node
+
+
+def macros() -> Sequence[tuple[str, str]]:
+    """Heads and bodies of the macros for functions' names."""
+    names = procedures()
+    unique = {name: oids[0] for name, oids in procedure_oids().items() if len(oids) == 1}
+    oid = "CAST(_a AS BIGINT)"
+    plain = "regexp_replace(replace(_a, '\"', ''), '^pg_catalog[.]', '')"
+    return (
+        (f"{PROCEDURE}(_a)", oid),
+        (f"{NAME}(_a)", f"coalesce({map_of(names)}[{oid}], CAST(_a AS VARCHAR))"),
+        ("to_regproc(_a)", f"{map_of(unique)}[{plain}]"),
+    )
+
+
+def with_names(columns: Sequence[Column], table: pa.Table) -> pa.Table:
+    """The rows with functions' names instead of their OIDs, in columns of type regproc."""
+    kinds = types()
+    for n, column in enumerate(columns):
+        if column.oid in {kinds["regproc"].oid, kinds["_regproc"].oid}:
+            values = [_written(value) for value in table.column(n).to_pylist()]
+            table = table.set_column(n, table.field(n).name, [pa.array(values)])
+    return table
+
+
+def _written(value: object) -> object:
+    match value:
+        case int():
+            return procedures().get(value, str(value))
+        case list():
+            return [_written(item) for item in value]
+        case _:
+            return value
+
+
+def _operand(node: exp.Expr) -> exp.Expr:
+    return exp.Literal.number(_oid(node.name)) if _is_text(node) else node
+
+
+def _is_text(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and node.is_string
+
+
+def _oid(written: str) -> int:
+    """The OID of the function that `written` names; raises if there isn't exactly one."""
+    name = written.replace('"', "").removeprefix("pg_catalog.")
+    if name.isdigit():
+        return int(name)
+    oids = procedure_oids().get(name, ())
+    if not oids:
+        raise UnknownFunction(f'function "{written[:60]}" does not exist')
+    if len(oids) > 1:
+        raise Refused(f'more than one function named "{written[:60]}"', hint="write its OID")
+    return oids[0]
