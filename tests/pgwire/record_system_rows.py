@@ -1,6 +1,6 @@
 """Records the rows that PostgreSQL 15 has in every database, as a Parquet file for each relation.
 
-`pg_get_keywords()` has a file, too.
+`pg_get_keywords()` has a file, too, and what functions give that write down other functions.
 
     DPSQL_POSTGRES=$(.ci/postgres start) python -m pgwire.record_system_rows
 
@@ -60,6 +60,12 @@ CONDITIONS: Final = {
     "pg_roles": "rolname ~ '^pg_'",
 }
 """Tables of large values, ICU's collations, and what an administrator adds, are left out."""
+CALLS: Final = {
+    system_rows.KEYWORDS: "SELECT * FROM pg_get_keywords() ORDER BY word",
+    system_rows.SIGNATURES: """SELECT oid::bigint, pg_get_function_arguments(oid),
+pg_get_function_identity_arguments(oid), pg_get_function_result(oid) FROM pg_proc ORDER BY oid""",
+}
+"""Files of what functions give."""
 LEFT_OUT: Final = {"pg_node_tree", "_aclitem"}
 """Types of columns that aren't recorded."""
 TEXTS: Final = {"definition", "view_definition", "routine_definition", "attmissingval"}
@@ -160,10 +166,11 @@ def _write(connection: Any) -> None:
             for name in names.split():
                 relation = known[space, name]
                 _add(archive, relation.stored, recorded(connection, relation))
-        keywords = connection.execute("SELECT * FROM pg_get_keywords() ORDER BY word")
-        columns = zip(*keywords.fetchall(), strict=True)
-        named = zip((column.name for column in keywords.description), columns, strict=True)
-        _add(archive, system_rows.KEYWORDS, pa.table(dict(named)))
+        for name, query in CALLS.items():
+            called = connection.execute(query)
+            columns = zip(*called.fetchall(), strict=True)
+            named = zip((column.name for column in called.description), columns, strict=True)
+            _add(archive, name, pa.table(dict(named)))
 
 
 def _add(archive: zipfile.ZipFile, name: str, table: pa.Table) -> None:

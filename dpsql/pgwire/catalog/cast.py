@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from sqlglot import exp
@@ -13,6 +14,7 @@ from dpsql.pgwire.codec.parameter import BadValue
 
 NAMES: Final = {"to_regclass": "dpsql_class", "to_regtype": "dpsql_type"}
 """The function that names what has an OID, by the function that gives the OID."""
+_LENGTH: Final = re.compile(r"(?:varchar|char|bpchar)\(\d+\)")
 _VECTORS: Final = frozenset({"indkey", "indoption", "indclass", "indcollation", "proargtypes"})
 
 
@@ -39,12 +41,20 @@ def cast(node: exp.Cast) -> exp.Expr:
             return exp.cast(_number(inner), "BIGINT")
         case "text" | "varchar":
             return _text(inner)
+        case "char" | "bpchar":
+            # "char" has one byte; char is char(1), and bpchar has any length.
+            is_cut = kind == "char"
+            text = exp.cast(name_of(inner), "VARCHAR")
+            return exp.Left(this=text, expression=exp.Literal.number(1)) if is_cut else text
+        case _ if _LENGTH.fullmatch(kind):
+            length = exp.Literal.number(kind.partition("(")[2].rstrip(")"))
+            if kind.startswith("char"):
+                raise Refused("char(n) is filled with blanks here", hint="write x::varchar(10)")
+            return exp.Left(this=exp.cast(name_of(inner), "VARCHAR"), expression=length)
         case (
             "name"
-            | "char"
             | "cstring"
             | "unknown"
-            | "bpchar"
             | "information_schema.sql_identifier"
             | "information_schema.character_data"
         ):

@@ -34,8 +34,7 @@ pg_is_other_temp_schema(_a) pg_is_in_recovery() pg_is_wal_replay_paused()
 pg_cancel_backend(_a) pg_terminate_backend(_a)
 """
 _NULL_TEXT: Final = """
-pg_get_expr(_a,_b) pg_get_expr(_a,_b,_c) pg_get_serial_sequence(_a,_b) pg_get_function_result(_a)
-pg_get_function_arguments(_a) pg_get_function_identity_arguments(_a)
+pg_get_expr(_a,_b) pg_get_expr(_a,_b,_c) pg_get_serial_sequence(_a,_b)
 pg_get_function_arg_default(_a,_b) pg_get_functiondef(_a) pg_get_triggerdef(_a)
 pg_get_triggerdef(_a,_b) pg_get_viewdef(_a) pg_get_viewdef(_a,_b) pg_get_statisticsobjdef(_a)
 pg_get_statisticsobjdef_columns(_a) pg_get_statisticsobjdef_expressions(_a)
@@ -54,7 +53,6 @@ _WRITTEN: Final = """
 pg_encoding_to_char(_a) := 'UTF8'
 pg_char_to_encoding(_a) := 6
 pg_client_encoding() := 'UTF8'
-pg_size_pretty(_a) := '0 bytes'
 pg_get_userbyid(_a) := CASE _a WHEN 10 THEN 'dpsql' ELSE 'unknown (OID=' || _a || ')' END
 current_schemas(_a) := CASE WHEN _a THEN ['pg_catalog', 'public'] ELSE ['public'] END
 array_lower(_a, _b) := CASE WHEN len(_a) > 0 THEN 1 ELSE NULL END
@@ -82,6 +80,11 @@ _RIGHTS: Final = {
 _QUOTED: Final = {
     "quote_nullable(_a)": """CASE WHEN _a IS NULL THEN 'NULL'
         ELSE '''' || replace(_a, '''', '''''') || '''' END""",
+    "pg_size_pretty(_a)": """CASE WHEN _a < 10240 THEN _a || ' bytes'
+        WHEN _a >> 9 < 20479 THEN ((_a >> 9) + 1) // 2 || ' kB'
+        WHEN _a >> 19 < 20479 THEN ((_a >> 19) + 1) // 2 || ' MB'
+        WHEN _a >> 29 < 20479 THEN ((_a >> 29) + 1) // 2 || ' GB'
+        ELSE ((_a >> 39) + 1) // 2 || ' TB' END""",
     "parse_ident(_a)": """list_transform(regexp_extract_all(_a, '"[^"]*"|[^.]+'), lambda _i_:
         CASE WHEN _i_[1] = '"' THEN _i_[2:-2] ELSE lower(_i_) END)""",
 }

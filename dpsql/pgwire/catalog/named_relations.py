@@ -9,6 +9,7 @@ from sqlglot import exp
 from dpsql.errors import Refused
 from dpsql.pgwire.catalog.relations import Relation, relations
 from dpsql.pgwire.catalog.rows.system_rows import system_oids
+from dpsql.pgwire.sql.column_labels import label
 
 _NAMED_BY_OID: Final = frozenset({"regclass", "regtype", "regrole", "regnamespace"})
 
@@ -71,12 +72,14 @@ def order_by_oids(tree: exp.Expr) -> None:
         if term is None:
             continue
         select = ordered.find_ancestor(exp.Select)
-        if select is not None and (select.args.get("group") or select.args.get("distinct")):
+        if select is not None and select.args.get("distinct"):
             raise Refused(
-                "names of objects can't be ordered by after GROUP BY or DISTINCT",
+                "names of objects can't be ordered by after DISTINCT",
                 hint="order by x::text, or by x::oid",
             )
-        ordered.set("this", exp.cast(term.this.copy(), "oid", dialect="postgres"))
+        oid = exp.cast(term.this.copy(), "oid", dialect="postgres")
+        is_grouped = select is not None and select.args.get("group") is not None
+        ordered.set("this", exp.Min(this=oid) if is_grouped else oid)
 
 
 def _ordered_by(ordered: exp.Ordered) -> exp.Cast | None:
@@ -88,7 +91,7 @@ def _ordered_by(ordered: exp.Ordered) -> exp.Cast | None:
         number = int(term.name) if term.name.isdigit() else 0
         term = items[number - 1] if 0 < number <= len(items) else term
     elif isinstance(term, exp.Column) and not term.table:
-        term = next((i for i in items if isinstance(i, exp.Alias) and i.alias == term.name), term)
+        term = next((item for item in items if label(item) == term.name), term)
     value = term.unalias()
     if isinstance(value, exp.Cast) and not isinstance(value.this, exp.Literal):
         kind = value.to.sql("postgres").lower().replace('"', "").removeprefix("pg_catalog.")

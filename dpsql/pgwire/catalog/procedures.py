@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import pyarrow as pa
 from sqlglot import exp
 
 from dpsql.errors import Refused, UnknownFunction
 from dpsql.pgwire.catalog.duckdb_maps import map_of
 from dpsql.pgwire.catalog.relations import relations, types
-from dpsql.pgwire.catalog.rows.system_rows import procedure_oids, procedures
+from dpsql.pgwire.catalog.rows.system_rows import procedure_oids, procedures, signatures
+from dpsql.pgwire.codec.arrow_rows import ArrowRows, Row
 from dpsql.pgwire.codec.oid import Column
 
 PROCEDURE: Final = "dpsql_procedure"
@@ -27,7 +27,25 @@ def is_procedure(node: object) -> bool:
     """Whether `node` is an expression of type regproc, told by a column's name or by its cast."""
     if isinstance(node, exp.Anonymous):
         return node.name == PROCEDURE
-    return isinstance(node, exp.Column) and node.name.lower() in _COLUMNS
+    return isinstance(node, exp.Column) and (
+        node.name.lower() in _COLUMNS or bool(node.meta.get("procedure"))
+    )
+
+
+def mark_aliases(tree: exp.Expr) -> None:
+    """Mark columns of subqueries that are regprocs under another name."""
+    aliases = {
+        alias.alias.lower()
+        for alias in tree.find_all(exp.Alias)
+        if is_procedure(alias.this) or _is_cast(alias.this)
+    }
+    for column in tree.find_all(exp.Column) if aliases else ():
+        if column.name.lower() in aliases:
+            column.meta["procedure"] = True
+
+
+def _is_cast(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Cast) and node.to.sql("postgres").lower() == "regproc"
 
 
 def procedure(inner: exp.Expr) -> exp.Expr:
@@ -59,34 +77,51 @@ def compared(node: exp.Expr) -> exp.Expr:
 
 
 def macros() -> Sequence[tuple[str, str]]:
-    """Heads and bodies of the macros for functions' names."""
+    """Heads and bodies of the macros for functions' names, arguments and results."""
     names = procedures()
     unique = {name: oids[0] for name, oids in procedure_oids().items() if len(oids) == 1}
     oid = "CAST(_a AS BIGINT)"
     plain = "regexp_replace(replace(_a, '\"', ''), '^pg_catalog[.]', '')"
+    written = (
+        (f"{function}(_a)", f"{map_of({k: v for k, v in texts.items() if v is not None})}[{oid}]")
+        for function, texts in signatures().items()
+    )
     return (
+        *written,
         (f"{PROCEDURE}(_a)", oid),
         (f"{NAME}(_a)", f"coalesce({map_of(names)}[{oid}], CAST(_a AS VARCHAR))"),
         ("to_regproc(_a)", f"{map_of(unique)}[{plain}]"),
     )
 
 
-def with_names(columns: Sequence[Column], table: pa.Table) -> pa.Table:
-    """The rows with functions' names instead of their OIDs, in columns of type regproc."""
+class Procedure(int):
+    """The OID of a function, which is written as its name."""
+
+    def __str__(self) -> str:
+        return procedures().get(int(self), int.__repr__(self))
+
+
+def with_names(columns: Sequence[Column], rows: ArrowRows) -> Sequence[Row]:
+    """The rows, whose OIDs of functions are written as names in columns of type regproc."""
     kinds = types()
-    for n, column in enumerate(columns):
-        if column.oid in {kinds["regproc"].oid, kinds["_regproc"].oid}:
-            values = [_written(value) for value in table.column(n).to_pylist()]
-            table = table.set_column(n, table.field(n).name, [pa.array(values)])
-    return table
+    named = {kinds["regproc"].oid, kinds["_regproc"].oid}
+    if not any(column.oid in named for column in columns):
+        return rows
+    return [
+        tuple(
+            _procedure(value) if column.oid in named else value
+            for column, value in zip(columns, row, strict=True)
+        )
+        for row in rows
+    ]
 
 
-def _written(value: object) -> object:
+def _procedure(value: object) -> object:
     match value:
         case int():
-            return procedures().get(value, str(value))
+            return Procedure(value)
         case list():
-            return [_written(item) for item in value]
+            return [_procedure(item) for item in value]
         case _:
             return value
 

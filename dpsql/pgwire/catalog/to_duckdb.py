@@ -21,7 +21,7 @@ from dpsql.pgwire.catalog.function_calls import (
     zipped,
 )
 from dpsql.pgwire.catalog.named_relations import order_by_oids, relation, select_table_oids
-from dpsql.pgwire.catalog.procedures import compared, is_procedure, name_of
+from dpsql.pgwire.catalog.procedures import compared, is_procedure, mark_aliases, name_of
 from dpsql.pgwire.sql.column_labels import label
 from dpsql.plan.expression import Literal
 
@@ -52,6 +52,7 @@ def rewritten(tree: exp.Expr, values: Mapping[str, Literal], caller: Caller) -> 
     select_values(copy)
     select_table_oids(copy, ctes)
     order_by_oids(copy)
+    mark_aliases(copy)
     _name_columns(copy)
 
     def bottom_up(node: exp.Expr) -> exp.Expr:

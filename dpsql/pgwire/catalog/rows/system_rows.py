@@ -20,6 +20,8 @@ import pyarrow.parquet as pq
 from dpsql.pgwire.catalog.objects import STANDARD
 from dpsql.pgwire.catalog.relations import types_by_oid
 
+SIGNATURES: Final = "signatures"
+"""The name of the file that has the arguments and the result of each function, by its OID."""
 DATABASE: Final = "\x01"
 """What the recorded rows have for the name of the database."""
 KEYWORDS: Final = "pg_get_keywords"
@@ -87,6 +89,14 @@ def keywords() -> Mapping[str, list[Any]]:
     return columns
 
 
+@cache
+def signatures() -> Mapping[str, Mapping[int, str | None]]:
+    """What each function gives that writes down functions, by the OID of those."""
+    columns = _recorded()[SIGNATURES].to_pydict()
+    oids = columns.pop("oid")
+    return {name: dict(zip(oids, texts, strict=True)) for name, texts in columns.items()}
+
+
 def _rows(name: str, *columns: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = _recorded()[f"pg_catalog__{name}"].select(columns).to_pylist()
     return rows
@@ -95,7 +105,9 @@ def _rows(name: str, *columns: str) -> list[dict[str, Any]]:
 def system_tables(dataset: str) -> Mapping[str, pa.Table]:
     """The rows by the relation's stored name; columns that are NULL in all rows are left out."""
     return {
-        name: _of_dataset(table, dataset) for name, table in _recorded().items() if name != KEYWORDS
+        name: _of_dataset(table, dataset)
+        for name, table in _recorded().items()
+        if name not in {KEYWORDS, SIGNATURES}
     }
 
 
