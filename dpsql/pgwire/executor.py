@@ -182,7 +182,7 @@ class Executor(NamedObjects):
             return columns, [(key, self._settings[key], "") for key in self._settings]
         if name.startswith("dpsql."):
             return self._service.shown(name)
-        return (Column(name, TEXT),), [(self._settings[name],)]
+        return (Column(self._settings.name(name), TEXT),), [(self._settings[name],)]
 
     def _query(self, portal: Portal, count: int | None, *, with_columns: bool) -> Iterator[bytes]:
         begun = portal.answer is not None

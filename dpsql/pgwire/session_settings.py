@@ -147,6 +147,10 @@ class SessionSettings:
             raise UnknownSetting(f"there is no setting {name[:60]}", hint="write SHOW ALL")
         return self._now[key]
 
+    def name(self, name: str) -> str:
+        """A setting's name as PostgreSQL writes it."""
+        return self._names.get(name.casefold(), name)
+
     def own(self) -> dict[str, str]:
         """The dpsql.* settings that were changed, by their names."""
         return {name: value for name, value in self._now.items() if name.startswith("dpsql.")}

@@ -1,5 +1,7 @@
 """Records the rows that PostgreSQL 15 has in every database, as a Parquet file for each relation.
 
+`pg_get_keywords()` has a file, too, and what functions give that write down other functions.
+
     DPSQL_POSTGRES=$(.ci/postgres start) python -m pgwire.record_system_rows
 
 Rows are those that a role without rights of its own sees in a new database, without texts of views,
@@ -18,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from psycopg import sql
 
-from dpsql.pgwire.catalog.relations import Attribute, Relation, relations, types
+from dpsql.pgwire.catalog.relations import Attribute, Relation, relations
 from dpsql.pgwire.catalog.rows import system_rows
 
 FILE: Final = Path(system_rows.__file__).parent / "system_rows_15.zip"
@@ -43,8 +45,7 @@ usage_privileges views
 COLLATIONS: Final = "('default', 'C', 'POSIX')"
 CONDITIONS: Final = {
     "pg_class": "relnamespace <> 99",
-    "pg_attribute": "attnum > 0 AND attrelid IN "
-    "(SELECT oid FROM pg_class WHERE relnamespace <> 99)",
+    "pg_attribute": "attrelid IN (SELECT oid FROM pg_class WHERE relnamespace <> 99)",
     "pg_index": "indexrelid IN (SELECT oid FROM pg_class WHERE relnamespace <> 99)",
     "pg_indexes": "schemaname <> 'pg_toast'",
     "pg_collation": f"collname IN {COLLATIONS}",
@@ -56,13 +57,20 @@ CONDITIONS: Final = {
     "pg_available_extension_versions": "name = 'plpgsql'",
     "pg_group": "grosysid < 16384",
     "pg_auth_members": "member < 16384",
-    "pg_type": f"NOT oid = ANY('{{{', '.join(str(kind.oid) for kind in types().values())}}}')",
     "pg_roles": "rolname ~ '^pg_'",
 }
 """Tables of large values, ICU's collations, and what an administrator adds, are left out."""
+CALLS: Final = {
+    system_rows.KEYWORDS: "SELECT * FROM pg_get_keywords() ORDER BY word",
+    system_rows.SIGNATURES: """SELECT oid::bigint, pg_get_function_arguments(oid),
+pg_get_function_identity_arguments(oid), pg_get_function_result(oid) FROM pg_proc ORDER BY oid""",
+}
+"""Files of what functions give."""
 LEFT_OUT: Final = {"pg_node_tree", "_aclitem"}
 """Types of columns that aren't recorded."""
 TEXTS: Final = {"definition", "view_definition", "routine_definition", "attmissingval"}
+OF_A_SERVER: Final = {"attoptions"}
+"""Columns that aren't recorded, since a server numbers its own changes there."""
 CONSTANTS: Final = {
     "relfilenode": "0",
     "relpages": "0",
@@ -87,7 +95,7 @@ def column(attribute: Attribute) -> str:
             value = f"string_to_array({name}::text, ' ')::int2[]"
         case "oidvector":
             value = f"string_to_array({name}::text, ' ')::bigint[]"
-        case "regproc" if attribute.name == "aggfnoid":
+        case "regproc":
             value = f"{name}::oid::bigint"
         case "oid":
             value = f"{name}::bigint"
@@ -104,7 +112,11 @@ def column(attribute: Attribute) -> str:
 
 def recorded(connection: Any, relation: Relation) -> pa.Table:
     """The rows of one relation, without columns that are NULL in all of them."""
-    attributes = [a for a in relation.attributes if a.type not in LEFT_OUT and a.name not in TEXTS]
+    attributes = [
+        a
+        for a in relation.attributes
+        if a.type not in LEFT_OUT and a.name not in TEXTS | OF_A_SERVER
+    ]
     selected = sql.SQL(", ".join(map(column, attributes)))
     query = sql.SQL("SELECT {} FROM {}.{} WHERE {}").format(
         selected,
@@ -153,12 +165,18 @@ def _write(connection: Any) -> None:
         for space, names in RECORDED.items():
             for name in names.split():
                 relation = known[space, name]
-                sink = pa.BufferOutputStream()
-                pq.write_table(
-                    recorded(connection, relation), sink, compression="zstd", compression_level=19
-                )
-                member = zipfile.ZipInfo(f"{relation.stored}.parquet")
-                archive.writestr(member, bytes(sink.getvalue()))
+                _add(archive, relation.stored, recorded(connection, relation))
+        for name, query in CALLS.items():
+            called = connection.execute(query)
+            columns = zip(*called.fetchall(), strict=True)
+            named = zip((column.name for column in called.description), columns, strict=True)
+            _add(archive, name, pa.table(dict(named)))
+
+
+def _add(archive: zipfile.ZipFile, name: str, table: pa.Table) -> None:
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", compression_level=19)
+    archive.writestr(zipfile.ZipInfo(f"{name}.parquet"), bytes(sink.getvalue()))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,9 @@ def test_many_tables_are_served(tmp_path: Path, tables: int) -> None:
         dsn = server.dsn
         with psycopg.connect(dsn, autocommit=True) as connection:
             asked = "SELECT count(*) FROM pg_attribute JOIN pg_class c ON c.oid = attrelid"
-            assert connection.execute(f"{asked} WHERE relname = 't7'").fetchone() == (COLUMNS,)
+            assert connection.execute(
+                f"{asked} WHERE relname = 't7' AND attnum > 0"
+            ).fetchone() == (COLUMNS,)
             assert len(connection.execute("SELECT count(*) FROM t0").fetchall()) == 1
             before = memory(server) // 1024
             others = [psycopg.connect(dsn, autocommit=True) for _ in range(5)]

@@ -103,3 +103,11 @@ def test_lists_of_different_lengths_are_refused(ours: Any, binary: bool) -> None
 def test_a_list_that_is_bound_is_unnested(ours: Any) -> None:
     sql = "SELECT x FROM unnest(%s::bigint[]) AS u(x) ORDER BY x"
     assert ours.execute(sql, ([3, 1, 2],)).fetchall() == [(1,), (2,), (3,)]
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_a_function_is_a_name_as_text_and_an_oid_in_binary(ours: Any, binary: bool) -> None:
+    sql = "SELECT typinput FROM pg_type WHERE typname = 'bool'"
+    cursor = ours.execute(sql, binary=binary)
+    assert cursor.pgresult.ftype(0) == 24
+    assert cursor.pgresult.get_value(0, 0) == (b"\0\0\x04\xda" if binary else b"boolin")

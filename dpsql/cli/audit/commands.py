@@ -108,7 +108,8 @@ def attack(epsilon: float, trials: int, people: int, html: Path | None) -> None:
 
     Differencing, averaging, membership, group presence, linkage with a public
     register, where k-anonymous tables are attacked too, and reconstruction by
-    linear programming (pip install 'dpsql[audit]'), on made-up people.
+    linear programming, on made-up people (in dpsql's clone: pip install
+    '.[audit]').
     """
     from dpsql.cli.audit import attack_text as run  # noqa: PLC0415 - opens engines
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dpsql.engine.spark.address import read_address
 from dpsql.errors import SourceFault
+from dpsql.installed_extra import install_extra
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
@@ -63,9 +64,7 @@ def opened_session(url: str, name: str) -> SparkSession:
             from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415
             from pyspark.sql.connect.session import SparkSession as Session  # noqa: PLC0415
     except ImportError:
-        raise SourceFault(
-            "a source on Spark needs pyspark", hint="pip install 'dpsql[spark]'"
-        ) from None
+        raise SourceFault("a source on Spark needs pyspark", hint=install_extra("spark")) from None
     for logger in _LOUD:
         logging.getLogger(logger).disabled = True
     is_set = False

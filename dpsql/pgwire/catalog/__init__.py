@@ -8,6 +8,9 @@
 | objects          | a schema's tables, columns and keys with OIDs                          |
 | catalog_database | the catalogue's rows as a worker loads them                            |
 | functions        | PostgreSQL's functions as macros                                       |
+| procedures       | names of functions, which are OIDs of type regproc                     |
+| duckdb_maps      | maps and lists of constants, as DuckDB binds them fastest              |
+| named_relations  | which relations a query names, and columns that every table has        |
 | to_duckdb        | PostgreSQL's syntax → DuckDB's                                         |
 | function_calls   | calls for which no macro can stand, and rows about who asks            |
 | allowlist        | the closed list of syntax and functions that a query may use           |

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from sqlglot import exp
 
+from dpsql.errors import Refused
+from dpsql.pgwire.catalog.procedures import is_procedure, name_of, procedure
 from dpsql.pgwire.codec.array import items
 from dpsql.pgwire.codec.parameter import BadValue
 
 NAMES: Final = {"to_regclass": "dpsql_class", "to_regtype": "dpsql_type"}
 """The function that names what has an OID, by the function that gives the OID."""
+_LENGTH: Final = re.compile(r"(?:varchar|char|bpchar)\(\d+\)")
 _VECTORS: Final = frozenset({"indkey", "indoption", "indclass", "indcollation", "proargtypes"})
 
 
@@ -28,25 +32,33 @@ def cast(node: exp.Cast) -> exp.Expr:
             return call("to_regnamespace" if is_text else "dpsql_space", inner)
         case "regrole":
             return call("pg_get_userbyid", inner)
-        case "regproc" | "regprocedure" | "regoper" | "regoperator" | "regconfig":
-            if is_text:
-                return exp.Literal.string(inner.name.rpartition(".")[2])
-            return exp.cast(inner, "VARCHAR")
+        case "regproc":
+            return procedure(inner)
+        case "regprocedure" | "regoper" | "regoperator" | "regconfig" | "regdictionary":
+            raise Refused(f"{kind} has no rule", hint="write the OID, or for functions x::regproc")
         case "oid" | "xid" | "cid":
             # oid::regclass::oid is the OID again, not the name that the inner cast gives here.
             return exp.cast(_number(inner), "BIGINT")
         case "text" | "varchar":
             return _text(inner)
+        case "char" | "bpchar":
+            # "char" has one byte; char is char(1), and bpchar has any length.
+            is_cut = kind == "char"
+            text = exp.cast(name_of(inner), "VARCHAR")
+            return exp.Left(this=text, expression=exp.Literal.number(1)) if is_cut else text
+        case _ if _LENGTH.fullmatch(kind):
+            length = exp.Literal.number(kind.partition("(")[2].rstrip(")"))
+            if kind.startswith("char"):
+                raise Refused("char(n) is filled with blanks here", hint="write x::varchar(10)")
+            return exp.Left(this=exp.cast(name_of(inner), "VARCHAR"), expression=length)
         case (
             "name"
-            | "char"
             | "cstring"
             | "unknown"
-            | "bpchar"
             | "information_schema.sql_identifier"
             | "information_schema.character_data"
         ):
-            return exp.cast(inner, "VARCHAR")
+            return exp.cast(name_of(inner), "VARCHAR")
         case "int2vector" | "int2[]" | "smallint[]":
             return exp.cast(inner, "SMALLINT[]") if not is_text else array(inner.name)
         case "_oid" | "oidvector":
@@ -74,6 +86,8 @@ def _object(inner: exp.Expr, by_name: str, by_oid: str) -> exp.Expr:
 def _text(inner: exp.Expr) -> exp.Expr:
     if isinstance(inner, exp.Anonymous) and inner.name in NAMES:
         return call(NAMES[inner.name], inner)
+    if is_procedure(inner):
+        return name_of(inner)
     if is_vector(inner):
         return call("array_to_string", inner, exp.Literal.string(" "))
     return exp.cast(inner, "VARCHAR")

@@ -20,9 +20,11 @@ from dpsql.pgwire.catalog.catalog_database import contents
 from dpsql.pgwire.catalog.column_types import columns
 from dpsql.pgwire.catalog.function_calls import Caller
 from dpsql.pgwire.catalog.functions import macros
+from dpsql.pgwire.catalog.named_relations import relation
 from dpsql.pgwire.catalog.objects import listed
+from dpsql.pgwire.catalog.procedures import with_names
 from dpsql.pgwire.catalog.relations import type_names
-from dpsql.pgwire.catalog.to_duckdb import relation, rewritten
+from dpsql.pgwire.catalog.to_duckdb import rewritten
 from dpsql.pgwire.codec.arrow_rows import ArrowRows
 from dpsql.pgwire.codec.oid import Column, oid_of
 from dpsql.pgwire.portal import Answer
@@ -187,7 +189,7 @@ class Reader:
         )
         if table.num_columns != len(columns):
             raise Refused("the columns of this question of the catalogue can't be told")
-        return Answer(columns, ArrowRows(table))
+        return Answer(columns, with_names(columns, ArrowRows(table)))
 
     def interrupt(self) -> None:
         """Cancel the query that runs, if one does; called from another thread."""

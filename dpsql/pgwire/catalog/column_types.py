@@ -231,7 +231,7 @@ class _Typing:
             case exp.Case():
                 arms = [arm.args["true"] for arm in node.args["ifs"]]
                 default = node.args.get("default")
-                return self._first([*arms, *([default] if default is not None else [])], scope)
+                return self._first([*([default] if default is not None else []), *arms], scope)
             case exp.Subquery() | exp.Query():
                 outputs = self.query(node, scope.ctes, scope)
                 return outputs[0][1] if outputs else "text"
@@ -248,7 +248,7 @@ class _Typing:
                 return self._item(node, scope)
             case exp.Neg():
                 return self.kind(node.this, scope)
-            case exp.Binary():
+            case exp.Binary() if not isinstance(node, exp.ArrayPosition):
                 return self._number(node, scope)
             case exp.Unnest() | exp.Explode():
                 inner = node.expressions[0] if node.expressions else node.this
@@ -290,4 +290,7 @@ class _Typing:
         kinds = [k for k in (self.kind(node, scope) for node in nodes) if k != "unknown"]
         if kinds and all(k in RANKED for k in kinds):
             return max(kinds, key=RANKED.index)
+        of_objects = [kind for kind in kinds if kind in {"oid", "regproc"}]
+        if of_objects and all(kind in of_objects or kind in RANKED for kind in kinds):
+            return min(of_objects)  # PostgreSQL prefers OIDs to numbers
         return kinds[0] if kinds else "text"

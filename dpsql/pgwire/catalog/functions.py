@@ -6,19 +6,20 @@ column of its own with the same name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final
 
 from sqlglot import exp
 
 from dpsql.pgwire.catalog import objects as o
+from dpsql.pgwire.catalog import procedures
+from dpsql.pgwire.catalog.duckdb_maps import list_of, map_of
 from dpsql.pgwire.catalog.relations import types
-from dpsql.pgwire.catalog.rows.system_rows import system_oids, system_types
+from dpsql.pgwire.catalog.rows.system_rows import keywords, system_oids, system_types
 from dpsql.pgwire.codec.oid import formatted
 from dpsql.pgwire.session_settings import SessionSettings
 
-_SEPARATOR: Final = "\x1f"
 VERSION: Final = "PostgreSQL 15.0 (dpsql), differentially private answers"
 
 _TRUE: Final = """
@@ -33,8 +34,7 @@ pg_is_other_temp_schema(_a) pg_is_in_recovery() pg_is_wal_replay_paused()
 pg_cancel_backend(_a) pg_terminate_backend(_a)
 """
 _NULL_TEXT: Final = """
-pg_get_expr(_a,_b) pg_get_expr(_a,_b,_c) pg_get_serial_sequence(_a,_b) pg_get_function_result(_a)
-pg_get_function_arguments(_a) pg_get_function_identity_arguments(_a)
+pg_get_expr(_a,_b) pg_get_expr(_a,_b,_c) pg_get_serial_sequence(_a,_b)
 pg_get_function_arg_default(_a,_b) pg_get_functiondef(_a) pg_get_triggerdef(_a)
 pg_get_triggerdef(_a,_b) pg_get_viewdef(_a) pg_get_viewdef(_a,_b) pg_get_statisticsobjdef(_a)
 pg_get_statisticsobjdef_columns(_a) pg_get_statisticsobjdef_expressions(_a)
@@ -53,7 +53,6 @@ _WRITTEN: Final = """
 pg_encoding_to_char(_a) := 'UTF8'
 pg_char_to_encoding(_a) := 6
 pg_client_encoding() := 'UTF8'
-pg_size_pretty(_a) := '0 bytes'
 pg_get_userbyid(_a) := CASE _a WHEN 10 THEN 'dpsql' ELSE 'unknown (OID=' || _a || ')' END
 current_schemas(_a) := CASE WHEN _a THEN ['pg_catalog', 'public'] ELSE ['public'] END
 array_lower(_a, _b) := CASE WHEN len(_a) > 0 THEN 1 ELSE NULL END
@@ -78,27 +77,14 @@ _RIGHTS: Final = {
 }
 """Words of rights that an analyst has, and parameters, by the function that tells of them."""
 
-_KEYWORDS: Final = """
-all analyse analyze and any array as asc asymmetric authorization between bigint binary bit
-boolean both case cast char character check coalesce collate collation column concurrently
-constraint create cross current_catalog current_date current_role current_schema current_time
-current_timestamp current_user dec decimal default deferrable desc distinct do else end except
-exists extract false fetch float for foreign freeze from full grant greatest group grouping having
-ilike in initially inner inout int integer intersect interval into is isnull join lateral leading
-least left like limit localtime localtimestamp national natural nchar none normalize not notnull
-null nullif numeric offset on only or order out outer overlaps overlay placing position precision
-primary real references returning right row select session_user setof similar smallint some
-substring symmetric table tablesample then time timestamp to trailing treat trim true union unique
-user using values varchar variadic verbose when where window with xmlattributes xmlconcat
-xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable
-"""
-"""PostgreSQL's keywords that are no names without quotes, or not everywhere."""
 _QUOTED: Final = {
-    "quote_ident(_a)": f"""CASE WHEN regexp_full_match(_a, '[a-z_][a-z0-9_$]*')
-        AND NOT list_contains(string_split('{" ".join(_KEYWORDS.split())}', ' '), _a) THEN _a
-        ELSE '"' || replace(_a, '"', '""') || '"' END""",
     "quote_nullable(_a)": """CASE WHEN _a IS NULL THEN 'NULL'
         ELSE '''' || replace(_a, '''', '''''') || '''' END""",
+    "pg_size_pretty(_a)": """CASE WHEN _a < 10240 THEN _a || ' bytes'
+        WHEN _a >> 9 < 20479 THEN ((_a >> 9) + 1) // 2 || ' kB'
+        WHEN _a >> 19 < 20479 THEN ((_a >> 19) + 1) // 2 || ' MB'
+        WHEN _a >> 29 < 20479 THEN ((_a >> 29) + 1) // 2 || ' GB'
+        ELSE ((_a >> 39) + 1) // 2 || ' TB' END""",
     "parse_ident(_a)": """list_transform(regexp_extract_all(_a, '"[^"]*"|[^.]+'), lambda _i_:
         CASE WHEN _i_[1] = '"' THEN _i_[2:-2] ELSE lower(_i_) END)""",
 }
@@ -118,14 +104,13 @@ def macros(seen: o.Listed) -> Mapping[str, str]:
     for line in _WRITTEN.strip().split("\n"):
         head, _, body = line.partition(" := ")
         _add(forms, head, body)
-    for head, body in (*_QUOTED.items(), *_of_dataset(seen)):
+    of_system = (*_QUOTED.items(), _quoting(), *procedures.macros())
+    for head, body in (*of_system, *_of_dataset(seen)):
         _add(forms, head, body)
     statements = {name: f"CREATE MACRO {name}" + ", ".join(forms[name]) for name in forms}
-    statements["pg_get_keywords"] = (
-        "CREATE MACRO pg_get_keywords() AS TABLE SELECT * FROM (VALUES "
-        "('select', 'R', false, 'reserved', 'requires AS')) "
-        "AS k(word, catcode, barelabel, catdesc, baredesc)"
-    )
+    words = ", ".join(f"unnest({list_of(column)}) AS {name}" for name, column in keywords().items())
+    typed = f"* REPLACE (CAST(barelabel AS BOOLEAN) AS barelabel) FROM (SELECT {words})"
+    statements["pg_get_keywords"] = f"CREATE MACRO pg_get_keywords() AS TABLE SELECT {typed}"
     for name, (right, parameters) in _RIGHTS.items():
         overloads = (f"({p}) AS regexp_matches(lower(_p), '{right}')" for p in parameters)
         statements[name] = f"CREATE MACRO {name}" + ", ".join(overloads)
@@ -145,12 +130,22 @@ def _add(forms: dict[str, list[str]], head: str, body: str) -> None:
     forms.setdefault(name, []).append(f"({rest} AS {body}")
 
 
+def _quoting() -> tuple[str, str]:
+    """quote_ident(), which knows the words that are no names, or not everywhere."""
+    kinds = zip(keywords()["word"], keywords()["catcode"], strict=True)
+    reserved = [word for word, kind in kinds if kind != "U"]
+    body = f"""CASE WHEN regexp_full_match(_a, '[a-z_][a-z0-9_$]*')
+        AND NOT list_contains({list_of(reserved)}, _a) THEN _a
+        ELSE '"' || replace(_a, '"', '""') || '"' END"""
+    return "quote_ident(_a)", body
+
+
 def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
     """Heads and bodies of the macros that depend on the schema; no column is named _a or _b."""
     listed = tuple(seen.tables.values())
     spaces = {"pg_catalog": o.PG_CATALOG, **{space.name: space.oid for space in seen.spaces}}
-    yield "to_regnamespace(_a)", f"{_map(spaces)}[replace(_a, '\"', '')]"
-    space_names = _map({oid: name for name, oid in spaces.items()})
+    yield "to_regnamespace(_a)", f"{map_of(spaces)}[replace(_a, '\"', '')]"
+    space_names = map_of({oid: name for name, oid in spaces.items()})
     yield "dpsql_space(_a)", f"coalesce({space_names}[CAST(_a AS BIGINT)], CAST(_a AS VARCHAR))"
     # Relations of information_schema have the last OIDs before those of a dataset.
     standard = f"CAST(_a AS BIGINT) BETWEEN {o.STANDARD} AND {o.FIRST_OID - 1}"
@@ -160,47 +155,30 @@ def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
     yield "pg_table_is_visible(_a)", shown
     settings = SessionSettings({})
     known = {name.lower(): settings[name] for name in settings}
-    yield "current_setting(_a)", f"{_map(known)}[lower(_a)]"
-    yield "current_setting(_a, _b)", f"{_map(known)}[lower(_a)]"
+    yield "current_setting(_a)", f"{map_of(known)}[lower(_a)]"
+    yield "current_setting(_a, _b)", f"{map_of(known)}[lower(_a)]"
     yield "version()", exp.Literal.string(VERSION).sql("duckdb")
     comments = {(t.oid, 0): t.comment for t in listed if t.comment}
     comments |= {(t.oid, c.position): c.comment for t in listed for c in t.columns if c.comment}
     keyed = {f"{oid}.{position}": text for (oid, position), text in comments.items()}
-    yield "obj_description(_a)", f"{_map(keyed)}[_a || '.0']"
-    yield "obj_description(_a, _b)", f"{_map(keyed)}[_a || '.0']"
-    yield "col_description(_a, _b)", f"{_map(keyed)}[_a || '.' || _b]"
-    constraints, indexes, names = {}, {}, {}
-    for table in listed:
-        names[table.oid], full = table.description, f"{table.space.name}.{table.name}"
-        if table.key is not None:
-            columns = ", ".join(table.columns[n - 1].name for n in table.key.positions)
-            constraints[table.key.oid] = f"PRIMARY KEY ({columns})"
-            indexes[table.key.index_oid] = (
-                f"CREATE UNIQUE INDEX {table.key.name} ON {full} USING btree ({columns})"
-            )
-            names[table.key.index_oid] = table.key.name
-        for foreign in table.references:
-            other = seen.tables[foreign.to]
-            column, to = table.columns[foreign.position - 1], other.columns[foreign.to_position - 1]
-            target = f"{other.description}({to.name})"
-            constraints[foreign.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {target}"
-    for head in ("pg_get_constraintdef(_a)", "pg_get_constraintdef(_a, _b)"):
-        yield head, f"{_map(constraints, 0)}[CAST(_a AS BIGINT)]"
-    whole = f"{_map(indexes, 0)}[CAST(_a AS BIGINT)]"
-    yield "pg_get_indexdef(_a)", whole
-    part = f"CASE WHEN _b = 0 THEN {whole} ELSE {_index_columns(listed)} END"
-    yield "pg_get_indexdef(_a, _b, _c)", part
+    yield "obj_description(_a)", f"{map_of(keyed)}[_a || '.0']"
+    yield "obj_description(_a, _b)", f"{map_of(keyed)}[_a || '.0']"
+    yield "col_description(_a, _b)", f"{map_of(keyed)}[_a || '.' || _b]"
+    yield from _of_definitions(seen)
+    names = {table.oid: table.description for table in listed}
+    names |= {table.key.index_oid: table.key.name for table in listed if table.key is not None}
     oids = _inverse(names) | {
         f"{t.space.name}.{t.name}": t.oid for t in listed if t.space.oid != o.PUBLIC
     }
     catalogue = system_oids()
     plain = "regexp_replace(replace(_a, '\"', ''), '^([^.]+[.])?(public|pg_catalog)[.]', '')"
-    yield "to_regclass(_a)", f"{_map({**catalogue, **oids})}[{plain}]"
+    yield "to_regclass(_a)", f"{map_of({**catalogue, **oids})}[{plain}]"
     all_names = {**{oid: name for name, oid in catalogue.items()}, **names}
-    yield "dpsql_class(_a)", f"coalesce({_map(all_names)}[CAST(_a AS BIGINT)], CAST(_a AS VARCHAR))"
+    named = f"{map_of(all_names)}[CAST(_a AS BIGINT)]"
+    yield "dpsql_class(_a)", f"coalesce({named}, CAST(_a AS VARCHAR))"
     type_names = _type_names(listed)
-    yield "to_regtype(_a)", f"{_map(_inverse(type_names) | _type_oids())}[{plain}]"
-    shown = f"{_map(type_names)}[CAST(_a AS BIGINT)]"
+    yield "to_regtype(_a)", f"{map_of(_inverse(type_names) | _type_oids())}[{plain}]"
+    shown = f"{map_of(type_names)}[CAST(_a AS BIGINT)]"
     named = f"coalesce({shown}, CAST(_a AS VARCHAR))"
     yield "dpsql_type(_a)", f"CASE WHEN _a = 0 THEN '-' ELSE {named} END"
     yield (
@@ -209,8 +187,39 @@ def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
         WHEN _a = 1700 AND _b >= 4
         THEN 'numeric(' || ((_b - 4) >> 16) || ',' || ((_b - 4) & 65535) || ')'
         WHEN _a = 1043 AND _b >= 4 THEN 'character varying(' || (_b - 4) || ')'
+        WHEN _a = 1042 AND _b >= 4 THEN 'character(' || (_b - 4) || ')'
+        WHEN _a IN (1560, 1562) AND _b >= 0 THEN {shown} || '(' || _b || ')'
+        WHEN _a IN (1083, 1114, 1184, 1266) AND _b >= 0
+        THEN regexp_replace({shown}, '^(timestamp|time)', '\\1(' || _b || ')')
         ELSE coalesce({shown}, '???') END""",
     )
+
+
+def _of_definitions(seen: o.Listed) -> Iterator[tuple[str, str]]:
+    """The macros that write down constraints and indexes."""
+    listed = tuple(seen.tables.values())
+    constraints: dict[int, str] = {}
+    indexes: dict[int, str] = {}
+    pretty: dict[int, str] = {}
+    for table in listed:
+        if table.key is not None:
+            columns = ", ".join(table.columns[n - 1].name for n in table.key.positions)
+            constraints[table.key.oid] = f"PRIMARY KEY ({columns})"
+            head, tail = f"CREATE UNIQUE INDEX {table.key.name} ON ", f" USING btree ({columns})"
+            indexes[table.key.index_oid] = f"{head}{table.space.name}.{table.name}{tail}"
+            pretty[table.key.index_oid] = f"{head}{table.description}{tail}"
+        for foreign in table.references:
+            other = seen.tables[foreign.to]
+            column, to = table.columns[foreign.position - 1], other.columns[foreign.to_position - 1]
+            target = f"{other.description}({to.name})"
+            constraints[foreign.oid] = f"FOREIGN KEY ({column.name}) REFERENCES {target}"
+    for head in ("pg_get_constraintdef(_a)", "pg_get_constraintdef(_a, _b)"):
+        yield head, f"{map_of(constraints, 0)}[CAST(_a AS BIGINT)]"
+    whole, short = (f"{map_of(of, 0)}[CAST(_a AS BIGINT)]" for of in (indexes, pretty))
+    yield "pg_get_indexdef(_a)", whole
+    part = f"""CASE WHEN _b <> 0 THEN {_index_columns(listed)}
+        WHEN _c THEN {short} ELSE {whole} END"""
+    yield "pg_get_indexdef(_a, _b, _c)", part
 
 
 def _type_names(listed: tuple[o.Table, ...]) -> Mapping[int, str]:
@@ -232,7 +241,7 @@ def _index_columns(listed: tuple[o.Table, ...]) -> str:
         if t.key is not None
         for n, position in enumerate(t.key.positions, 1)
     }
-    return f"{_map(names)}[_a || '.' || _b]"
+    return f"{map_of(names)}[_a || '.' || _b]"
 
 
 def _written(oid: int, name: str) -> str:
@@ -255,27 +264,3 @@ def type_oid(name: str) -> int | None:
 def _type_oids() -> dict[str, int]:
     short = {kind.name: kind.oid for kind in types().values()}
     return short | {_written(kind.oid, kind.name): kind.oid for kind in types().values()}
-
-
-def _map(values: Mapping[str, object] | Mapping[int, object], none: str | int = "") -> str:
-    """A MAP of constants; where `values` is empty, `none` is a key, so that keys have a type."""
-    if not values:
-        return f"MAP {{{_constant(none)}: CAST(NULL AS VARCHAR)}}"
-    return f"MAP({_list(list(values))}, {_list(list(values.values()))})"
-
-
-def _list(items: Sequence[object]) -> str:
-    """A list of constants as one text, which is split: DuckDB binds that five times as fast."""
-    texts = list(map(str, items))
-    if any(_SEPARATOR in text for text in texts):
-        return f"[{', '.join(map(_constant, items))}]"
-    whole = exp.Literal.string(_SEPARATOR.join(texts)).sql("duckdb")
-    split = f"string_split({whole}, '{_SEPARATOR}')"
-    are_numbers = all(isinstance(item, int) for item in items)
-    return f"CAST({split} AS BIGINT[])" if are_numbers else split
-
-
-def _constant(value: object) -> str:
-    if isinstance(value, int):
-        return f"CAST({value} AS BIGINT)"
-    return exp.Literal.string(str(value)).sql("duckdb")

@@ -34,6 +34,7 @@ _STORED: Final = {
     "int4": "INTEGER",
     "int2": "SMALLINT",
     "oid": "BIGINT",
+    "regproc": "BIGINT",
     "xid": "BIGINT",
     "bool": "BOOLEAN",
     "float4": "FLOAT",
@@ -74,8 +75,6 @@ class Attribute:
         """The type of DuckDB's that the column has there."""
         if self.type.startswith("_"):
             return _STORED.get(self.type[1:], "VARCHAR") + "[]"
-        if self.name == "aggfnoid":
-            return "BIGINT"  # a function's name, as which others are stored, isn't unique here
         return _STORED.get(self.type, "VARCHAR")
 
     @property

@@ -12,6 +12,7 @@ _RETURNS: Final = {
     "bool": "pg_table_is_visible pg_type_is_visible pg_function_is_visible "
     "pg_collation_is_visible pg_relation_is_publishable has_schema_privilege has_table_privilege "
     "has_database_privilege has_column_privilege has_any_column_privilege pg_is_in_recovery "
+    "pg_is_wal_replay_paused "
     "pg_is_other_temp_schema bool_and bool_or every pg_has_role pg_try_advisory_lock "
     "has_function_privilege pg_index_column_has_property pg_cancel_backend pg_terminate_backend",
     "int4": "array_upper array_lower array_length generate_subscripts pg_backend_pid length "
@@ -21,6 +22,7 @@ _RETURNS: Final = {
     "_name": "current_schemas",
     "oid": "pg_my_temp_schema",
     "regclass": "to_regclass",
+    "regproc": "to_regproc",
     "regtype": "to_regtype pg_typeof",
     "json": "json_build_object to_json row_to_json json_agg",
     "jsonb": "jsonb_build_object jsonb_agg",

@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.errors import Refused
 from dpsql.pgwire.catalog.allowlist import NAMED
 from dpsql.pgwire.catalog.cast import NAMES, array, call, cast, is_vector
 from dpsql.pgwire.catalog.function_calls import (
@@ -19,7 +20,8 @@ from dpsql.pgwire.catalog.function_calls import (
     select_values,
     zipped,
 )
-from dpsql.pgwire.catalog.relations import Relation, relations
+from dpsql.pgwire.catalog.named_relations import order_by_oids, relation, select_table_oids
+from dpsql.pgwire.catalog.procedures import compared, is_procedure, mark_aliases, name_of
 from dpsql.pgwire.sql.column_labels import label
 from dpsql.plan.expression import Literal
 
@@ -39,18 +41,19 @@ _SIGNS: Final = {
 _SPACES: Final = frozenset({"pg_catalog", "information_schema"})
 _NAMED_CALLS: Final = frozenset({"array_agg", "concat", "concat_ws", "format", "string_agg"})
 """Functions whose calls have nodes of their own, but not behind the name of a schema."""
-_PROCEDURES: Final = frozenset(
-    a.name for r in relations().values() for a in r.attributes if a.type == "regproc"
-) - {"aggfnoid"}
+_COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
 _OF_ROWS: Final = frozenset({"xmin", "xmax", "cmin", "cmax"})
 
 
 def rewritten(tree: exp.Expr, values: Mapping[str, Literal], caller: Caller) -> exp.Expr:
     """A copy of `tree` that DuckDB runs, with the parameters' `values` in it."""
     copy = tree.copy()
-    select_values(copy)
-    _name_columns(copy)
     ctes = {cte.alias.lower() for cte in copy.find_all(exp.CTE)}
+    select_values(copy)
+    select_table_oids(copy, ctes)
+    order_by_oids(copy)
+    mark_aliases(copy)
+    _name_columns(copy)
 
     def bottom_up(node: exp.Expr) -> exp.Expr:
         for child in list(node.iter_expressions()):
@@ -84,19 +87,6 @@ def _name_columns(tree: exp.Expr) -> None:
                 item.replace(exp.alias_(item.copy(), name))
 
 
-def relation(table: exp.Table, ctes: set[str]) -> Relation | None:
-    """The relation of the catalogue that `table` names, None if it names none.
-
-    `ctes` are the names of WITH queries, in lower case, which hide relations of pg_catalog.
-    """
-    if not isinstance(table.this, exp.Identifier):
-        return None
-    space, name = table.text("db").lower(), table.name.lower()
-    if space:
-        return relations().get((space, name))
-    return None if name in ctes else relations().get(("pg_catalog", name))
-
-
 def _node(
     node: exp.Expr, values: Mapping[str, Literal], caller: Caller, ctes: set[str]
 ) -> exp.Expr:
@@ -123,10 +113,10 @@ def _node(
             first = 0 if is_vector(node.this) else 1
             indexes = [_subscript(index, first) for index in node.expressions]
             return exp.Bracket(this=node.this, expressions=indexes, offset=1)
-        case exp.EQ() | exp.NEQ() if _is_procedure(node.this) or _is_procedure(node.expression):
-            return _of_procedure(node)
-        case exp.EQ() | exp.NEQ() if isinstance(node.expression, exp.Any | exp.All):
-            return _quantified(node)
+        case exp.DPipe() | exp.Concat() | exp.ConcatWs():
+            return _joined(node)
+        case exp.Predicate() if isinstance(node, _COMPARISONS):
+            return _compared(node)
         case exp.CurrentDatabase() | exp.CurrentCatalog():
             return exp.Literal.string(caller.database)
         case exp.CurrentUser() | exp.SessionUser():
@@ -188,12 +178,8 @@ def _column(node: exp.Column, caller: Caller) -> exp.Expr:
                 return exp.Literal.string(caller.analyst)
             case "current_schema":
                 return exp.Literal.string("public")
-            case "tableoid":
-                return exp.Literal.number(0)
             case _:
                 return node
-    elif node.name.lower() == "tableoid":
-        return exp.Literal.number(1259)
     return node
 
 
@@ -257,9 +243,30 @@ def _operation(sign: str, left: exp.Expr, right: exp.Expr) -> exp.Expr | None:
             return None
 
 
-def _is_procedure(node: exp.Expr) -> bool:
-    """Whether `node` is a column of type regproc: functions by name here, by OID in PostgreSQL."""
-    return isinstance(node, exp.Column) and node.name.lower() in _PROCEDURES
+def _compared(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Like | exp.ILike):
+        return node if isinstance(node.parent, exp.Escape) else _like(node)
+    if is_procedure(node.this) or is_procedure(node.args.get("expression")):
+        return compared(node)
+    is_quantified = isinstance(node.args.get("expression"), exp.Any | exp.All)
+    return _quantified(node) if is_quantified else node
+
+
+def _joined(node: exp.Expr) -> exp.Expr:
+    """Texts that are joined, in which functions stand by name."""
+    for part in list(node.iter_expressions()):
+        part.replace(name_of(part))
+    return node
+
+
+def _like(node: exp.Expr) -> exp.Expr:
+    """LIKE with PostgreSQL's escape, a backslash; DuckDB has none."""
+    pattern = node.expression
+    if isinstance(pattern, exp.Literal) and "\\" not in pattern.name:
+        return node
+    if isinstance(pattern, exp.Any | exp.All):
+        raise Refused("LIKE ANY has no answer here", hint="write a LIKE … OR a LIKE …")
+    return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
 
 
 def _cast(node: exp.Cast, caller: Caller) -> exp.Expr:
@@ -267,20 +274,6 @@ def _cast(node: exp.Cast, caller: Caller) -> exp.Expr:
     if isinstance(other, exp.Anonymous) and other.name == "pg_get_userbyid":
         return role_name(other, caller)
     return other
-
-
-def _of_procedure(node: exp.Expr) -> exp.Expr:
-    """A comparison of a function's OID, for which the rows have its name."""
-    for name, other in ((node.this, node.expression), (node.expression, node.this)):
-        if _is_procedure(name) and _is_oid(other):
-            other.set("this", exp.to_identifier("proname"))
-    if node.expression.name == "0":
-        node.set("expression", exp.Literal.string("-"))
-    return node
-
-
-def _is_oid(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Column) and node.name.lower() == "oid"
 
 
 def _subscript(position: exp.Expr, first: int) -> exp.Expr:

@@ -8,6 +8,7 @@
 | prepare_statement | PREPARE and EXECUTE of SQL                                              |
 | translate         | PostgreSQL's dialect → the pipeline's, with positions and column names  |
 | grammar           | PostgreSQL's grammar, with function calls as they are written           |
+| interval_literal  | lengths of time as PostgreSQL writes them                               |
 | semantics         | a statement as PostgreSQL means it: one pass for each construct         |
 | types             | PostgreSQL's types of a statement's columns, expressions and parameters |
 | column_labels     | PostgreSQL's names of columns without a name                            |

@@ -56,8 +56,8 @@ def label(item: exp.Expr) -> str:
         case exp.Subquery():
             inner_labels = labels(item.this)
             return inner_labels[0] if inner_labels else _UNKNOWN
-        case exp.Exists():
-            return "exists"
+        case exp.Exists() | exp.ArrayPosition():
+            return "exists" if isinstance(item, exp.Exists) else "array_position"
         case exp.Boolean():
             return "bool"
         case exp.Anonymous():

@@ -7,10 +7,14 @@ from typing import Final
 
 from dpsql.pgwire.catalog import objects as o
 from dpsql.pgwire.catalog.relations import Row
+from dpsql.pgwire.catalog.rows.system_rows import procedure_oids
 
 _ROLE: Final = 1260
+_TYPES: Final = 1247
 _CLASS: Final = 1259
 _CONSTRAINT: Final = 2606
+_NAMESPACE: Final = 2615
+_TRIGGER: Final = 2620
 """OIDs of the relations of pg_catalog whose rows depend on each other."""
 
 _TYPE: Final = {
@@ -20,7 +24,7 @@ _TYPE: Final = {
     "typispreferred": False,
     "typisdefined": True,
     "typdelim": ",",
-    **dict.fromkeys(("typmodin", "typmodout", "typanalyze"), "-"),
+    **dict.fromkeys(("typmodin", "typmodout"), 0),
     "typalign": "d",
     "typstorage": "x",
     "typnotnull": False,
@@ -39,15 +43,24 @@ def dependent_rows(table: o.Table, known: Mapping[str, o.Table]) -> Iterator[tup
         yield "pg_rewrite", {**rule, "ev_enabled": "O", "is_instead": True}
     of = {"dbid": o.DATABASE, "classid": _CLASS, "objid": table.oid, "objsubid": 0}
     yield "pg_shdepend", {**of, "refclassid": _ROLE, "refobjid": o.READER, "deptype": "a"}
+    own = (_CLASS, table.oid)
+    yield "pg_depend", _dependency(own, (_NAMESPACE, table.space.oid), "n")
+    yield "pg_depend", _dependency((_TYPES, table.type_oid), own, "i")
+    yield "pg_depend", _dependency((_TYPES, table.array_oid), (_TYPES, table.type_oid), "i")
     if table.key is not None:
-        key = table.key
-        yield "pg_depend", _dependency((_CLASS, key.index_oid), (_CONSTRAINT, key.oid), "i")
+        constraint = (_CONSTRAINT, table.key.oid)
+        yield "pg_depend", _dependency((_CLASS, table.key.index_oid), constraint, "i")
+        for position in table.key.positions:
+            yield "pg_depend", _dependency(constraint, own, "a", position)
     for reference in table.references:
-        to = known[reference.to]
-        yield from _triggers(table, reference, to)
+        to, constraint = known[reference.to], (_CONSTRAINT, reference.oid)
+        yield "pg_depend", _dependency(constraint, own, "a", reference.position)
+        yield "pg_depend", _dependency(constraint, (_CLASS, to.oid), "n", reference.to_position)
         if to.key is not None:
-            index = (_CLASS, to.key.index_oid)
-            yield "pg_depend", _dependency((_CONSTRAINT, reference.oid), index, "n")
+            yield "pg_depend", _dependency(constraint, (_CLASS, to.key.index_oid), "n")
+        for name, row in _triggers(table, reference, to):
+            yield name, row
+            yield "pg_depend", _dependency((_TRIGGER, row["oid"]), constraint, "i")
 
 
 def _types(table: o.Table) -> Iterator[tuple[str, Row]]:
@@ -57,10 +70,12 @@ def _types(table: o.Table) -> Iterator[tuple[str, Row]]:
     many = {"oid": table.array_oid, "typname": f"_{table.name}", "typtype": "b"}
     many |= {"typcategory": "A", "typrelid": 0, "typelem": table.type_oid, "typarray": 0}
     for row, prefix in ((own, "record"), (many, "array")):
-        functions = {f"typ{of}put": f"{prefix}_{of}" for of in ("in", "out")}
-        functions |= {"typreceive": f"{prefix}_recv", "typsend": f"{prefix}_send"}
-        subscript = "array_subscript_handler" if prefix == "array" else "-"
-        at = {"typnamespace": table.space.oid, "typsubscript": subscript}
+        names = {f"typ{of}put": f"{prefix}_{of}" for of in ("in", "out")}
+        names |= {"typreceive": f"{prefix}_recv", "typsend": f"{prefix}_send"}
+        names["typsubscript"] = "array_subscript_handler" if prefix == "array" else "-"
+        names["typanalyze"] = "array_typanalyze" if prefix == "array" else "-"
+        functions = {column: procedure_oids()[name][0] for column, name in names.items()}
+        at = {"typnamespace": table.space.oid}
         yield "pg_type", {**_TYPE, **row, **functions, **at}
 
 
@@ -101,10 +116,13 @@ def _triggers(table: o.Table, reference: o.ForeignKey, to: o.Table) -> Iterator[
         )
 
 
-def _dependency(of: tuple[int, int], on: tuple[int, int], kind: str) -> Row:
+def _dependency(of: tuple[int, object], on: tuple[int, int], kind: str, position: int = 0) -> Row:
     """A row of pg_depend; both objects are OIDs of a relation of pg_catalog and of one of its rows.
+
+    `position` is that of the column on which the first object depends, 0 if it is the whole.
 
     A foreign key depends on the index of the key that it refers to, which depends on its key.
     """
     first = {"classid": of[0], "objid": of[1], "objsubid": 0}
-    return {**first, "refclassid": on[0], "refobjid": on[1], "refobjsubid": 0, "deptype": kind}
+    second = {"refclassid": on[0], "refobjid": on[1], "refobjsubid": position}
+    return {**first, **second, "deptype": kind}

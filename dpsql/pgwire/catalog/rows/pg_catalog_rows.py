@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from dpsql.pgwire.catalog import objects as o
-from dpsql.pgwire.catalog.relations import Row, Type, types
-from dpsql.pgwire.catalog.rows.pg_catalog_table_rows import ALIGNED, table_rows
+from dpsql.pgwire.catalog.relations import Row
+from dpsql.pgwire.catalog.rows.pg_catalog_table_rows import table_rows
 from dpsql.pgwire.session_settings import SessionSettings
 
 _SPACES: Final = (
@@ -15,7 +15,6 @@ _SPACES: Final = (
     (o.STANDARD, "information_schema"),
     (o.TOAST, "pg_toast"),
 )
-_TEXT_ONLY: Final = frozenset({"aclitem", "gtsvector"})
 
 
 def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
@@ -24,8 +23,6 @@ def rows(listed: o.Listed) -> Iterator[tuple[str, Row]]:
     yield from (("pg_namespace", {"oid": n, "nspname": s, "nspowner": o.OWNER}) for n, s in spaces)
     yield from _database_and_roles(listed.dataset)
     yield from _own_connection(listed.dataset)
-    for kind in types().values():
-        yield "pg_type", _type(kind)
     tables = listed.tables.values()
     referenced = {listed.tables[f.to].oid for table in tables for f in table.references}
     for table in tables:
@@ -95,23 +92,3 @@ def _own_connection(dataset: str) -> Iterator[tuple[str, Row]]:
     yield "pg_stat_gssapi", {"gss_authenticated": False, "encrypted": False}
     for name in ("Etc/UTC", "GMT", "UTC", "Zulu"):
         yield "pg_timezone_names", {"name": name, "abbrev": "UTC", "is_dst": False}
-
-
-def _type(kind: Type) -> Row:
-    r = kind.row
-    head = ("oid", "typname", "typnamespace", "typowner", "typlen", "typbyval", "typtype")
-    tail = ("typcategory", "typispreferred", "typisdefined", "typdelim", "typrelid", "typelem")
-    rest = ("typarray", "typinput", "typoutput", "typnotnull", "typbasetype", "typtypmod")
-    last = ("typndims", "typcollation")
-    columns = dict(zip((*head, *tail, *rest, *last), r, strict=True))
-    is_array = kind.name.startswith("_")
-    # Functions of one type have one prefix: date_in and date_recv, but int8in and int8recv.
-    prefix, is_binary = str(columns["typinput"]).removesuffix("in"), kind.name not in _TEXT_ONLY
-    return columns | {
-        "typsubscript": "array_subscript_handler" if is_array else "-",
-        "typreceive": prefix + "recv" if is_binary else "-",
-        "typsend": prefix + "send" if is_binary else "-",
-        **dict.fromkeys(("typmodin", "typmodout", "typanalyze"), "-"),
-        "typalign": ALIGNED.get(kind.size, "i"),
-        "typstorage": "p" if kind.size > 0 else "x",
-    }

@@ -15,6 +15,15 @@ ALIGNED: Final = {1: "c", 2: "s", 4: "i", 8: "d"}
 """The value of pg_type.typalign by a type's size in bytes."""
 
 _UNKNOWN_ROWS: Final = -1.0
+_OF_THE_SYSTEM: Final = (
+    (-6, "tableoid", 26, 4),
+    (-5, "cmax", 29, 4),
+    (-4, "xmax", 28, 4),
+    (-3, "cmin", 29, 4),
+    (-2, "xmin", 28, 4),
+    (-1, "ctid", 27, 6),
+)
+"""Position, name, type and size of the columns that each table of PostgreSQL has."""
 
 
 def table_rows(
@@ -40,6 +49,8 @@ def table_rows(
     )
     yield from _listed(table, has_key=has_key, has_triggers=has_triggers)
     yield from dependent_rows(table, known)
+    if not table.is_view:
+        yield from (("pg_attribute", row) for row in _system_columns(table.oid))
     for column in table.columns:
         yield "pg_attribute", _attribute(table.oid, column)
         if column.comment:
@@ -137,6 +148,34 @@ def _attribute(oid: int, column: o.Column, position: int = 0) -> Row:
         "attinhcount": 0,
         "attcollation": column.collation,
     }
+
+
+def _system_columns(oid: int) -> Iterator[Row]:
+    for position, name, kind, size in _OF_THE_SYSTEM:
+        yield {
+            "attrelid": oid,
+            "attname": name,
+            "atttypid": kind,
+            "attstattarget": 0,
+            "attlen": size,
+            "attnum": position,
+            "attndims": 0,
+            "attcacheoff": -1,
+            "atttypmod": -1,
+            "attbyval": size == 4,
+            "attalign": "i" if size == 4 else "s",
+            "attstorage": "p",
+            "attcompression": "",
+            "attnotnull": True,
+            "atthasdef": False,
+            "atthasmissing": False,
+            "attidentity": "",
+            "attgenerated": "",
+            "attisdropped": False,
+            "attislocal": True,
+            "attinhcount": 0,
+            "attcollation": 0,
+        }
 
 
 def _key(table: o.Table, key: o.Key) -> Iterator[tuple[str, Row]]:

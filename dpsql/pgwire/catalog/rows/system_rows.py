@@ -7,6 +7,7 @@ recorded. The rows hold nothing of a dataset.
 from __future__ import annotations
 
 import zipfile
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -17,9 +18,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dpsql.pgwire.catalog.objects import STANDARD
+from dpsql.pgwire.catalog.relations import types_by_oid
 
+SIGNATURES: Final = "signatures"
+"""The name of the file that has the arguments and the result of each function, by its OID."""
 DATABASE: Final = "\x01"
 """What the recorded rows have for the name of the database."""
+KEYWORDS: Final = "pg_get_keywords"
+"""The name of the file that has the rows of that function."""
 _BTREE: Final = 403
 """The OID of the access method by which keys are indexed."""
 
@@ -33,7 +39,9 @@ def system_oids() -> Mapping[str, int]:
 @cache
 def system_types() -> Mapping[int, str]:
     """Names of the types that aren't base types, as of a relation's rows and of ranges, by OID."""
+    base = types_by_oid()
     rows = _rows("pg_type", "oid", "typname", "typelem", "typnamespace")
+    rows = [row for row in rows if row["oid"] not in base]
     names = {
         row["oid"]: ("information_schema." if row["typnamespace"] == STANDARD else "")
         + row["typname"]
@@ -51,6 +59,44 @@ def operator_classes() -> Mapping[int, int]:
     return {r["opcintype"]: r["oid"] for r in rows if r["opcdefault"] and r["opcmethod"] == _BTREE}
 
 
+@cache
+def procedures() -> Mapping[int, str]:
+    """How PostgreSQL writes each function by its OID: one that is overloaded, with its schema."""
+    rows = _rows("pg_proc", "oid", "proname", "pronamespace")
+    visible = Counter(row["proname"] for row in rows if row["pronamespace"] != STANDARD)
+    names = {0: "-"}
+    for row in rows:
+        space = "information_schema." if row["pronamespace"] == STANDARD else "pg_catalog."
+        is_unique = row["pronamespace"] != STANDARD and visible[row["proname"]] == 1
+        names[row["oid"]] = row["proname"] if is_unique else space + row["proname"]
+    return names
+
+
+@cache
+def procedure_oids() -> Mapping[str, tuple[int, ...]]:
+    """OIDs of the functions of each name, as those of information_schema with their schema."""
+    oids: dict[str, tuple[int, ...]] = {"-": (0,)}
+    for oid, name in procedures().items():
+        plain = name.removeprefix("pg_catalog.")
+        oids[plain] = (*oids.get(plain, ()), oid) if oid else (0,)
+    return oids
+
+
+@cache
+def keywords() -> Mapping[str, list[Any]]:
+    """The columns of pg_get_keywords()."""
+    columns: Mapping[str, list[Any]] = _recorded()[KEYWORDS].to_pydict()
+    return columns
+
+
+@cache
+def signatures() -> Mapping[str, Mapping[int, str | None]]:
+    """What each function gives that writes down functions, by the OID of those."""
+    columns = _recorded()[SIGNATURES].to_pydict()
+    oids = columns.pop("oid")
+    return {name: dict(zip(oids, texts, strict=True)) for name, texts in columns.items()}
+
+
 def _rows(name: str, *columns: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = _recorded()[f"pg_catalog__{name}"].select(columns).to_pylist()
     return rows
@@ -58,7 +104,11 @@ def _rows(name: str, *columns: str) -> list[dict[str, Any]]:
 
 def system_tables(dataset: str) -> Mapping[str, pa.Table]:
     """The rows by the relation's stored name; columns that are NULL in all rows are left out."""
-    return {name: _of_dataset(table, dataset) for name, table in _recorded().items()}
+    return {
+        name: _of_dataset(table, dataset)
+        for name, table in _recorded().items()
+        if name not in {KEYWORDS, SIGNATURES}
+    }
 
 
 def _of_dataset(table: pa.Table, dataset: str) -> pa.Table:

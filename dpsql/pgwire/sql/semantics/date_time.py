@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from typing import Final
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import Token
 
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, Span
+from dpsql.pgwire.sql.interval_literal import lengths
 from dpsql.pgwire.sql.semantics.to_char import written_moment
 from dpsql.pgwire.sql.types.expression_types import Typing
 from dpsql.pgwire.sql.types.pg_type import TIMESTAMPS
@@ -20,21 +20,17 @@ from dpsql.pgwire.sql.types.pg_type import TIMESTAMPS
 Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 
 _SECONDS: Final = re.compile(r"(?:s|secs?|seconds?|ms|msecs?|milliseconds?)$", re.IGNORECASE)
-_LENGTH: Final = re.compile(r"\s*[+-]?\d+(?:\.\d+)?(?:\s*[a-z]+)?\s*", re.IGNORECASE)
 
 
 def check_lengths(words: list[Token]) -> None:
-    """Refuse an interval of several units, of which the parser would read the first alone."""
-    for first, second in pairwise(words):
-        if (
-            first.token_type is TokenType.INTERVAL
-            and second.token_type is TokenType.STRING
-            and not _LENGTH.fullmatch(second.text)
-        ):
+    """Refuse an interval that isn't written as numbers with their units."""
+    for index, constants in lengths(words):
+        if constants is None:
+            word = words[index]
             raise Refused(
-                "a length of time has one number and one unit here",
-                at=Span(second.start, second.end + 1),
-                hint="write + INTERVAL '1 day' + INTERVAL '2 hours'",
+                "a length of time has numbers with their units here",
+                at=Span(word.start, word.end + 1),
+                hint="write INTERVAL '1 day 2 hours', or INTERVAL 'P1DT2H'",
             )
 
 

@@ -1,0 +1,92 @@
+"""Lengths of time as PostgreSQL writes them, `1 mon`, `2 hrs 5 min` or `P1M`, by full units."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+_SHORT: Final = {
+    "microsecond": "us usec usecs microsecond microseconds",
+    "millisecond": "ms msec msecs millisecond milliseconds",
+    "second": "s sec secs second seconds",
+    "minute": "m min mins minute minutes",
+    "hour": "h hr hrs hour hours",
+    "day": "d day days",
+    "week": "w week weeks",
+    "month": "mon mons month months",
+    "year": "y yr yrs year years",
+    "decade": "dec decs decade decades",
+    "century": "c cent century centuries",
+    "millennium": "mil mils millennium millennia",
+}
+_UNITS: Final = {short: unit for unit, written in _SHORT.items() for short in written.split()}
+_PART: Final = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-z]+)", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"\s*[+-]?\d+(?:\.\d+)?\s*")
+_ISO: Final = re.compile(
+    r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
+)
+_OF_ISO: Final = ("year", "month", "week", "day", "hour", "minute", "second")
+
+
+def parts(written: str) -> list[str] | None:
+    """The length `written` as parts of one number and one unit, None if it isn't of such parts."""
+    if _NUMBER.fullmatch(written):
+        return [f"{written.strip()} second"]
+    iso = _ISO.fullmatch(written.strip())
+    if iso is not None:
+        named = zip(iso.groups(), _OF_ISO, strict=True)
+        return [f"{number} {unit}" for number, unit in named if number is not None] or None
+    pairs, end = [], 0
+    while (part := _PART.match(written, end)) is not None:
+        unit = _UNITS.get(part[2].lower())
+        if unit is None:
+            return None
+        pairs.append(f"{part[1]} {unit}")
+        end = part.end()
+    return pairs if pairs and not written[end:].strip() else None
+
+
+def lengths(words: list[Token]) -> list[tuple[int, list[str] | None]]:
+    """Indexes of the constants behind INTERVAL, and their parts.
+
+    Of `INTERVAL '1' DAY`, whose unit is a word of its own, the constant has to be a number.
+    """
+    listed = []
+    for index, word in enumerate(words[1:], 1):
+        behind_interval = words[index - 1].token_type is TokenType.INTERVAL
+        if not behind_interval or word.token_type is not TokenType.STRING:
+            continue
+        following = words[index + 1].text.lower() if index + 1 < len(words) else ""
+        if following not in _UNITS:
+            listed.append((index, parts(word.text)))
+        elif not _NUMBER.fullmatch(word.text):
+            listed.append((index, None))
+    return listed
+
+
+def spread(words: list[Token]) -> list[Token]:
+    """The tokens with a sum of constants of one unit for each constant of several.
+
+    A parser reads the first number alone, and units that it doesn't know as seconds.
+    """
+    spread_words = list(words)
+    for index, constants in reversed(lengths(words)):
+        interval, word = words[index - 1 : index + 1]
+        if constants is None:
+            continue
+        sum_words: list[Token] = []
+        for constant in constants:
+            sum_words += [_like(word, TokenType.PLUS, "+")] if sum_words else []
+            sum_words += [interval, _like(word, TokenType.STRING, constant)]
+        if len(constants) > 1:
+            opening, closing = (TokenType.L_PAREN, "("), (TokenType.R_PAREN, ")")
+            sum_words = [_like(word, *opening), *sum_words, _like(word, *closing)]
+        spread_words[index - 1 : index + 1] = sum_words
+    return spread_words
+
+
+def _like(word: Token, kind: TokenType, text: str) -> Token:
+    position = {"line": word.line, "col": word.col, "start": word.start, "end": word.end}
+    return Token(kind, text, comments=word.comments, **position)
