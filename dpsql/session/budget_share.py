@@ -22,10 +22,12 @@ def budget_fraction(
     asked: it tells an analyst what others have asked, where answers are shared. Nor do the releases
     named `free`.
     """
-    due = [
-        r for r in compiled.releases if r.name not in free and ledger.stored_answer(r.key) is None
-    ]
-    cost = sum((r.step.measurement.loss.amount for r in due), Fraction(0))
+    due = {
+        r.key: r.step.measurement.loss.amount
+        for r in compiled.releases
+        if r.name not in free and ledger.stored_answer(r.key) is None
+    }
+    cost = sum(due.values(), Fraction(0))
     balances = (ledger.balance(), ledger.balance(analyst, cap))
     left = min(balance.left for balance in balances if balance.left is not None)
     if not cost:

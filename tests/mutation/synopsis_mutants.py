@@ -76,9 +76,9 @@ _FOUND = (
     ),
     Mutant(
         "a replaced unit of a synopsis is as if removed",
-        "session/compile/compiled.py",
-        "calibrate_mwem(bounded, distance.steps, self.share",
-        "calibrate_mwem(bounded, distance.units, self.share",
+        "session/compile/release_compiler.py",
+        "calibrate_mwem(bounded, distance.steps, share",
+        "calibrate_mwem(bounded, distance.units, share",
     ),
     Mutant(
         "a round more is measured than is paid for",

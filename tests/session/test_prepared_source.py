@@ -86,9 +86,12 @@ def ready(made: Schema, schema: Schema) -> Schema:
 
 
 @pytest.fixture(scope="module")
-def made_of_far_values(made: Schema, tpch_folder: Path) -> Schema:
-    schema = over_lines(made, tpch_folder, made.anchor.parent / "far")
-    schema = replace(schema, ledger=made.anchor.parent / "far.db")
+def made_of_far_values(
+    made: Schema, tpch_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Schema:
+    folder = tmp_path_factory.mktemp("far")
+    schema = over_lines(made, tpch_folder, folder / "data")
+    schema = replace(schema, ledger=folder / "ledger.db")
     with open_engine(engine_source(schema)) as engine:
         prepare_source(schema, engine, randomness=ReplayedRandomness(SALT))
     return schema

@@ -42,3 +42,7 @@ class PrivacyLoss:
         if self.accounting is not other.accounting:
             raise ValueError("losses of different accountings don't add up")
         return PrivacyLoss(self.accounting, self.amount + other.amount, self.delta + other.delta)
+
+    def divided(self, parts: int) -> PrivacyLoss:
+        """The loss of each of `parts` measurements that lose this one together."""
+        return PrivacyLoss(self.accounting, self.amount / parts, self.delta / parts)

@@ -5,45 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import assert_never
 
 import pyarrow as pa
 
-from dpsql.analysis.local_privacy import local_only
-from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
 from dpsql.bind.statements.create_synopsis import query_span
 from dpsql.bind.syntax.parameter import Parameters
-from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.options import ALL_GROUPS
 from dpsql.bounding.public_facts import Facts
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.engine.digest import digest_of
 from dpsql.engine.opening import supported
 from dpsql.errors import Error, SeveralRows
-from dpsql.physical.engine_query import plan_release
-from dpsql.physical.way import Server, choose_way
+from dpsql.physical.way import Server
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
-from dpsql.plan.operator import Plan, Release, Scan
+from dpsql.plan.operator import Plan, Release
 from dpsql.plan.prune_columns import unused
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
-from dpsql.release.calibration import Measurement, calibrate, exact_measurement
 from dpsql.release.columns.value_errors import has_value_errors
-from dpsql.release.job import Step
-from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import Schema, Table
 from dpsql.schema.source_location import ServerSource
 from dpsql.session.answer.consistent_totals import Consistency, consistency
 from dpsql.session.compile.column_provenance import TaggedUnion, tagged_union
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.compile.request import ANSWER, AnswerRequest, Request, SynopsisRequest
+from dpsql.session.compile.release_compiler import ReleaseCompiler, saved_tables
+from dpsql.session.compile.request import ANSWER, Request, SynopsisRequest
 from dpsql.session.compile.row_numbers import NumberedRows, numbered_rows
-from dpsql.session.digest.canonical_digest import release_digest
-from dpsql.session.digest.codec import digested
 from dpsql.session.explain.plan_visibility import Opaque, opaque
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 
@@ -95,7 +85,9 @@ class CompiledStatement:
     @property
     def loss(self) -> PrivacyLoss | None:
         """What all releases cost together, None if nothing private is read."""
-        losses = [release.step.measurement.loss for release in self.releases]
+        # Two releases of one key are one answer, which is drawn and charged once.
+        once = {release.key: release.step.measurement.loss for release in self.releases}
+        losses = list(once.values())
         return sum(losses[1:], losses[0]) if losses else None
 
 
@@ -131,33 +123,40 @@ def compile_bound(
     _check_single(statement, facts)
     plan = unused(statement.plan)
     releases = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
-    share = PrivacyLoss(
-        query_loss.accounting,
-        query_loss.amount / max(1, len(releases)),
-        query_loss.delta / max(1, len(releases)),
-    )
     names = {release: f"release_{number}" for number, release in enumerate(releases)}
     server = _server(schema)
-    compiler = _ReleaseCompiler(schema, facts, share, version, request, options, names, server)
-    compiled: dict[str, CompiledRelease] = {}
+    compiler = ReleaseCompiler(schema, facts, version, request, options, names, server)
+    hidden = {release: opaque(release, plan) for release in releases}
+    bounded: dict[Release, BoundedRelease] = {}
     for release in releases:
-        hidden = opaque(release, plan)
-        with _error_position(sql, request), _hidden_note(hidden):
-            one = compiler.compile(release, compiled)
-            compiled[names[release]] = replace(one, opaque=hidden)
-    all_compiled = tuple(compiled.values())
+        with _error_position(sql, request), _hidden_note(hidden[release]):
+            bounded[release] = compiler.bounded(release)
+
+    def compile_all(share: PrivacyLoss) -> tuple[CompiledRelease, ...]:
+        compiled: dict[str, CompiledRelease] = {}
+        for release in releases:
+            with _error_position(sql, request), _hidden_note(hidden[release]):
+                one = compiler.compile(release, bounded[release], share, compiled)
+                compiled[names[release]] = replace(one, opaque=hidden[release])
+        return tuple(compiled.values())
+
+    charged = compiler.charged_count(bounded)
+    compiled = compile_all(query_loss.divided(charged))
+    if len({r.key for r in compiled if r.step.measurement.loss.amount}) > charged:
+        # Those that ask for the same were measured otherwise: together they may cost no more.
+        compiled = compile_all(query_loss.divided(len(releases)))
     tagged = tagged_union(plan)
     return CompiledStatement(
         statement,
         plan,
-        all_compiled,
+        compiled,
         query_loss,
         version,
         request,
         options,
         tagged,
-        _numbered(plan, tagged, all_compiled),
-        consistency(all_compiled, options.answer),
+        _numbered(plan, tagged, compiled),
+        consistency(compiled, options.answer),
         saved_tables(plan),
     )
 
@@ -219,78 +218,3 @@ def _hidden_note(hidden: Opaque | None) -> Iterator[None]:
         if hidden is None:
             raise
         raise hidden.error(error) from None
-
-
-def saved_tables(plan: Plan) -> tuple[Table, ...]:
-    """The tables that analysts keep and that `plan` reads, each once."""
-    scans = (part for part in operators(plan) if isinstance(part, Scan))
-    tables = {s.table.engine_name: s.table for s in scans if s.table.saved_entry is not None}
-    return tuple(tables.values())
-
-
-@dataclass(frozen=True, slots=True)
-class _ReleaseCompiler:
-    """Compiles the releases of one statement, which `names` says; each may lose `share`."""
-
-    schema: Schema
-    facts: Facts
-    share: PrivacyLoss
-    version: str
-    request: Request
-    options: QueryOptions
-    names: Mapping[Release, str]
-    server: Server | None
-
-    def compile(self, release: Release, earlier: Mapping[str, CompiledRelease]) -> CompiledRelease:
-        """`release` bounded, calibrated and planned; it may read the `earlier` ones, by name."""
-        bounded = bound_release(
-            release,
-            self.facts,
-            self.options.limits,
-            self.options.release,
-            is_synopsis=isinstance(self.request, SynopsisRequest),
-        )
-        changes = sensitivity(bounded, self.schema.neighbor_distance)
-        bounded, measurement = self._calibrated(bounded, changes)
-        planned = plan_release(bounded, self.facts, self.names)
-        below = tuple(p for p in operators(release.source) if isinstance(p, Release))
-        reads = [self.names[other] for other in dict.fromkeys(below)]
-        reads += [table.engine_name for table in saved_tables(release.source)]
-        name = self.names[release]
-        ways = None if self.server is None else choose_way(planned.choice, self.server)
-        step = Step(
-            name,
-            bounded,
-            planned.query,
-            measurement,
-            tuple(reads),
-            planned.batches,
-            planned.without_sidecar,
-            None if ways is None else ways.pushed,
-        )
-        keys = {other: earlier[self.names[other]].key for other in below}
-        digests = release_digest(bounded, keys), digested(measurement)
-        key = digest_of("key of an answer", *digests, self.schema.policy_hash, self.version)
-        return CompiledRelease(release, name, step, changes, key, planned.choice, ways=ways)
-
-    def _calibrated(
-        self, bounded: BoundedRelease, changes: Sensitivity
-    ) -> tuple[BoundedRelease, Measurement]:
-        """`bounded` with notes on its noise, and what is measured of it for `share`."""
-        distance = self.schema.neighbor_distance
-        match self.request:
-            case AnswerRequest():
-                randomized = local_only(bounded, distance)
-                if randomized is None:
-                    return bounded, calibrate(bounded, changes, self.share)
-                names = ", ".join(column.name for column in randomized.columns)
-                table = randomized.table.display_name
-                note = f"no noise: of {table} randomised answers alone are read ({names})"
-                measurement = exact_measurement(bounded, self.share.accounting)
-                return replace(bounded, notes=(*bounded.notes, note)), measurement
-            case SynopsisRequest(rounds=rounds):
-                measurement = calibrate_mwem(bounded, distance.steps, self.share, rounds)
-                notes = synopsis_notes(bounded, measurement)
-                return replace(bounded, notes=(*bounded.notes, *notes)), measurement
-            case missing:
-                assert_never(missing)

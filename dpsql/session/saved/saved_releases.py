@@ -25,7 +25,7 @@ from dpsql.release.columns.arrow import rows
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 from dpsql.schema.qualified_name import resolve_name
 from dpsql.session.answer.stored_answer import from_bytes
-from dpsql.session.compile.compiled import saved_tables
+from dpsql.session.compile.release_compiler import saved_tables
 from dpsql.session.run.execution import Execution
 from dpsql.session.saved.metadata import SavedReleaseMetadata, decode_metadata
 

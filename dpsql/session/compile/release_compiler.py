@@ -1,0 +1,132 @@
+"""Each release of a statement: bounded, calibrated for its share of the loss, and planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from dpsql.analysis.local_privacy import local_only
+from dpsql.analysis.sensitivity import Sensitivity, sensitivity
+from dpsql.bounding.bound_release import bound_release
+from dpsql.bounding.public_facts import Facts
+from dpsql.engine.digest import digest_of
+from dpsql.physical.engine_query import plan_release
+from dpsql.physical.way import Server, choose_way
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.operator import Plan, Release, Scan
+from dpsql.plan.traversal import operators
+from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.release.calibration import Measurement, calibrate, exact_measurement
+from dpsql.release.job import Step
+from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
+from dpsql.schema.model import Schema, Table
+from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.session.compile.request import AnswerRequest, Request, SynopsisRequest
+from dpsql.session.digest.canonical_digest import release_digest
+from dpsql.session.digest.codec import digested
+from dpsql.session.options import QueryOptions
+
+
+def saved_tables(plan: Plan) -> tuple[Table, ...]:
+    """The tables that analysts keep and that `plan` reads, each once."""
+    scans = (part for part in operators(plan) if isinstance(part, Scan))
+    tables = {s.table.engine_name: s.table for s in scans if s.table.saved_entry is not None}
+    return tuple(tables.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseCompiler:
+    """Compiles the releases of one statement, which `names` says."""
+
+    schema: Schema
+    facts: Facts
+    version: str
+    request: Request
+    options: QueryOptions
+    names: Mapping[Release, str]
+    server: Server | None
+
+    def bounded(self, release: Release) -> BoundedRelease:
+        """`release` with the limits on what a unit contributes."""
+        return bound_release(
+            release,
+            self.facts,
+            self.options.limits,
+            self.options.release,
+            is_synopsis=isinstance(self.request, SynopsisRequest),
+        )
+
+    def charged_count(self, bounded: Mapping[Release, BoundedRelease]) -> int:
+        """How many of a statement's releases are drawn with noise, and charged; at least one.
+
+        Two that ask for the same are one answer, and what is shown without noise costs nothing: a
+        share of the loss for either would be lost.
+        """
+        if len(bounded) < 2:
+            return 1
+        contents: dict[Release, str] = {}
+        for release, one in bounded.items():
+            below = [part for part in operators(release.source) if isinstance(part, Release)]
+            contents[release] = release_digest(one, {other: contents[other] for other in below})
+        answers = isinstance(self.request, AnswerRequest)
+        distance = self.schema.neighbor_distance
+        noisy = {
+            contents[release]
+            for release, one in bounded.items()
+            if not (answers and local_only(one, distance) is not None)
+        }
+        return max(1, len(noisy))
+
+    def compile(
+        self,
+        release: Release,
+        bounded: BoundedRelease,
+        share: PrivacyLoss,
+        earlier: Mapping[str, CompiledRelease],
+    ) -> CompiledRelease:
+        """`release`, calibrated for `share` and planned; it may read the `earlier` ones."""
+        changes = sensitivity(bounded, self.schema.neighbor_distance)
+        bounded, measurement = self._calibrated(bounded, changes, share)
+        planned = plan_release(bounded, self.facts, self.names)
+        below = tuple(p for p in operators(release.source) if isinstance(p, Release))
+        reads = [self.names[other] for other in dict.fromkeys(below)]
+        reads += [table.engine_name for table in saved_tables(release.source)]
+        name = self.names[release]
+        ways = None if self.server is None else choose_way(planned.choice, self.server)
+        step = Step(
+            name,
+            bounded,
+            planned.query,
+            measurement,
+            tuple(reads),
+            planned.batches,
+            planned.without_sidecar,
+            None if ways is None else ways.pushed,
+        )
+        keys = {other: earlier[self.names[other]].key for other in below}
+        digests = release_digest(bounded, keys), digested(measurement)
+        key = digest_of("key of an answer", *digests, self.schema.policy_hash, self.version)
+        return CompiledRelease(release, name, step, changes, key, planned.choice, ways=ways)
+
+    def _calibrated(
+        self, bounded: BoundedRelease, changes: Sensitivity, share: PrivacyLoss
+    ) -> tuple[BoundedRelease, Measurement]:
+        """`bounded` with notes on its noise, and what is measured of it for `share`."""
+        distance = self.schema.neighbor_distance
+        match self.request:
+            case AnswerRequest():
+                randomized = local_only(bounded, distance)
+                if randomized is None:
+                    return bounded, calibrate(bounded, changes, share)
+                names = ", ".join(column.name for column in randomized.columns)
+                table = randomized.table.display_name
+                note = f"no noise: of {table} randomised answers alone are read ({names})"
+                measurement = exact_measurement(bounded, share.accounting)
+                return replace(bounded, notes=(*bounded.notes, note)), measurement
+            case SynopsisRequest(rounds=rounds):
+                measurement = calibrate_mwem(bounded, distance.steps, share, rounds)
+                notes = synopsis_notes(bounded, measurement)
+                return replace(bounded, notes=(*bounded.notes, *notes)), measurement
+            case missing:
+                assert_never(missing)
