@@ -107,7 +107,7 @@ def _measured(
 ) -> Ways:
     auto = Session(schemas["auto"], epsilon=1).compile(sql)
     works: dict[str, Callable[[], float]] = {
-        "plain": lambda: _seconds(
+        "plain": lambda: processor_seconds(
             plain.info.backend_pid, lambda: plain.execute(_plain(sql)).fetchall()
         )
     }
@@ -124,7 +124,7 @@ def _measured(
         idle = engine._connections.take()
         ((pid,),) = idle.rows("SELECT pg_backend_pid()")
         engine._connections.give_back(idle)
-        works[how] = lambda job=job, engine=engine, pid=pid: _seconds(  # type: ignore[misc]
+        works[how] = lambda job=job, engine=engine, pid=pid: processor_seconds(  # type: ignore[misc]
             pid, lambda: run(job, engine, SystemRandomness())
         )
     times: dict[str, list[float]] = {how: [] for how in works}
@@ -155,7 +155,7 @@ def _plain(sql: str) -> bytes:
     return sql.replace("median(o_totalprice)", median).encode()
 
 
-def _seconds(pid: int, work: Callable[[], object]) -> float:
+def processor_seconds(pid: int, work: Callable[[], object]) -> float:
     """The processor time of `work`, here and in the server's process `pid`."""
     before, own = _of_process(pid), time.process_time()
     work()

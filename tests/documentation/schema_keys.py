@@ -15,7 +15,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
         file_format.SchemaSection,
         {
             "dataset": "the budget's identity: the same name is the same budget",
-            "source": "a DuckDB file, a folder of TABLE.parquet or .csv, or `postgresql://…`",
+            "source": "a DuckDB file, a folder of TABLE.parquet or .csv, `postgresql://…` or `sc://…`",
             "budget": "what may be spent: [budget](#budget)",
             "tables": "the tables by name: [a table](#a-table)",
             "views": "the owner's queries by name: [a view](#a-view)",

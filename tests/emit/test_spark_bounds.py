@@ -11,7 +11,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import pytest
@@ -33,7 +33,7 @@ from dpsql.plan.bounded_release.bounded_release import LimitGroups
 from dpsql.plan.bounded_release.server_query import ServerQuery
 from dpsql.session.compile.compiled_release import CompiledRelease
 
-SHARE = 60
+SHARE = 250
 """A statement takes seconds: each run asks few of them, `-m slow` all."""
 
 NARROW = (
@@ -46,6 +46,9 @@ NARROW = (
 
 PAIRS = int(os.environ.get("DPSQL_SPARK_PAIRS", "2"))
 """Pairs of neighbors that each statement meets, by turns of all that there are."""
+
+THREADS = 2
+"""So many databases are asked at once."""
 
 SEEDS = 2
 """So many sets of databases."""
@@ -111,15 +114,18 @@ def _compare(
     statements = (*((query.totals,) if count else ()), *query.histograms)
     salt = SALTS[turn % len(SALTS)]
 
-    @cache
     def answered(number: int) -> tuple[Groups | None, list[Histogram]]:
         rows = [all_of.run(statement, number, salt) for statement in statements]
         totals = spark_server.groups(rows.pop(0), count) if count else None
         return totals, list(map(cells, rows))
 
-    for other in range(min(PAIRS, len(pairs))):
-        pair = pairs[(turn + other) % len(pairs)]
-        (one, counts), (changed, other_counts) = answered(pair.one), answered(pair.other)
+    chosen = [pairs[(turn + other) % len(pairs)] for other in range(min(PAIRS, len(pairs)))]
+    numbers = list(dict.fromkeys(number for pair in chosen for number in (pair.one, pair.other)))
+    # What is planned of one database is planned while another is computed.
+    with ThreadPoolExecutor(THREADS) as threads:
+        answers = dict(zip(numbers, threads.map(answered, numbers), strict=True))
+    for pair in chosen:
+        (one, counts), (changed, other_counts) = answers[pair.one], answers[pair.other]
         faults: list[str] = []
         if one is not None and changed is not None:
             faults += violations(one, changed, release, release.sensitivity)

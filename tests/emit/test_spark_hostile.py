@@ -25,7 +25,7 @@ from dpsql.plan.bounded_release.server_query import Salt, ServerStatement
 
 _TOGETHER = 6
 
-TURNS = 40
+TURNS = 160
 """Each run tries one, `-m slow` all of them."""
 
 

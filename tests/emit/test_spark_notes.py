@@ -31,7 +31,7 @@ from dpsql.physical.push_down import push_down
 from dpsql.plan.bounded_release.server_query import ServerQuery
 from dpsql.session.compile.compiled_release import CompiledRelease
 
-SHARE = 60
+SHARE = 150
 """A statement takes a second: each run asks few of them, `-m slow` all."""
 
 GENERATED = frozenset({"clinic", "pairs", "parcels", "trial", "families", "works"})

@@ -46,7 +46,7 @@ from dpsql.schema.sql_type import (
 
 _TOGETHER = 25
 
-TURNS = 96
+TURNS = 384
 """Each run tries one, `-m slow` all of them."""
 
 

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from dpsql.engine.connection_string import server_name, with_settings, without_password
-from dpsql.engine.source import PostgresSource
+from dpsql.engine.source import PostgresSource, SparkSource
 from dpsql.ledger.storage.backend import Server
 from dpsql.schema.source_location import ServerSource
 
@@ -38,6 +38,25 @@ def test_neither_user_nor_password_is_shown(url: str) -> None:
     assert server_name(url) == SHOWN[url]
     for named in (PostgresSource(url), ServerSource(url), Server(url, "d")):
         assert SHOWN[url] in str(named)
+        assert "canary" not in str(named) + repr(named)
+
+
+SPARK = {
+    "sc://host": "sc://host",
+    "sc://host:15002/": "sc://host:15002",
+    "sc://host:15002/;token=canary;folder=s3a://canary": "sc://host:15002",
+    "sc://host;token=canary": "sc://host",
+    # Spark Connect has no logins, but who wrote one meant it.
+    "sc://joe:canary@host:15002/;use_ssl=true": "sc://host:15002",
+    "sc://host:15002/?token=canary": "sc://host:15002/",
+}
+
+
+@pytest.mark.parametrize("url", SPARK)
+def test_no_setting_of_spark_is_shown(url: str) -> None:
+    assert server_name(url) == SPARK[url]
+    for named in (SparkSource(url), ServerSource(url)):
+        assert SPARK[url] == str(named)
         assert "canary" not in str(named) + repr(named)
 
 

@@ -73,14 +73,6 @@ STATEMENTS = (
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def named() -> Iterator[None]:
-    """A schema may name Spark, which it mayn't yet elsewhere."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpsql.schema.load.paths.SERVERS", ("sc://",))
-        yield
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tables as Parquet files; a person has six orders."""
@@ -240,8 +232,9 @@ def test_a_view_is_no_table(tmp_path: Path) -> None:
         owner.close()
 
 
-def test_a_server_that_is_not_there_is_told_as_such() -> None:
+def test_a_server_that_is_not_there_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     url()
+    monkeypatch.setattr("dpsql.engine.spark.connection._RETRIES", 1)  # of ten seconds
     with pytest.raises(SourceFault, match=r"^sc://127\.0\.0\.1:1 can't be reached"):
         SparkServerSession("sc://127.0.0.1:1/;token=secret")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
+from dpsql.engine.connection_string import server_name
 from dpsql.errors import SourceFault
 
 SPARK: Final = "sc://"
@@ -36,7 +37,7 @@ def read_address(url: str) -> Address:
         name, _, value = setting.partition("=")
         if name.strip().lower() in _SHARED:
             raise SourceFault(
-                f"{shown_address(url)} names a session", hint=f"remove {name.strip()} from it"
+                f"{server_name(url)} names a session", hint=f"remove {name.strip()} from it"
             )
         if name == _FOLDER:
             folder = unquote(value).rstrip("/")
@@ -44,8 +45,3 @@ def read_address(url: str) -> Address:
             others.append(setting)
     remote = ";".join([location.rstrip("/") + "/", *others]) if others else location.rstrip("/")
     return Address(remote, folder)
-
-
-def shown_address(url: str) -> str:
-    """An address without its settings, among which there may be a token."""
-    return url.partition("/;")[0].partition(";")[0].rstrip("/")

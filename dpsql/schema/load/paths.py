@@ -11,6 +11,7 @@ from typing import Final
 import platformdirs
 
 from dpsql.engine.connection_string import SERVER
+from dpsql.engine.spark.address import SPARK
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.qualified_name import bare
 from dpsql.schema.source_location import ServerSource, Source
@@ -33,11 +34,8 @@ def check_dataset(document: Document, dataset: str) -> None:
         )
 
 
-SERVERS: Final = tuple(SERVER)
-"""How connection strings of servers begin that a schema may name.
-
-Not Spark's: `dpsql.engine.spark` answers in tests, and not all that its proof asks has been run.
-"""
+SERVERS: Final = (*SERVER, SPARK)
+"""How connection strings of servers begin that a schema may name."""
 
 
 def find_source(
@@ -45,8 +43,8 @@ def find_source(
 ) -> Source | ServerSource:
     """The DuckDB file or the folder of files that `written` names, or `override` if it isn't None.
 
-    The suffix decides which of the two it is, if it doesn't exist. A PostgreSQL connection string
-    names a server.
+    The suffix decides which of the two it is, if it doesn't exist. The address of a PostgreSQL
+    database or of Spark Connect names a server.
     """
     if override is None and "://" in written:
         if written.startswith(SERVERS):
@@ -54,7 +52,8 @@ def find_source(
         raise document.error(
             ("source",),
             "not a path",
-            "name a DuckDB file, a folder of Parquet or CSV files, or postgresql://host/database",
+            "name a DuckDB file, a folder of Parquet or CSV files, postgresql://host/database or"
+            " sc://host:15002",
         )
     path = (
         document.path.parent.absolute() / Path(written).expanduser()

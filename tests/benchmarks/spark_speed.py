@@ -1,0 +1,139 @@
+"""How much longer Spark works for private answers than for plain ones.
+
+    PYTHONPATH=tests python -m benchmarks.spark_speed URL FOLDER [--only Q1,Q6] [--json FILE]
+
+URL is what `.ci/spark start` prints, on this machine, and FOLDER holds the Parquet files of TPC-H.
+Private and plain run in turns, and medians of processor time are compared: that of the server's one
+process, with its compiler and its collector, and of this one. Both are run some times before, since
+Java computes slowly at first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import warnings
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.server_speed import processor_seconds
+from benchmarks.shapes import queries
+from benchmarks.speed import BUDGET, FIXTURE
+
+from dpsql.engine.opening import open_engine
+from dpsql.errors import Refused
+from dpsql.privacy.mechanisms.randomness import SystemRandomness
+from dpsql.release.job import Job, run
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.model import Schema
+from dpsql.session.session import Session
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.session import SparkSession
+
+BEFORE: Final = 3
+"""So often each is run before it is measured."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Medians of processor time in seconds; `private` is None for what Spark doesn't compute."""
+
+    name: str
+    plain: float
+    private: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        return None if self.private is None else self.private / self.plain
+
+
+def main() -> None:
+    """Measure each query both ways, and write the medians."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("url")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    only = list(queries()) if arguments.only is None else arguments.only.split(",")
+    costs = []
+    for cost in spark_costs(arguments.url, arguments.folder.absolute(), only, arguments.runs):
+        costs.append(cost)
+        sys.stdout.write(f"{_line(cost)}\n")
+        sys.stdout.flush()
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps([asdict(cost) for cost in costs], indent=1) + "\n")
+
+
+def spark_costs(url: str, folder: Path, names: Collection[str], runs: int) -> Iterator[Cost]:
+    """What each of the queries `names` takes, plainly and privately."""
+    pid = int(Path(f"/tmp/dpsql-spark-{url.rpartition(':')[2]}/pid").read_text())  # noqa: S108
+    with TemporaryDirectory() as name:
+        os.environ["DPSQL_STATE"] = str(Path(name) / "state")
+        schema = _schema(f"{url}/;folder={folder}", Path(name))
+        plain = _plain_session(url, folder)
+        for query, sql in queries().items():
+            if query in names:
+                yield _measured(query, sql, schema, plain, pid, runs)
+
+
+def _schema(source: str, folder: Path) -> Schema:
+    head, _, _ = FIXTURE.read_text(encoding="utf-8").partition("budget:")
+    path = folder / "spark.yaml"
+    text = head.replace("source: data", f"source: {source}\nversion: 1") + BUDGET
+    path.write_text(text, encoding="utf-8")
+    return load_schema(path)
+
+
+def _plain_session(url: str, folder: Path) -> SparkSession:
+    """A session as Spark sets it by itself, with the tables by their names."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pandas, which isn't used
+        from pyspark.sql.connect.session import SparkSession as Plain
+
+        session = Plain.builder.remote(url).create()
+    for file in folder.glob("*.parquet"):
+        session.read.parquet(str(file)).createOrReplaceTempView(file.stem)
+    return session
+
+
+def _measured(
+    name: str, sql: str, schema: Schema, plain: SparkSession, pid: int, runs: int
+) -> Cost:
+    works: dict[str, Callable[[], object]] = {"plain": lambda: plain.sql(sql).toArrow()}
+    try:
+        compiled = Session(schema, epsilon=1).compile(sql)
+    except Refused as refusal:
+        sys.stdout.write(f"{name}: {refusal}\n")
+    else:
+        job = Job(engine_source(schema), tuple(release.step for release in compiled.releases))
+        engine = open_engine(job.source)
+        works["private"] = lambda: run(job, engine, SystemRandomness())
+    times: dict[str, list[float]] = {how: [] for how in works}
+    for number in range(BEFORE + runs):
+        for how, work in works.items():
+            seconds = processor_seconds(pid, work)
+            if number >= BEFORE:
+                times[how].append(seconds)
+    if "private" in works:
+        engine.close()
+    medians = {how: statistics.median(seconds) for how, seconds in times.items()}
+    return Cost(name, medians["plain"], medians.get("private"))
+
+
+def _line(cost: Cost) -> str:
+    private = "-" if cost.private is None else f"{cost.private:.2f} ({cost.ratio:.2f})"
+    return f"{cost.name:10} plain {cost.plain:.2f}  private {private}"
+
+
+if __name__ == "__main__":
+    main()
