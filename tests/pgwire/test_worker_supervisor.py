@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+from multiprocessing import forkserver
+
+import pytest
 
 from dpsql.pgwire.workers.supervisor import WorkerSupervisor
 from dpsql.pgwire.workers.tasks import LACKED, NOT_LOADED, LoadCatalog
@@ -18,3 +23,25 @@ def test_a_worker_that_was_closed_is_not_replaced() -> None:
     supervisor.close()
     assert supervisor.run(TASK, 60, threading.Event()) == LACKED
     assert supervisor.replaced == 0
+
+
+def test_workers_start_where_no_socket_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> None:
+        raise OSError("AF_UNIX path too long")
+
+    monkeypatch.setattr(forkserver, "ensure_running", fails)
+    supervisor = WorkerSupervisor(2**30, threads=1)
+    assert supervisor.run(TASK, 60, threading.Event()) == NOT_LOADED
+    supervisor.close()
+
+
+def test_a_worker_that_died_is_replaced() -> None:
+    supervisor = WorkerSupervisor(2**30, threads=1)
+    process_id = supervisor.process_id
+    assert process_id is not None
+    os.kill(process_id, signal.SIGKILL)
+    supervisor._process.join(20)
+    assert supervisor.run(TASK, 60, threading.Event()) == NOT_LOADED
+    assert supervisor.replaced == 1
+    assert supervisor.process_id != process_id
+    supervisor.close()

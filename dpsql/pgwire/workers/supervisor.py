@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from multiprocessing import forkserver
 from typing import Final
 
 from dpsql.pgwire.workers.tasks import FAILED, LACKED, STOPPED, Task
@@ -16,6 +17,9 @@ from dpsql.pgwire.workers.worker import INTERRUPT, work
 
 GRACE_SECONDS: Final = 2.0
 """How long a task may take to end after its interrupt, before its process is killed."""
+
+_ORPHANED: Final = 255
+"""What multiprocessing gives for the exit code of a process whose fork server is gone."""
 
 _TICK_SECONDS: Final = 0.05
 _LOG: Final = logging.getLogger("dpsql.pgwire")
@@ -126,12 +130,17 @@ class WorkerSupervisor:
 def _context() -> mp.context.ForkServerContext | mp.context.SpawnContext:
     """How processes are started: as forks of one that has imported what they need, on Linux.
 
-    Elsewhere system libraries may not survive a fork, and each process imports for itself.
+    Elsewhere system libraries may not survive a fork, and each process imports for itself; so it
+    does where there is no folder for temporary files, or its path is too long for a socket's.
     """
     if sys.platform != "linux":
         return mp.get_context("spawn")
     context = mp.get_context("forkserver")
     context.set_forkserver_preload(["dpsql.pgwire.workers.fork_origin"])
+    try:
+        forkserver.ensure_running()
+    except OSError:
+        return mp.get_context("spawn")
     return context
 
 
@@ -141,6 +150,8 @@ def _end(code: int | None) -> str:
         return f"it didn't stop within {GRACE_SECONDS:g} s"
     if code == -signal.SIGKILL:
         return "it was killed: look whether the system ran out of memory"
+    if code == _ORPHANED:
+        return "the process that it was forked from ended: look whether that was killed"
     if code < 0:
         return f"it ended by {signal.Signals(-code).name}: memory may have run out"
     return f"it ended with code {code}"
