@@ -32,7 +32,7 @@ from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.ledger.ledger import Ledger
 from dpsql.release import job
 from dpsql.session import session
-from dpsql.session.compile import compiled
+from dpsql.session.compile import compiled, release_compiler
 from dpsql.session.run import charge_and_run, charged_draw
 from dpsql.session.run.execution import Execution
 from dpsql.session.run.public_statements import WholeStatements
@@ -56,11 +56,11 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("parse", statement, "tokens"),
     ("parse", statement, "parse_query"),
     ("prove", compiled, "unused"),
-    ("prove", compiled, "bound_release"),
-    ("prove", compiled, "sensitivity"),
-    ("calibrate", compiled, "calibrate"),
-    ("rewrite", compiled, "plan_release"),
-    ("identify", compiled, "release_digest"),
+    ("prove", release_compiler, "bound_release"),
+    ("prove", release_compiler, "sensitivity"),
+    ("calibrate", release_compiler, "calibrate"),
+    ("rewrite", release_compiler, "plan_release"),
+    ("identify", release_compiler, "release_digest"),
     ("bind", WholeStatements, "bound"),
     ("look up", Execution, "version"),
     ("look up", charge_and_run, "roll_ups"),
