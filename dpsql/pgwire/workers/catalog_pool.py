@@ -73,6 +73,7 @@ class CatalogWorkers:
             limits.catalog_workers, limits.catalog_worker_bytes, limits.catalog_seconds
         )
         self._line = AdmissionQueue(limits.catalog_workers)
+        self._loading: list[threading.Thread] = []
 
     def ask(self, question: CatalogQuestion) -> pa.Table:
         """The rows of the answer, in DuckDB's types; raises an `Error` if there is no answer."""
@@ -114,7 +115,9 @@ class CatalogWorkers:
                     with self.pool.worker(threading.Event()) as do:
                         _load(catalogue, do)
 
-        threading.Thread(target=load, name="dpsql catalogue", daemon=True).start()
+        thread = threading.Thread(target=load, name="dpsql catalogue", daemon=True)
+        self._loading = [one for one in self._loading if one.is_alive()] + [thread]
+        thread.start()
 
     def cancel(self, question: CatalogQuestion) -> None:
         """Stop `question`, whether it waits or runs."""
@@ -127,8 +130,14 @@ class CatalogWorkers:
         return self._line.waiting
 
     def close(self) -> None:
-        """End the workers."""
+        """End the workers, and wait for what still makes a catalogue for them.
+
+        It is a thread that calls Arrow: one that is in a library's code when Python ends aborts the
+        process.
+        """
         self.pool.close()
+        for thread in self._loading:
+            thread.join()
 
     def _reply(self, question: CatalogQuestion) -> bytes:
         name, limits = question.contents.name, self.limits
