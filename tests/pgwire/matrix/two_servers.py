@@ -49,12 +49,15 @@ def both(folder: Path) -> Iterator[Servers]:
     database = f"shop_{os.getpid()}"
     _make(folder, database)
     with psycopg.connect(url, autocommit=True) as connection:
-        with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+        # Two processes of one run can't alter one role at the same time.
+        connection.execute("SELECT pg_advisory_lock(5433)")
+        with suppress(psycopg.errors.DuplicateObject):
             connection.execute(f"CREATE ROLE {USER} LOGIN")
-        connection.execute(f"DROP DATABASE IF EXISTS {database}")
-        connection.execute(f"CREATE DATABASE {database}")
         connection.execute(f"ALTER ROLE {USER} SET default_transaction_read_only = on")
         connection.execute(f"ALTER ROLE {USER} SET timezone = 'UTC'")
+        connection.execute("SELECT pg_advisory_unlock(5433)")
+        connection.execute(f"DROP DATABASE IF EXISTS {database}")
+        connection.execute(f"CREATE DATABASE {database}")
         directory, port = connection.info.host, connection.info.port
         try:
             with psycopg.connect(url, dbname=database, autocommit=True) as filled:
