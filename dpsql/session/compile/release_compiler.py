@@ -69,12 +69,12 @@ class ReleaseCompiler:
         for release, one in bounded.items():
             below = [part for part in operators(release.source) if isinstance(part, Release)]
             contents[release] = release_digest(one, {other: contents[other] for other in below})
-        answers = isinstance(self.request, AnswerRequest)
         distance = self.schema.neighbor_distance
+        has_noise = isinstance(self.request, SynopsisRequest)
         noisy = {
             contents[release]
             for release, one in bounded.items()
-            if not (answers and local_only(one, distance) is not None)
+            if has_noise or local_only(one, distance) is None
         }
         return max(1, len(noisy))
 

@@ -11,10 +11,24 @@ from dpsql.pgwire.catalog.relations import Row, types_by_oid
 from dpsql.pgwire.catalog.rows.dependent_rows import dependent_rows
 from dpsql.pgwire.catalog.rows.system_rows import operator_classes
 
-ALIGNED: Final = {1: "c", 2: "s", 4: "i", 8: "d"}
+_ALIGNED: Final = {1: "c", 2: "s", 4: "i", 8: "d"}
 """The value of pg_type.typalign by a type's size in bytes."""
 
 _UNKNOWN_ROWS: Final = -1.0
+_ATTRIBUTE: Final = {
+    "attndims": 0,
+    "attcacheoff": -1,
+    "attcompression": "",
+    "atthasdef": False,
+    "atthasmissing": False,
+    "attidentity": "",
+    "attgenerated": "",
+    "attisdropped": False,
+    "attislocal": True,
+    "attinhcount": 0,
+}
+"""What pg_attribute says of each column alike."""
+
 _OF_THE_SYSTEM: Final = (
     (-6, "tableoid", 26, 4),
     (-5, "cmax", 29, 4),
@@ -125,27 +139,18 @@ def _comment(oid: int, position: int, text: str) -> Row:
 def _attribute(oid: int, column: o.Column, position: int = 0) -> Row:
     kind = types_by_oid()[column.type_oid]
     return {
+        **_ATTRIBUTE,
         "attrelid": oid,
         "attname": column.name,
         "atttypid": column.type_oid,
         "attstattarget": -1,
         "attlen": kind.size,
         "attnum": position or column.position,
-        "attndims": 0,
-        "attcacheoff": -1,
         "atttypmod": column.modifier,
         "attbyval": kind.row[5],
-        "attalign": ALIGNED.get(kind.size, "i"),
+        "attalign": _ALIGNED.get(kind.size, "i"),
         "attstorage": "p" if kind.size > 0 else "m" if kind.name == "numeric" else "x",
-        "attcompression": "",
         "attnotnull": column.not_null and not position,
-        "atthasdef": False,
-        "atthasmissing": False,
-        "attidentity": "",
-        "attgenerated": "",
-        "attisdropped": False,
-        "attislocal": True,
-        "attinhcount": 0,
         "attcollation": column.collation,
     }
 
@@ -153,27 +158,18 @@ def _attribute(oid: int, column: o.Column, position: int = 0) -> Row:
 def _system_columns(oid: int) -> Iterator[Row]:
     for position, name, kind, size in _OF_THE_SYSTEM:
         yield {
+            **_ATTRIBUTE,
             "attrelid": oid,
             "attname": name,
             "atttypid": kind,
             "attstattarget": 0,
             "attlen": size,
             "attnum": position,
-            "attndims": 0,
-            "attcacheoff": -1,
             "atttypmod": -1,
             "attbyval": size == 4,
             "attalign": "i" if size == 4 else "s",
             "attstorage": "p",
-            "attcompression": "",
             "attnotnull": True,
-            "atthasdef": False,
-            "atthasmissing": False,
-            "attidentity": "",
-            "attgenerated": "",
-            "attisdropped": False,
-            "attislocal": True,
-            "attinhcount": 0,
             "attcollation": 0,
         }
 
