@@ -106,8 +106,9 @@ def init(source: Path | str, output: Path, sample: int | None) -> None:
     """Write a schema file to be edited, from a source's catalogue.
 
     SOURCE is a DuckDB file, a folder of TABLE.parquet or TABLE.csv, a server's
-    postgresql://user@host/database, or a metadata file of SmartNoise. Comments
-    say what is left to decide. No row is read without --sample.
+    postgresql://user@host/database or sc://host:15002, or a metadata file of
+    SmartNoise. Comments say what is left to decide. No row is read without
+    --sample.
     """
     from dpsql.cli.init import command as run  # noqa: PLC0415 - opens engines
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from dpsql.engine.connection_string import SERVER
+from dpsql.engine.spark.address import SPARK
 
 
 class SourcePath(click.Path):
@@ -21,7 +22,7 @@ class SourcePath(click.Path):
         ctx: click.Context | None,
     ) -> str | bytes | os.PathLike[str]:
         """The path, if it is there."""
-        if isinstance(value, str) and value.startswith(SERVER):
+        if isinstance(value, str) and value.startswith((*SERVER, SPARK)):
             return value
         return super().convert(value, param, ctx)
 

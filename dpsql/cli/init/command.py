@@ -10,10 +10,11 @@ import click
 from dpsql.cli.exit_codes import echo_err, reporting_errors
 from dpsql.cli.init.draft import Draft
 from dpsql.cli.init.from_database import of_database, of_folder
-from dpsql.cli.init.from_server import of_server
+from dpsql.cli.init.from_server import of_postgres, of_spark
 from dpsql.cli.init.from_smartnoise import of_metadata
 from dpsql.cli.init.schema_yaml import skeleton
 from dpsql.engine.connection_string import without_password
+from dpsql.engine.spark.address import SPARK, TOKEN, without_secrets
 from dpsql.errors import SourceFault
 from dpsql.report.terminal.sanitize import sanitize
 
@@ -40,15 +41,24 @@ def init(source: Path | str, output: Path, sample: int | None) -> None:
             f"{output} exists: remove it, or name another file with --output"
         ) from None
     echo_err(f"wrote {sanitize(str(output))}")
-    if isinstance(source, str) and without_password(source) != source:
-        echo_err("its password is not: give it in PGPASSWORD, or in ~/.pgpass")
+    if isinstance(source, str):
+        _echo_secret(source)
     echo_err("next: decide what its comments ask, then run")
     echo_err(f"  dpsql check {sanitize(str(output))}")
 
 
+def _echo_secret(url: str) -> None:
+    """Say where to give what isn't written of a connection string."""
+    if url.startswith(SPARK):
+        if without_secrets(url) != url:
+            echo_err(f"tokens and settings of a proxy are not: give a token in {TOKEN}")
+    elif without_password(url) != url:
+        echo_err("its password is not: give it in PGPASSWORD, or in ~/.pgpass")
+
+
 def _draft(source: Path | str, output: Path, sample: int | None) -> Draft:
     if isinstance(source, str):
-        return of_server(source)
+        return of_spark(source) if source.startswith(SPARK) else of_postgres(source)
     folder = Path.cwd() if output == STDOUT else output.parent
     written = os.path.relpath(source, folder)
     if source.is_dir():

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 
 from dpsql.engine.source import PLAIN_CSV, CsvForm
+
+
+class Origin(Enum):
+    """Where the tables are."""
+
+    FILES = "files"
+    POSTGRES = "postgres"
+    SPARK = "spark"
+
 
 TEXT: Final = "text"
 SAMPLED: Final = "text of that type"
@@ -52,7 +62,8 @@ class Draft:
 
     `units` are kinds of units that are declared elsewhere, each with its table and key. `origin`
     names what the draft was made from, for a comment. `sample` is how many rows of each
-    CSV file were read, None for none. `on_server`: only the owner can state the data's version.
+    CSV file were read, None for none. `kind` says what the source is: of what isn't files, only the
+    owner can state the data's version.
     """
 
     dataset: str
@@ -61,4 +72,4 @@ class Draft:
     tables: tuple[DraftTable, ...]
     units: tuple[tuple[str, str, str], ...] = ()
     sample: int | None = None
-    on_server: bool = False
+    kind: Origin = Origin.FILES

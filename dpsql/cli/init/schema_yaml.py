@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import yaml
 
-from dpsql.cli.init.draft import TEXT, Draft, DraftColumn, DraftTable
+from dpsql.cli.init.draft import TEXT, Draft, DraftColumn, DraftTable, Origin
 from dpsql.engine.source import PLAIN_CSV
 from dpsql.schema.load.identifiers import is_table_name, visible_names
 from dpsql.schema.qualified_name import bare
@@ -25,8 +25,11 @@ _HEAD = """\
 dataset: {dataset}  # the budget's identity: the same name is the same budget
 source: {source}  # {form}
 """
-_FILES = "a DuckDB file, or a folder of TABLE.parquet or TABLE.csv"
-_SERVER = "a PostgreSQL database; passwords: see docs/postgres.md"
+_FORMS = {
+    Origin.FILES: "a DuckDB file, or a folder of TABLE.parquet or TABLE.csv",
+    Origin.POSTGRES: "a PostgreSQL database; passwords: see docs/postgres.md",
+    Origin.SPARK: "Spark Connect; tokens: see docs/spark.md",
+}
 _VERSION = """\
 version: 1  # decide: another one whenever the data change, as the number or day of a load
 """
@@ -65,9 +68,9 @@ def skeleton(draft: Draft) -> str:
         read=_NONE_READ if draft.sample is None else _SAMPLED.format(draft.sample),
         dataset=_name(draft.dataset),
         source=_name(draft.source),
-        form=_SERVER if draft.on_server else _FILES,
+        form=_FORMS[draft.kind],
     )
-    if draft.on_server:
+    if draft.kind is not Origin.FILES:
         head += _VERSION
     lines = [
         *_units(draft),

@@ -17,6 +17,12 @@ SPARK: Final = "sc://"
 
 _FOLDER: Final = "folder"
 
+_PUBLIC: Final = frozenset({_FOLDER, "use_ssl"})
+"""Settings that tell nobody's secret; what others a proxy reads, nobody here knows."""
+
+TOKEN: Final = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105 - a name
+"""The environment variable in which pyspark looks for the token that an address leaves out."""
+
 _SHARED: Final = frozenset({"session_id"})
 """Settings by which several sessions would be one: views of one release would be another's."""
 
@@ -45,3 +51,10 @@ def read_address(url: str) -> Address:
             others.append(setting)
     remote = ";".join([location.rstrip("/") + "/", *others]) if others else location.rstrip("/")
     return Address(remote, folder)
+
+
+def without_secrets(url: str) -> str:
+    """The address as it may be written into a file that others read: without tokens."""
+    location, *settings = url.split(";")
+    public = [s for s in settings if s.partition("=")[0].strip().lower() in _PUBLIC]
+    return ";".join([location, *public])

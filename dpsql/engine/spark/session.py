@@ -113,7 +113,7 @@ class SparkServerSession:
 
     def schema(self, at: Relation) -> list[tuple[str, str]]:
         """Names and Spark's types of a table's columns; SourceFault if it isn't there."""
-        return self._of_source(
+        return self.ask(
             lambda session: [
                 (field.name, str(field.dataType.simpleString()))
                 for field in _frame(session, at).schema.fields
@@ -122,18 +122,18 @@ class SparkServerSession:
 
     def ping(self) -> None:
         """Raise `SourceFault` if the session isn't there any more, as it was set."""
-        settings = self._of_source(lambda session: dict(session.conf.getAll))
+        settings = self.ask(lambda session: dict(session.conf.getAll))
         for name, value in SETTINGS.items():
             if settings.get(name) != value:
                 raise SourceFault(f"{self._name} doesn't keep {name} at {value}")
 
     def set(self, name: str, value: str) -> None:
         """Change a setting that isn't pinned."""
-        self._of_source(lambda session: session.conf.set(name, value))
+        self.ask(lambda session: session.conf.set(name, value))
 
     def setting(self, name: str) -> str | None:
         """What a setting is."""
-        return self._of_source(lambda session: session.conf.get(name))
+        return self.ask(lambda session: session.conf.get(name))
 
     @property
     def is_interrupted(self) -> bool:
@@ -142,16 +142,14 @@ class SparkServerSession:
 
     def described(self, table: str) -> list[tuple[str, str]]:
         """What the catalog says of a table: its columns with their types, and then its facts."""
-        rows = self._of_source(
-            lambda session: session.sql(f"DESCRIBE TABLE EXTENDED {table}").toArrow()
-        )
+        rows = self.ask(lambda session: session.sql(f"DESCRIBE TABLE EXTENDED {table}").toArrow())
         return list(
             zip(*(map(str, column.to_pylist()) for column in rows.columns[:2]), strict=True)
         )
 
     def tables(self) -> list[str]:
         """The names of the tables of the catalog's current database, without views."""
-        return self._of_source(
+        return self.ask(
             lambda session: [
                 table.name
                 for table in session.catalog.listTables()
@@ -162,7 +160,7 @@ class SparkServerSession:
     def location(self) -> tuple[str, str]:
         """The catalog and the database that unqualified names are of."""
         if self._location is None:
-            self._location = self._of_source(
+            self._location = self.ask(
                 lambda session: (
                     session.catalog.currentCatalog(),
                     session.catalog.currentDatabase(),
@@ -190,7 +188,7 @@ class SparkServerSession:
             self._session.release_session_on_close = False
         self._end()
 
-    def _of_source(self, work: Callable[[SparkSession], Value]) -> Value:
+    def ask(self, work: Callable[[SparkSession], Value]) -> Value:
         """What `work` gives; what fails is a `SourceFault` that says nothing of why."""
         with suppress(Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -78,14 +78,22 @@ def relation(session: SparkServerSession, source: SparkSource, table: str) -> Re
 
 
 def columns_of(session: SparkServerSession, source: SparkSource, table: str) -> Columns:
-    """Names and types of a table's columns, by DuckDB's names; SourceFault if it can't be one.
+    """Names and types of a table's columns, by DuckDB's names; SourceFault if it can't be one."""
+    at = relation(session, source, table)
+    facts = check_kind(session, at, table)
+    # In a schema these are strings: that they are padded is said here alone.
+    padded = {name: kind for name, kind in facts if _PADDED.fullmatch(kind)}
+    return tuple((name, offered_type(padded.get(name, kind))) for name, kind in session.schema(at))
+
+
+def check_kind(session: SparkServerSession, at: Relation, table: str) -> Sequence[tuple[str, str]]:
+    """What the catalog says of a table, of files nothing; SourceFault if it can't be a source.
 
     A view may mix rows of several units, and its text would be read under the settings of whoever
     made it.
     """
-    at = relation(session, source, table)
     if at.is_path:
-        return tuple((name, offered_type(kind)) for name, kind in session.schema(at))
+        return ()
     facts = session.described(at.name)
     if _fact(facts, _TYPE) not in _TABLES:
         raise SourceFault(f"{table} is no table", hint="views aren't read: name what they read")
@@ -95,9 +103,7 @@ def columns_of(session: SparkServerSession, source: SparkSource, table: str) -> 
             f"{table} is a table of {provider or 'no known format'}",
             hint="keep it in one of parquet, orc, delta or iceberg",
         )
-    # In a schema these are strings: that they are padded is told here alone.
-    padded = {name: kind for name, kind in facts if _PADDED.fullmatch(kind)}
-    return tuple((name, offered_type(padded.get(name, kind))) for name, kind in session.schema(at))
+    return facts
 
 
 def _fact(facts: Sequence[tuple[str, str]], name: str) -> str:
