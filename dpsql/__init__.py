@@ -39,7 +39,8 @@ from dpsql.report.result.type_objects import (
 )
 
 if TYPE_CHECKING:
-    from dpsql.dbapi.connection import Connection, connect
+    from dpsql.dbapi.connect import connect
+    from dpsql.dbapi.connection import Connection
     from dpsql.dbapi.cursor import Cursor
 
 __all__ = [
@@ -79,7 +80,7 @@ threadsafety: Final = 2  # threads may share connections; statements of one run 
 
 # What opens engines is imported when it is first asked for: `dpsql --help` is to answer at once.
 _LATER: Final = {
-    "connect": "dpsql.dbapi.connection",
+    "connect": "dpsql.dbapi.connect",
     "Connection": "dpsql.dbapi.connection",
     "Cursor": "dpsql.dbapi.cursor",
 }

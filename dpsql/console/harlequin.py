@@ -16,7 +16,8 @@ from harlequin.exception import HarlequinConnectionError, HarlequinQueryError
 from harlequin.options import HarlequinAdapterOption, TextOption
 
 from dpsql.console.completion import words
-from dpsql.dbapi.connection import Connection, connect
+from dpsql.dbapi.connect import connect
+from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.dbapi.statements.describe import whose
 from dpsql.errors import Error

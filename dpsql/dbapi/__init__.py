@@ -2,7 +2,8 @@
 
 | module     | what it defines                                                             |
 | ---------- | --------------------------------------------------------------------------- |
-| connection | connect(), and `Connection`: one analyst's use of one dataset               |
+| connect    | connect(): a schema file opened for one analyst                             |
+| connection | `Connection`: one analyst's use of one dataset                              |
 | cursor     | `Cursor`: statements in, rows out                                           |
 | suggested_fix | what to write instead, where a refusal says so                           |
 | statements | dpsql's own statements: SET, SHOW, EXPLAIN PRIVACY, CREATE RELEASE, OPTIONS |

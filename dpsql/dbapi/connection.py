@@ -1,4 +1,4 @@
-"""connect(), and `Connection`: one analyst's use of one dataset (PEP 249)."""
+"""`Connection`: one analyst's use of one dataset (PEP 249)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from os import PathLike
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, assert_never
 
@@ -50,20 +48,6 @@ if TYPE_CHECKING:
 
 EXPLAINED: Final = "explain_privacy"
 """The one column of EXPLAIN PRIVACY's answer."""
-
-
-def connect(
-    schema: str | PathLike[str],
-    *,
-    analyst: str = "analyst",
-    epsilon: float | str | Fraction | None = None,
-) -> Connection:
-    """Connect to the dataset that the schema file describes.
-
-    `analyst` is on whose account queries are charged, `epsilon` what each spends if nothing else is
-    said. Private rows aren't opened before the first query.
-    """
-    return Connection(Session(Path(schema), analyst=analyst, epsilon=epsilon))
 
 
 class Connection:

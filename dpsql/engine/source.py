@@ -119,12 +119,14 @@ class SparkSource:
     """Tables on Spark, which `url` names by Spark Connect; its rows stay there.
 
     `version` is what the owner says of the data. Without `tables` it is all of the catalog's
-    current database, for reading the catalog.
+    current database, for reading the catalog. `session` is a SparkSession that Python handed in:
+    it takes the place of the host of `url`.
     """
 
     url: str = field(repr=False)
     version: str = ""
     tables: tuple[ServerTable, ...] = ()
+    session: object | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return server_name(self.url)

@@ -45,10 +45,12 @@ class ServerSource:
     """Where the rows are: a PostgreSQL database, or Spark, by its connection string.
 
     `push_down` is its owner's to say, since a server's time and a client's memory are theirs.
+    `session` is a SparkSession that Python handed in, in place of Spark's host.
     """
 
     url: str = field(repr=False)
     push_down: PushDown = PushDown.AUTO
+    session: object | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return server_name(self.url)
@@ -56,4 +58,9 @@ class ServerSource:
     @property
     def keeps_keys(self) -> bool:
         """Whether constraints of the server keep declared keys; Spark has none that do."""
-        return not self.url.startswith(SPARK)
+        return not self.is_spark
+
+    @property
+    def is_spark(self) -> bool:
+        """Whether it is Spark, and no PostgreSQL."""
+        return self.url.startswith(SPARK)

@@ -11,7 +11,7 @@ import pytest
 from cli.cli_run import Run
 from narrowed import ledger_file
 
-from dpsql.dbapi.connection import connect
+from dpsql.dbapi.connect import connect
 from dpsql.errors import BudgetSpent, LedgerFault
 from dpsql.ledger.chain.entry import Amended
 from dpsql.schema.load.load import load_schema

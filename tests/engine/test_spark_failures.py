@@ -29,6 +29,7 @@ from neighbor_search.share import in_turn
 
 import dpsql
 from dpsql.dbapi.connection import Connection
+from dpsql.engine.source import SparkSource
 from dpsql.engine.spark.session import SparkServerSession
 from dpsql.errors import ExecutionFailed, ExecutionStopped, SourceFault
 from dpsql.session.run.charge_and_run import charge_and_run
@@ -42,7 +43,7 @@ DECLARED = (
 @pytest.fixture
 def owner() -> Iterator[SparkServerSession]:
     """A session of the owner's, who changes tables."""
-    session = SparkServerSession(url())
+    session = SparkServerSession(SparkSource(url()))
     yield session
     session.close()
 

@@ -13,6 +13,7 @@ import yaml
 from cli.cli_run import Run, runner
 from emit.spark_server import url
 
+from dpsql.engine.source import SparkSource
 from dpsql.engine.spark.session import SparkServerSession
 
 
@@ -23,7 +24,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.fixture
 def owner() -> Iterator[SparkServerSession]:
-    session = SparkServerSession(url())
+    session = SparkServerSession(SparkSource(url()))
     yield session
     session.close()
 

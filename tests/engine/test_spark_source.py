@@ -19,6 +19,7 @@ from notes.exact import exact_measurement
 from privacy.seeded import SeededRandomness
 
 import dpsql
+from dpsql.engine.source import SparkSource
 from dpsql.engine.spark.connection import SETTINGS
 from dpsql.engine.spark.session import SparkServerSession
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, Refused, SchemaFault, SourceFault
@@ -204,7 +205,7 @@ def test_an_interrupt_ends_a_statement(sessions: dict[str, Session]) -> None:
 
 
 def test_settings_are_pinned() -> None:
-    session = SparkServerSession(url())
+    session = SparkServerSession(SparkSource(url()))
     try:
         for name, value in SETTINGS.items():
             assert session.setting(name) == value
@@ -213,7 +214,7 @@ def test_settings_are_pinned() -> None:
 
 
 def test_a_view_is_no_table(tmp_path: Path) -> None:
-    owner = SparkServerSession(url())
+    owner = SparkServerSession(SparkSource(url()))
     name = f"orders_{tmp_path.name.replace('-', '_')}"
     try:
         owner.rows(f"CREATE OR REPLACE VIEW {name} AS SELECT 1 AS person")
@@ -236,7 +237,7 @@ def test_a_server_that_is_not_there_is_told_as_such(monkeypatch: pytest.MonkeyPa
     url()
     monkeypatch.setattr("dpsql.engine.spark.connection._RETRIES", 1)  # of ten seconds
     with pytest.raises(SourceFault, match=r"^sc://127\.0\.0\.1:1 can't be reached"):
-        SparkServerSession("sc://127.0.0.1:1/;token=secret")
+        SparkServerSession(SparkSource("sc://127.0.0.1:1/;token=secret"))
 
 
 def test_a_version_is_stated(folder: Path, tmp_path: Path) -> None:

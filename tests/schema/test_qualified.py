@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from narrowed import integer
 from schema.shop import SHOP, changed, load
 
-from dpsql.dbapi.connection import connect
+from dpsql.dbapi.connect import connect
 from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SchemaFault

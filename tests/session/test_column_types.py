@@ -16,7 +16,8 @@ from pgwire.shop import served
 
 from dpsql.cli.init.from_database import of_database
 from dpsql.cli.init.schema_yaml import skeleton
-from dpsql.dbapi.connection import Connection, connect
+from dpsql.dbapi.connect import connect
+from dpsql.dbapi.connection import Connection
 from dpsql.errors import SchemaFault
 from dpsql.pgwire.codec import oid as o
 from dpsql.schema.load.load import load_schema

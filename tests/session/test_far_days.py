@@ -9,7 +9,8 @@ import duckdb
 import pytest
 from narrowed import integer
 
-from dpsql.dbapi.connection import Connection, connect
+from dpsql.dbapi.connect import connect
+from dpsql.dbapi.connection import Connection
 
 FAR = ["DATE 'infinity'", "DATE '-infinity'", "DATE '4000-01-01 (BC)'", "DATE '20000-01-01'"]
 

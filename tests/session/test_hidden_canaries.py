@@ -14,7 +14,8 @@ import duckdb
 import pytest
 
 from dpsql.console import schema_listing
-from dpsql.dbapi.connection import Connection, connect
+from dpsql.dbapi.connect import connect
+from dpsql.dbapi.connection import Connection
 from dpsql.errors import Error
 from dpsql.report.explanation.explanation import Explanation
 from dpsql.session.dataset import load_dataset

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpsql.dbapi.connection import Connection, connect
+from dpsql.dbapi.connect import connect
+from dpsql.dbapi.connection import Connection
 from dpsql.errors import Error
 
 SCHEMA = """

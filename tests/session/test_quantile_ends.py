@@ -13,7 +13,8 @@ import duckdb
 import pytest
 from narrowed import number
 
-from dpsql.dbapi.connection import Connection, connect
+from dpsql.dbapi.connect import connect
+from dpsql.dbapi.connection import Connection
 
 SCHEMA = """
 dataset: quantile_ends

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, inspect
 
 from dpsql.bind.statement import bind
 from dpsql.console import schema_listing
-from dpsql.dbapi.connection import connect
+from dpsql.dbapi.connect import connect
 from dpsql.errors import Error, LedgerFault, SchemaFault, UnknownTable
 from dpsql.pgwire.catalog.catalog import Catalog
 from dpsql.pgwire.limits import Limits

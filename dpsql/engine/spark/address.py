@@ -1,7 +1,7 @@
 """Addresses of Spark: `sc://host:port`, with settings of Spark Connect, and one of ours.
 
 `sc://host:15002/;folder=s3a://bucket/tpch` reads TABLE.parquet in the folder as TABLE; without it,
-tables are the catalog's.
+tables are the catalog's. `sc://` is a session that Python hands in.
 """
 
 from __future__ import annotations
@@ -51,6 +51,11 @@ def read_address(url: str) -> Address:
             others.append(setting)
     remote = ";".join([location.rstrip("/") + "/", *others]) if others else location.rstrip("/")
     return Address(remote, folder)
+
+
+def has_host(url: str) -> bool:
+    """Whether the address names a host: `sc://` is a session that Python hands in."""
+    return url.partition(";")[0].removeprefix(SPARK).strip("/") != ""
 
 
 def without_secrets(url: str) -> str:

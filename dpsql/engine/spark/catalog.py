@@ -26,7 +26,7 @@ def read_catalog(source: SparkSource) -> Mapping[str, Columns]:
     These are the tables of the current database, or the Parquet files of the folder. A table that
     can't be a source is a `SourceFault` where it is named, and isn't offered otherwise.
     """
-    session = SparkServerSession(source.url)
+    session = SparkServerSession(source)
     try:
         names = [table.name for table in source.tables] or _offered(session, source)
         return {name: columns_of(session, source, name) for name in names}
@@ -39,7 +39,7 @@ def read_declarations(source: SparkSource) -> Mapping[str, Declared]:
 
     Spark keeps no key, so that none is declared.
     """
-    session = SparkServerSession(source.url)
+    session = SparkServerSession(source)
     try:
         return {
             table.name: Declared(comments=_comments(session, at.name))

@@ -13,7 +13,8 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from dpsql.engine.spark.address import read_address
+from dpsql.engine.source import SparkSource
+from dpsql.engine.spark.address import SPARK, read_address
 from dpsql.errors import SourceFault
 from dpsql.installed_extra import install_extra
 
@@ -56,8 +57,8 @@ _MAX_WAIT_MS: Final = 2000
 """A server that can't be reached is asked for ten seconds: pyspark's own ten minutes are an age."""
 
 
-def opened_session(url: str, name: str) -> SparkSession:
-    """A session of its own, set as `SETTINGS` say; SourceFault if there is none at `url`."""
+def opened_session(source: SparkSource) -> SparkSession:
+    """A session of its own, set as `SETTINGS` say; SourceFault if there is none to be had."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of pandas, whose types aren't used
@@ -67,26 +68,39 @@ def opened_session(url: str, name: str) -> SparkSession:
         raise SourceFault("a source on Spark needs pyspark", hint=install_extra("spark")) from None
     for logger in _LOUD:
         logging.getLogger(logger).disabled = True
+    owners = source.session
+    if owners is not None and not hasattr(owners, "newSession"):
+        raise SourceFault(
+            "the session that was handed in makes no new ones",
+            hint=f"hand in a SparkSession of pyspark 4.3, or name {SPARK}host:15002",
+        )
     is_set = False
     with suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         # By its builder it would be the session that `getOrCreate` gives others of this process.
-        opened = Session(read_address(url).remote)
-        policy = DefaultPolicy(max_retries=_RETRIES, max_backoff=_MAX_WAIT_MS)
-        opened.client.set_retry_policies([policy])
+        opened = Session(read_address(source.url).remote) if owners is None else owners.newSession()
+        if isinstance(opened, Session):
+            policy = DefaultPolicy(max_retries=_RETRIES, max_backoff=_MAX_WAIT_MS)
+            opened.client.set_retry_policies([policy])
         for setting, value in SETTINGS.items():
             opened.conf.set(setting, value)
         is_set = True
     if not is_set:
-        raise SourceFault(f"{name} can't be reached", hint="see that its Connect server runs")
+        raise SourceFault(f"{source} can't be reached", hint="see that its Connect server runs")
     return opened
 
 
 def end_session(session: SparkSession) -> None:
-    """Let the server forget a session, if it is still there."""
+    """Let the server forget a session, if it is still there.
+
+    One that isn't of Spark Connect is forgotten with its last use: to stop it would stop Spark.
+    """
+    from pyspark.sql.connect.session import SparkSession as Session  # noqa: PLC0415
+
     with suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        session.stop()
+        if isinstance(session, Session):
+            session.stop()
 
 
 def is_unreachable(error: Any) -> bool:

@@ -172,7 +172,7 @@ class SparkEngine:
     def _read_columns(self) -> Mapping[str, Columns]:
         """The columns of all tables, each of which can be read as it is declared."""
         session = self._take()
-        if self._source.url not in _PROVED:
+        if self._source.session is not None or self._source.url not in _PROVED:
             check_semantics(session)
             _PROVED.add(self._source.url)
         columns = {}
@@ -189,7 +189,7 @@ class SparkEngine:
             raise InterfaceError("the engine is closed")
         with self._guard:
             session, self._idle = self._idle, None
-        return SparkServerSession(self._source.url) if session is None else session
+        return SparkServerSession(self._source) if session is None else session
 
     def _give_back(self, session: SparkServerSession, *, is_whole: bool) -> None:
         """Keep a session for the next one, unless something failed in it."""

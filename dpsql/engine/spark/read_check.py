@@ -18,7 +18,7 @@ class SparkReading:
 
     def rows(self, step: Callable[[str], None] = lambda _: None) -> Mapping[str, int]:
         """How many rows each table has; what can't be read is a `SourceFault`."""
-        self._session = session = SparkServerSession(self._source.url)
+        self._session = session = SparkServerSession(self._source)
         counted: dict[str, int] = {}
         try:
             for table in self._source.tables:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from dpsql.engine.connection_string import server_name
+from dpsql.engine.source import SparkSource
 from dpsql.engine.spark.connection import (
     SETTINGS,
     end_session,
@@ -54,9 +54,9 @@ class Relation(NamedTuple):
 class SparkServerSession:
     """One session; its statements run one by one, and `interrupt` is for other threads."""
 
-    def __init__(self, url: str) -> None:
-        self._name = server_name(url)
-        self._session = opened_session(url, self._name)
+    def __init__(self, source: SparkSource) -> None:
+        self._name = str(source)
+        self._session = opened_session(source)
         # At the interpreter's end: one that is open then, pyspark would wait for without end.
         self._end = weakref.finalize(self, end_session, self._session)
         self._idle = threading.Event()

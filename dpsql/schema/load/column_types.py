@@ -20,7 +20,6 @@ from dpsql.engine.source import (
     SparkSource,
 )
 from dpsql.engine.source import Source as EngineSource
-from dpsql.engine.spark.address import SPARK
 from dpsql.schema.load.yaml_document import Document, DocumentPath
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.source_location import ServerSource, Source
@@ -45,10 +44,9 @@ Read = Callable[[EngineSource], Mapping[str, Columns]]
 def engine_source(schema: Schema) -> EngineSource:
     """The source as the engine is to open it: of each table the declared columns, and no others."""
     match schema.source:
-        case ServerSource(url=url):
+        case ServerSource() as server:
             tables = tuple(_server_table(schema, table) for table in schema.tables.values())
-            kind = SparkSource if url.startswith(SPARK) else PostgresSource
-            return kind(url, schema.version or "", tables)
+            return _on_server(server, schema.version or "", tables)
         case Source(path=path, files=files, csv=forms):
             return DuckDBSource(
                 database=None if files else str(path),
@@ -65,6 +63,14 @@ def engine_source(schema: Schema) -> EngineSource:
             )
         case missing:
             assert_never(missing)
+
+
+def _on_server(
+    source: ServerSource, version: str, tables: tuple[ServerTable, ...]
+) -> PostgresSource | SparkSource:
+    if source.is_spark:
+        return SparkSource(source.url, version, tables, source.session)
+    return PostgresSource(source.url, version, tables)
 
 
 def _server_table(schema: Schema, table: Table) -> ServerTable:
@@ -108,9 +114,7 @@ def find_columns(
     server that can't be reached raises `SourceFault`; of files, more tables may be listed.
     """
     if isinstance(source, ServerSource):
-        named = tuple(ServerTable(name) for name in tables)
-        kind = SparkSource if source.url.startswith(SPARK) else PostgresSource
-        listed = read(kind(source.url, "", named))
+        listed = read(_on_server(source, "", tuple(map(ServerTable, tables))))
         return {table: dict(columns) for table, columns in listed.items()}
     if not source.path.exists():
         return None

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpsql.engine.opening import read_catalog
+from dpsql.engine.spark.address import has_host
 from dpsql.schema.load.budget import (
     read_analysts,
     read_budget,
@@ -37,15 +38,18 @@ def load_schema(
     source: Path | None = None,
     today: dt.date | None = None,
     read: Read = read_catalog,
+    spark: object | None = None,
 ) -> Schema:
     """Read and check a schema file; `source` replaces the source that the file names.
 
     Where the budget is refreshed, the schema is for the period of `today`, by default today by UTC.
-    If the source exists, `read` reads its catalogue; its rows are never read. Raises `SchemaFault`
-    for anything wrong with the file, `SourceFault` for a source that can't be read. Views are SQL:
+    If the source exists, `read` reads its catalogue; its rows are never read. `spark` is a
+    SparkSession in place of the host of a source on Spark. Raises `SchemaFault` for anything wrong
+    with the file, `SourceFault` for a source that can't be read. Views are SQL:
     `dpsql.bind.schema_views.resolved` checks them.
     """
-    return schema_of(read_document(Path(path)), source=source, today=today, read=read)
+    document = read_document(Path(path))
+    return schema_of(document, source=source, today=today, read=read, spark=spark)
 
 
 def schema_of(
@@ -54,6 +58,7 @@ def schema_of(
     source: Path | None = None,
     today: dt.date | None = None,
     read: Read = read_catalog,
+    spark: object | None = None,
 ) -> Schema:
     """The schema in `document`; arguments and faults are those of `load_schema`."""
     file = fill(SchemaSection, document, (), document.data)
@@ -66,6 +71,7 @@ def schema_of(
     _check_units(document, units, claims)
     where = read_csv_forms(document, forms, find_source(document, file.source, forms, source))
     where = _with_push_down(document, where, file.push_down)
+    where = _with_session(document, where, spark)
     _check_version(document, where, file.version)
     source_columns = find_columns(where, forms, read)
     tables = {
@@ -127,6 +133,25 @@ def _with_push_down(
     raise document.error(
         ("push_down",), "the source leaves no choice of where it is computed", "remove push_down"
     )
+
+
+def _with_session(
+    document: Document, source: Source | ServerSource, session: object | None
+) -> Source | ServerSource:
+    if not isinstance(source, ServerSource) or not source.is_spark:
+        if session is not None:
+            raise document.error(
+                ("source",), "is not on Spark", "write sc://, or hand in no session"
+            )
+    elif session is not None:
+        return replace(source, session=session)
+    elif not has_host(source.url):
+        raise document.error(
+            ("source",),
+            "names no host",
+            "write sc://host:15002, or hand in a session: dpsql.connect(…, spark=session)",
+        )
+    return source
 
 
 def _check_version(document: Document, source: Source | ServerSource, stated: object) -> None:

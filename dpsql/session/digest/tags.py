@@ -191,7 +191,10 @@ _SOURCES: Final[dict[type, Tagged]] = {
     SparkSource: Tagged(
         "spark source",
         ("version", "tables"),
-        {"url": "the same data by another way; and a digest of a token could be guessed"},
+        {
+            "url": "the same data by another way; and a digest of a token could be guessed",
+            "session": "the same data by another way",
+        },
     ),
     ServerTable: Tagged("server table", ("name", "columns", "renamed", "key", "identifying")),
     model.Public: Tagged("public"),
