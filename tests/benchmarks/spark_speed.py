@@ -17,6 +17,7 @@ import statistics
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -78,15 +79,16 @@ def spark_costs(url: str, folder: Path, names: Collection[str], runs: int) -> It
     """What each of the queries `names` takes, plainly and privately."""
     pid = int(Path(f"/tmp/dpsql-spark-{url.rpartition(':')[2]}/pid").read_text())  # noqa: S108
     with TemporaryDirectory() as name:
-        os.environ["DPSQL_STATE"] = str(Path(name) / "state")
-        schema = _schema(f"{url}/;folder={folder}", Path(name))
-        plain = _plain_session(url, folder)
+        schema = tpch_on_spark(f"{url}/;folder={folder}", Path(name))
+        plain = plain_session(url, folder)
         for query, sql in queries().items():
             if query in names:
                 yield _measured(query, sql, schema, plain, pid, runs)
 
 
-def _schema(source: str, folder: Path) -> Schema:
+def tpch_on_spark(source: str, folder: Path) -> Schema:
+    """TPC-H's schema over a source on Spark; its ledger is in `folder`."""
+    os.environ["DPSQL_STATE"] = str(folder / "state")
     head, _, _ = FIXTURE.read_text(encoding="utf-8").partition("budget:")
     path = folder / "spark.yaml"
     text = head.replace("source: data", f"source: {source}\nversion: 1") + BUDGET
@@ -94,7 +96,7 @@ def _schema(source: str, folder: Path) -> Schema:
     return load_schema(path)
 
 
-def _plain_session(url: str, folder: Path) -> SparkSession:
+def plain_session(url: str, folder: Path) -> SparkSession:
     """A session as Spark sets it by itself, with the tables by their names."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of pandas, which isn't used
@@ -110,24 +112,31 @@ def _measured(
     name: str, sql: str, schema: Schema, plain: SparkSession, pid: int, runs: int
 ) -> Cost:
     works: dict[str, Callable[[], object]] = {"plain": lambda: plain.sql(sql).toArrow()}
+    with private(schema, sql) as privately:
+        if privately is not None:
+            works["private"] = privately
+        times: dict[str, list[float]] = {how: [] for how in works}
+        for number in range(BEFORE + runs):
+            for how, work in works.items():
+                seconds = processor_seconds(pid, work)
+                if number >= BEFORE:
+                    times[how].append(seconds)
+    medians = {how: statistics.median(seconds) for how, seconds in times.items()}
+    return Cost(name, medians["plain"], medians.get("private"))
+
+
+@contextmanager
+def private(schema: Schema, sql: str) -> Iterator[Callable[[], object] | None]:
+    """What computes the releases of a statement and adds noise; None where Spark doesn't."""
     try:
         compiled = Session(schema, epsilon=1).compile(sql)
     except Refused as refusal:
-        sys.stdout.write(f"{name}: {refusal}\n")
-    else:
-        job = Job(engine_source(schema), tuple(release.step for release in compiled.releases))
-        engine = open_engine(job.source)
-        works["private"] = lambda: run(job, engine, SystemRandomness())
-    times: dict[str, list[float]] = {how: [] for how in works}
-    for number in range(BEFORE + runs):
-        for how, work in works.items():
-            seconds = processor_seconds(pid, work)
-            if number >= BEFORE:
-                times[how].append(seconds)
-    if "private" in works:
-        engine.close()
-    medians = {how: statistics.median(seconds) for how, seconds in times.items()}
-    return Cost(name, medians["plain"], medians.get("private"))
+        sys.stdout.write(f"{refusal}\n")
+        yield None
+        return
+    job = Job(engine_source(schema), tuple(release.step for release in compiled.releases))
+    with open_engine(job.source) as engine:
+        yield lambda: run(job, engine, SystemRandomness())
 
 
 def _line(cost: Cost) -> str:

@@ -1,0 +1,112 @@
+"""What Spark shuffles, keeps in memory and spills for private answers, beside plain ones.
+
+    PYTHONPATH=tests python -m benchmarks.spark_scale URL FOLDER LOG [--only Q1,Q6] [--json FILE]
+
+URL is what this prints, and FOLDER holds the Parquet files of TPC-H:
+
+    .ci/spark start --conf spark.eventLog.enabled=true --conf spark.eventLog.dir=LOG \\
+        --conf spark.eventLog.compress=false
+
+Nothing else may run on that server. With --skew, FOLDER is made first, of the files in its parent,
+with a customer who has a million orders more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import duckdb
+from benchmarks.shapes import queries
+from benchmarks.spark_events import EventLog, Work
+from benchmarks.spark_speed import plain_session, private, tpch_on_spark
+
+SKEWED_ORDERS: Final = 1_000_000
+
+COLUMNS: Final = ("seconds", "processor", "read", "shuffled", "spilled", "peak", "tasks", "skew")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What one query had Spark do; `private` is None for what Spark doesn't compute."""
+
+    name: str
+    plain: Work
+    private: Work | None
+
+
+def main() -> None:
+    """Ask each query both ways, once, and write what the log says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("url")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("log", type=Path)
+    parser.add_argument("--only")
+    parser.add_argument(
+        "--skew", action="store_true", help="make FOLDER first, with a unit of a million rows"
+    )
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    folder = arguments.folder.absolute()
+    if arguments.skew:
+        make_skewed(folder)
+    only = list(queries()) if arguments.only is None else arguments.only.split(",")
+    scales = []
+    for scale in spark_scales(arguments.url, folder, arguments.log, only):
+        scales.append(scale)
+        sys.stdout.write(_lines(scale))
+        sys.stdout.flush()
+    if arguments.json is not None:
+        text = json.dumps([asdict(scale) for scale in scales], indent=1)
+        arguments.json.write_text(text + "\n")
+
+
+def spark_scales(url: str, folder: Path, log: Path, names: list[str]) -> Iterator[Scale]:
+    """What each of the queries `names` has Spark do, plainly and privately."""
+    events = EventLog(log)
+    with TemporaryDirectory() as name:
+        schema = tpch_on_spark(f"{url}/;folder={folder}", Path(name))
+        plain = plain_session(url, folder)
+        for query, sql in queries().items():
+            if query not in names:
+                continue
+            plainly = events.work(lambda sql=sql: plain.sql(sql).toArrow())  # type: ignore[misc]
+            with private(schema, sql) as work:
+                yield Scale(query, plainly, None if work is None else events.work(work))
+
+
+def make_skewed(to: Path) -> None:
+    """TPC-H as in the folder around it, where one customer has a million orders more."""
+    folder = to.parent
+    to.mkdir(exist_ok=True)
+    for file in folder.glob("*.parquet"):
+        (to / file.name).unlink(missing_ok=True)
+        if file.stem != "orders":
+            (to / file.name).symlink_to(file)
+    duckdb.execute(
+        f"COPY (FROM '{folder / 'orders.parquet'}' UNION ALL"
+        f" SELECT * REPLACE (1 AS o_custkey, -o_orderkey AS o_orderkey)"
+        f" FROM '{folder / 'orders.parquet'}' LIMIT {SKEWED_ORDERS})"
+        f" TO '{to / 'orders.parquet'}'"
+    )
+
+
+def _lines(scale: Scale) -> str:
+    both = {"plain": scale.plain, "private": scale.private}
+    return "".join(
+        f"{scale.name:10} {how:8} "
+        + "  ".join(f"{c} {getattr(work, c):,.4g}" for c in COLUMNS)
+        + "\n"
+        for how, work in both.items()
+        if work is not None
+    )
+
+
+if __name__ == "__main__":
+    main()
