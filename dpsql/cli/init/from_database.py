@@ -96,7 +96,7 @@ def _draft(
     return Draft(
         dataset_name(path.absolute()),
         source,
-        f"the catalogue of {path.name}",
+        f"the catalogue of {path.absolute().name}",
         tables,
         sample=sample,
     )

@@ -7,6 +7,7 @@
 | rollup              | answers summed from the noisy cells of stored ones, on request         |
 | consistent_totals   | grouping sets that are made to add up                                  |
 | default_limits      | limits that nobody chose, and that may leave rows out of an answer     |
+| unlisted_keys       | why a table of groups is empty                                         |
 | column_errors       | how released columns were made, how far noise moved an answer's values |
 | row_errors          | how far noise moved each value of an answer                            |
 | answer              | what an analyst gets: a table, and what it cost                        |

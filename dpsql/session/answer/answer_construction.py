@@ -13,6 +13,7 @@ from dpsql.session.answer.answer import Answer, Privacy
 from dpsql.session.answer.column_errors import answer_columns, column_privacy
 from dpsql.session.answer.default_limits import default_limit_notes
 from dpsql.session.answer.row_errors import error_notes, row_errors
+from dpsql.session.answer.unlisted_keys import unlisted_key_notes
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.run.charge_and_run import AnsweredBefore, Released, ReleasedTables
@@ -73,6 +74,7 @@ def _answer(
         (
             *compiled.consistency.without(rolled).notes,
             *default_limit_notes(compiled.releases),
+            *unlisted_key_notes(compiled.releases, tables),
             *error_notes(compiled, errors, ordered),
         ),
     )

@@ -1,0 +1,33 @@
+"""Why a table of groups whose keys aren't listed is empty: no group has enough units.
+
+    SELECT dest, count(*) FROM flights GROUP BY dest
+
+A key that nothing lists appears where a noisy number of units reaches a threshold. An answer
+without rows would look as if there were no flights; that it has none follows from noisy groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+
+from dpsql.session.compile.compiled_release import CompiledRelease
+
+
+def unlisted_key_notes(
+    releases: Sequence[CompiledRelease], tables: Mapping[str, pa.Table]
+) -> Iterator[str]:
+    """A line for each of `releases` that has no group in `tables`, with what would show some."""
+    for release in releases:
+        table, threshold = tables.get(release.name), release.step.measurement.threshold
+        if table is None or table.num_rows or threshold is None:
+            continue
+        terms = release.step.bounded.contributions
+        listed = {index for domain in terms.domains for index in domain.keys}
+        unlisted = [key.column for n, key in enumerate(terms.keys) if n not in listed]
+        names = ", ".join(map(release.display_name, unlisted))
+        yield (
+            f"no {names} is shown: each appears from a noisy number of {threshold} units on"
+            " (values: […] in the schema, fewer groups, or a higher epsilon)"
+        )
