@@ -13,8 +13,8 @@ from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.tokenizer_core import Token
 
-from dpsql.bind.syntax.parse import span
-from dpsql.errors import Refused
+from dpsql.bind.syntax.parse import span, written_number
+from dpsql.errors import Refused, SyntaxFault
 from dpsql.pgwire.sql.grammar import keep_order, restore
 from dpsql.pgwire.sql.semantics.array_operators import check_subscripts, list_constants
 from dpsql.pgwire.sql.semantics.column_names import name_columns
@@ -116,13 +116,36 @@ def _depth(node: exp.Expr) -> int:
 
 
 def _check_distinct(tree: exp.Expr) -> None:
+    """Refuse DISTINCT ON that PostgreSQL refuses: its rows come in the order of its keys."""
     for distinct in tree.find_all(exp.Distinct):
-        if distinct.args.get("on") is not None:
-            raise Refused(
-                "DISTINCT ON has no rule",
+        on, select = distinct.args.get("on"), distinct.parent
+        if on is None or not isinstance(select, exp.Select):
+            continue
+        order = select.args.get("order")
+        if order is None:
+            continue
+        written = on.expressions if isinstance(on, exp.Tuple) else [on.unnest()]
+        keys = {_item(key, select) for key in written}
+        if {_item(term.this, select) for term in order.expressions[: len(keys)]} != keys:
+            raise SyntaxFault(
+                "SELECT DISTINCT ON expressions must match initial ORDER BY expressions",
                 at=span(distinct),
-                hint="write min(x) or max(x) … GROUP BY, or row_number() OVER (PARTITION BY …) = 1",
+                hint="order by these expressions first, and then by what tells which row is taken",
             )
+
+
+def _item(key: exp.Expr, select: exp.Expr) -> exp.Expr:
+    """The item that `key` names by its number or its alias, or else `key` itself.
+
+    Where one table is read, a column is the same with its name and without.
+    """
+    items, number = select.expressions, written_number(key) or 0
+    named = (i for i in items if isinstance(i, exp.Alias) and exp.column(i.alias) == key)
+    at = items[number - 1] if 0 < number <= len(items) else next(named, key)
+    item = at.unalias().unnest()
+    if isinstance(item, exp.Column) and not select.args.get("joins"):
+        return exp.column(item.this.copy())
+    return item
 
 
 def name_types(tree: exp.Expr, schema: Schema, types: Sequence[int]) -> None:

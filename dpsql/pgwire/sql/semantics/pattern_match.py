@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Final
 
 from sqlglot import exp
@@ -34,12 +35,23 @@ _MATCHES: Final[tuple[type[exp.Expr], ...]] = (
     exp.RegexpCount,
     exp.RegexpInstr,
 )
+_ARRAYS: Final = frozenset({"regexp_match", "regexp_matches"})
+_ESCAPED_OR_CLASS: Final = re.compile(r"\\.|\[\^?\]?[^\]]*\]")
+_QUANTIFIER: Final = re.compile(r"(?:[*+?]|\{[\d,]*\})(\??)")
+_REPEATED_GROUP: Final = re.compile(r"\)[*+?{]")
 _CHARACTER: Final = frozenset("nrtfv")
 
 
 def pattern_edits(tree: exp.Expr) -> list[Edit]:
     """Replacements of LIKE, SIMILAR TO and regular expressions in `tree`."""
     edits: list[Edit] = [(node, partial(_written, node)) for node in tree.find_all(*_MATCHES)]
+    for node in tree.find_all(exp.Anonymous):
+        if node.name.lower() in _ARRAYS:
+            raise Refused(
+                "matches of a pattern are an array in PostgreSQL, which has no rule",
+                at=span(node),
+                hint="write x ~ 'pattern', or regexp_replace(x, 'pattern', '')",
+            )
     splits = (n for n in tree.find_all(exp.Anonymous) if n.name.lower() == "regexp_split_to_array")
     edits += [(node, partial(_split, node)) for node in splits]
     return edits
@@ -72,8 +84,34 @@ def _written(node: exp.Expr) -> exp.Expr:
                 at=span(node),
                 hint="write regexp_count(substring(x, 3), 'abc')",
             )
+        case exp.RegexpReplace() | exp.RegexpCount():
+            if isinstance(node.expression, exp.Literal):
+                _check_extent(node.expression.this, node)
+            return _expression(node)
         case _:
             return _expression(node)
+
+
+def _check_extent(pattern: str, node: exp.Expr) -> None:
+    """Refuse a pattern whose match may end elsewhere than in PostgreSQL.
+
+    Of all matches from one character on PostgreSQL takes the longest, DuckDB the first that it
+    tries: of 'foo|foobar' in 'foobar', the first three letters. They are the same where nothing is
+    chosen but how often a character comes, and where no word begins with another.
+    """
+    words = sorted(pattern.removeprefix("(").removesuffix(")").split("|"))
+    # In order, a word stands right before those that begin with it.
+    begin_alike = any(longer.startswith(word) for word, longer in pairwise(words))
+    if all(map(str.isalnum, words)) and not begin_alike:
+        return
+    plain = _ESCAPED_OR_CLASS.sub("x", pattern)
+    is_lazy = {bool(lazy) for lazy in _QUANTIFIER.findall(plain)}
+    if "|" in plain or _REPEATED_GROUP.search(plain) or len(is_lazy) > 1:
+        raise Refused(
+            "this pattern may match longer or shorter here than in PostgreSQL",
+            at=span(node),
+            hint="write a call for each alternative, and quantifiers behind characters alone",
+        )
 
 
 def _like(node: exp.Expr) -> exp.Expr:

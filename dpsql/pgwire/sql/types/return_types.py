@@ -37,7 +37,16 @@ FIXED: Final[tuple[tuple[Kind, tuple[type[exp.Expr], ...]], ...]] = (
     ),
     (
         Kind.INT4,
-        (exp.Length, exp.Ascii, exp.StrPosition, exp.Unicode, exp.Ntile, exp.WidthBucket),
+        (
+            exp.Length,
+            exp.Ascii,
+            exp.StrPosition,
+            exp.Unicode,
+            exp.Ntile,
+            exp.WidthBucket,
+            exp.RegexpCount,
+            exp.RegexpInstr,
+        ),
     ),
     (
         Kind.FLOAT8,
