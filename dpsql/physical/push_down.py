@@ -14,6 +14,7 @@ from dpsql.emit.dialect.spark import guard as spark_guard
 from dpsql.emit.dialect.spark import render as spark
 from dpsql.emit.release.contributions import group_names
 from dpsql.engine.postgres.semantics import SUPPORTED
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.supported import Supported
 from dpsql.errors import Refused
 from dpsql.physical.choose import Candidate, Choice
@@ -48,11 +49,13 @@ class PushedDown(NamedTuple):
     query: ServerQuery
 
 
-def push_down(choice: Choice, supported: Supported = SUPPORTED) -> PushedDown:
+def push_down(
+    choice: Choice, supported: Supported = SUPPORTED, sidecar: ServerSidecar | None = None
+) -> PushedDown:
     """The statements for a server, by the cheapest strategy that it takes.
 
-    Rows come from the source's own tables. Refused, by the name of a function, type or clause,
-    for what isn't on the lists of its dialect.
+    Rows come from the source's own tables, or from those of `sidecar` that `choice` reads. Refused,
+    by the name of a function, type or clause, for what isn't on the lists of its dialect.
     """
     rendered, refused = _DIALECTS[supported.dialect]
     terms = contributions_of(choice.limited)
@@ -75,6 +78,7 @@ def push_down(choice: Choice, supported: Supported = SUPPORTED) -> PushedDown:
         candidate.name,
         rendered(select, domains, (*groups, *sums)),
         tuple(rendered(count, domains, (*groups, *cells)) for count in counts),
+        sidecar,
     )
     return PushedDown(candidate, query)
 

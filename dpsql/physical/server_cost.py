@@ -95,7 +95,9 @@ def _tables(terms: Contributions) -> int:
     hops = (
         len(scan.table.ownership.hops)
         for scan in _scans(terms)
-        if isinstance(scan.table.ownership, EntityUnit) and scan.unit is not None
+        if isinstance(scan.table.ownership, EntityUnit)
+        and scan.unit is not None
+        and scan.sidecar is None
     )
     scans = _scans(terms)
     return len(scans) + sum(hops)
