@@ -19,6 +19,7 @@ from dpsql.engine.supported import Supported
 from dpsql.errors import Refused
 from dpsql.physical.choose import Candidate, Choice
 from dpsql.physical.engine_query import domain_tables, emit_trees
+from dpsql.physical.server_cost import cost_on_server
 from dpsql.plan.bounded_release.bounded_release import Contributions, contributions_of
 from dpsql.plan.bounded_release.column_names import CELL_NUMBER, ROW_COUNT, total_name
 from dpsql.plan.bounded_release.engine_query import DomainTable
@@ -59,8 +60,9 @@ def push_down(
     """
     rendered, refused = _DIALECTS[supported.dialect]
     terms = contributions_of(choice.limited)
-    known = (each for each in choice.candidates if each.name in supported.strategies)
-    candidate = next(known, None)
+    known = [each for each in choice.candidates if each.name in supported.strategies]
+    # Of equal costs there, which all have but one, the order of estimates decides.
+    candidate = min(known, key=lambda c: cost_on_server(choice.limited, c.plan), default=None)
     if any(isinstance(plan, Release) for plan in operators(terms.source)):
         raise refused("a release of what was released")
     if candidate is None:

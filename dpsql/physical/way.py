@@ -15,7 +15,8 @@ from dpsql.engine.supported import Supported
 from dpsql.errors import Refused
 from dpsql.physical.choose import Choice
 from dpsql.physical.push_down import push_down
-from dpsql.physical.server_cost import cost_of_pulling, cost_on_server
+from dpsql.physical.server_cost import cost_of_pulling, cost_on_server, looks_units_up
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.plan.bounded_release.bounded_release import Limited, contributions_of
 from dpsql.plan.bounded_release.server_query import ServerQuery
 from dpsql.schema.source_location import PushDown
@@ -76,8 +77,13 @@ def choose_way(choice: Choice, server: Server, prepared: Prepared | None = None)
         candidate, query = push_down(prepared.choice, server.supported, prepared.sidecar)
     except Refused:
         return ways
+    if not isinstance(candidate.plan, SplitByContribution) and not looks_units_up(
+        contributions_of(choice.limited)
+    ):
+        return ways  # no join would be saved
     limited, first = prepared.choice.limited, ways.ways[0]
-    over = Way(f"on the server, {candidate.name} of what is prepared", cost_on_server(limited))
+    cost = cost_on_server(limited, candidate.plan)
+    over = Way(f"on the server, {candidate.name} of what is prepared", cost)
     is_wanted = server.push_down is PushDown.ALWAYS and ways.pushed is None
     if over.estimate > first.estimate and not is_wanted:
         return replace(ways, ways=(first, over, *ways.ways[1:]))
@@ -98,7 +104,7 @@ def _without_sidecar(choice: Choice, server: Server) -> Ways:
         candidate, query = push_down(choice, server.supported)
     except Refused as refusal:
         return replace(pulled, note=f"rows are pulled: {refusal.message}")
-    push = Way(f"on the server, {candidate.name}", cost_on_server(choice.limited))
+    push = Way(f"on the server, {candidate.name}", cost_on_server(choice.limited, candidate.plan))
     pushed = Ways((push, pull), query, "", choice.limited)
     if server.push_down is PushDown.ALWAYS:
         return replace(pushed, note="on the server: the schema has push_down: always")

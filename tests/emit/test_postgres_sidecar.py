@@ -6,9 +6,9 @@ depend on where the rows are read, so that the integers are equal under both.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from itertools import permutations
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from itertools import chain, permutations, product
 
 import pytest
 from differential import world
@@ -23,12 +23,14 @@ from notes.blocks import Claim, accepted
 from notes.compiler import prepared, schema_of
 
 from dpsql.analysis.lineage.lineage import unit_kind
+from dpsql.audit.databases.database_batch import Groups
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.audit.sensitivity.bound_check import cell_violations, violations
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.errors import Error
 from dpsql.physical.push_down import push_down
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.preparing.server_sidecar import preparable_tables
 
 
@@ -92,18 +94,14 @@ def test_integers_of_stored_rows_are_those_of_the_tables(claim: Claim) -> None:
     except Error:
         return  # refused of other rows
     for release in ready.releases:
-        there = over_sidecar(release, own.schema, own.facts, own.facts.trusted)
-        if there is None or release.step.reads:
-            continue
         count, name = len(release.step.bounded.contributions.statistics), _clean(claim.schema)
-        plain = push_down(release.choice).query
-        assert there.query.sidecar is not None
-        assert postgres_server.totals(there.query, name, count) == postgres_server.totals(
-            plain, name, count
-        )
-        assert postgres_server.histograms(there.query, name) == postgres_server.histograms(
-            plain, name
-        )
+        for query in over_sidecar(release, own.schema, own.facts, own.facts.trusted):
+            plain = push_down(release.choice).query
+            assert query.sidecar is not None
+            expected = postgres_server.totals(plain, name, count)
+            assert postgres_server.totals(query, name, count) == expected
+            cells = postgres_server.histograms(plain, name)
+            assert postgres_server.histograms(query, name) == cells
 
 
 @cache
@@ -187,14 +185,12 @@ def test_no_neighbor_changes_more_than_derived(
         there = over_sidecar(
             release, schema_of(claim.schema), facts_of(claim.schema), private(claim.schema)
         )
-        if there is None:
-            continue
         count = len(release.step.bounded.contributions.statistics)
         found = pairs(claim.schema, unit_kind(release.release.source) or "")
         names = {name for one, other, _ in found for name in (one, other)}
-        for salt in SALTS:
-            seen = {n: postgres_server.totals(there.query, n, count, salt) for n in names}
-            cells = {n: postgres_server.histograms(there.query, n, salt) for n in names}
+        for query, salt in product(there, SALTS):
+            seen = {n: postgres_server.totals(query, n, count, salt) for n in names}
+            cells = {n: postgres_server.histograms(query, n, salt) for n in names}
             for one, other, lacks in found:
                 of = seen[one], seen[other], release, release.sensitivity
                 in_cells = cells[one], cells[other], *of[2:]
@@ -221,18 +217,54 @@ def _moved(name: str) -> None:
     server.execute(b"UPDATE visits SET patient_id = visit_id")
 
 
+def _violated(release: CompiledRelease, before: Groups, after: Groups) -> Iterator[str]:
+    return violations(before, after, release, release.sensitivity)
+
+
 def test_what_was_stored_for_one_unit_is_not_counted_for_another() -> None:
     """Forty tests of the first patient would be forty others', of one visit each."""
     sql = "SELECT count(*) FROM tests AS t JOIN visits AS v ON t.visit_id = v.visit_id"
     (release,) = prepared(sql, "clinic", private("clinic")).releases
     there = over_sidecar(release, schema_of("clinic"), facts_of("clinic"), private("clinic"))
-    assert there is not None
+    assert there
     name = "moved"
     _moved(name)
-    (before,) = postgres_server.totals(there.query, name, 1).values()
+    before = [postgres_server.totals(query, name, 1) for query in there]
     server, at = postgres_server.server(), postgres_server.own(name)
     for table in ("visits", "tests prepared"):
         unit = "patient_id" if table == "visits" else '"unit of the row"'
         server.execute(f'DELETE FROM "{at}"."{table}" WHERE {unit} = 1'.encode())
-    (after,) = postgres_server.totals(there.query, name, 1).values()
-    assert abs(before[0] - after[0]) <= release.sensitivity.per_group[0]
+    after = [postgres_server.totals(query, name, 1) for query in there]
+    found = map(partial(_violated, release), before, after)
+    assert not list(chain.from_iterable(found))
+
+
+def test_what_is_another_units_now_is_not_counted_by_what_was_stored() -> None:
+    """Forty repairs, all of one buyer now, would be forty others', who had what was repaired."""
+    sql = "SELECT count(*) FROM repairs AS r JOIN returned AS d ON r.number = d.number"
+    schema, keys = schema_of("parcels"), private("parcels")
+    (release,) = prepared(sql, "parcels", keys).releases
+    only = frozenset({"returned"})
+    there = over_sidecar(release, schema, facts_of("parcels"), keys, only)
+    assert {query.totals.prepared for query in there} == {only}
+    server, at = postgres_server.server(), postgres_server.own("bought")
+    lines = "1 AS item, CAST(n AS bigint) AS parcel, CAST(n AS integer) AS buyer, 1 AS amount"
+    returned = "buyer AS number, item, buyer AS parcel, 'late' AS reason, 1.00 AS refund"
+    for statement in (
+        f'SET search_path TO "{at}"',
+        f"CREATE TABLE lines AS SELECT {lines} FROM generate_series(1, 40) AS n",
+        f"CREATE TABLE returned AS SELECT {returned} FROM lines",
+        "CREATE TABLE repairs AS SELECT CAST(number AS bigint) AS number, 1 AS hours FROM returned",
+        "CREATE TABLE boxes (shipment bigint, place integer, buyer bigint, weight integer)",
+        "CREATE TABLE damages (shipment bigint, place integer, cost integer)",
+    ):
+        server.execute(statement.encode())
+    store("bought", schema, keys)
+    server.execute(b"UPDATE lines SET buyer = 1")
+    before = [postgres_server.totals(query, "bought", 1) for query in there]
+    for table in ("lines", "returned", "repairs"):
+        server.execute(f'DELETE FROM "{at}".{table}'.encode())
+    server.execute(f'DELETE FROM "{at}"."returned prepared" WHERE "unit of the row" = 1'.encode())
+    after = [postgres_server.totals(query, "bought", 1) for query in there]
+    found = map(partial(_violated, release), before, after)
+    assert not list(chain.from_iterable(found))

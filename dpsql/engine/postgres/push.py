@@ -87,8 +87,9 @@ def _stored_view(select: ServerSelect, table: ServerTable, relation: CatalogTabl
     if entry is None:
         return None
     columns = [(name, declared, name) for name, declared, _ in table.stored]
-    lent = [] if entry.lent_unit_column is None else [entry.lent_unit_column]
-    columns += [(name, entry.unit_type, UNIT_COLUMN) for name in (UNIT_COLUMN, *lent)]
+    columns += [(name, kind, name) for name, kind in entry.added]
+    if entry.lent_unit_column is not None:
+        columns.append((entry.lent_unit_column, entry.unit_type, UNIT_COLUMN))
     return _named(prepared_name(table.name), select, relation, columns)
 
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 from typing import Final
 
 from dpsql.engine.digest import digest_of, encoded
+from dpsql.engine.postgres.pushed_columns import storage_type
 from dpsql.engine.sidecar.named_record import NamedRecord
+from dpsql.engine.sidecar.row_columns import value_count_column
 from dpsql.engine.sidecar.server import ServerSidecar, ServerSidecarTable
 from dpsql.engine.source import PostgresSource
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Schema, Table
-from dpsql.schema.sidecar_columns import lent_unit_column
+from dpsql.schema.sidecar_columns import group_count_columns, lent_unit_column
 from dpsql.schema.sql_type import SqlType
 from dpsql.schema.verify import enforced_keys
 from dpsql.session.digest.codec import digested
@@ -42,7 +44,12 @@ def server_sidecar(schema: Schema) -> ServerSidecar | None:
 def sidecar_tables(schema: Schema, keys: frozenset[str]) -> tuple[ServerSidecarTable, ...]:
     """What statements have to know of each table that can be prepared where `keys` hold."""
     return tuple(
-        ServerSidecarTable(table.name, str(unit_type(schema, own)), lent_unit_column(table))
+        ServerSidecarTable(
+            table.name,
+            str(unit_type(schema, own)),
+            lent_unit_column(table),
+            counted_columns(table),
+        )
         for table, own in preparable_tables(schema, keys)
     )
 
@@ -57,6 +64,16 @@ def preparable_tables(schema: Schema, keys: frozenset[str]) -> tuple[tuple[Table
         and own.hops
         and len(table.name.encode()) <= _LONGEST_NAME
         and can_have_sidecar(table, own, schema, keys)
+    )
+
+
+def counted_columns(table: Table) -> tuple[str, ...]:
+    """The columns by whose values rows are counted, as far as names of counts aren't cut off."""
+    longest = _LONGEST_NAME - len(value_count_column("").encode())
+    return tuple(
+        name
+        for name in group_count_columns(table)
+        if len(name.encode()) <= longest and storage_type(str(table.columns[name].type)) is not None
     )
 
 
@@ -93,6 +110,7 @@ def _stamp(schema: Schema, source: PostgresSource) -> str:
             "table",
             encoded((table.name, declared[name].columns, declared[name].renamed, table.key)),
             digested(table.ownership),
+            encoded(counted_columns(table)),
         )
         for name, table in schema.tables.items()
     )

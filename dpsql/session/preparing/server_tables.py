@@ -32,6 +32,7 @@ from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.verify import enforced_keys
 from dpsql.session.preparing.server_sidecar import (
+    counted_columns,
     note_sidecar,
     preparable_tables,
     server_sidecar,
@@ -79,7 +80,8 @@ def _stored_rows(
     if not {*(table.key or ()), *own.first_hop_columns} <= names:
         return None
     counted = _select(rendered(rows_with_unit(table, own)), ((_COUNT, "BIGINT"),))
-    return StoredRows(declared, stored_select(schema, table, own, names), counted)
+    by = tuple(name for name in counted_columns(table) if name in names)
+    return StoredRows(declared, stored_select(schema, table, own, names), counted, by)
 
 
 def stored_select(

@@ -9,10 +9,10 @@
 Why each unit stays bounded, whatever its owner lets change. A statement over the sidecar reads
 stored rows as they were when they were stored, beside base tables as they are now. Both are of
 units: a stored row was made of rows of one unit, by keys that the server's constraints kept in the
-snapshot that it was made of. Take one unit's rows from the server, and from what was stored, and
-no other row changes in either. So stored tables are a part of the database like others, whose rows
-name their unit in a column, and what is proved of such tables holds of them. Three rules keep it
-so:
+snapshot that it was made of, and what is counted beside it are that unit's rows alone. Take one
+unit's rows from the server, and from what was stored, and no other row changes in either. So stored
+tables are a part of the database like others, whose rows name their unit in a column, and what is
+proved of such tables holds of them. Three rules keep it so:
 
 - Where stored rows are joined with others, SQL asks that their units agree. That a row meets its
   owner by a key says nothing here: an order that was given to another customer after its lines were

@@ -96,14 +96,15 @@ def _is_as_written(
     if entry is None:
         return False
     kinds = {name: kind for name, kind, _ in table.stored if name in names}
-    kinds[UNIT_COLUMN] = entry.unit_type
+    added = {name: kind for name, kind in entry.added if name in names or name == UNIT_COLUMN}
+    kinds |= added
     for name, declared in kinds.items():
         column = relation.columns.get(name)
         if column is None or column.type != storage_type(declared):
             return False
         if not column.is_named or not column.is_deterministic or column.is_virtual:
             return False
-    if not relation.columns[UNIT_COLUMN].not_null:
+    if not all(relation.columns[name].not_null for name in added):
         return False
     key = table.key or ()
     has_index = not key or any(unique <= {*key} for unique in relation.unique)

@@ -8,7 +8,7 @@ table with another number of rows is not stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
@@ -25,8 +25,14 @@ from dpsql.engine.postgres.sidecar.record import (
     relations,
     write_record,
 )
-from dpsql.engine.sidecar.row_columns import UNIT_COLUMN
-from dpsql.engine.sidecar.server import ServerSidecar
+from dpsql.engine.sidecar.row_columns import (
+    COUNT_CAP,
+    UNIT_COLUMN,
+    UNIT_ROW_COUNT,
+    first_row_column,
+    value_count_column,
+)
+from dpsql.engine.sidecar.server import COUNT, MARK, ServerSidecar
 from dpsql.engine.source import PostgresSource, ServerTable
 from dpsql.engine.supported import ServerSelect
 from dpsql.errors import SourceFault
@@ -61,12 +67,14 @@ _RIGHTS_OF_SCHEMA: Final = "SELECT n.nspacl FROM pg_namespace AS n WHERE n.nspna
 class StoredRows:
     """What is stored of `table`: `rows` are its rows with their unit, in columns of these names.
 
-    `with_unit` counts the rows that have a unit, each once.
+    `with_unit` counts the rows that have a unit, each once. Beside each row there are counts of its
+    unit's rows, in all and by the values of each of `group_count_columns`.
     """
 
     table: ServerTable
     rows: ServerSelect
     with_unit: ServerSelect
+    group_count_columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +220,13 @@ def _fill(owner: OwnerTransaction, space: str, stored: StoredRows) -> int:
     """Make one table, with its rows, and the index that keeps its key; return how many rows."""
     server, table = owner.server, stored.table
     at = f"{quoted(space)}.{quoted(table.name)}"
-    columns = [_column(name, kind) for name, kind in stored.rows.columns]
+    counts = count_columns(stored.group_count_columns)
+    columns = [_column(name, kind, required={UNIT_COLUMN}) for name, kind in stored.rows.columns]
+    columns += [_column(name, kind, required={name}) for name, kind, _ in counts]
     server.run(f"CREATE TABLE {at} ({', '.join(columns)})")
-    names = ", ".join(quoted(name) for name, _ in stored.rows.columns)
-    rows = _text(owner, stored.rows)
+    names = ", ".join(quoted(name) for name, *_ in (*stored.rows.columns, *counts))
+    shown = ", ".join(["r.*", *(expression for *_, expression in counts)])
+    rows = f"SELECT {shown} FROM ({_text(owner, stored.rows)}) AS r"  # noqa: S608 - our own texts
     server.run(f"INSERT INTO {at} ({names}) {rows}")
     if table.key is not None:
         server.run(f"ALTER TABLE {at} ADD PRIMARY KEY ({', '.join(map(quoted, table.key))})")
@@ -230,13 +241,33 @@ def _fill(owner: OwnerTransaction, space: str, stored: StoredRows) -> int:
     return int(count)
 
 
-def _column(name: str, declared: str) -> str:
+def count_columns(columns: Sequence[str]) -> list[tuple[str, str, str]]:
+    """The columns of counts, by the values of `columns`: names, DuckDB types, and what counts.
+
+    Values are equal as they are stored, and so as statements group by them. NULL is one of them.
+    """
+    unit = quoted(UNIT_COLUMN)
+    counted = [(UNIT_ROW_COUNT, unit)]
+    counted += [(value_count_column(column), f"{unit}, {quoted(column)}") for column in columns]
+    return [
+        (name, COUNT, f"CAST(least(count(*) OVER (PARTITION BY {by}), {COUNT_CAP}) AS integer)")
+        for name, by in counted
+    ] + [
+        (
+            first_row_column(column),
+            MARK,
+            f"row_number() OVER (PARTITION BY {unit}, {quoted(column)}) = 1",
+        )
+        for column in columns
+    ]
+
+
+def _column(name: str, declared: str, required: Collection[str]) -> str:
     kind = storage_type(declared)
     if kind is None:
         raise ValueError("what isn't storable isn't stored")
     collation = ' COLLATE "C"' if kind == "text" else ""
-    required = " NOT NULL" if name == UNIT_COLUMN else ""
-    return f"{quoted(name)} {kind}{collation}{required}"
+    return f"{quoted(name)} {kind}{collation}{' NOT NULL' if name in required else ''}"
 
 
 def _text(owner: OwnerTransaction, select: ServerSelect) -> str:
