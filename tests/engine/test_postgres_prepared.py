@@ -17,6 +17,7 @@ from cli.cli_run import Run, runner
 from engine.postgres_world import PASSWORD, Database, database
 from neighbor_search.share import in_turn
 from notes.exact import exact_measurement
+from pgwire.shop import environment, served
 from privacy.seeded import SeededRandomness
 
 from dpsql.engine.postgres.connection import ServerConnection
@@ -111,7 +112,7 @@ def run_cli(monkeypatch: pytest.MonkeyPatch) -> Run:
 @pytest.fixture
 def shop(world: Database, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A schema file with a dataset of its own, and so a sidecar of its own."""
-    path = tmp_path / "shop.yaml"
+    path = tmp_path / "schema.yaml"
     name = f"{crc32(request.node.name.encode()):x}"
     path.write_text(SHOP.format(url=world.url, version=1, name=name))
     return path
@@ -318,6 +319,7 @@ def test_another_version_reads_none(
     assert not any("dpsql_prepared" in text for text in computed)
 
 
+@pytest.mark.in_turn
 def test_it_is_noticed_and_noted_by_check(run_cli: Run, world: Database, shop: Path) -> None:
     space, schema = prepared(run_cli, world, shop), load_schema(shop)
     sidecar_path(schema).unlink()
@@ -328,6 +330,36 @@ def test_it_is_noticed_and_noted_by_check(run_cli: Run, world: Database, shop: P
     assert "prepared: none" in run_cli("check", shop).out
     assert noted_sidecar(schema) is None
     assert "prepared" not in run_cli("check", shop).out
+
+
+@pytest.mark.in_turn
+def test_a_running_server_reads_what_was_prepared_since(
+    run_cli: Run, world: Database, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that were changed under the version tell where they are read: 150 count, or none.
+
+    Of noise of less than 20, so many are 70 with a probability of less than 1e-4.
+    """
+    monkeypatch.setenv("DPSQL_STATE", environment(tmp_path)["DPSQL_STATE"])
+    count, turned = (
+        "SELECT count(*) FROM shop.items",
+        'UPDATE shop.items SET "the order" = -"the order"',
+    )
+    with (
+        served(tmp_path, "--workers", "1") as server,
+        psycopg.connect(server.dsn, autocommit=True) as client,
+    ):
+        explained = str(client.execute(f"EXPLAIN PRIVACY {count}").fetchall())
+        assert "of what is prepared" not in explained
+        prepared(run_cli, world, shop)
+        world.run(turned)
+        try:
+            explained = str(client.execute(f"EXPLAIN PRIVACY {count}").fetchall())
+            assert "of what is prepared" in explained
+            ((rows,),) = client.execute(count).fetchall()
+        finally:
+            world.run(turned)
+        assert rows > 70
 
 
 @pytest.mark.in_turn
