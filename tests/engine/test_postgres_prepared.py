@@ -404,7 +404,13 @@ def test_who_may_not_prepare_is_told_what_to_do(run_cli: Run, world: Database, s
     taken = run_cli("prepare", shop, "--as", maker(world))
     assert "didn't write it" in taken.err
     world.run(f"DROP SCHEMA {space}")
-    for ended in (refused, by_reader, elsewhere, taken):
+    unknown = run_cli("prepare", shop, "--as", f"mysql://joe:{MAKER}@h/d")
+    assert "postgresql://OWNER@HOST/DATABASE" in unknown.err
+    without_hops, _, _ = shop.read_text().partition("  shop.items:")
+    shop.write_text(without_hops)
+    none = run_cli("prepare", shop, "--as", maker(world))
+    assert "no table can be prepared" in none.err
+    for ended in (refused, by_reader, elsewhere, taken, unknown, none):
         assert ended.code == 1
         assert not any(secret in ended.out + ended.err for secret in (MAKER, PASSWORD, "canary"))
 

@@ -14,6 +14,7 @@ from dpsql.emit.dialect.postgres.render import rendered
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import column_ref, reference, schema_name, subquery, with_alias
+from dpsql.engine.connection_string import SERVER
 from dpsql.engine.postgres.engine import PostgresEngine
 from dpsql.engine.postgres.sidecar.writing import (
     OwnerTransaction,
@@ -52,6 +53,17 @@ def prepare_server(
     source, sidecar = engine_source(schema), server_sidecar(schema)
     if not isinstance(source, PostgresSource) or sidecar is None:
         raise SourceFault(f"{source} isn't a PostgreSQL server", hint="leave out --as")
+    if not owner.startswith(SERVER):
+        raise SourceFault(
+            "--as doesn't name a role of a PostgreSQL server",
+            hint="write --as postgresql://OWNER@HOST/DATABASE",
+        )
+    if not sidecar.tables:
+        raise SourceFault(
+            "no table can be prepared: each names its unit itself, or is led to it by no declared"
+            " key",
+            hint="queries are answered without it",
+        )
     with owner_transaction(source, owner) as transaction:
         stored = [
             rows

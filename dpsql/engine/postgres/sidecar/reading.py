@@ -54,6 +54,8 @@ def usable_tables(
 ) -> frozenset[str]:
     """The names of those `tables` that can be read from the sidecar now."""
     usable: set[str] = set()
+    if not relations(server, sidecar.space):
+        return frozenset()
     for table in tables:
         stored = sidecar_relations(server, sidecar, [table], _NO_NAMES)
         if stored is not None:
@@ -70,7 +72,13 @@ def _checked(
     at: dict[str, Location] = {
         name: (sidecar.space, name) for name in (RECORD, *(table.name for table in tables))
     }
+    if not at.keys() <= relations(server, sidecar.space).keys():
+        raise SourceFault(
+            f"the schema {sidecar.space} isn't there, or lacks a table",
+            hint="run dpsql check, or dpsql prepare again",
+        )
     server.lock(list(at.values()))
+    # What there is, by numbers, is asked when nobody can replace it any more.
     catalog = read_tables(server, at.values())
     numbers = relations(server, sidecar.space)
     for name, location in at.items():
