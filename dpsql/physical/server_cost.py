@@ -11,6 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
+from dpsql.analysis.lineage.same_unit_conditions import is_same_unit
 from dpsql.emit.relation.scan_and_join import unit_sources
 from dpsql.physical.plan import PhysicalPlan
 from dpsql.physical.selectivity import selectivity
@@ -25,7 +26,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     contributions_of,
 )
 from dpsql.plan.bounded_release.statistic import RowCount, UnitCount
-from dpsql.plan.operator import Join, Scan
+from dpsql.plan.operator import Join, MarkJoin, Scan
 from dpsql.plan.traversal import operators
 from dpsql.schema.model import EntityUnit
 from dpsql.schema.sql_type import Decimal, SqlType, Varchar
@@ -76,10 +77,16 @@ def cost_on_server(limited: Limited, plan: PhysicalPlan) -> Fraction:
 
 
 def looks_units_up(terms: Contributions) -> bool:
-    """Whether rows of some table are joined with others for nothing but their unit."""
-    joins = (plan for plan in operators(terms.source) if isinstance(plan, Join))
-    joined = {unit for join in joins for unit in unit_sources(join)}
-    return any(_hops(scan) and scan.unit not in joined for scan in _scans(terms))
+    """Whether rows of some table are joined with others for nothing but their unit.
+
+    They aren't where the next table stands beside them, or where EXISTS asks for rows by their key.
+    """
+    plans = tuple(operators(terms.source))
+    joined = {unit for plan in plans if isinstance(plan, Join) for unit in unit_sources(plan)}
+    marks = (plan for plan in plans if isinstance(plan, MarkJoin) and is_same_unit(plan))
+    by_key = {part for mark in marks for part in operators(mark.relation)}
+    scans = (scan for scan in _scans(terms) if scan not in by_key)
+    return any(_hops(scan) and scan.unit not in joined for scan in scans)
 
 
 def cost_of_pulling(terms: Contributions) -> Fraction:
