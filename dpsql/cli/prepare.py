@@ -49,7 +49,7 @@ def prepare(schema: Path, owner: str | None) -> None:
         except Cancelled:
             echo_err("cancelled; nothing was prepared")
             raise click.exceptions.Exit(ExitCode.CANCELLED) from None
-    names = ", ".join(sorted(ready)) or "no table"
+    names = ", ".join(ready) or "no table"
     if owner is not None:
         click.echo(f"prepared {names} in the schema {_space(loaded)} of {loaded.source}")
         return
@@ -77,7 +77,7 @@ def _prepared(schema: Schema, owner: str | None, watch: Watch) -> Collection[str
                     hint="name by --as postgresql://OWNER@HOST/DATABASE a role that may create a"
                     " schema there",
                 )
-            return prepare_server(schema, engine, owner, watch.step)
+            return sorted(prepare_server(schema, engine, owner, watch.step))
         if owner is not None:
             raise SourceFault(
                 f"--as names a role of a PostgreSQL server, and the source is {schema.source}",
