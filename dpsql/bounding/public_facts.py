@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.expression import Column, IsNull, Not
 from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Scan
@@ -28,6 +29,13 @@ class Facts(Protocol):
         """Tell whether the engine that will run a statement has the sidecar's file open already.
 
         Whoever deletes or replaces the file then takes nothing away from it.
+        """
+        ...
+
+    def server_sidecar(self) -> ServerSidecar | None:
+        """Name what the owner prepared on the source's server; when it's read it may be gone.
+
+        It chooses no groups, and so decides no integer.
         """
         ...
 

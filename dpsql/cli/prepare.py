@@ -1,7 +1,12 @@
-"""`dpsql prepare`: writes the sidecar of a source; verifies and records declared keys."""
+"""`dpsql prepare`: writes the sidecar of a source; verifies and records declared keys.
+
+Of a PostgreSQL server it is written there, by a role of the owner's that `--as` names: the role of
+`source:` may only read.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +19,21 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def prepare(schema: Path) -> None:
+@click.option(
+    "--as",
+    "owner",
+    metavar="URL",
+    help="On PostgreSQL: postgresql://OWNER@HOST/DATABASE, who may create a schema there; the"
+    " password is that of ~/.pgpass or PGPASSWORD.",
+)
+def prepare(schema: Path, owner: str | None) -> None:
     """Make queries faster: store each row's unit, and sums of units.
 
     For the owner of the data: verifies keys as check does, and writes a file
-    beside the ledger, readable by its owner only. Answers keep their law, and
-    limits are each query's own. After the data or their bounds change, it isn't
-    used until it is made again.
+    beside the ledger, readable by its owner only; of a PostgreSQL server, tables
+    of a schema of its own there, which the role of source: may read, with rows
+    and their units. Answers keep their law, and limits are each query's own.
+    After the data or their bounds change, it isn't used until it is made again.
     """
     from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors  # noqa: PLC0415 - opens engines
     from dpsql.report.terminal.progress import Cancelled, Watch  # noqa: PLC0415
@@ -32,22 +45,49 @@ def prepare(schema: Path) -> None:
         watch.step("reading the schema")
         loaded = load_schema(schema)
         try:
-            ready = watch.run(lambda: _prepared(loaded, watch), lambda: None)
+            ready = watch.run(lambda: _prepared(loaded, owner, watch), lambda: None)
         except Cancelled:
             echo_err("cancelled; nothing was prepared")
             raise click.exceptions.Exit(ExitCode.CANCELLED) from None
+    names = ", ".join(ready) or "no table"
+    if owner is not None:
+        click.echo(f"prepared {names} in the schema {_space(loaded)} of {loaded.source}")
+        return
     target = sidecar_path(loaded)
-    click.echo(f"prepared {', '.join(ready) or 'no table'} in {target}")
+    click.echo(f"prepared {names} in {target}")
     click.echo(f"{target.stat().st_size / 1e6:,.1f} MB, of this version of the data")
 
 
-def _prepared(schema: Schema, watch: Watch) -> tuple[str, ...]:
+def _prepared(schema: Schema, owner: str | None, watch: Watch) -> Collection[str]:
     from dpsql.engine.opening import open_engine  # noqa: PLC0415 - see above
+    from dpsql.engine.postgres.engine import PostgresEngine  # noqa: PLC0415
+    from dpsql.errors import SourceFault  # noqa: PLC0415
     from dpsql.schema.load.column_types import engine_source  # noqa: PLC0415
+    from dpsql.session.preparing.server_tables import prepare_server  # noqa: PLC0415
     from dpsql.session.sidecar import prepare_source, remove_left  # noqa: PLC0415
 
     remove_left(schema)
     watch.step("opening the source")
     with open_engine(engine_source(schema)) as engine:
         watch.step("verifying keys")
+        if isinstance(engine, PostgresEngine):
+            if owner is None:
+                raise SourceFault(
+                    f"the role of source: may not write to {schema.source}",
+                    hint="name by --as postgresql://OWNER@HOST/DATABASE a role that may create a"
+                    " schema there",
+                )
+            return sorted(prepare_server(schema, engine, owner, watch.step))
+        if owner is not None:
+            raise SourceFault(
+                f"--as names a role of a PostgreSQL server, and the source is {schema.source}",
+                hint="leave --as out",
+            )
         return prepare_source(schema, engine, watch.step)
+
+
+def _space(schema: Schema) -> str:
+    from dpsql.session.preparing.server_sidecar import server_sidecar  # noqa: PLC0415 - see above
+
+    sidecar = server_sidecar(schema)
+    return "" if sidecar is None else sidecar.space

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.source import Columns
 
 
@@ -29,13 +30,21 @@ class ServerSelect:
     """A SELECT of ours in the server's SQL, over `tables` by the names that statements use.
 
     `names` are all names in it, of columns among them. `columns` are the names of its rows'
-    columns, in order, and the DuckDB types as which they are handed out.
+    columns, in order, and the DuckDB types as which they are handed out. Rows of the `prepared`
+    tables are read from `sidecar`, under the names of `prepared_name`.
     """
 
     sql: str
     tables: frozenset[str]
     names: frozenset[str]
     columns: Columns
+    prepared: frozenset[str] = frozenset()
+    sidecar: ServerSidecar | None = None
+
+
+def prepared_name(table: str) -> str:
+    """What statements call the rows of `table` in a sidecar; no declared name has a space."""
+    return f"{table} prepared"
 
 
 ServerParameter = str | tuple[str | None, ...] | pa.Table

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.bounding.public_facts import Facts
-from dpsql.physical.modifier.sidecar_access import with_sidecar, without_sidecar
+from dpsql.engine.sidecar.server import ServerSidecar
+from dpsql.physical.modifier.sidecar_access import (
+    with_server_sidecar,
+    with_sidecar,
+    without_sidecar,
+)
 from dpsql.physical.plan import STRATEGIES, PhysicalPlan
 from dpsql.plan.bounded_release.bounded_release import Limited
 
@@ -43,6 +48,12 @@ class Choice:
 def choose(limited: Limited, facts: Facts) -> Choice:
     """The ways to the integers of `limited`, the cheapest first."""
     return _choice(with_sidecar(limited, facts), facts)
+
+
+def choose_on_server(limited: Limited, facts: Facts, sidecar: ServerSidecar) -> Choice | None:
+    """The same over the rows that `sidecar` has on the source's server; None if it has none."""
+    ready = with_server_sidecar(limited, sidecar)
+    return None if ready is None else _choice(ready, facts)
 
 
 def choose_without_sidecar(limited: Limited, facts: Facts) -> Choice:

@@ -14,10 +14,12 @@ from dpsql.emit.dialect.spark import guard as spark_guard
 from dpsql.emit.dialect.spark import render as spark
 from dpsql.emit.release.contributions import group_names
 from dpsql.engine.postgres.semantics import SUPPORTED
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.supported import Supported
 from dpsql.errors import Refused
 from dpsql.physical.choose import Candidate, Choice
 from dpsql.physical.engine_query import domain_tables, emit_trees
+from dpsql.physical.server_cost import cost_on_server
 from dpsql.plan.bounded_release.bounded_release import Contributions, contributions_of
 from dpsql.plan.bounded_release.column_names import CELL_NUMBER, ROW_COUNT, total_name
 from dpsql.plan.bounded_release.engine_query import DomainTable
@@ -48,16 +50,19 @@ class PushedDown(NamedTuple):
     query: ServerQuery
 
 
-def push_down(choice: Choice, supported: Supported = SUPPORTED) -> PushedDown:
+def push_down(
+    choice: Choice, supported: Supported = SUPPORTED, sidecar: ServerSidecar | None = None
+) -> PushedDown:
     """The statements for a server, by the cheapest strategy that it takes.
 
-    Rows come from the source's own tables. Refused, by the name of a function, type or clause,
-    for what isn't on the lists of its dialect.
+    Rows come from the source's own tables, or from those of `sidecar` that `choice` reads. Refused,
+    by the name of a function, type or clause, for what isn't on the lists of its dialect.
     """
     rendered, refused = _DIALECTS[supported.dialect]
     terms = contributions_of(choice.limited)
-    known = (each for each in choice.candidates if each.name in supported.strategies)
-    candidate = next(known, None)
+    known = [each for each in choice.candidates if each.name in supported.strategies]
+    # Of equal costs there, which all have but one, the order of estimates decides.
+    candidate = min(known, key=lambda c: cost_on_server(choice.limited, c.plan), default=None)
     if any(isinstance(plan, Release) for plan in operators(terms.source)):
         raise refused("a release of what was released")
     if candidate is None:
@@ -75,6 +80,7 @@ def push_down(choice: Choice, supported: Supported = SUPPORTED) -> PushedDown:
         candidate.name,
         rendered(select, domains, (*groups, *sums)),
         tuple(rendered(count, domains, (*groups, *cells)) for count in counts),
+        sidecar,
     )
     return PushedDown(candidate, query)
 

@@ -11,7 +11,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
+from dpsql.analysis.lineage.same_unit_conditions import is_same_unit
+from dpsql.emit.relation.scan_and_join import unit_sources
+from dpsql.physical.plan import PhysicalPlan
 from dpsql.physical.selectivity import selectivity
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
     ByRank,
@@ -22,7 +26,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     contributions_of,
 )
 from dpsql.plan.bounded_release.statistic import RowCount, UnitCount
-from dpsql.plan.operator import Scan
+from dpsql.plan.operator import Join, MarkJoin, Scan
 from dpsql.plan.traversal import operators
 from dpsql.schema.model import EntityUnit
 from dpsql.schema.sql_type import Decimal, SqlType, Varchar
@@ -55,17 +59,34 @@ PULL_DECIMAL: Final = Fraction(40)
 """To send a column of decimals, as texts that are read again."""
 
 
-def cost_on_server(limited: Limited) -> Fraction:
-    """To compute a release on the server."""
-    terms = contributions_of(limited)
+def cost_on_server(limited: Limited, plan: PhysicalPlan) -> Fraction:
+    """To compute a release on the server by `plan`."""
+    is_split = isinstance(plan, SplitByContribution)
+    terms = plan.unlimited if isinstance(plan, SplitByContribution) else contributions_of(limited)
     tables = _tables(terms)
     sums = sum(not isinstance(s.term, RowCount | UnitCount) for s in terms.statistics)
     each = SERVER_JOIN * (tables - 1) + SERVER_SUM * sums
-    if isinstance(limited, LimitGroups):
+    if isinstance(limited, LimitGroups) and not is_split:
         each += SERVER_UNITS
         is_chosen = isinstance(limited.limit, ByHash | ByRank | ByStoredRank)
         each += SERVER_CHOICE * (is_chosen + len(terms.cell_choices))
-    return SERVER_READ * tables + each * selectivity(terms.source)
+    # Of a split, either part reads all rows, and leaves those of the other.
+    return SERVER_READ * tables * (2 if is_split else 1) + each * selectivity(
+        contributions_of(limited).source
+    )
+
+
+def looks_units_up(terms: Contributions) -> bool:
+    """Whether rows of some table are joined with others for nothing but their unit.
+
+    They aren't where the next table stands beside them, or where EXISTS asks for rows by their key.
+    """
+    plans = tuple(operators(terms.source))
+    joined = {unit for plan in plans if isinstance(plan, Join) for unit in unit_sources(plan)}
+    marks = (plan for plan in plans if isinstance(plan, MarkJoin) and is_same_unit(plan))
+    by_key = {part for mark in marks for part in operators(mark.relation)}
+    scans = (scan for scan in _scans(terms) if scan not in by_key)
+    return any(_hops(scan) and scan.unit not in joined for scan in scans)
 
 
 def cost_of_pulling(terms: Contributions) -> Fraction:
@@ -92,13 +113,15 @@ def _to_send(kind: SqlType) -> Fraction:
 
 def _tables(terms: Contributions) -> int:
     """How many tables are read, those that lead to a row's unit among them."""
-    hops = (
-        len(scan.table.ownership.hops)
-        for scan in _scans(terms)
-        if isinstance(scan.table.ownership, EntityUnit) and scan.unit is not None
-    )
     scans = _scans(terms)
-    return len(scans) + sum(hops)
+    return len(scans) + sum(map(_hops, scans))
+
+
+def _hops(scan: Scan) -> int:
+    """How many tables lead from the rows to their unit, if those are to be read."""
+    own = scan.table.ownership
+    is_joined = isinstance(own, EntityUnit) and scan.unit is not None and scan.sidecar is None
+    return len(own.hops) if isinstance(own, EntityUnit) and is_joined else 0
 
 
 def _scans(terms: Contributions) -> list[Scan]:

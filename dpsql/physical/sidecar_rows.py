@@ -105,7 +105,13 @@ class SidecarRows:
         """The table with these columns that the sidecar stores beside its rows."""
         scan = self.elimination.scan
         table, read = with_sidecar_columns(scan.table), (*scan.columns, *stored)
-        return replace(scan, table=table, columns=read, sidecar=SidecarAccess.NUMBERED)
+        access = SidecarAccess.ON_SERVER if self.is_on_server else SidecarAccess.NUMBERED
+        return replace(scan, table=table, columns=read, sidecar=access)
+
+    @property
+    def is_on_server(self) -> bool:
+        """Whether the rows are stored on a server, which has no sums of units and no ranks."""
+        return self.row_source.scan.sidecar is SidecarAccess.ON_SERVER
 
     def over(
         self, scan: Scan, conditions: Sequence[Expression], added: tuple[Column, ...] = ()
@@ -128,7 +134,9 @@ class SidecarRows:
         if len(more) > 1:
             return (Or(tuple(more)),)
         (only,) = more
-        if not any(isinstance(operator, Join) for operator in operators(self.contributions.source)):
+        if self.is_on_server or not any(
+            isinstance(operator, Join) for operator in operators(self.contributions.source)
+        ):
             return (only,)
         same = Call("&", (only.left, Literal(COUNT_CAP, COUNT_TYPE)), COUNT_TYPE)
         return only, replace(only, left=same)

@@ -2,20 +2,22 @@
 
 Both ways give the same integers where no limit binds, and choose a unit's groups by the same law
 where one does. The choice follows from the statement and the schema alone: how many rows there are
-is private, and what a server guesses of it, too. So both ways are told in EXPLAIN PRIVACY.
+is private, and what a server guesses of it, too. So all ways are told in EXPLAIN PRIVACY.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.supported import Supported
 from dpsql.errors import Refused
 from dpsql.physical.choose import Choice
 from dpsql.physical.push_down import push_down
-from dpsql.physical.server_cost import cost_of_pulling, cost_on_server
-from dpsql.plan.bounded_release.bounded_release import contributions_of
+from dpsql.physical.server_cost import cost_of_pulling, cost_on_server, looks_units_up
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
+from dpsql.plan.bounded_release.bounded_release import Limited, contributions_of
 from dpsql.plan.bounded_release.server_query import ServerQuery
 from dpsql.schema.source_location import PushDown
 
@@ -37,38 +39,73 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
+class Prepared:
+    """The ways over the rows that a `sidecar` on the server has, each with its unit."""
+
+    choice: Choice
+    sidecar: ServerSidecar
+
+
+@dataclass(frozen=True, slots=True)
 class Ways:
     """The ways there are, the chosen one first; `pushed` is run where that is on the server.
 
-    `note` says why there is one way alone, "" where there are two.
+    `note` says why there is one way alone, "" where there are two. `limited` has the rows as the
+    chosen way reads them.
     """
 
     ways: tuple[Way, ...]
     pushed: ServerQuery | None
     note: str
+    limited: Limited
 
 
-def choose_way(choice: Choice, server: Server) -> Ways:
+def choose_way(choice: Choice, server: Server, prepared: Prepared | None = None) -> Ways:
     """The cheaper way to the integers of `choice`, or the one that the owner wants.
 
+    Where a sidecar is `prepared`, and read when it is gone, the best way without it is taken then.
     Refused for what a server doesn't compute whose rows aren't pulled.
     """
     if not server.supported.pulls:
         candidate, query = push_down(choice, server.supported)
         there = Way(f"on the server, {candidate.name}", candidate.estimate)
-        return Ways((there,), query, "")
+        return Ways((there,), query, "", choice.limited)
+    ways = _without_sidecar(choice, server)
+    if prepared is None or server.push_down is PushDown.NEVER:
+        return ways
+    try:
+        candidate, query = push_down(prepared.choice, server.supported, prepared.sidecar)
+    except Refused:
+        return ways
+    if not isinstance(candidate.plan, SplitByContribution) and not looks_units_up(
+        contributions_of(choice.limited)
+    ):
+        return ways  # no join would be saved
+    limited, first = prepared.choice.limited, ways.ways[0]
+    cost = cost_on_server(limited, candidate.plan)
+    over = Way(f"on the server, {candidate.name} of what is prepared", cost)
+    is_wanted = server.push_down is PushDown.ALWAYS and ways.pushed is None
+    if over.estimate > first.estimate and not is_wanted:
+        return replace(ways, ways=(first, over, *ways.ways[1:]))
+    query = replace(query, without_sidecar=ways.pushed)
+    note = "" if ways.pushed is None else ways.note
+    return Ways((over, *ways.ways), query, note, limited)
+
+
+def _without_sidecar(choice: Choice, server: Server) -> Ways:
+    """The ways over the source's own tables."""
     terms = contributions_of(choice.limited)
     here = choice.candidates[0]
     pull = Way(f"rows pulled, {here.name}", here.estimate + cost_of_pulling(terms))
+    pulled = Ways((pull,), None, "", choice.limited)
     if server.push_down is PushDown.NEVER:
-        return Ways((pull,), None, "rows are pulled: the schema has push_down: never")
+        return replace(pulled, note="rows are pulled: the schema has push_down: never")
     try:
         candidate, query = push_down(choice, server.supported)
     except Refused as refusal:
-        return Ways((pull,), None, f"rows are pulled: {refusal.message}")
-    push = Way(f"on the server, {candidate.name}", cost_on_server(choice.limited))
+        return replace(pulled, note=f"rows are pulled: {refusal.message}")
+    push = Way(f"on the server, {candidate.name}", cost_on_server(choice.limited, candidate.plan))
+    pushed = Ways((push, pull), query, "", choice.limited)
     if server.push_down is PushDown.ALWAYS:
-        return Ways((push, pull), query, "on the server: the schema has push_down: always")
-    if push.estimate <= pull.estimate:
-        return Ways((push, pull), query, "")
-    return Ways((pull, push), None, "")
+        return replace(pushed, note="on the server: the schema has push_down: always")
+    return pushed if push.estimate <= pull.estimate else replace(pulled, ways=(pull, push))

@@ -29,6 +29,7 @@ class SidecarAccess(Enum):
     ROWS = "the rows, each with its unit"
     NUMBERED = "the rows, and columns that stand only there"
     UNITS = "a row for each unit"
+    ON_SERVER = "the rows on a server, each with the unit that it was stored with"
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,9 +110,9 @@ def _release(
         return columns(step.bounded, nothing, step.measurement)
     # One salt for all: each unit's groups are the same in the sums and in the cells' counts.
     salt = randomness.bytes(16).hex()
-    server = computing(step.pushed, rows)
-    if step.pushed is not None and server is not None:
-        raw = _computed(step.pushed, server, salt, has_totals=bool(terms.statistics))
+    there = computing(step.pushed, rows)
+    if there is not None:
+        raw = _computed(*there, salt, has_totals=bool(terms.statistics))
     else:
         raw = _raw(step, engine, rows, salt, released)
     weighing = step.measurement.mwem
@@ -124,8 +124,11 @@ def _release(
 
 def _computed(query: ServerQuery, server: ServerRows, salt: str, *, has_totals: bool) -> RawGroups:
     """The integers as the server computes them."""
-    totals = computed_rows(query.totals, server, salt) if has_totals else NO_ROWS
-    return RawGroups(totals, tuple(computed_rows(each, server, salt) for each in query.histograms))
+    totals, *counts = (
+        computed_rows(query, server, salt, number=number) if number or has_totals else NO_ROWS
+        for number in range(len(query.statements))
+    )
+    return RawGroups(totals, tuple(counts))
 
 
 def _raw(

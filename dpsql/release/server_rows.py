@@ -8,6 +8,7 @@ from fractions import Fraction
 import pyarrow as pa
 
 from dpsql.engine.engine import ServerRows, Snapshot
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.supported import ServerParameter, ServerSelect
 from dpsql.plan.bounded_release.engine_query import DomainTable
 from dpsql.plan.bounded_release.server_query import (
@@ -24,24 +25,36 @@ from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.sql_type import Double, SqlType
 
 
-def computing(query: ServerQuery | None, rows: Snapshot) -> ServerRows | None:
-    """The snapshot `rows` if its server computes all statements of `query`; None: none of them.
+def computing(query: ServerQuery | None, rows: Snapshot) -> tuple[ServerQuery, ServerRows] | None:
+    """The snapshot `rows`, and what its server computes all statements of; None: it doesn't.
 
-    Sums and counts of cells are of the same groups: each server has hashes of its own.
+    Sums and counts of cells are of the same groups: each server has hashes of its own. `query` is
+    computed over a sidecar only if each statement can read it now.
     """
-    if query is None or not isinstance(rows, ServerRows):
-        return None
-    return rows if rows.computes(list(map(_select, query.statements))) else None
+    while query is not None and isinstance(rows, ServerRows):
+        selects = [_select(statement, query.sidecar) for statement in query.statements]
+        if rows.computes(selects):
+            return query, rows
+        query = query.without_sidecar
+    return None
 
 
-def computed_rows(statement: ServerStatement, rows: ServerRows, salt: str) -> pa.Table:
-    """The rows of one of the statements, with the groups that `salt` chooses."""
+def computed_rows(query: ServerQuery, rows: ServerRows, salt: str, *, number: int) -> pa.Table:
+    """The rows of the statement `number` of `query`, with the groups that `salt` chooses."""
+    statement = query.statements[number]
     parameters = [_value(parameter, salt) for parameter in statement.parameters]
-    return rows.compute(_select(statement), parameters).table
+    return rows.compute(_select(statement, query.sidecar), parameters).table
 
 
-def _select(statement: ServerStatement) -> ServerSelect:
-    return ServerSelect(statement.sql, statement.tables, statement.names, statement.columns)
+def _select(statement: ServerStatement, sidecar: ServerSidecar | None) -> ServerSelect:
+    return ServerSelect(
+        statement.sql,
+        statement.tables,
+        statement.names,
+        statement.columns,
+        statement.prepared,
+        sidecar if statement.prepared else None,
+    )
 
 
 def _value(parameter: Parameter, salt: str) -> ServerParameter:

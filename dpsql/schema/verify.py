@@ -12,17 +12,14 @@ recorded with the types as which its columns were read, and isn't verified under
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 from sqlglot import exp
 
-from dpsql.engine.atomic_file import unfinished
 from dpsql.engine.engine import Engine, ServerChecks
-from dpsql.errors import SourceFault
+from dpsql.engine.sidecar.named_record import NamedRecord
 from dpsql.schema.load.paths import path_next_to_ledger
 from dpsql.schema.model import Column, Schema, Table
 from dpsql.schema.source_location import ServerSource
@@ -117,28 +114,15 @@ class KeyRecord:
     @classmethod
     def load(cls, path: Path) -> KeyRecord | None:
         """Read the record at `path`; None if there is none that can be read."""
-        try:
-            # Decoded as a known type, so that nothing can nest deeper than the stack.
-            record = msgspec.json.decode(path.read_bytes(), type=dict[str, list[str]])
-            ((fingerprint, keys),) = record.items()
-        except (OSError, ValueError):
-            return None
-        return cls(fingerprint, frozenset(keys))
+        record = NamedRecord.load(path)
+        return None if record is None else cls(record.stamp, record.names)
 
     def save(self, path: Path) -> None:
         """Write the record whole or not at all, readable by its owner only.
 
         Raises SourceFault rather than replace a file that is no record.
         """
-        if os.path.lexists(path) and KeyRecord.load(path) is None:
-            raise SourceFault(f"{path} is no record of keys", hint="move it away, and do it again")
-        with unfinished(path) as folder:
-            written = folder / "keys"
-            with os.fdopen(os.open(written, os.O_CREAT | os.O_WRONLY, 0o600), "w") as stream:
-                json.dump({self.fingerprint: sorted(self.keys)}, stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            written.replace(path)
+        NamedRecord(self.fingerprint, self.keys).save(path, "record of keys")
 
 
 def _claim(table: Table, key: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ nothing, `charge_and_run` charges and draws what isn't stored, `build_answer` fi
 | ledger_creation | a ledger that is made is told, and refused in another's home               |
 | budget_share    | how much of what is left a statement would take                            |
 | sidecar         | the sidecar of a source: where it is, what it was made of, how it is made  |
+| preparing       | the sidecar of a server: what it has to be, and how it is made             |
 | unit_rows       | which rows have a privacy unit                                             |
 | limited_rows    | which part of a table's rows its limits leave out, for the owner           |
 | interruptible   | work that Ctrl-C stops, though an engine runs it                           |

@@ -69,7 +69,7 @@ def open_source(schema: Schema) -> SourceEngine:
 def sidecar_of(schema: Schema, version: Callable[[], str]) -> Sidecar | None:
     """The file, if there is one, as it has to be for the data whose fingerprint is `version`.
 
-    A server's data have none: rows change under it without notice.
+    A server's data have none, but tables beside them (`session/preparing`).
     """
     if isinstance(schema.source, ServerSource):
         return None
@@ -78,8 +78,12 @@ def sidecar_of(schema: Schema, version: Callable[[], str]) -> Sidecar | None:
 
 
 def sidecar_path(schema: Schema) -> Path:
-    """Beside the ledger: it belongs to the dataset, not to a folder of files."""
-    return path_next_to_ledger(schema.ledger, schema.anchor, "prepared.duckdb")
+    """Beside the ledger: it belongs to the dataset, not to a folder of files.
+
+    Of a server's source it is the note that a sidecar is there.
+    """
+    name = "prepared.json" if isinstance(schema.source, ServerSource) else "prepared.duckdb"
+    return path_next_to_ledger(schema.ledger, schema.anchor, name)
 
 
 def remove_left(schema: Schema) -> tuple[Path, ...]:
@@ -122,7 +126,7 @@ def prepare_source(
     source = engine_source(schema)
     if not isinstance(source, DuckDBSource):
         raise SourceFault(
-            f"{source} can't be prepared: its rows change, and a prepared file wouldn't",
+            f"{source} can't be prepared here: its rows change, and a prepared file wouldn't",
             hint="queries are answered without it",
         )
     before = identity(source)
@@ -143,14 +147,14 @@ def sidecar_tables(schema: Schema, verified: frozenset[str]) -> tuple[SidecarTab
         _contents(table, table.ownership)
         for table in tables
         if isinstance(table.ownership, EntityUnit)
-        and _can_have_sidecar(table, table.ownership, schema, verified)
+        and can_have_sidecar(table, table.ownership, schema, verified)
     )
 
 
-def _can_have_sidecar(
+def can_have_sidecar(
     table: Table, own: EntityUnit, schema: Schema, verified: frozenset[str]
 ) -> bool:
-    """Each row has one unit at most: two orders of one key would make two of each line."""
+    """Whether each row has one unit at most: two orders of one key would make two of each line."""
     # To DuckDB, names that differ in case only are one.
     taken = {name.casefold() for name in table.columns}
     added = {name.casefold() for name in _contents(table, own).added}

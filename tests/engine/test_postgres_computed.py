@@ -13,7 +13,7 @@ from dpsql.engine.opening import supported
 from dpsql.engine.postgres import semantics
 from dpsql.engine.postgres.connection import transaction
 from dpsql.engine.postgres.engine import PostgresEngine
-from dpsql.engine.postgres.pushed_columns import pushed_reading
+from dpsql.engine.postgres.pushed_columns import pushed_reading, storage_type
 from dpsql.engine.source import DuckDBSource, ServerTable
 from dpsql.engine.supported import ServerSelect
 from dpsql.errors import InternalError, SourceFault
@@ -156,6 +156,38 @@ VALUES = {
     ("timestamp(3) without time zone", "TIMESTAMP"): _MOMENTS,
     ("timestamp with time zone", "TIMESTAMP"): [*_MOMENTS, "2024-01-01 12:00:00+05:30"],
 }
+
+
+def test_what_a_sidecar_stores_of_a_column_is_read_as_the_column_is(empty: Database) -> None:
+    """To the last digit and sign; a decimal may have more zeros at its end."""
+    for number, ((kind, declared), values) in enumerate(VALUES.items()):
+        own, stored = storage_type(declared), pushed_reading(kind, declared)
+        assert own is not None
+        assert stored is not None
+        read = pushed_reading(own, declared)
+        assert read is not None
+        empty.run(f"CREATE TABLE t{number} (k integer, v {kind})")
+        for k, value in enumerate([*values, None]):
+            into = f"INSERT INTO t{number} VALUES (%s, CAST(%s::text AS {kind}))"
+            empty.owner.execute(into, [k, value])
+        empty.run(
+            f"CREATE TABLE s{number} (k integer, v {own})",
+            f"INSERT INTO s{number} SELECT k, {stored.format('v')} FROM t{number}",
+        )
+        # A day may be one that Python has none for.
+        shown = "{}" if declared.startswith("DECIMAL") else "CAST({} AS text)"
+        before, after = (
+            empty.owner.execute(
+                f"SELECT k, {shown.format(reading.format('v'))} FROM {table}{number} ORDER BY k"
+            ).fetchall()
+            for table, reading in (("t", stored), ("s", read))
+        )
+        assert after == before, (kind, declared)
+        types = empty.owner.execute(
+            "SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attname = 'v'"
+            f" AND attrelid = 's{number}'::regclass"
+        ).fetchall()
+        assert types == [(own,)]
 
 
 def test_columns_are_computed_with_as_they_are_pulled(empty: Database) -> None:

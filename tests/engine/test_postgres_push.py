@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from notes.exact import exact_measurement
 from privacy.seeded import SeededRandomness
 
 from dpsql.engine.postgres.connection import ServerConnection, transaction
+from dpsql.engine.postgres.engine import PostgresEngine
 from dpsql.engine.source import PostgresSource
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
@@ -25,17 +27,22 @@ from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Limits, Schema
 from dpsql.schema.verify import verify_keys
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.preparing.server_tables import prepare_server
 from dpsql.session.session import Session
-from dpsql.session.sidecar import open_source
+from dpsql.session.sidecar import open_source, sidecar_path
 
 
 @dataclass(frozen=True)
 class Tpch:
-    """Sessions over the same rows: in files, pulled from a server, and computed there."""
+    """Sessions over the same rows: in files, pulled from a server, and computed there.
+
+    `owner` names who may write there.
+    """
 
     files: Session
     pulled: Session
     pushed: Session
+    owner: str
 
 
 def with_limits(schema: Schema, limits: Limits) -> Schema:
@@ -66,7 +73,9 @@ def benchmark(
             sessions.append(Session(with_limits(load_schema(path), BENCHMARK_ROOMY)))
         with open_source(sessions[0].schema) as engine:
             assert all(verify_keys(sessions[0].schema, engine).values())
-        yield Tpch(*sessions)
+        owner = os.environ["DPSQL_POSTGRES"].replace("/postgres?", f"/{world.owner.info.dbname}?")
+        files, pulled, pushed = sessions
+        yield Tpch(files, pulled, pushed, owner)
         for session in sessions:
             session.close()
 
@@ -123,6 +132,45 @@ def test_tpch_has_the_same_integers_in_all_ways(
 
 
 NARROW = Limits(groups=3, rows_per_group=2, rows=6)
+
+
+OVER_LINES = frozenset({1, 6, 14, 15, 17, 19, 20})
+"""The queries that are computed over prepared lines: others have orders beside them."""
+
+
+@pytest.fixture(scope="module")
+def ready(benchmark: Tpch) -> Iterator[Schema]:
+    """The schema of what the server computes, whose lines stand ready with their unit there."""
+    schema = benchmark.pushed.schema
+    source = engine_source(schema)
+    assert isinstance(source, PostgresSource)
+    with PostgresEngine(source) as engine:
+        assert prepare_server(schema, engine, benchmark.owner) == {"lineitem"}
+    yield schema
+    sidecar_path(schema).unlink()
+
+
+@pytest.mark.parametrize("limits", [BENCHMARK_ROOMY, NARROW], ids=["roomy", "narrow"])
+@pytest.mark.parametrize("number", in_turn(((f"Q{n}", (n,)) for n in NUMBERS), share=20))
+def test_tpch_has_the_same_integers_over_prepared_lines(
+    number: int, limits: Limits, ready: Schema
+) -> None:
+    sql, schema = tpch()[number].sql, with_limits(ready, limits)
+    session = Session(schema)
+    over_lines = session.compile(sql)
+    noted = sidecar_path(schema).rename(sidecar_path(schema).with_suffix(".away"))
+    try:
+        plain_session = Session(schema)
+        plain = plain_session.compile(sql)
+    finally:
+        noted.rename(sidecar_path(schema))
+    there = [r.step.pushed for r in over_lines.releases if r.step.pushed is not None]
+    assert any(query.sidecar is not None for query in there) == (number in OVER_LINES)
+    assert [r.key for r in over_lines.releases] == [r.key for r in plain.releases]
+    assert exact(over_lines, session) == exact(plain, plain_session)
+    session.close()
+    plain_session.close()
+
 
 COUNTED = {
     "SELECT o_clerk, count(DISTINCT o_custkey) AS n FROM orders GROUP BY o_clerk": (

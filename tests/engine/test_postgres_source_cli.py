@@ -154,7 +154,7 @@ def test_query_explain_console_and_prepare(run: Run, shop: Path) -> None:
     assert whole.code == 0, whole.err
     prepared = run("prepare", shop)
     assert prepared.code == 1
-    assert "can't be prepared" in prepared.err
+    assert "may not write" in prepared.err
     for one in (ended, explained, listed, public, whole, prepared):
         assert not secret(one.out + one.err)
 

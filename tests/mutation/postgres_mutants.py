@@ -11,11 +11,85 @@ _NODES: Final = "tests/emit/test_postgres_nodes.py"
 _VALUES: Final = "tests/emit/test_postgres_totality.py"
 _COMPUTED: Final = "tests/engine/test_postgres_computed.py"
 _FAILURES: Final = "tests/engine/test_postgres_push_failures.py"
+_SIDECAR: Final = "tests/emit/test_postgres_sidecar.py"
+_PREPARED: Final = "tests/engine/test_postgres_prepared.py"
 _FAILS: Final = "psycopg.errors|AssertionError"
 _ENDS: Final = "AssertionError|SourceFault|ExecutionFailed"
 """What an engine raises where a statement isn't total."""
 
 POSTGRES_MUTANTS = (
+    Mutant(
+        "what was stored for one unit is joined with what is another's now",
+        "emit/relation/scan_and_join.py",
+        "if source.unit is None or source.sidecar is SidecarAccess.ON_SERVER:",
+        "if source.unit is None:",
+        _SIDECAR,
+        "stored_for_one",
+        _FAILS,
+    ),
+    Mutant(
+        "what is one unit's now is joined with what was stored for another",
+        "emit/relation/scan_and_join.py",
+        "is_stored = parent.sidecar is SidecarAccess.ON_SERVER",
+        "is_stored = False",
+        _SIDECAR,
+        "another_units",
+        _FAILS,
+    ),
+    Mutant(
+        "a unit's rows count for one on the server",
+        "engine/postgres/sidecar/writing.py",
+        "(PARTITION BY {by}), {COUNT_CAP})",
+        "(PARTITION BY {by}), 1)",
+        _SIDECAR,
+        "neighbor",
+        _FAILS,
+    ),
+    Mutant(
+        "EXISTS looks for what is another unit's now",
+        "emit/relation/relation.py",
+        "if any(scan.sidecar is SidecarAccess.ON_SERVER for scan in scans) or not",
+        "if not",
+        _SIDECAR,
+        "neighbor",
+        _FAILS,
+    ),
+    Mutant(
+        "a sidecar that was made anew by another is read",
+        "engine/postgres/sidecar/reading.py",
+        "if stored is None or (stored.number, stored.file) != (own.number, own.file):",
+        "if stored is None:",
+        _PREPARED,
+        "altered",
+        _FAILS,
+    ),
+    Mutant(
+        "a sidecar that others may write to is read",
+        "engine/postgres/sidecar/record.py",
+        "SELECT FROM aclexplode(c.relacl) AS g WHERE g.privilege_type <> 'SELECT')",
+        "SELECT FROM aclexplode(c.relacl) AS g WHERE false)",
+        _PREPARED,
+        "altered",
+        _FAILS,
+    ),
+    Mutant(
+        "a sidecar of another version is read",
+        "engine/postgres/sidecar/record.py",
+        "is_ours = all(recorded == sealed for recorded, *_ in rows)",
+        "is_ours = True",
+        _PREPARED,
+        "altered",
+        _FAILS,
+    ),
+    Mutant(
+        "a stored table's key needn't be kept",
+        "engine/postgres/sidecar/reading.py",
+        "has_index = not key or any(unique <= {*key} for unique in relation.unique)",
+        "has_index = True",
+        _PREPARED,
+        "altered",
+        _FAILS,
+    ),
     Mutant(
         "a unit's sums are scaled in 32 bits",
         "emit/dialect/postgres/lower.py",
@@ -100,8 +174,8 @@ POSTGRES_MUTANTS = (
     Mutant(
         "claims aren't asked for",
         "engine/postgres/snapshot.py",
-        "if not tables or not is_proved(server):",
-        "if not tables:",
+        "if not (tables or prepared) or not is_proved(server):",
+        "if not (tables or prepared):",
         _COMPUTED,
         "claim",
         "AssertionError|DID NOT RAISE",
@@ -118,8 +192,8 @@ POSTGRES_MUTANTS = (
     Mutant(
         "tables that are computed with aren't locked",
         "engine/postgres/snapshot.py",
-        "            return None\n        server.lock([table.location for table in tables])",
-        "            return None",
+        "            server.lock([table.location for table in tables])\n        catalog",
+        "            pass\n        catalog",
         _FAILURES,
         "locked",
         _FAILS,

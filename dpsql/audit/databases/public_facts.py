@@ -9,6 +9,7 @@ import duckdb
 from dpsql.bounding.public_facts import distinct_values
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan
 from dpsql.release.columns.arrow import canonical
@@ -39,6 +40,10 @@ class WorldFacts:
     def holds_sidecar(self) -> bool:
         """False: there is none."""
         return False
+
+    def server_sidecar(self) -> ServerSidecar | None:
+        """None: databases of audits have no sidecar."""
+        return None
 
     def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `limit`."""

@@ -15,7 +15,9 @@ from dpsql.engine.duckdb.csv import is_text
 from dpsql.engine.duckdb.read_check import Reading
 from dpsql.engine.engine import Engine
 from dpsql.engine.opening import read_catalog
+from dpsql.engine.postgres.engine import PostgresEngine
 from dpsql.engine.postgres.read_check import ServerReading
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.source import DuckDBSource, PostgresSource, SparkSource
 from dpsql.engine.source import Source as EngineSource
 from dpsql.engine.spark.read_check import SparkReading
@@ -33,6 +35,7 @@ from dpsql.schema.verify import verify_keys
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import existing_ledger, ledger_location
 from dpsql.session.limited_rows import limited_rows
+from dpsql.session.preparing.server_sidecar import note_sidecar, server_sidecar
 from dpsql.session.sidecar import old_files, open_source, remove_left, sidecar_path
 from dpsql.session.unit_rows import without_unit
 
@@ -64,7 +67,9 @@ def check(path: Path) -> None:
             state = "not made yet" if ledger is None else "as the schema says"
     click.echo(report(schema, holds))
     click.echo(f"\nledger: {sanitize(str(ledger_location(schema)))} ({state})")
-    if sidecar_path(schema).exists():
+    if (sidecar := server_sidecar(schema)) is not None:
+        _on_server(schema, sidecar, engines[0])
+    elif sidecar_path(schema).exists():
         ready = ", ".join(sorted(engines[0].sidecar_tables))
         again = "none: the file is of other data, owners or bounds; run dpsql prepare again"
         click.echo(f"prepared: {ready or again}")
@@ -72,6 +77,21 @@ def check(path: Path) -> None:
     for line in lacking:
         click.echo(sanitize(line))
     _judge(schema, holds, rows)
+
+
+def _on_server(schema: Schema, sidecar: ServerSidecar, engine: Engine) -> None:
+    """Print what of `sidecar` can be read, and note it beside the ledger."""
+    if not isinstance(engine, PostgresEngine) or not sidecar.tables:
+        return
+    ready, was_noted = engine.prepared_tables(sidecar), sidecar_path(schema).exists()
+    note_sidecar(schema, sidecar, ready)
+    if ready:
+        click.echo(f"prepared: {', '.join(sorted(ready))}, in the schema {sidecar.space}")
+    elif was_noted:
+        click.echo(
+            f"prepared: none: {sidecar.space} isn't there, or is of another version, other owners"
+            " or columns; run dpsql prepare again"
+        )
 
 
 def _loaded(path: Path) -> Schema:

@@ -48,6 +48,7 @@ from dpsql.plan.operator import (
     Scan,
     SetKind,
     SetOperation,
+    SidecarAccess,
     Sort,
     Union,
     Values,
@@ -55,7 +56,7 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
-from dpsql.plan.traversal import bottom_up
+from dpsql.plan.traversal import bottom_up, operators
 
 
 def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
@@ -156,9 +157,11 @@ def _without_needless_unit(plan: MarkJoin) -> MarkJoin:
     """`plan`, whose relation comes without its unit where the condition implies the same unit.
 
     The relation isn't read from a sidecar then, which has rows in the order of their units, not of
-    their keys.
+    their keys. On a server what is stored may be of other times than what is looked up: there units
+    are compared.
     """
-    if not is_same_unit(plan):
+    scans = (part for part in operators(plan) if isinstance(part, Scan))
+    if any(scan.sidecar is SidecarAccess.ON_SERVER for scan in scans) or not is_same_unit(plan):
         return plan
     return replace(plan, relation=bottom_up(_without_unit, plan.relation))
 

@@ -113,18 +113,22 @@ def unit_sources(join: Join) -> dict[Column, Column]:
 
     lineitem ⋈ orders ON l_orderkey = o_orderkey: the order's customer is the line's, so looking it
     up again on the base table would only join orders twice.
+
+    Where either is stored on a server it isn't so: the order may have another customer by now. Then
+    each has its own unit, and they have to agree.
     """
     owners: dict[Column, Column] = {}
     tables = [table for table in map(_scanned, join.sources) if table is not None]
     for source in tables:
-        if source.unit is None:
+        if source.unit is None or source.sidecar is SidecarAccess.ON_SERVER:
             continue
         ownership = source.table.ownership
         if not isinstance(ownership, EntityUnit) or not ownership.hops:
             continue
         hop = ownership.hops[0]
         for parent in tables:
-            if parent.unit is not None and hop_keys(join.on, source, hop, parent):
+            is_stored = parent.sidecar is SidecarAccess.ON_SERVER
+            if parent.unit is not None and not is_stored and hop_keys(join.on, source, hop, parent):
                 owners[source.unit] = parent.unit
                 break
     return owners

@@ -15,6 +15,7 @@
 | semantics       | what the server computes, and the test of what our SQL means there        |
 | declared_keys   | keys, references and comments that the server declares, for a draft       |
 | read_check      | can all that is declared be read, for the owner                           |
+| sidecar         | the sidecar that `dpsql prepare` writes to the server: rows and their units |
 
 Only SELECTs of ours reach the server, of names that the schema and the catalog have: nothing of a
 statement that an analyst wrote does, but constants. What the server says of a failure is made of

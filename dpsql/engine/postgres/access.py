@@ -55,10 +55,15 @@ def check_source(
                 f"the source has no table {table.name}", hint="correct the schema, or the source"
             )
         check_kind(relation)
-        _check_rights(relation, locations)
-        _check_columns(table, relation)
-        _check_key(table, relation)
+        check_rights(relation, locations)
+        check_declared(table, relation)
     return catalog
+
+
+def check_declared(table: ServerTable, relation: CatalogTable) -> None:
+    """Refuse columns that aren't as `table` declares them, and a key that nothing keeps."""
+    _check_columns(table, relation)
+    _check_key(table, relation)
 
 
 def check_role(role: Role, tables: Sequence[Location]) -> None:
@@ -122,7 +127,8 @@ def check_kind(table: CatalogTable) -> None:
         )
 
 
-def _check_rights(table: CatalogTable, locations: Sequence[Location]) -> None:
+def check_rights(table: CatalogTable, locations: Sequence[Location]) -> None:
+    """Refuse a role that may write to the table, or may not read it as it was locked."""
     name, (space, _) = table_name(table.location), table.location
     if table.is_writable:
         raise SourceFault(

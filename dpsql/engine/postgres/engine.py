@@ -17,12 +17,15 @@ from dpsql.engine.duckdb.lockdown import configure, lock
 from dpsql.engine.duckdb.semantics import check_semantics
 from dpsql.engine.duckdb.statement import single_select
 from dpsql.engine.postgres.access import check_source
+from dpsql.engine.postgres.catalog import read_role
 from dpsql.engine.postgres.column_types import offered_type
 from dpsql.engine.postgres.connection import IdleConnection
 from dpsql.engine.postgres.semantics import SUPPORTED, is_proved
+from dpsql.engine.postgres.sidecar.reading import usable_tables
 from dpsql.engine.postgres.snapshot import ServerSnapshot
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.source import Columns, PostgresSource
 from dpsql.engine.supported import Supported
 from dpsql.errors import InterfaceError
@@ -105,8 +108,27 @@ class PostgresEngine:
 
     @property
     def sidecar_tables(self) -> frozenset[str]:
-        """None: a server's rows change under a file made of them."""
+        """None in a file; statements that the server computes name what they read there."""
         return frozenset()
+
+    def role(self) -> str:
+        """The role that reads."""
+        server = self._connections.take()
+        try:
+            return read_role(server).name
+        finally:
+            self._connections.give_back(server)
+
+    def prepared_tables(self, sidecar: ServerSidecar) -> frozenset[str]:
+        """The tables of `sidecar` on the server that can be read now."""
+        wanted = {table.name for table in sidecar.tables}
+        server = self._connections.take()
+        try:
+            return usable_tables(
+                server, sidecar, [table for table in self._source.tables if table.name in wanted]
+            )
+        finally:
+            self._connections.give_back(server)
 
     @property
     def holds_sidecar(self) -> bool:

@@ -22,6 +22,37 @@ OR {0} = CAST('infinity' AS TIMESTAMP) THEN {0} END"""
 """DuckDB has no later moments."""
 
 
+_STORED: Final = {
+    "BOOLEAN": "boolean",
+    "TINYINT": "smallint",
+    "UTINYINT": "smallint",
+    "SMALLINT": "smallint",
+    "USMALLINT": "integer",
+    "INTEGER": "integer",
+    "UINTEGER": "bigint",
+    "BIGINT": "bigint",
+    "UBIGINT": "numeric(39,0)",
+    "HUGEINT": "numeric(39,0)",
+    "UHUGEINT": "numeric(39,0)",
+    "DATE": "date",
+    "DOUBLE": "double precision",
+    "TIMESTAMP": "timestamp without time zone",
+    "VARCHAR": "text",
+}
+"""The server's type that has all values of a declared one, and from which it is read."""
+
+
+def storage_type(declared: str) -> str | None:
+    """The server's type in which a sidecar has a column that is declared as `declared`.
+
+    What `pushed_reading` made of the source's column is read from it unchanged. None: no sidecar
+    has such columns, as they are pulled.
+    """
+    if decimal := _DECIMAL.fullmatch(declared):
+        return f"numeric({decimal[1]},{decimal[2]})"
+    return _STORED.get(declared)
+
+
 def pushed_reading(server_type: str, declared: str) -> str | None:
     """A column of `server_type`, {0}, in the server's type for `declared`; None: it is pulled."""
     if declared == "VARCHAR" and _TEXT.fullmatch(server_type):

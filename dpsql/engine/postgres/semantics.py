@@ -19,8 +19,10 @@ _LOG: Final = logging.getLogger("dpsql.engine")
 
 SUPPORTED: Final = Supported(
     dialect="PostgreSQL",
-    # Bit sets and sidecars it doesn't take.
-    strategies=frozenset({"SumRows", "AggregateBelowJoin", "CountUnitsFirst", "PerUnit"}),
+    # Bit sets it doesn't take; of a sidecar it has rows and counts, and no sums of units.
+    strategies=frozenset(
+        {"SumRows", "SplitByContribution", "AggregateBelowJoin", "CountUnitsFirst", "PerUnit"}
+    ),
     functions=frozenset(
         {
             *("ABS", "CEIL", "DIV", "FLOOR", "GREATEST", "LEAST", "MOD", "NULLIF", "ROUND"),

@@ -23,8 +23,9 @@ from dpsql.engine.postgres.access import check_source
 from dpsql.engine.postgres.catalog import CatalogTable, Location, read_tables
 from dpsql.engine.postgres.connection import IdleConnection, ServerConnection
 from dpsql.engine.postgres.pull import pull
-from dpsql.engine.postgres.push import pushed_sql, pushed_tables
+from dpsql.engine.postgres.push import prepared_tables, pushed_sql, pushed_tables
 from dpsql.engine.postgres.semantics import is_proved
+from dpsql.engine.postgres.sidecar.reading import Stored, sidecar_relations
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import PostgresSource, ServerTable
@@ -168,11 +169,18 @@ class ServerSnapshot:
         """The text of `select` for the server as it is now, whose tables are locked from now on."""
         server = self._connected()
         tables = pushed_tables(select, self._source.tables)
-        if not tables or not is_proved(server):
+        prepared = prepared_tables(select, self._source.tables)
+        if not (tables or prepared) or not is_proved(server):
             return None
-        server.lock([table.location for table in tables])
+        if tables:
+            server.lock([table.location for table in tables])
         catalog = check_source(server, tables)
-        text = pushed_sql(select, tables, catalog)
+        stored: Stored | None = {}
+        if select.sidecar is not None:
+            stored = sidecar_relations(server, select.sidecar, prepared, select.names)
+        if stored is None:
+            return None
+        text = pushed_sql(select, self._source.tables, catalog, stored)
         if text is not None:
             self._pushable[select] = text, catalog
         return text

@@ -5,6 +5,7 @@ That changes no row of the plan: which rows there are, whose they are, and every
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, assert_never
 
@@ -17,6 +18,7 @@ from dpsql.engine.sidecar.row_columns import (
     out_of_range_column,
     value_count_column,
 )
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.physical.modifier.clamp_elimination import OUT_OF_RANGE_TYPE
 from dpsql.plan.bounded_release.bounded_release import (
     ByStoredRank,
@@ -40,7 +42,19 @@ COUNT_TYPE: Final = Integer(16, signed=False)
 def with_sidecar(limited: Limited, facts: Facts) -> Limited:
     """`limited` over the tables of the sidecar; releases below are read as tables, as always."""
     terms = contributions_of(limited)
-    return _over(limited, replace(terms, source=_with_sidecar(terms.source, facts)))
+    source = _with_sidecar(terms.source, facts.in_sidecar, SidecarAccess.ROWS)
+    return _over(limited, replace(terms, source=source))
+
+
+def with_server_sidecar(limited: Limited, sidecar: ServerSidecar) -> Limited | None:
+    """`limited` over the rows that `sidecar` has on a server; None if it has none of its tables."""
+    terms = contributions_of(limited)
+    source = _with_sidecar(
+        terms.source,
+        lambda table: sidecar.table(table.name) is not None,
+        SidecarAccess.ON_SERVER,
+    )
+    return None if source == terms.source else _over(limited, replace(terms, source=source))
 
 
 def without_sidecar(limited: Limited) -> Limited:
@@ -71,15 +85,14 @@ def _over(limited: Limited, contributions: Contributions) -> Limited:
             assert_never(missing)
 
 
-def _with_sidecar(plan: Plan, facts: Facts) -> Plan:
+def _with_sidecar(plan: Plan, has: Callable[[Table], bool], access: SidecarAccess) -> Plan:
     match plan:
         case Release():
             return plan
         case Scan(table=table, unit=unit):
-            is_ready = unit is not None and facts.in_sidecar(table)
-            return replace(plan, sidecar=SidecarAccess.ROWS) if is_ready else plan
+            return replace(plan, sidecar=access) if unit is not None and has(table) else plan
         case _:
-            return replace_sources(lambda source: _with_sidecar(source, facts), plan)
+            return replace_sources(lambda source: _with_sidecar(source, has, access), plan)
 
 
 def with_sidecar_columns(table: Table) -> Table:

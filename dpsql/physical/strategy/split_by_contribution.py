@@ -85,10 +85,14 @@ class SplitByContribution:
         chosen = [] if rank is None else [at_most(*rank)]
         extra = () if marked is None else (marked,)
         by_row = tuple(_by_row(s, marked) for s in limited.contributions.statistics)
-        no_clamp = no_clamp_condition(
-            replace(limited.contributions, statistics=by_row),
-            rows.row_source,
-            number + 2 + len(counts),
+        no_clamp = (
+            None  # its statistics don't tell of all rows that none is beyond its bounds
+            if rows.is_on_server
+            else no_clamp_condition(
+                replace(limited.contributions, statistics=by_row),
+                rows.row_source,
+                number + 2 + len(counts),
+            )
         )
         tested = () if no_clamp is None else no_clamp.out_of_range
         unlimited = rows.over(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.plan.bounded_release.engine_query import DomainTable
 
 
@@ -36,6 +37,7 @@ class ServerStatement:
 
     `tables` are those of the schema that it reads, by the names that statements use, and `names`
     all names in it. `columns` are its rows' names and DuckDB types, empty where nobody reads them.
+    Of the `prepared` tables it reads the rows that a sidecar has.
     """
 
     sql: str
@@ -43,18 +45,23 @@ class ServerStatement:
     tables: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     columns: tuple[tuple[str, str], ...] = ()
+    prepared: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class ServerQuery:
     """The statement of a release's integers, and those of its cells' counts, by one strategy.
 
-    They have the columns of EngineQuery and Histogram, and are executed with the same salt.
+    They have the columns of EngineQuery and Histogram, and are executed with the same salt. Where
+    they read a `sidecar`, `without_sidecar` is run in their place if that can't be read when they
+    are; None: rows are pulled.
     """
 
     strategy: str
     totals: ServerStatement
     histograms: tuple[ServerStatement, ...]
+    sidecar: ServerSidecar | None = None
+    without_sidecar: ServerQuery | None = None
 
     @property
     def statements(self) -> tuple[ServerStatement, ...]:

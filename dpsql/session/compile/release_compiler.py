@@ -11,8 +11,9 @@ from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.public_facts import Facts
 from dpsql.engine.digest import digest_of
+from dpsql.physical.choose import choose_on_server
 from dpsql.physical.engine_query import plan_release
-from dpsql.physical.way import Server, choose_way
+from dpsql.physical.way import Prepared, Server, choose_way
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.traversal import operators
@@ -93,7 +94,9 @@ class ReleaseCompiler:
         reads = [self.names[other] for other in dict.fromkeys(below)]
         reads += [table.engine_name for table in saved_tables(release.source)]
         name = self.names[release]
-        ways = None if self.server is None else choose_way(planned.choice, self.server)
+        ways = None
+        if self.server is not None:
+            ways = choose_way(planned.choice, self.server, self._prepared(bounded))
         step = Step(
             name,
             bounded,
@@ -108,6 +111,14 @@ class ReleaseCompiler:
         digests = release_digest(bounded, keys), digested(measurement)
         key = digest_of("key of an answer", *digests, self.schema.policy_hash, self.version)
         return CompiledRelease(release, name, step, changes, key, planned.choice, ways=ways)
+
+    def _prepared(self, bounded: BoundedRelease) -> Prepared | None:
+        """The ways over what the owner prepared on the server; None if there is nothing of it."""
+        sidecar = self.facts.server_sidecar()
+        if sidecar is None:
+            return None
+        choice = choose_on_server(bounded.limited, self.facts, sidecar)
+        return None if choice is None else Prepared(choice, sidecar)
 
     def _calibrated(
         self, bounded: BoundedRelease, changes: Sensitivity, share: PrivacyLoss

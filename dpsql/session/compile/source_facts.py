@@ -13,6 +13,7 @@ from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.engine.engine import Engine
 from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan, Sort
 from dpsql.plan.output_columns import output_columns
@@ -22,6 +23,7 @@ from dpsql.release.open_public import open_rows
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 from dpsql.schema.source_location import ServerSource
 from dpsql.schema.verify import duplicate_free, enforced_keys, record_path, verified
+from dpsql.session.preparing.server_sidecar import noted_sidecar
 from dpsql.session.run.public_table_copies import Copies
 
 MAX_ROWS: Final = ReadLimit(1_000_000, 256 * 2**20)
@@ -55,6 +57,7 @@ class SourceFacts:
         self.values = 0
         # Of a server, all sessions share them.
         self._lock = threading.Lock()
+        self._on_server = noted_sidecar(schema)
         self._referenced: dict[Reference, tuple[Cell, ...]] = {}
 
     def verified(self, table: Table | Hop) -> bool:
@@ -90,7 +93,11 @@ class SourceFacts:
 
     def in_sidecar(self, table: Table) -> bool:
         """`table`'s rows stand ready with their unit; a sidecar is only opened with the source."""
-        return table.name in self._sidecar_tables()
+        return not self._is_server and table.name in self._sidecar_tables()
+
+    def server_sidecar(self) -> ServerSidecar | None:
+        """As the note beside the ledger says; the server isn't asked."""
+        return self._on_server if self._is_server else None
 
     def holds_sidecar(self) -> bool:
         """An engine of this process has; of workers each opens it when a job comes."""

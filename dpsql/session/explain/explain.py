@@ -71,7 +71,8 @@ def _release(
         )
         threshold = release.step.measurement.threshold
         return ReleaseReport(release.name, (line,), (), (), noise, threshold, "")
-    read = replace(bounded, limited=release.choice.limited)
+    limited = release.choice.limited if release.ways is None else release.ways.limited
+    read = replace(bounded, limited=limited)
     return ReleaseReport(
         release.name,
         tuple(starmap(OperatorLine, plan_lines(read, distance.steps))),

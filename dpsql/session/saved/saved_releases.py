@@ -16,6 +16,7 @@ from fractions import Fraction
 import pyarrow as pa
 
 from dpsql.bounding.public_facts import Facts
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.errors import Refused, UnknownRelease
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.saved_release import ReleaseName, SavedReleaseInfo
@@ -191,6 +192,10 @@ class SavedReleaseFacts:
     def holds_sidecar(self) -> bool:
         """Whether the engine has the sidecar open."""
         return self._facts.holds_sidecar()
+
+    def server_sidecar(self) -> ServerSidecar | None:
+        """What was prepared on the source's server."""
+        return self._facts.server_sidecar()
 
     def rows(self, plan: Plan, limit: int) -> tuple[Cell, ...] | None:
         """The rows of a public plan, None if there are more than `limit`."""

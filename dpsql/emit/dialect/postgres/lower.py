@@ -7,6 +7,7 @@
 | keyed hash                  | hash of each item by its type, seeded with that of those before |
 | QUALIFY                     | a subquery with the rank as a column, and WHERE                 |
 | table of a domain           | UNNEST of arrays, which are parameters                          |
+| table of a sidecar          | a name of its own, which the engine knows                       |
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from dpsql.emit.dialect.postgres.aggregate import emit_aggregate
 from dpsql.emit.dialect.postgres.expression import byte_order, emit_expression
 from dpsql.emit.dialect.postgres.steps import is_nan, steps, sum_in_steps
 from dpsql.emit.sql.identifier import subquery
+from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR
+from dpsql.engine.supported import prepared_name
 from dpsql.plan.bounded_release.column_names import DOMAIN_CELL, domain_key_name, is_of_row
 from dpsql.plan.bounded_release.engine_query import DomainTable
 from dpsql.plan.bounded_release.server_query import DomainColumn, Parameter, Salt
@@ -44,13 +47,15 @@ class DomainRows(exp.Expression):
 class Lowering:
     """One statement's lowering: its `domains` by name, its `own` tables, and what it has so far.
 
-    That are `parameters`, the schema's `tables`, and `names` of any kind.
+    That are `parameters`, the schema's `tables`, those whose `prepared` rows are read, and `names`
+    of any kind.
     """
 
     domains: Mapping[str, DomainTable]
     own: frozenset[str] = frozenset()
     parameters: list[Parameter] = field(default_factory=list)
     tables: set[str] = field(default_factory=set)
+    prepared: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     ranks: int = 0
 
@@ -188,7 +193,19 @@ def _computes_terms(select: exp.Select) -> bool:
     )
 
 
+def _stored_table(lowering: Lowering, **parts: Any) -> exp.Expr:
+    """The rows of a table as a sidecar has them, under a name of their own."""
+    name, space = parts["this"].name, parts["db"].name
+    if parts["catalog"].name != SIDECAR or space != ROW_SCHEMA:
+        raise guard.refused("sums of a sidecar")
+    lowering.prepared.add(name)
+    shown = _identifier(lowering, this=prepared_name(name), quoted=True)
+    return exp.Table(this=shown, alias=parts.get("alias"))
+
+
 def _table(lowering: Lowering, **parts: Any) -> exp.Expr:
+    if parts.get("catalog") is not None:
+        return _stored_table(lowering, **parts)
     name = parts["this"].name
     if parts["this"].args.get("quoted") and " " not in name:
         lowering.tables.add(name)

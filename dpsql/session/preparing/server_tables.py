@@ -1,0 +1,143 @@
+"""Makes the sidecar of a source on a server: what is stored of each table, in the server's SQL.
+
+What is stored of a table is what a scan of it reads, in the words of any statement that the server
+computes. How many rows have a unit is asked in other words, by semi-joins alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from dpsql.emit.dialect.postgres.render import rendered
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.sql.clauses import select_of
+from dpsql.emit.sql.identifier import column_ref, reference, schema_name, subquery, with_alias
+from dpsql.engine.connection_string import SERVER
+from dpsql.engine.postgres.engine import PostgresEngine
+from dpsql.engine.postgres.sidecar.writing import (
+    OwnerTransaction,
+    StoredRows,
+    owner_transaction,
+    write_tables,
+)
+from dpsql.engine.sidecar.row_columns import UNIT_COLUMN
+from dpsql.engine.source import Columns, PostgresSource
+from dpsql.engine.supported import ServerSelect
+from dpsql.errors import SourceFault
+from dpsql.plan.bounded_release.server_query import ServerStatement
+from dpsql.plan.expression import Column
+from dpsql.plan.operator import Scan
+from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.model import EntityUnit, Schema, Table
+from dpsql.schema.verify import enforced_keys
+from dpsql.session.preparing.server_sidecar import (
+    counted_columns,
+    note_sidecar,
+    preparable_tables,
+    server_sidecar,
+    unit_type,
+)
+
+_COUNT = "n"
+
+
+def prepare_server(
+    schema: Schema, engine: PostgresEngine, owner: str, step: Callable[[str], None] = lambda _: None
+) -> frozenset[str]:
+    """Make the sidecar on the server, by the role of the connection string `owner`.
+
+    Names the tables that are in it. The role of the source, which `engine` reads with, may read it.
+    """
+    source, sidecar = engine_source(schema), server_sidecar(schema)
+    if not isinstance(source, PostgresSource) or sidecar is None:
+        raise SourceFault(f"{source} isn't a PostgreSQL server", hint="leave out --as")
+    if not owner.startswith(SERVER):
+        raise SourceFault(
+            "--as doesn't name a role of a PostgreSQL server",
+            hint="write --as postgresql://OWNER@HOST/DATABASE",
+        )
+    if not sidecar.tables:
+        raise SourceFault(
+            "no table can be prepared: each names its unit itself, or is led to it by no declared"
+            " key",
+            hint="queries are answered without it",
+        )
+    with owner_transaction(source, owner) as transaction:
+        stored = [
+            rows
+            for table, own in preparable_tables(schema, enforced_keys(schema))
+            if (rows := _stored_rows(schema, table, own, transaction)) is not None
+        ]
+        write_tables(transaction, sidecar, stored, engine.role(), step)
+    names = frozenset(rows.table.name for rows in stored)
+    usable = engine.prepared_tables(sidecar)
+    note_sidecar(schema, sidecar, usable)
+    if lacking := names - usable:
+        raise SourceFault(
+            f"the role of source: doesn't see what was prepared of {', '.join(sorted(lacking))}",
+            hint="name the same database by --as as source: does; of a standby, wait and run"
+            " dpsql check",
+        )
+    return names
+
+
+def _stored_rows(
+    schema: Schema, table: Table, own: EntityUnit, transaction: OwnerTransaction
+) -> StoredRows | None:
+    """What is stored of `table`; None if its key or its unit can't be."""
+    declared = next(each for each in transaction.source.tables if each.name == table.name)
+    names = transaction.storable(declared)
+    if not {*(table.key or ()), *own.first_hop_columns} <= names:
+        return None
+    counted = _select(rendered(rows_with_unit(table, own)), ((_COUNT, "BIGINT"),))
+    by = tuple(name for name in counted_columns(table) if name in names)
+    return StoredRows(declared, stored_select(schema, table, own, names), counted, by)
+
+
+def stored_select(
+    schema: Schema, table: Table, own: EntityUnit, names: frozenset[str]
+) -> ServerSelect:
+    """The rows of `table` that have a unit: the columns of these `names`, and the unit."""
+    columns = tuple(
+        Column(number, column.name, column.type)
+        for number, column in enumerate(table.columns.values(), start=1)
+        if column.name in names
+    )
+    unit = Column(0, UNIT_COLUMN, unit_type(schema, own))
+    shown = [with_alias(reference(c), c.name) for c in (*columns, unit)]
+    for item in shown:
+        item.args["alias"].set("quoted", True)
+    rows = select_of(shown, subquery(emit_plan(Scan(table, columns, unit), {}), "t"))
+    typed = tuple((column.name, str(column.type)) for column in (*columns, unit))
+    return _select(rendered(rows), typed)
+
+
+def _select(statement: ServerStatement, columns: Columns) -> ServerSelect:
+    return ServerSelect(statement.sql, statement.tables, statement.names, columns)
+
+
+def rows_with_unit(table: Table, own: EntityUnit) -> exp.Select:
+    """How many rows of `table` have a unit: each is asked for once, and none is joined."""
+    names = (table.name, *(hop.table for hop in own.hops))
+    last = len(own.hops)
+    owner = column_ref(schema_name(own.column), table=f"h{last}")
+    condition: exp.Expr = exp.Not(this=exp.Is(this=owner, expression=exp.null()))
+    for index in reversed(range(last)):
+        equal = [
+            exp.EQ(
+                this=column_ref(schema_name(name), table=f"h{index}"),
+                expression=column_ref(schema_name(key), table=f"h{index + 1}"),
+            )
+            for name, key in own.hops[index].pairs
+        ]
+        led = select_of([exp.Literal.number(1)], _named(names[index + 1], index + 1))
+        condition = exp.Exists(this=led.where(*equal, condition, copy=False))
+    count = exp.Alias(this=exp.Count(this=exp.Star()), alias=schema_name(_COUNT))
+    return select_of([count], _named(names[0], 0)).where(condition, copy=False)
+
+
+def _named(table: str, index: int) -> exp.Table:
+    alias = exp.TableAlias(this=exp.to_identifier(f"h{index}"))
+    return exp.Table(this=schema_name(table), alias=alias)
