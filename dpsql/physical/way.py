@@ -50,13 +50,13 @@ class Prepared:
 class Ways:
     """The ways there are, the chosen one first; `pushed` is run where that is on the server.
 
-    `note` says why there is one way alone, "" where there are two. `limited` has the rows as the
+    `reason` says why there is one way alone, "" where there are two. `limited` has the rows as the
     chosen way reads them.
     """
 
     ways: tuple[Way, ...]
     pushed: ServerQuery | None
-    note: str
+    reason: str
     limited: Limited
 
 
@@ -88,8 +88,8 @@ def choose_way(choice: Choice, server: Server, prepared: Prepared | None = None)
     if over.estimate > first.estimate and not is_wanted:
         return replace(ways, ways=(first, over, *ways.ways[1:]))
     query = replace(query, without_sidecar=ways.pushed)
-    note = "" if ways.pushed is None else ways.note
-    return Ways((over, *ways.ways), query, note, limited)
+    reason = "" if ways.pushed is None else ways.reason
+    return Ways((over, *ways.ways), query, reason, limited)
 
 
 def _without_sidecar(choice: Choice, server: Server) -> Ways:
@@ -99,13 +99,13 @@ def _without_sidecar(choice: Choice, server: Server) -> Ways:
     pull = Way(f"rows pulled, {here.name}", here.estimate + cost_of_pulling(terms))
     pulled = Ways((pull,), None, "", choice.limited)
     if server.push_down is PushDown.NEVER:
-        return replace(pulled, note="rows are pulled: the schema has push_down: never")
+        return replace(pulled, reason="rows are pulled: the schema has push_down: never")
     try:
         candidate, query = push_down(choice, server.supported)
     except Refused as refusal:
-        return replace(pulled, note=f"rows are pulled: {refusal.message}")
+        return replace(pulled, reason=f"rows are pulled: {refusal.message}")
     push = Way(f"on the server, {candidate.name}", cost_on_server(choice.limited, candidate.plan))
     pushed = Ways((push, pull), query, "", choice.limited)
     if server.push_down is PushDown.ALWAYS:
-        return replace(pushed, note="on the server: the schema has push_down: always")
+        return replace(pushed, reason="on the server: the schema has push_down: always")
     return pushed if push.estimate <= pull.estimate else replace(pulled, ways=(pull, push))

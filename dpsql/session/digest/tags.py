@@ -191,10 +191,7 @@ _SOURCES: Final[dict[type, Tagged]] = {
     SparkSource: Tagged(
         "spark source",
         ("version", "tables"),
-        {
-            "url": "the same data by another way; and a digest of a token could be guessed",
-            "session": "the same data by another way",
-        },
+        {"url": "the same data by another way; and a digest of a token could be guessed"},
     ),
     ServerTable: Tagged("server table", ("name", "columns", "renamed", "key", "identifying")),
     model.Public: Tagged("public"),

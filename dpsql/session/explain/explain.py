@@ -100,8 +100,8 @@ def _way_notes(release: CompiledRelease) -> tuple[str, ...]:
     if release.ways is None:
         return (release.choice.plan.note,)
     if release.step.pushed is not None:
-        return (release.ways.note,)
-    return (release.choice.plan.note, release.ways.note)
+        return (release.ways.reason,)
+    return (release.choice.plan.note, release.ways.reason)
 
 
 def _printed_sql(sql: str, *parts: Plan) -> str:
