@@ -243,14 +243,14 @@ def operator(plan: Plan) -> str:
 
 def _contributions(terms: Contributions) -> str:
     parts = [describe(key.expression) for key in terms.keys]
-    listed = {index for domain in terms.domains for index in domain.keys}
+    unlisted = len(terms.unlisted_keys)
     sizes = " x ".join(str(len(domain.cells)) for domain in terms.domains)
     keys = f"keys={', '.join(parts)}" if parts else "no keys"
     if not parts:
         return f"Contributions({keys})"
-    if len(listed) == len(parts):
+    if not unlisted:
         return f"Contributions({keys}; {sizes} cells)"
-    return f"Contributions({keys}; {'partly ' if listed else ''}unlisted)"
+    return f"Contributions({keys}; {'partly ' if unlisted < len(parts) else ''}unlisted)"
 
 
 def _grouped(keys: list[str], aggregates: tuple[AggregateOutput, ...]) -> str:

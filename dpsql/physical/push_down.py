@@ -87,7 +87,6 @@ def push_down(
 
 def _group_columns(terms: Contributions) -> list[tuple[str, str]]:
     """The columns of groups: numbers of cells, then keys that no domain lists."""
-    listed = {index for domain in terms.domains for index in domain.keys}
     types = ["BIGINT"] * len(terms.domains)
-    types += [str(key.expression.type) for n, key in enumerate(terms.keys) if n not in listed]
+    types += [str(key.expression.type) for key in terms.unlisted_keys]
     return list(zip(group_names(terms), types, strict=True))

@@ -34,24 +34,29 @@ def rows_with_unit(table: Table, own: EntityUnit) -> exp.Select:
     """How many rows of `table` have a unit: semi-joins alone, so that each is counted once."""
     children = (table.name, *(hop.table for hop in own.hops))
     last = len(own.hops)
-    rows = exp.select(exp.Star()).from_(_named(children[last], last))
+    rows = exp.select(exp.Star()).from_(numbered_table(children[last], last))
     owner = column_ref(schema_name(own.column), table=f"h{last}")
     rows = rows.where(exp.Not(this=exp.Is(this=owner, expression=exp.null())))
     for index in reversed(range(last)):
-        equal = (
-            exp.EQ(
-                this=column_ref(schema_name(name), table=f"h{index}"),
-                expression=column_ref(schema_name(key), table=f"h{index + 1}"),
-            )
-            for name, key in own.hops[index].pairs
-        )
         led = rows.subquery(f"h{index + 1}")
         rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(f"h{index}")))
-        rows = rows.from_(_named(children[index], index))
-        rows = rows.join(led, on=exp.and_(*equal), join_type="semi")
+        rows = rows.from_(numbered_table(children[index], index))
+        rows = rows.join(led, on=exp.and_(*hop_equalities(own, index)), join_type="semi")
     return exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("h"))
 
 
-def _named(table: str, index: int) -> exp.Table:
+def hop_equalities(own: EntityUnit, index: int) -> list[exp.Expr]:
+    """The conditions that a row of the table `index` leads to one of the next."""
+    return [
+        exp.EQ(
+            this=column_ref(schema_name(name), table=f"h{index}"),
+            expression=column_ref(schema_name(key), table=f"h{index + 1}"),
+        )
+        for name, key in own.hops[index].pairs
+    ]
+
+
+def numbered_table(table: str, index: int) -> exp.Table:
+    """The table `index` of those that lead from a row to its unit."""
     alias = exp.TableAlias(this=exp.to_identifier(f"h{index}"))
     return exp.Table(this=schema_name(table), alias=alias)

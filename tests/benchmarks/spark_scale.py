@@ -17,7 +17,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -39,6 +39,15 @@ class Scale:
     name: str
     plain: Work
     private: Work | None
+
+    def facts(self) -> dict[str, dict[str, float]]:
+        """Of each way that there is, what is told of its work."""
+        works = {"plain": self.plain, "private": self.private}
+        return {
+            f"{self.name} {how}": {column: getattr(work, column) for column in COLUMNS}
+            for how, work in works.items()
+            if work is not None
+        }
 
 
 def main() -> None:
@@ -63,7 +72,7 @@ def main() -> None:
         sys.stdout.write(_lines(scale))
         sys.stdout.flush()
     if arguments.json is not None:
-        text = json.dumps([asdict(scale) for scale in scales], indent=1)
+        text = json.dumps([scale.facts() for scale in scales], indent=1)
         arguments.json.write_text(text + "\n")
 
 
@@ -98,13 +107,9 @@ def make_skewed(to: Path) -> None:
 
 
 def _lines(scale: Scale) -> str:
-    both = {"plain": scale.plain, "private": scale.private}
     return "".join(
-        f"{scale.name:10} {how:8} "
-        + "  ".join(f"{c} {getattr(work, c):,.4g}" for c in COLUMNS)
-        + "\n"
-        for how, work in both.items()
-        if work is not None
+        f"{name:18} {'  '.join(f'{column} {fact:,.4g}' for column, fact in facts.items())}\n"
+        for name, facts in scale.facts().items()
     )
 
 

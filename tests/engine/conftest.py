@@ -12,6 +12,7 @@ import pytest
 from engine.people import CANARY, source
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.postgres.connection import ServerConnection
 
 
 @pytest.fixture(scope="session")
@@ -47,3 +48,17 @@ def engine(files: Path, request: pytest.FixtureRequest) -> Iterator[DuckDBEngine
 def parquet_engine(files: Path) -> Iterator[DuckDBEngine]:
     with DuckDBEngine(source(files, "parquet")) as engine:
         yield engine
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that servers compute from now on."""
+    texts: list[str] = []
+    original = ServerConnection.computed
+
+    def noted(server: ServerConnection, sql: str, parameters: list[str]) -> pa.Table:
+        texts.append(sql)
+        return original(server, sql, parameters)
+
+    monkeypatch.setattr(ServerConnection, "computed", noted)
+    return texts

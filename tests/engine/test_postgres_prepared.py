@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 from zlib import crc32
 
 import psycopg
-import pyarrow as pa
 import pytest
 from cli.cli_run import Run, runner
 from engine.postgres_world import PASSWORD, Database, database
@@ -20,7 +19,6 @@ from notes.exact import exact_measurement
 from pgwire.shop import environment, served
 from privacy.seeded import SeededRandomness
 
-from dpsql.engine.postgres.connection import ServerConnection
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
@@ -132,20 +130,6 @@ def prepared(run_cli: Run, world: Database, path: Path) -> str:
     assert sidecar is not None
     assert f"prepared shop.items in the schema {sidecar.space}" in ended.out
     return sidecar.space
-
-
-@pytest.fixture
-def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The statements that the server computes from now on."""
-    texts: list[str] = []
-    original = ServerConnection.computed
-
-    def noted(server: ServerConnection, sql: str, parameters: list[str]) -> pa.Table:
-        texts.append(sql)
-        return original(server, sql, parameters)
-
-    monkeypatch.setattr(ServerConnection, "computed", noted)
-    return texts
 
 
 def exact(session: Session, ready: CompiledStatement) -> list[dict[str, object]]:

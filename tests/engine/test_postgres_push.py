@@ -18,7 +18,7 @@ from neighbor_search.share import in_turn
 from notes.exact import exact_measurement
 from privacy.seeded import SeededRandomness
 
-from dpsql.engine.postgres.connection import ServerConnection, transaction
+from dpsql.engine.postgres.connection import transaction
 from dpsql.engine.postgres.engine import PostgresEngine
 from dpsql.engine.source import PostgresSource
 from dpsql.release.job import Job, run
@@ -78,20 +78,6 @@ def benchmark(
         yield Tpch(files, pulled, pushed, owner)
         for session in sessions:
             session.close()
-
-
-@pytest.fixture
-def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The statements that servers compute from now on."""
-    texts: list[str] = []
-    original = ServerConnection.computed
-
-    def noted(server: ServerConnection, sql: str, parameters: list[str]) -> pa.Table:
-        texts.append(sql)
-        return original(server, sql, parameters)
-
-    monkeypatch.setattr(ServerConnection, "computed", noted)
-    return texts
 
 
 def exact(ready: CompiledStatement, session: Session) -> dict[str, pa.Table]:

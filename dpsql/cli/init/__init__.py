@@ -5,7 +5,7 @@
 | command         | reads a source of any kind, and writes the schema file          |
 | draft           | a dataset's tables before their owner has decided on privacy    |
 | from_database   | a draft from a DuckDB file or a folder of Parquet and CSV files |
-| from_server     | a draft from PostgreSQL, or from Spark                             |
+| from_server     | a draft from PostgreSQL, or from Spark                          |
 | from_smartnoise | a draft from a metadata file of SmartNoise                      |
 | csv_form        | how a CSV file is written, by its line of names                 |
 | sampled_types   | types of CSV columns, read off their first rows                 |

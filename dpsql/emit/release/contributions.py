@@ -61,8 +61,6 @@ def emit_contributions(
         raise ValueError("a release has private rows below it")
     if with_unit:
         items.append(with_alias(reference(own), UNIT))
-    listed = {index for domain in contributions.domains for index in domain.keys}
-    unlisted = [key for index, key in enumerate(contributions.keys) if index not in listed]
     for number, domain in enumerate(contributions.domains):
         if number in late:
             items += [
@@ -74,7 +72,7 @@ def emit_contributions(
     names = group_names(contributions)[len(contributions.domains) :]
     items += [
         with_alias(readable_key(key.expression), name)
-        for key, name in zip(unlisted, names, strict=True)
+        for key, name in zip(contributions.unlisted_keys, names, strict=True)
     ]
     items += [
         with_alias(column, name)
@@ -194,9 +192,8 @@ def _late_names(contributions: Contributions, index: int) -> list[str]:
 
 def group_names(contributions: Contributions) -> list[str]:
     """The group columns: one for each key domain, then one for each key without one."""
-    listed = {index for domain in contributions.domains for index in domain.keys}
-    unlisted = [index for index in range(len(contributions.keys)) if index not in listed]
-    return [group_name(n) for n in range(len(contributions.domains) + len(unlisted))]
+    count = len(contributions.domains) + len(contributions.unlisted_keys)
+    return [group_name(n) for n in range(count)]
 
 
 def all_term_names(contributions: Contributions) -> list[str]:

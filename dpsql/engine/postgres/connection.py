@@ -21,6 +21,9 @@ from dpsql.installed_extra import install_extra
 
 Outcome = TypeVar("Outcome")
 
+LONGEST_NAME: Final = 63
+"""The bytes of a name on a server: a longer one is cut off, so that two could be one."""
+
 LOCK_SECONDS: Final = 5
 """How long a table is waited for that another session has locked."""
 

@@ -11,7 +11,7 @@ from dpsql.engine.duckdb.declared_keys import Declared
 from dpsql.engine.source import Columns, SparkSource
 from dpsql.engine.spark.address import read_address
 from dpsql.engine.spark.session import SparkServerSession
-from dpsql.engine.spark.tables import check_kind, columns_of, relation
+from dpsql.engine.spark.tables import columns_of, relation
 from dpsql.errors import SourceFault
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ def read_catalog(source: SparkSource) -> Mapping[str, Columns]:
     """
     session = SparkServerSession(source)
     try:
-        names = [table.name for table in source.tables] or _offered(session, source)
-        return {name: columns_of(session, source, name) for name in names}
+        if source.tables:
+            return {table.name: columns_of(session, source, table.name) for table in source.tables}
+        return _offered(session, source)
     finally:
         session.close()
 
@@ -51,15 +52,16 @@ def read_declarations(source: SparkSource) -> Mapping[str, Declared]:
         session.close()
 
 
-def _offered(session: SparkServerSession, source: SparkSource) -> list[str]:
+def _offered(session: SparkServerSession, source: SparkSource) -> Mapping[str, Columns]:
     folder = read_address(source.url).folder
     if folder is not None:
-        return _in_folder(session, folder)
-    readable = []
+        return {name: columns_of(session, source, name) for name in _in_folder(session, folder)}
+    readable = {}
     for name in session.tables():
         with suppress(SourceFault):
-            check_kind(session, relation(session, source, name), name)
-            readable.append(name)
+            readable[name] = columns_of(session, source, name)
+    # A server that is gone since offers nothing, either.
+    session.ping()
     return readable
 
 

@@ -80,13 +80,13 @@ def relation(session: SparkServerSession, source: SparkSource, table: str) -> Re
 def columns_of(session: SparkServerSession, source: SparkSource, table: str) -> Columns:
     """Names and types of a table's columns, by DuckDB's names; SourceFault if it can't be one."""
     at = relation(session, source, table)
-    facts = check_kind(session, at, table)
+    facts = _check_kind(session, at, table)
     # In a schema these are strings: that they are padded is said here alone.
     padded = {name: kind for name, kind in facts if _PADDED.fullmatch(kind)}
     return tuple((name, offered_type(padded.get(name, kind))) for name, kind in session.schema(at))
 
 
-def check_kind(session: SparkServerSession, at: Relation, table: str) -> Sequence[tuple[str, str]]:
+def _check_kind(session: SparkServerSession, at: Relation, table: str) -> Sequence[tuple[str, str]]:
     """What the catalog says of a table, of files nothing; SourceFault if it can't be a source.
 
     A view may mix rows of several units, and its text would be read under the settings of whoever

@@ -45,6 +45,12 @@ class Contributions:
     statistics: tuple[Statistic, ...]
     cell_choices: tuple[CellChoice, ...] = ()
 
+    @property
+    def unlisted_keys(self) -> tuple[Output, ...]:
+        """The keys that no domain lists."""
+        listed = {index for domain in self.domains for index in domain.keys}
+        return tuple(key for index, key in enumerate(self.keys) if index not in listed)
+
 
 @dataclass(frozen=True, slots=True)
 class PerUnitGroup:

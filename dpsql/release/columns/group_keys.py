@@ -62,8 +62,7 @@ def listed_keys(bounded: BoundedRelease, query: EngineQuery) -> Keys:
 
 def keys_of_rows(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> Keys:
     """The key of each row of `raw`, a result of the engine."""
-    listed = {index for domain in bounded.contributions.domains for index in domain.keys}
-    unlisted = [k for index, k in enumerate(bounded.contributions.keys) if index not in listed]
+    unlisted = bounded.contributions.unlisted_keys
     count = len(query.domains)
     others = tuple(
         _typed(raw.column(f"g{count + n}"), key.expression.type) for n, key in enumerate(unlisted)

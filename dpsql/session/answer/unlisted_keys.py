@@ -23,10 +23,8 @@ def unlisted_key_notes(
         table, threshold = tables.get(release.name), release.step.measurement.threshold
         if table is None or table.num_rows or threshold is None:
             continue
-        terms = release.step.bounded.contributions
-        listed = {index for domain in terms.domains for index in domain.keys}
-        unlisted = [key.column for n, key in enumerate(terms.keys) if n not in listed]
-        names = ", ".join(map(release.display_name, unlisted))
+        unlisted = release.step.bounded.contributions.unlisted_keys
+        names = ", ".join(release.display_name(key.column) for key in unlisted)
         yield (
             f"no {names} is shown: each appears from a noisy number of {threshold} units on"
             " (values: […] in the schema, fewer groups, or a higher epsilon)"

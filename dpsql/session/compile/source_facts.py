@@ -97,7 +97,7 @@ class SourceFacts:
 
     def server_sidecar(self) -> ServerSidecar | None:
         """As the note beside the ledger says; the server isn't asked."""
-        return self._on_server if self._is_server else None
+        return self._on_server
 
     def holds_sidecar(self) -> bool:
         """An engine of this process has; of workers each opens it when a job comes."""

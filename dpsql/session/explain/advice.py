@@ -74,14 +74,12 @@ def _limits(bounded: BoundedRelease) -> Iterator[str]:
 
 
 def _domains(terms: Contributions) -> Iterator[str]:
-    listed = {index for domain in terms.domains for index in domain.keys}
-    for index, key in enumerate(terms.keys):
-        if index not in listed:
-            for column in sorted(columns(key.expression), key=lambda c: c.id):
-                yield (
-                    f"declare values, or bounds, of {column.name}: all its groups then appear, and"
-                    " none has to be chosen by noisy counts"
-                )
+    for key in terms.unlisted_keys:
+        for column in sorted(columns(key.expression), key=lambda c: c.id):
+            yield (
+                f"declare values, or bounds, of {column.name}: all its groups then appear, and"
+                " none has to be chosen by noisy counts"
+            )
 
 
 def _bounds(terms: Contributions) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from dpsql.engine.digest import digest_of, encoded
+from dpsql.engine.postgres.connection import LONGEST_NAME
 from dpsql.engine.postgres.pushed_columns import storage_type
 from dpsql.engine.sidecar.named_record import NamedRecord
 from dpsql.engine.sidecar.row_columns import value_count_column
@@ -19,6 +20,7 @@ from dpsql.engine.source import PostgresSource
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.sidecar_columns import group_count_columns, lent_unit_column
+from dpsql.schema.source_location import ServerSource
 from dpsql.schema.sql_type import SqlType
 from dpsql.schema.verify import enforced_keys
 from dpsql.session.digest.codec import digested
@@ -26,8 +28,6 @@ from dpsql.session.sidecar import can_have_sidecar, sidecar_path
 
 _FORMAT: Final = "1"
 """Of the tables: what this package writes and reads. Who renames a column of them counts on."""
-
-_LONGEST_NAME: Final = 63
 
 
 def server_sidecar(schema: Schema) -> ServerSidecar | None:
@@ -62,14 +62,14 @@ def preparable_tables(schema: Schema, keys: frozenset[str]) -> tuple[tuple[Table
         for own in [table.ownership]
         if isinstance(own, EntityUnit)
         and own.hops
-        and len(table.name.encode()) <= _LONGEST_NAME
+        and len(table.name.encode()) <= LONGEST_NAME
         and can_have_sidecar(table, own, schema, keys)
     )
 
 
 def counted_columns(table: Table) -> tuple[str, ...]:
     """The columns by whose values rows are counted, as far as names of counts aren't cut off."""
-    longest = _LONGEST_NAME - len(value_count_column("").encode())
+    longest = LONGEST_NAME - len(value_count_column("").encode())
     return tuple(
         name
         for name in group_count_columns(table)
@@ -84,9 +84,10 @@ def unit_type(schema: Schema, own: EntityUnit) -> SqlType:
 
 def noted_sidecar(schema: Schema) -> ServerSidecar | None:
     """The sidecar with those tables that a note beside the ledger says are there; None: none."""
-    path = sidecar_path(schema)
-    sidecar = server_sidecar(schema) if path.exists() else None
-    record = None if sidecar is None else NamedRecord.load(path)
+    if not isinstance(schema.source, ServerSource):
+        return None
+    record = NamedRecord.load(sidecar_path(schema))
+    sidecar = None if record is None else server_sidecar(schema)
     if sidecar is None or record is None or record.stamp != sidecar.stamp:
         return None
     tables = tuple(table for table in sidecar.tables if table.name in record.names)

@@ -39,6 +39,7 @@ from dpsql.session.preparing.server_sidecar import (
     server_sidecar,
     unit_type,
 )
+from dpsql.session.unit_rows import hop_equalities, numbered_table
 
 _COUNT = "n"
 
@@ -91,7 +92,7 @@ def _stored_rows(
     names = transaction.storable(declared)
     if not {*(table.key or ()), *own.first_hop_columns} <= names:
         return None
-    counted = _select(rendered(rows_with_unit(table, own)), ((_COUNT, "BIGINT"),))
+    counted = _select(rendered(_count_with_unit(table, own)), ((_COUNT, "BIGINT"),))
     by = tuple(name for name in counted_columns(table) if name in names)
     return StoredRows(declared, stored_select(schema, table, own, names), counted, by)
 
@@ -118,26 +119,15 @@ def _select(statement: ServerStatement, columns: Columns) -> ServerSelect:
     return ServerSelect(statement.sql, statement.tables, statement.names, columns)
 
 
-def rows_with_unit(table: Table, own: EntityUnit) -> exp.Select:
-    """How many rows of `table` have a unit: each is asked for once, and none is joined."""
+def _count_with_unit(table: Table, own: EntityUnit) -> exp.Select:
+    """How many rows of `table` have a unit, by EXISTS: PostgreSQL has no SEMI JOIN."""
     names = (table.name, *(hop.table for hop in own.hops))
     last = len(own.hops)
     owner = column_ref(schema_name(own.column), table=f"h{last}")
     condition: exp.Expr = exp.Not(this=exp.Is(this=owner, expression=exp.null()))
     for index in reversed(range(last)):
-        equal = [
-            exp.EQ(
-                this=column_ref(schema_name(name), table=f"h{index}"),
-                expression=column_ref(schema_name(key), table=f"h{index + 1}"),
-            )
-            for name, key in own.hops[index].pairs
-        ]
-        led = select_of([exp.Literal.number(1)], _named(names[index + 1], index + 1))
-        condition = exp.Exists(this=led.where(*equal, condition, copy=False))
+        led = select_of([exp.Literal.number(1)], numbered_table(names[index + 1], index + 1))
+        led = led.where(*hop_equalities(own, index), condition, copy=False)
+        condition = exp.Exists(this=led)
     count = exp.Alias(this=exp.Count(this=exp.Star()), alias=schema_name(_COUNT))
-    return select_of([count], _named(names[0], 0)).where(condition, copy=False)
-
-
-def _named(table: str, index: int) -> exp.Table:
-    alias = exp.TableAlias(this=exp.to_identifier(f"h{index}"))
-    return exp.Table(this=schema_name(table), alias=alias)
+    return select_of([count], numbered_table(names[0], 0)).where(condition, copy=False)

@@ -25,6 +25,7 @@ from dpsql.emit.dialect.postgres.aggregate import emit_aggregate
 from dpsql.emit.dialect.postgres.expression import byte_order, emit_expression
 from dpsql.emit.dialect.postgres.steps import is_nan, steps, sum_in_steps
 from dpsql.emit.sql.identifier import subquery
+from dpsql.engine.postgres.connection import LONGEST_NAME
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR
 from dpsql.engine.supported import prepared_name
 from dpsql.plan.bounded_release.column_names import DOMAIN_CELL, domain_key_name, is_of_row
@@ -35,8 +36,6 @@ from dpsql.schema.sql_type import Date, Double, SqlType, Timestamp, Varchar
 
 _POSITIVE: Final = 2**63 - 1
 """The bits of a hash without its sign: the remainder of a negative number would be negative."""
-
-_LONGEST_NAME: Final = 63
 
 
 class DomainRows(exp.Expression):
@@ -224,9 +223,8 @@ def _table(lowering: Lowering, **parts: Any) -> exp.Expr:
 
 def _identifier(lowering: Lowering, **parts: Any) -> exp.Expr:
     name = str(parts["this"])
-    # Longer names are cut off: two of them could be one.
-    if len(name.encode()) > _LONGEST_NAME or "\0" in name:
-        raise guard.refused(f"a name of more than {_LONGEST_NAME} bytes")
+    if len(name.encode()) > LONGEST_NAME or "\0" in name:
+        raise guard.refused(f"a name of more than {LONGEST_NAME} bytes")
     lowering.names.add(name)
     return exp.Identifier(**parts)
 

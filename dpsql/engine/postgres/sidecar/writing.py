@@ -15,7 +15,7 @@ from typing import Final
 
 from dpsql.engine.postgres.access import OLDEST, check_declared, check_kind
 from dpsql.engine.postgres.catalog import CatalogTable, Location, read_role, read_tables
-from dpsql.engine.postgres.connection import ServerConnection, literal, quoted
+from dpsql.engine.postgres.connection import LONGEST_NAME, ServerConnection, literal, quoted
 from dpsql.engine.postgres.push import views
 from dpsql.engine.postgres.pushed_columns import pushed_reading, storage_type
 from dpsql.engine.postgres.semantics import first_false_claim
@@ -39,8 +39,6 @@ from dpsql.errors import SourceFault
 
 _WAIT_SECONDS: Final = 600
 """How long readers of the tables of before are waited for; meanwhile others read no sidecar."""
-
-_LONGEST_NAME: Final = 63
 
 _DATABASE: Final = """
 SELECT pg_is_in_recovery(), has_database_privilege(current_database(), 'CREATE'), (
@@ -91,7 +89,7 @@ class OwnerTransaction:
         return frozenset(
             name
             for name, declared, own in table.stored
-            if len(name.encode()) <= _LONGEST_NAME
+            if len(name.encode()) <= LONGEST_NAME
             and storage_type(declared) is not None
             and pushed_reading(relation.columns[own].type, declared) is not None
         )
