@@ -120,6 +120,9 @@ _ENDS = "|".join(sorted(set(re.findall(r"\b77(0\d\d)\b", SCHEMA))))
 NUMBERS = re.compile(rf"(?<![\d.])77[,_]?(?:{_ENDS})(?!\d)|0\.77029")
 """Noise may be such a number, too: what is searched has some hundred of five digits at most."""
 
+DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+"""The hash in a receipt, whose 64 digits have such a number in one of a thousand."""
+
 
 @pytest.fixture(scope="module")
 def company(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -142,7 +145,8 @@ def canaries(text: str, statement: str = "") -> list[str]:
     return [
         line
         for line in text.splitlines()
-        if NUMBERS.search(line) or set(re.findall(r"\w*zq\w*", line.lower())) - words
+        if NUMBERS.search(DIGEST.sub("", line))
+        or set(re.findall(r"\w*zq\w*", line.lower())) - words
     ]
 
 

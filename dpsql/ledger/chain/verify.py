@@ -33,7 +33,7 @@ class Report:
     """An audit that passed: the chain's number of entries, its last hash, its sums.
 
     `accounts` has the dataset's under "" and each analyst's under their name; `answers` is the
-    number of stored answers.
+    number of releases whose answer is stored, two of which may have the same bytes.
     """
 
     entries: int
@@ -123,7 +123,7 @@ def audit(chain: Chain, receipts: Sequence[Receipt | ReceiptId]) -> Report:
                 what = f"doesn't hold the receipt of entry {receipt.seq}: it was rolled back"
                 raise fault(chain.path, what, RESTORE)
         head = chain.entry(total.last)
-    return Report(head.seq, head.hash, total.accounts, len(record.answers))
+    return Report(head.seq, head.hash, total.accounts, len(record.stored))
 
 
 def checked_answer(chain: Chain, own_hash: str) -> bytes:
