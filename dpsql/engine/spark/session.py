@@ -29,6 +29,7 @@ from dpsql.errors import ExecutionCancelled, ExecutionFailed, SourceFault
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.connect.session import SparkSession
+    from pyspark.sql.types import StructType
 
 Value = TypeVar("Value")
 
@@ -64,6 +65,7 @@ class SparkServerSession:
         self._interrupted = False
         self._is_gone = False
         self._location: tuple[str, str] | None = None
+        self._schemas: dict[Relation, StructType] = {}
         self.ping()
 
     def rows(self, sql: str, parameters: Mapping[str, str] = MappingProxyType({})) -> pa.Table:
@@ -86,14 +88,21 @@ class SparkServerSession:
         self._do(create)
 
     def define(self, name: str, at: Relation, items: Sequence[str]) -> None:
-        """Let `name` mean `items` of a table, of files and versions as they are now."""
+        """Let `name` mean `items` of a table, of files and versions as they are now.
+
+        A file's columns are those that `schema` told last.
+        """
         quoted = f"`{name.replace('`', '``')}`"
 
         def create(session: SparkSession) -> None:
             if not at.is_path:
                 # The session may know its files of long ago.
                 session.catalog.refreshTable(at.name)
-            _frame(session, at).selectExpr(*items).createOrReplaceTempView(quoted)
+            # Without it, a job would read the files' ends once more.
+            schema = self._schemas.pop(at, None)
+            known = None if schema is None else session.read.schema(schema).parquet(at.name)
+            frame = _frame(session, at) if known is None else known
+            frame.selectExpr(*items).createOrReplaceTempView(quoted)
 
         self._do(create)
 
@@ -113,12 +122,14 @@ class SparkServerSession:
 
     def schema(self, at: Relation) -> list[tuple[str, str]]:
         """Names and Spark's types of a table's columns; SourceFault if it isn't there."""
-        return self.ask(
-            lambda session: [
-                (field.name, str(field.dataType.simpleString()))
-                for field in _frame(session, at).schema.fields
-            ]
-        )
+
+        def read(session: SparkSession) -> list[tuple[str, str]]:
+            schema = _frame(session, at).schema
+            if at.is_path:
+                self._schemas[at] = schema
+            return [(field.name, str(field.dataType.simpleString())) for field in schema]
+
+        return self.ask(read)
 
     def ping(self) -> None:
         """Raise `SourceFault` if the session isn't there any more, as it was set."""
