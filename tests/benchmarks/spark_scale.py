@@ -27,7 +27,17 @@ from benchmarks.shapes import queries
 from benchmarks.spark_events import EventLog, Work
 from benchmarks.spark_speed import plain_session, private, tpch_on_spark
 
-COLUMNS: Final = ("seconds", "processor", "read", "shuffled", "spilled", "peak", "tasks", "skew")
+COLUMNS: Final = (
+    "seconds",
+    "processor",
+    "read",
+    "shuffled",
+    "rows_shuffled",
+    "spilled",
+    "peak",
+    "tasks",
+    "skew",
+)
 
 
 @dataclass(frozen=True)

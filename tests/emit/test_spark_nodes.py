@@ -15,8 +15,10 @@ from sqlglot import exp
 from dpsql.emit.dialect import nodes
 from dpsql.emit.dialect.spark.interval import in_64_bits, interval
 from dpsql.emit.dialect.spark.render import rendered
+from dpsql.emit.dialect.unit_total import UNIT_TOTAL
 from dpsql.emit.sql.identifier import column_ref, schema_name, with_alias
 from dpsql.errors import Refused
+from dpsql.plan.bounded_release.column_names import UNIT
 from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import (
     Arithmetic,
@@ -76,6 +78,21 @@ def test_sums_are_wide() -> None:
     assert values(nodes.wide_sum(squares), pa.int64(), [HUGE] * 4) == [4 * HUGE**2]
     most = Number("999.99")
     assert values(nodes.wide_sum(X.copy()), pa.decimal128(5, 2), [most, most]) == [2 * most]
+
+
+def test_the_total_of_a_unit_is_of_all_its_groups_and_stands_where_it_is_above_the_limit() -> None:
+    rows = [(1, "a", 3), (1, "b", 4), (2, "a", 5), (2, "b", 0), (3, "a", HUGE), (3, "c", HUGE)]
+    columns = dict(zip((UNIT, "g0", "s0"), zip(*rows, strict=True), strict=True))
+    spark_server.view("totals", "t", pa.table(columns))
+    groups = exp.select(*map(column_ref, columns)).from_(exp.Table(this=schema_name("t")))
+    items = [column_ref(UNIT), column_ref("g0"), column_ref(UNIT_TOTAL)]
+    node = nodes.with_unit_total(groups, items, nodes.wide_sum(column_ref("s0")), 5)
+    found = spark_server.run(rendered(node), "totals", "1").to_pylist()
+    assert sorted(tuple(row.values()) for row in found) == [
+        *((1, group, 7) for group in "ab"),
+        *((2, group, None) for group in "ab"),
+        *((3, group, 2 * HUGE) for group in "ac"),
+    ]
 
 
 def test_quotients_go_toward_0_and_are_wide() -> None:

@@ -102,9 +102,9 @@ MUTANTS = (
     ),
     Mutant(
         "of rows in all groups, one group's worth too many are kept",
-        "emit/release/total_row_limit.py",
-        "exp.GT(this=counted.copy(), expression=integer(rows))",
-        "exp.GT(this=counted.copy(), expression=integer(2 * rows))",
+        "emit/dialect/nodes.py",
+        "return WithUnitTotal(groups=groups, items=list(items), counted=counted, limit=integer(limit))",
+        "return WithUnitTotal(groups=groups, items=list(items), counted=counted, limit=integer(2 * limit))",
     ),
     Mutant(
         "a part of a group that rows fill is none",

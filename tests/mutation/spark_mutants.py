@@ -106,6 +106,15 @@ SPARK_MUTANTS = (
         "Error",
     ),
     Mutant(
+        "rows in all groups are those of one group on Spark",
+        "emit/dialect/unit_total.py",
+        "partition_by=[column_ref(UNIT)]",
+        'partition_by=[column_ref(UNIT), column_ref("g0")]',
+        _NODES,
+        "total_of_a_unit",
+        _FAILS,
+    ),
+    Mutant(
         "all groups are kept on Spark",
         "emit/dialect/spark/lower.py",
         "few = exp.LTE(this=column_ref",

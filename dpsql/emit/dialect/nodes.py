@@ -74,6 +74,10 @@ class SumInSteps(Neutral):
     """A `column` of sums of decimals of type `kind`, in units of their last digit; 0 for NULL."""
 
 
+class WithUnitTotal(Neutral, exp.Query):
+    """`items` of `groups`, with the sum of `counted` over each unit if it is above `limit`."""
+
+
 class WideSum(Neutral):
     """The sum of a `term`, of integers or decimals, exact in any order."""
 
@@ -166,6 +170,16 @@ def sum_in_steps(
     Where it `has_few_rows`, to plan a second way takes longer than it saves.
     """
     return SumInSteps(column=column, kind=kind, magnitude=magnitude, has_few_rows=has_few_rows)
+
+
+def with_unit_total(
+    groups: exp.Query, items: Sequence[exp.Expr], counted: exp.Expr, limit: int
+) -> exp.Query:
+    """`items` of the `groups` of units, beside UNIT_TOTAL: what `counted` sums over a unit's own.
+
+    It is NULL unless it is more than `limit`.
+    """
+    return WithUnitTotal(groups=groups, items=list(items), counted=counted, limit=integer(limit))
 
 
 def wide_sum(term: exp.Expr) -> exp.Expr:

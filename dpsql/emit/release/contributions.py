@@ -209,16 +209,14 @@ def emit_term(statistic: Statistic, number: int) -> exp.Expr:
     return clamp(statistic, tuple(map(column_ref, term_names(number))))
 
 
-def select_from(source: exp.Select, items: Sequence[exp.Expr]) -> exp.Select:
+def select_from(source: exp.Query, items: Sequence[exp.Expr]) -> exp.Select:
     """`items` of a derived table."""
     # A node has one parent: a column that is named in several places is copied.
     own = (item if item.parent is None else item.copy() for item in items)
     return select_of(own, subquery(source, "t"))
 
 
-def grouped(
-    source: exp.Select, groups: Sequence[exp.Expr], items: Sequence[exp.Expr]
-) -> exp.Select:
+def grouped(source: exp.Query, groups: Sequence[exp.Expr], items: Sequence[exp.Expr]) -> exp.Select:
     """`items` for each of `groups`."""
     select = select_from(source, [*groups, *items])
     return select.group_by(*(g.copy() for g in groups), copy=False) if groups else select

@@ -93,7 +93,7 @@ def limited_totals(
         select_from(counted, [*carried, *weights, *scaled]),
         [*carried, *(column_ref(item.alias) for item in weights), *clamped],
     )
-    sums_of_units = bounded if are_chosen else limit_groups(bounded, limited, names)
+    sums_of_units: exp.Query = bounded if are_chosen else limit_groups(bounded, limited, names)
     if max_rows is not None:
         sums_of_units = limited_rows(sums_of_units, names, terms.statistics, max_rows)
     if unlimited is not None:

@@ -1,30 +1,20 @@
 """A unit's rows in all its groups: where they are too many, its sums are scaled down together.
 
-| level | one row per          | columns                                                   |
-| ----- | -------------------- | --------------------------------------------------------- |
-| kept  | unit and kept group  | u, groups, sums; w: the rows that count there              |
-| more  | unit of too many     | mu, m: the rows that count in all its groups              |
-
 What a unit's sums are scaled by is decided by its own rows alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from sqlglot import exp
 
-from dpsql.emit.dialect.nodes import integer, narrow, quotient, wide
+from dpsql.emit.dialect.nodes import integer, narrow, quotient, wide, with_unit_total
+from dpsql.emit.dialect.unit_total import UNIT_TOTAL
 from dpsql.emit.release.contribution import sum_of
-from dpsql.emit.sql.clauses import joined, select_of
-from dpsql.emit.sql.identifier import column_ref, subquery, table, with_alias
-from dpsql.plan.bounded_release.column_names import ROW_COUNT, UNIT, WEIGHT, total_name
+from dpsql.emit.sql.identifier import column_ref, with_alias
+from dpsql.plan.bounded_release.column_names import ROW_COUNT, WEIGHT, total_name
 from dpsql.plan.bounded_release.statistic import Statistic, UnitsOverLimit
-
-_UNITS: Final = "mu"
-_ALL_ROWS: Final = "m"
-_GROUPS: Final = "kept"
 
 
 def weight_of(statistics: Sequence[Statistic]) -> str:
@@ -42,31 +32,17 @@ def counted_rows(rows_per_group: int) -> exp.Expr:
 
 
 def limited_rows(
-    groups: exp.Select, names: Sequence[str], statistics: Sequence[Statistic], rows: int
-) -> exp.Select:
+    groups: exp.Query, names: Sequence[str], statistics: Sequence[Statistic], rows: int
+) -> exp.Query:
     """The groups and sums of `groups`, those of a unit with more than `rows` rows scaled down."""
-    counted = sum_of(column_ref(weight_of(statistics)))
-    more = (
-        select_of(
-            [with_alias(column_ref(UNIT), _UNITS), with_alias(counted, _ALL_ROWS)], table(_GROUPS)
-        )
-        .group_by(column_ref(UNIT), copy=False)
-        .having(exp.GT(this=counted.copy(), expression=integer(rows)), copy=False)
-    )
     sums = [with_alias(_scaled(s, n, rows), total_name(n)) for n, s in enumerate(statistics)]
-    select = joined(
-        select_of([*map(column_ref, names), *sums], table(_GROUPS)),
-        subquery(more, "t"),
-        "LEFT",
-        exp.EQ(this=column_ref(UNIT), expression=column_ref(_UNITS)),
-    )
-    # Read twice, computed once.
-    return select.with_(_GROUPS, as_=groups, materialized=True, copy=False)
+    counted = sum_of(column_ref(weight_of(statistics)))
+    return with_unit_total(groups, [*map(column_ref, names), *sums], counted, rows)
 
 
 def _scaled(statistic: Statistic, number: int, rows: int) -> exp.Expr:
     """`//` goes toward 0: no part is more than its share of `rows` rows."""
-    total, all_rows = column_ref(total_name(number)), column_ref(_ALL_ROWS)
+    total, all_rows = column_ref(total_name(number)), column_ref(UNIT_TOTAL)
     if isinstance(statistic.term, UnitsOverLimit):
         few = exp.Is(this=all_rows, expression=exp.null())
         return exp.case().when(few, total, copy=False).else_(integer(1), copy=False)

@@ -42,7 +42,7 @@ def table(name: str, alias: str | None = None) -> exp.Table:
     return exp.Table(this=exp.to_identifier(name), alias=shown)
 
 
-def subquery(select: exp.Select, alias: str) -> exp.Subquery:
+def subquery(select: exp.Query, alias: str) -> exp.Subquery:
     """A derived table."""
     return select.subquery(alias, copy=False)
 

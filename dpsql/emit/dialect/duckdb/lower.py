@@ -25,6 +25,7 @@ from dpsql.emit.dialect.duckdb.function_call import (
 )
 from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
 from dpsql.emit.dialect.duckdb.steps import steps, sum_in_steps
+from dpsql.emit.dialect.unit_total import joined_total
 from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Uuid
 
 _LARGEST: Final = 10**38 - 1
@@ -113,6 +114,7 @@ _LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
     nodes.ExactAggregate: emit_aggregate,
     nodes.ExactWindow: emit_window,
     nodes.Steps: steps,
+    nodes.WithUnitTotal: joined_total,
     nodes.SumInSteps: sum_in_steps,
     nodes.WideSum: _wide_sum,
     nodes.Quotient: _quotient,

@@ -7,6 +7,7 @@
 | wide sum                    | SUM of terms so wide that the sum has 38 digits                 |
 | keyed hash                  | xxhash64 of the salt's and the items' texts                     |
 | QUALIFY                     | a subquery with the rank as a column, and WHERE                 |
+| total of a unit             | a window: Spark would compute what a WITH has for each reader   |
 | table of a domain           | a view that is a parameter, of a name that no table has         |
 | MATERIALIZED                | nothing: rows are ranked alike, however often they are read     |
 """
@@ -26,6 +27,7 @@ from dpsql.emit.dialect.spark.aggregate import emit_aggregate
 from dpsql.emit.dialect.spark.expression import constant, emit_expression
 from dpsql.emit.dialect.spark.interval import in_64_bits, known
 from dpsql.emit.dialect.spark.steps import is_nan, steps, sum_in_steps
+from dpsql.emit.dialect.unit_total import windowed_total
 from dpsql.emit.sql.identifier import column_ref, schema_name, subquery
 from dpsql.plan.bounded_release.engine_query import DomainTable
 from dpsql.plan.bounded_release.server_query import DomainRows, Parameter, Salt
@@ -245,6 +247,7 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.StoredColumn: _stored_column,
     nodes.ExactAggregate: lambda _, call, own: emit_aggregate(call, own),
     nodes.Steps: lambda _, value, column: steps(value, column),
+    nodes.WithUnitTotal: lambda _, **parts: windowed_total(**parts),
     nodes.SumInSteps: lambda _, column, kind, magnitude, has_few_rows: sum_in_steps(
         column, kind, magnitude, has_few_rows=has_few_rows
     ),
