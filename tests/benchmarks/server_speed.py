@@ -1,6 +1,7 @@
 """How much longer a PostgreSQL server works for private answers than for plain ones.
 
-    PYTHONPATH=tests python -m benchmarks.server_speed URL [--runs 3] [--only Q1,Q6] [--json FILE]
+    PYTHONPATH=tests python -m benchmarks.server_speed URL [--runs 3] [--only Q1,Q6] [--as OWNER]
+        [--json FILE]
 
 URL names a database with the tables of TPC-H and their primary keys, and a role that may only read
 them. Each query is asked plainly, computed on the server, and computed here of rows that are
@@ -34,6 +35,7 @@ from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
+from dpsql.session.preparing.server_tables import prepare_server
 from dpsql.session.session import Session
 
 WAYS: Final = ("always", "never")
@@ -66,11 +68,12 @@ def main() -> None:
     parser.add_argument("url")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only")
+    parser.add_argument("--as", dest="owner", help="prepare the tables before, by this role")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     found = []
     only = list(queries()) if arguments.only is None else arguments.only.split(",")
-    for ways in server_ways(arguments.url, only, arguments.runs):
+    for ways in server_ways(arguments.url, only, arguments.runs, arguments.owner):
         found.append(ways)
         sys.stdout.write(f"{_line(ways)}\n")
         sys.stdout.flush()
@@ -78,12 +81,21 @@ def main() -> None:
         arguments.json.write_text(json.dumps([asdict(ways) for ways in found], indent=1) + "\n")
 
 
-def server_ways(url: str, names: Collection[str], runs: int) -> Iterator[Ways]:
-    """What each of the queries `names` takes on the server of `url`, plainly and privately."""
+def server_ways(
+    url: str, names: Collection[str], runs: int, owner: str | None = None
+) -> Iterator[Ways]:
+    """What each of the queries `names` takes on the server of `url`, plainly and privately.
+
+    With an `owner`, its role has prepared the tables before.
+    """
     with TemporaryDirectory() as name, psycopg.connect(url, options=_SETTINGS) as plain:
         os.environ["DPSQL_STATE"] = str(Path(name) / "state")
         plain.autocommit = True
         schemas = {how: _schema(url, how, Path(name)) for how in (*WAYS, "auto")}
+        if owner is not None:
+            with open_engine(engine_source(schemas["always"])) as engine:
+                assert isinstance(engine, PostgresEngine)
+                prepare_server(schemas["always"], engine, owner)
         for query, sql in queries().items():
             if query in names:
                 yield _measured(query, sql, schemas, plain, runs)

@@ -4,8 +4,9 @@
         [--place P] [--json FILE]
 
 URL is as for `benchmarks.server_speed`; OWNER names the same database and a role that may create
-tables in it, which smartnoise-sql reads joined beforehand. Each library's time is compared with its
-own plain question on its own tables; parallel workers are switched off for all.
+tables in it: smartnoise-sql reads joined ones, and dpsql what `dpsql prepare` stores. Each
+library's time is compared with its own plain question on its own tables; parallel workers are
+switched off for all.
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ def main() -> None:
     python = environment(arguments.place / "smartnoise", PEERS["smartnoise"])
     with psycopg.connect(arguments.owner, autocommit=True) as owner:
         owner.execute(JOINED)
-    own = {ways.name: ways for ways in server_ways(arguments.url, SHAPES, arguments.runs)}
+    own = {
+        ways.name: ways
+        for ways in server_ways(arguments.url, SHAPES, arguments.runs, arguments.owner)
+    }
     peers = run_script(python, "smartnoise_postgres", arguments.owner, arguments.runs)
     sys.stdout.write(_table(own, {peer["shape"]: peer for peer in peers}))
     if arguments.json is not None:
