@@ -35,6 +35,12 @@ REFUSED = [
     "SELECT (i, j) AS both FROM t",
     "SELECT i << j FROM t",
     "SELECT concat(round(d, 5)) FROM t",
+    "SELECT ts AT TIME ZONE 'CET' FROM t",
+    "SELECT ts AT TIME ZONE '+02:00' FROM t",
+    "SELECT ts AT TIME ZONE INTERVAL '2 hours' FROM t",
+    "SELECT ts AT TIME ZONE t FROM t",
+    "SELECT ts::timestamptz(0) FROM t",
+    "SELECT date_trunc('hour', ts::timestamptz, 'Europe/Berlin') FROM t",
 ]
 
 

@@ -10,6 +10,7 @@
 | pattern_match    | LIKE, SIMILAR TO, regular expressions                           |
 | date_time        | EXTRACT, to_char(), intervals                                   |
 | to_char          | to_char()'s patterns                                            |
+| time_zone        | AT TIME ZONE, casts to timestamptz                              |
 | array_operators  | = ANY and <> ALL of arrays                                      |
 | column_names     | names of unnamed columns that the statement uses                |
 """

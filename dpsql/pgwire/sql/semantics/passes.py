@@ -24,6 +24,7 @@ from dpsql.pgwire.sql.semantics.numeric import between_edits, correlation_edits,
 from dpsql.pgwire.sql.semantics.pattern_match import pattern_edits
 from dpsql.pgwire.sql.semantics.row_comparison import compare_parts
 from dpsql.pgwire.sql.semantics.text import text_edits
+from dpsql.pgwire.sql.semantics.time_zone import zone_edits
 from dpsql.pgwire.sql.types.column_source import Missing
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
 from dpsql.schema.model import Public, Schema
@@ -60,6 +61,7 @@ def translate_semantics(
         numbers += _edits_of(lambda: between_edits(tree, typing) + correlation_edits(tree))
     whole_divisions(tree, typing)
     _apply(numbers)
+    _edit(lambda: zone_edits(tree, Typing(schema, types)))
     for ordered in list(tree.find_all(exp.WithinGroup)):
         if isinstance(ordered.this, exp.PercentileDisc) and _descends(ordered):
             raise Refused(

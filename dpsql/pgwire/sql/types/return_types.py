@@ -111,7 +111,7 @@ FIXED: Final[tuple[tuple[Kind, tuple[type[exp.Expr], ...]], ...]] = (
     ),
     (Kind.TIMESTAMP, (exp.Localtimestamp,)),
     (Kind.TIMESTAMPTZ, (exp.CurrentTimestamp, exp.UnixToTime, exp.StrToTime)),
-    (Kind.DATE, (exp.CurrentDate, exp.DateFromParts, exp.Date)),
+    (Kind.DATE, (exp.CurrentDate, exp.DateFromParts, exp.Date, exp.StrToDate)),
     (Kind.INTERVAL, (exp.Interval,)),
     (Kind.UNKNOWN, (exp.Null,)),
 )
