@@ -42,6 +42,12 @@ ATOMS = {
     ),
     "step": ("day", "week", "month", "year"),
     "zoned": ("timestamptz '2024-03-31 01:30:00+01'", "ts::timestamptz", "day::timestamptz"),
+    "exact": ("i", "n", "d", "s", "1234.567", "-0.5", "0", "99999.995", "-1000", "0.04"),
+    "digits": (
+        *("999", "FM999", "999D99", "FM990.00", "FM999,999,999", "999,999.99", "FM9.9", "0000"),
+        *("S9999", "999S", "9999.9MI", "MI999", "9,999PR", "FMS99.90", "$999,990.00", "FM990.0%"),
+        *("9G999", "FM9,990D009", "FM09.09", "99,99,999", "999999999.9999", "FM99999.9"),
+    ),
     "type": ("int", "bigint", "smallint", "numeric", "float8", "numeric(12,2)", "real"),
     "frame": ("order by id", "partition by b order by id", "order by t, id", "order by j, id"),
 }
@@ -87,7 +93,18 @@ TEMPLATES = {
         "cbrt({whole})",
         "width_bucket({number}, 0, 10, 5)",
     ),
+    "exact": (
+        "({exact} + {exact})",
+        "({exact} * {size})",
+        "({exact} / {size})",
+        "({exact} - {whole})",
+        "abs({exact})",
+        "round({exact}, {size})",
+        "coalesce({exact}, {whole})",
+    ),
     "text": (
+        "to_char({exact}, '{digits}')",
+        "to_char({exact}, '{digits}')",
         "({text} || {text})",
         "({text} || {number})",
         "({text} || {date})",

@@ -25,6 +25,7 @@ from dpsql.pgwire.sql.semantics.pattern_match import pattern_edits
 from dpsql.pgwire.sql.semantics.row_comparison import compare_parts
 from dpsql.pgwire.sql.semantics.text import text_edits
 from dpsql.pgwire.sql.semantics.time_zone import zone_edits
+from dpsql.pgwire.sql.semantics.to_char_number import number_text_edits
 from dpsql.pgwire.sql.types.column_source import Missing
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
 from dpsql.schema.model import Public, Schema
@@ -55,7 +56,10 @@ def translate_semantics(
     _edit(lambda: text_edits(tree, Typing(schema, types), Held(schema, types)))
     _edit(lambda: pattern_edits(tree))
     typing = Typing(schema, types)
-    numbers = _edits_of(lambda: number_edits(tree, typing, Held(schema, types)))
+    held = Held(schema, types)
+    numbers = _edits_of(
+        lambda: number_edits(tree, typing, held) + number_text_edits(tree, typing, held)
+    )
     if _is_public(tree, schema):
         # Over private rows, percentile_cont() gives one of the values, and interpolates nothing.
         numbers += _edits_of(lambda: between_edits(tree, typing) + correlation_edits(tree))
