@@ -16,7 +16,12 @@ from sqlglot.tokenizer_core import Token
 from dpsql.bind.syntax.parse import span, written_number
 from dpsql.errors import Refused, SyntaxFault
 from dpsql.pgwire.sql.grammar import keep_order, restore
-from dpsql.pgwire.sql.semantics.array_operators import check_subscripts, list_constants
+from dpsql.pgwire.sql.semantics.array_operators import (
+    array_lengths,
+    check_subscripts,
+    list_constants,
+    spread_patterns,
+)
 from dpsql.pgwire.sql.semantics.column_names import name_columns
 from dpsql.pgwire.sql.semantics.date_time import check_lengths, moment_edits
 from dpsql.pgwire.sql.semantics.integer_division import whole_divisions
@@ -45,8 +50,10 @@ def translate_semantics(
     _check_distinct(tree)
     name_columns(tree)
     list_constants(tree)
+    spread_patterns(tree)
     check_subscripts(tree)
     name_types(tree, schema, types)
+    array_lengths(tree)
     for node in tree.find_all(exp.Anonymous):
         if node.name.lower() == "pg_typeof":
             raise Refused("the type of this can't be told", at=span(node), hint="leave it out")

@@ -19,6 +19,7 @@ _OTHERWISE: Final = {
     (o.TIMESTAMP, Kind.TIMESTAMPTZ): o.TIMESTAMPTZ,
     (o.array_of(o.TIMESTAMP), Kind.TIMESTAMPTZ): o.array_of(o.TIMESTAMPTZ),
     (o.NUMERIC, Kind.INT8): o.INT8,
+    (o.NUMERIC, Kind.INT4): o.INT4,
     (o.TEXT, Kind.VARCHAR): o.VARCHAR,
     (o.TEXT, Kind.REGTYPE): o.REGTYPE,
     **{
