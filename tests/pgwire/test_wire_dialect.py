@@ -128,3 +128,33 @@ def test_recorded_answers_are_those_of_postgresql() -> None:
         fill(found)
         differ = [sql for sql, told in RECORDED.items() if not asked(found, sql).matches(told)]
     assert differ == []
+
+
+@pytest.mark.parametrize(
+    ("items", "types"),
+    [
+        ("d / 3, i / 2.0, avg(i) OVER (), stddev(d) OVER ()", [1700] * 4),
+        ("f / 3, avg(f) OVER (), i ^ 2, sqrt(i * i)", [701] * 4),
+        ("extract(epoch FROM ts), extract(hour FROM ts), date_part('hour', ts)", [1700, 1700, 701]),
+        ("f::numeric, d::numeric, ln(2.0), power(d, 2)", [1700] * 4),
+        ("regexp_instr(t, 'b'), bit_length(t), cardinality(ARRAY[i])", [23] * 3),
+        ("ts AT TIME ZONE 'UTC', ts AT TIME ZONE 'UTC' AT TIME ZONE 'UTC'", [1184, 1114]),
+        ("ARRAY[d / 3], to_char(d, '999')", [1231, 25]),
+    ],
+)
+def test_columns_have_postgresqls_types(connection: Any, items: str, types: list[int]) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    sql = f"SELECT {items} FROM t"
+    servers = [connection]
+    if os.environ.get("DPSQL_POSTGRES"):
+        servers.append(psycopg.connect(os.environ["DPSQL_POSTGRES"], autocommit=True))
+        fill(servers[1])
+    for server in servers:
+        for is_binary in (False, True):
+            cursor = server.cursor(binary=is_binary).execute(sql)
+            assert [column.type_code for column in cursor.description] == types
+    values = [server.cursor(binary=True).execute(sql).fetchone() for server in servers]
+    assert values[0] is not None
+    assert [type(value) for value in values[0]] == [type(value) for value in values[-1]]
+    for server in servers[1:]:
+        server.close()
