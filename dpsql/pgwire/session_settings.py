@@ -180,7 +180,7 @@ class SessionSettings:
         if key == "TimeZone" and value is not None and not is_utc(value):
             self._canonical(key, value)
             raise OtherZone(
-                "moments have no time zone here, and are shown as they are",
+                "sessions are in UTC: ts AT TIME ZONE 'UTC' AT TIME ZONE 'Europe/Berlin' is local",
                 at=at,
                 hint="SET timezone = 'UTC'",
             )

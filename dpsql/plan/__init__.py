@@ -7,6 +7,7 @@
 | comparison      | the negation of a condition                                                    |
 | functions       | the registry of scalar functions: types, domain, total form, one entry each    |
 | duration        | lengths of time: months, days and microseconds                                 |
+| time_zone       | time zones: their offsets, and conversions to local time and back              |
 | numeric_types   | numbers as SQL types hold them                                                 |
 | aggregate       | aggregate functions and their calls                                            |
 | total_form      | how aggregates and windows of one unit's rows are written, so that none raises |

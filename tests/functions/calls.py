@@ -138,6 +138,11 @@ MORE: dict[str, tuple[str, ...]] = {
     "make_date": ("make_date(n, 2, 29)", "make_date(2024, n, n)"),
     "make_timestamp": ("make_timestamp(n)", "make_timestamp(2024, 1, 1, n, 0, x)"),
     "to_timestamp": ("to_timestamp(x)",),
+    "convert_timezone": (
+        "convert_timezone('Australia/Lord_Howe', 'UTC', moment)",
+        "convert_timezone('UTC', 'UTC', moment)",
+        "moment AT TIME ZONE 'UTC' AT TIME ZONE 'America/New_York'",
+    ),
     "epoch_ms": ("epoch_ms(n)",),
 }
 

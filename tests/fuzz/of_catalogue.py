@@ -49,6 +49,8 @@ _ARGUMENTS: Final = {
     ("date_part", 0): _UNITS,
     ("extract", 0): _UNITS,
     ("date_trunc", 0): SPOKEN["unit"],
+    ("date_trunc", 2): SPOKEN["zone"],
+    ("timezone", 0): SPOKEN["zone"],
     **{(name, 1): _PATTERNS for name in (
         *("regexp_match", "regexp_matches", "regexp_replace", "regexp_like", "regexp_count"),
         *("regexp_instr", "regexp_substr", "regexp_split_to_array"),

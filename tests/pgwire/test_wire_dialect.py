@@ -15,7 +15,14 @@ REFUSED = [
     "SELECT t::char(2) FROM t",
     "SELECT to_char(ts, 'J') FROM t",
     "SELECT to_char(ts, 'DDTH') FROM t",
-    "SELECT to_char(i, '999') FROM t",
+    "SELECT to_char(f, '999') FROM t",
+    "SELECT to_char(i, '9.99EEEE') FROM t",
+    "SELECT to_char(i, 'L999') FROM t",
+    "SELECT to_char(d, '.99') FROM t",
+    "SELECT to_char(i, 'RN') FROM t",
+    "SELECT to_char(i, 'FM999PR') FROM t",
+    "SELECT to_char(i, 'S999MI') FROM t",
+    "SELECT to_char(i, t) FROM t",
     "SELECT ts + interval '1 day 02:00:00' FROM t",
     "SELECT (i / 2.0)::text FROM t",
     "SELECT t::numeric FROM t",
@@ -27,6 +34,14 @@ REFUSED = [
     "SELECT regexp_replace(t, 'a+b*?', 'x') FROM t",
     "SELECT id FROM t WHERE regexp_matches(t, 'a')",
     "SELECT regexp_match(t, 'a') FROM t",
+    "SELECT (regexp_match(t, 'a(x)?'))[1] FROM t",
+    "SELECT (regexp_match(t, '(a)(.)'))[1] FROM t",
+    "SELECT (regexp_match(t, 'a(.)'))[2] FROM t",
+    "SELECT substring(t FROM 'foo|foobar') FROM t",
+    "SELECT regexp_substr(t, 'a.', 2) FROM t",
+    "SELECT t !~ ALL (ARRAY['^a']) FROM t",
+    "SELECT t LIKE ANY (SELECT t FROM t) FROM t",
+    "SELECT array_length(ARRAY[1], 2) FROM t",
     "SELECT split_part(t, '', 2) FROM t",
     r"SELECT E'\x41' || t FROM t",
     "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY i DESC) FROM t",
@@ -35,6 +50,12 @@ REFUSED = [
     "SELECT (i, j) AS both FROM t",
     "SELECT i << j FROM t",
     "SELECT concat(round(d, 5)) FROM t",
+    "SELECT ts AT TIME ZONE 'CET' FROM t",
+    "SELECT ts AT TIME ZONE '+02:00' FROM t",
+    "SELECT ts AT TIME ZONE INTERVAL '2 hours' FROM t",
+    "SELECT ts AT TIME ZONE t FROM t",
+    "SELECT ts::timestamptz(0) FROM t",
+    "SELECT date_trunc('hour', ts::timestamptz, 'Europe/Berlin') FROM t",
 ]
 
 
@@ -107,3 +128,33 @@ def test_recorded_answers_are_those_of_postgresql() -> None:
         fill(found)
         differ = [sql for sql, told in RECORDED.items() if not asked(found, sql).matches(told)]
     assert differ == []
+
+
+@pytest.mark.parametrize(
+    ("items", "types"),
+    [
+        ("d / 3, i / 2.0, avg(i) OVER (), stddev(d) OVER ()", [1700] * 4),
+        ("f / 3, avg(f) OVER (), i ^ 2, sqrt(i * i)", [701] * 4),
+        ("extract(epoch FROM ts), extract(hour FROM ts), date_part('hour', ts)", [1700, 1700, 701]),
+        ("f::numeric, d::numeric, ln(2.0), power(d, 2)", [1700] * 4),
+        ("regexp_instr(t, 'b'), bit_length(t), cardinality(ARRAY[i])", [23] * 3),
+        ("ts AT TIME ZONE 'UTC', ts AT TIME ZONE 'UTC' AT TIME ZONE 'UTC'", [1184, 1114]),
+        ("ARRAY[d / 3], to_char(d, '999')", [1231, 25]),
+    ],
+)
+def test_columns_have_postgresqls_types(connection: Any, items: str, types: list[int]) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    sql = f"SELECT {items} FROM t"
+    servers = [connection]
+    if os.environ.get("DPSQL_POSTGRES"):
+        servers.append(psycopg.connect(os.environ["DPSQL_POSTGRES"], autocommit=True))
+        fill(servers[1])
+    for server in servers:
+        for is_binary in (False, True):
+            cursor = server.cursor(binary=is_binary).execute(sql)
+            assert [column.type_code for column in cursor.description] == types
+    values = [server.cursor(binary=True).execute(sql).fetchone() for server in servers]
+    assert values[0] is not None
+    assert [type(value) for value in values[0]] == [type(value) for value in values[-1]]
+    for server in servers[1:]:
+        server.close()

@@ -88,6 +88,24 @@ def test_text_is_postgresqls(value: object, said: str) -> None:
     assert text.written(value) == said
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.1 + 0.2, "0.30000000000000004"),
+        (1e20, "100000000000000000000"),
+        (1e-7, "0.0000001"),
+        (2.0, "2"),
+        (-0.0, "0"),
+        (7, "7"),
+        (Decimal("2.50"), "2.50"),
+        (float("nan"), "NaN"),
+        (float("-inf"), "-Infinity"),
+    ],
+)
+def test_a_float_is_a_numeric_of_its_digits(value: object, said: str) -> None:
+    assert text.encoder(oid.NUMERIC)(value).decode() == said
+
+
 COLUMNS = (Column("a", oid.TEXT), Column("b", oid.INT4))
 ROWS = [("x\ty", 1), (None, None), ('q",\n', -1)]
 

@@ -48,3 +48,27 @@ def test_another_database_is_refused(server: Served) -> None:
 def test_a_client_that_names_no_database_is_let_in(server: Served) -> None:
     with psycopg.connect(server.dsn.replace("dbname=shop", "")) as connection:
         assert connection.info.dbname == "alice"
+
+
+def test_days_of_a_zone_are_groups_of_private_rows(server: Served) -> None:
+    """All of them are listed: the last hours of the period are of one more day in Berlin."""
+    days = "date_trunc('day', ts AT TIME ZONE 'UTC' AT TIME ZONE 'Europe/Berlin')"
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        found = connection.execute(
+            f"SELECT {days} AS d, count(*) FROM orders"
+            " WHERE ts >= '2025-03-29' AND ts < '2025-04-01' GROUP BY 1 ORDER BY 1"
+        ).fetchall()
+    assert [f"{day:%m-%d %H:%M}" for day, _ in found] == [
+        *("03-29 00:00", "03-30 00:00", "03-31 00:00", "04-01 00:00")
+    ]
+
+
+def test_conversions_over_public_rows_run_where_dpsql_has_no_rule(server: Served) -> None:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        row = connection.execute(
+            "SELECT array_agg((timestamp '2024-10-27 02:30' + region_id * interval '1 minute')"
+            " AT TIME ZONE 'Europe/Berlin' AT TIME ZONE 'America/New_York' ORDER BY region_id)"
+            " FROM regions"
+        ).fetchone()
+    assert row is not None
+    assert [f"{moment:%d %H:%M}" for moment in row[0][:2]] == ["26 21:31", "26 21:32"]

@@ -7,12 +7,14 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from dpsql.bind.syntax.allowlist import require_args, unsupported
+from dpsql.bind.syntax.allowlist import require_args, unlisted, unsupported
 from dpsql.bind.syntax.parameter import Parameters, value_of
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.plan.duration import unit_named
 from dpsql.plan.functions.date_part import part_named
+from dpsql.plan.time_zone.conversion import CONVERSION
+from dpsql.plan.time_zone.zone_names import UTC, zone_named
 
 Named = tuple[str, list[exp.Expr]]
 """A function's name and arguments."""
@@ -247,10 +249,40 @@ def _at_path(node: exp.Expr) -> Named:
     return "json_extract_string", [node.this, exp.Literal.string(written)]
 
 
+def _conversion(node: exp.Expr) -> Named:
+    require_args(node, "source_tz", "target_tz", "timestamp", "options")
+    zones = [node.args.get(name) for name in ("source_tz", "target_tz", "timestamp")]
+    if None in zones or node.args.get("options"):
+        hint = f"write {CONVERSION}('UTC', 'Europe/Berlin', moment)"
+        raise unsupported(node, f"{CONVERSION}() of other arguments", hint=hint)
+    return _between(*(part for part in zones if part is not None))
+
+
+def _at_zones(node: exp.Expr) -> Named:
+    """`moment AT TIME ZONE a AT TIME ZONE b` is the local time in b when it is `moment` in a."""
+    require_args(node, "this", "zone")
+    inner = node.this.unnest()
+    if not isinstance(inner, exp.AtTimeZone):
+        raise unlisted(node)
+    require_args(inner, "this", "zone")
+    return _between(inner.args["zone"], node.args["zone"], inner.this)
+
+
+def _between(source: exp.Expr, target: exp.Expr, moment: exp.Expr) -> Named:
+    """A conversion between two zones of which neither is UTC goes by UTC."""
+    if UTC not in (zone_named(source.name), zone_named(target.name)):
+        utc = exp.Literal.string(UTC)
+        moment = exp.ConvertTimezone(source_tz=source, target_tz=utc, timestamp=moment)
+        source = utc.copy()
+    return CONVERSION, [source, target, moment]
+
+
 _TIGHTER = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Pow)
 
 IRREGULAR: dict[type[exp.Expr], Callable[[exp.Expr], Named]] = {
     exp.Extract: _extract,
+    exp.ConvertTimezone: _conversion,
+    exp.AtTimeZone: _at_zones,
     exp.Log: _logarithm,
     exp.Bracket: _subscript,
     exp.Trim: _trim,

@@ -8,7 +8,7 @@ _NODES: dict[type[exp.Expr], tuple[str, str]] = {
     exp.All: ("ALL (…) here", "write it on the right: x > ALL (SELECT …)"),
     exp.Any: ("ANY (…) here", "write it on the right: x > ANY (SELECT …)"),
     exp.Array: ("a list as a value", "compare with its values: x IN (1, 2)"),
-    exp.AtTimeZone: ("AT TIME ZONE", "moments are in UTC: write moment + INTERVAL 2 HOUR"),
+    exp.AtTimeZone: ("AT TIME ZONE", "write convert_timezone('UTC', 'Europe/Berlin', moment)"),
     exp.Bracket: ("[…] that isn't a constant place", "substring(text, 1, 2) takes part of a text"),
     exp.Collate: ("COLLATE", "compare lower(text), which is the same for both cases"),
     exp.Column: ("* of a table as a value", "write count(*), or name one column"),

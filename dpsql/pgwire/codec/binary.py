@@ -14,7 +14,7 @@ import pyarrow as pa
 from dpsql.errors import DataError
 from dpsql.pgwire.codec import oid as o
 from dpsql.pgwire.codec.array import dimensions, leaves
-from dpsql.pgwire.codec.text import written
+from dpsql.pgwire.codec.text import decimal, written
 
 Encoder = Callable[[object], bytes]
 
@@ -42,9 +42,7 @@ def encoder(oid: int) -> Encoder:
         return packed.pack
     match oid:
         case o.NUMERIC:
-            return lambda value: numeric(
-                value if isinstance(value, Decimal) else Decimal(str(value))
-            )
+            return lambda value: numeric(decimal(value))
         case o.DATE:
             return _date
         case o.TIMESTAMP | o.TIMESTAMPTZ:
@@ -68,7 +66,8 @@ def numeric(value: Decimal) -> bytes:
     digits follow the point.
     """
     if not value.is_finite():
-        return struct.pack("!HhHH", 0, 0, 0xC000, 0)
+        sign_word = 0xC000 if value.is_nan() else 0xD000 if value > 0 else 0xF000
+        return struct.pack("!HhHH", 0, 0, sign_word, 0)
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     scale = max(0, -exponent)

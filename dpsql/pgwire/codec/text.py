@@ -33,6 +33,8 @@ def encoder(oid: int) -> Encoder:
             return lambda value: zoned(value).encode()
         case 16:
             return lambda value: b"t" if value else b"f"
+        case 1700:
+            return lambda value: written(decimal(value)).encode()
         case 700:
             return lambda value: _float(value, single=True).encode()
         case _:
@@ -51,7 +53,7 @@ def written(value: object) -> str:
         case float():
             return _float(value)
         case Decimal():
-            return format(value, "f") if value.is_finite() else "NaN"
+            return format(value, "f") if value.is_finite() else _float(float(value))
         case dt.datetime():
             return _moment(value)
         case dt.date():
@@ -68,6 +70,13 @@ def written(value: object) -> str:
             return array(value)
         case _:
             return str(value)
+
+
+def decimal(value: object) -> Decimal:
+    """A number as a decimal: a float as the shortest one that is read as it, zero without sign."""
+    if isinstance(value, float):
+        return Decimal(repr(value + 0.0).removesuffix(".0"))
+    return value if isinstance(value, Decimal) else Decimal(str(value))
 
 
 def interval(months: int, days: int, microseconds: int) -> str:

@@ -122,10 +122,25 @@ def _known(node: exp.Expr) -> exp.Expr:
             return exp.Substring(this=text, start=start, length=rest[0] if rest else None)
         case "btrim", [text, *rest]:
             return exp.Trim(this=text, expression=rest[0] if rest else None)
+        case ("num_nulls" | "num_nonnulls") as name, [_, *_]:
+            return _counted(arguments, nulls=name == "num_nulls")
         case "octet_length", [text]:
             return exp.Anonymous(this="strlen", expressions=[text])
         case _:
             return node
+
+
+def _counted(arguments: list[exp.Expr], *, nulls: bool) -> exp.Expr:
+    """How many of `arguments` are NULL, or aren't."""
+    one, other = (exp.Literal.number(1 if nulls else 0), exp.Literal.number(0 if nulls else 1))
+    terms: list[exp.Expr] = []
+    for argument in arguments:
+        is_null = exp.Is(this=exp.paren(argument, copy=False), expression=exp.null())
+        terms.append(exp.Case(ifs=[exp.If(this=is_null, true=one.copy())], default=other.copy()))
+    total = terms[0]
+    for term in terms[1:]:
+        total = exp.Add(this=total, expression=term)
+    return exp.paren(total, copy=False)
 
 
 def _text(node: exp.Expr, written: str) -> str:

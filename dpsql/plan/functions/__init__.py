@@ -15,6 +15,7 @@
 | date_part       | year, month, hour, epoch, monthname …                               |
 | date_trunc      | date_trunc, time_bucket, last_day, strftime                         |
 | date_arithmetic | date + 1, timestamp + INTERVAL, date_diff, make_date …              |
+| time_zone       | convert_timezone: UTC to local time, and back                       |
 
 COALESCE, NULLIF, IF and CASE are expressions of their own; `/` and `+ - *` on numbers are
 arithmetic; `now()` and its like are constants before a statement is bound.
@@ -31,6 +32,7 @@ from dpsql.plan.functions.numeric import NUMERIC
 from dpsql.plan.functions.pattern import PATTERN
 from dpsql.plan.functions.rounding import ROUNDING
 from dpsql.plan.functions.text import TEXT
+from dpsql.plan.functions.time_zone import ZONES
 from dpsql.plan.functions.transcendental import TRANSCENDENTAL
 
 FUNCTIONS: dict[str, Function] = {
@@ -45,6 +47,7 @@ FUNCTIONS: dict[str, Function] = {
         PARTS,
         GRIDS,
         SHIFTS,
+        ZONES,
     )
     for function in family
 }

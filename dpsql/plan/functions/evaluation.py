@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from dpsql.engine.duckdb.constant_evaluation import (
 )
 from dpsql.plan.expression import Scalar
 from dpsql.plan.expression_text import describe_number
+from dpsql.plan.time_zone.conversion import CONVERSION, converted
 from dpsql.schema.sql_type import (
     Boolean,
     Date,
@@ -39,6 +40,9 @@ from dpsql.schema.sql_type import (
 MAX_FAILURES = 64
 """Calls that raise are located by halving; a set with more of them isn't evaluated."""
 
+
+_OWN: dict[str, Callable[[tuple[Scalar, ...]], Scalar]] = {CONVERSION: converted}
+"""Functions that aren't the engine's, as Python computes them for one row."""
 
 MAX_CACHED = 1_000
 """Results of up to so many rows are cached."""
@@ -66,7 +70,11 @@ def evaluated(
 def _evaluated(
     call: Template, operands: tuple[Operand, ...], result: SqlType, rows: int
 ) -> tuple[Scalar, ...] | None:
+    own = _OWN.get(str(call[0]))
     try:
+        if own is not None:
+            columns = (operand.values for operand in operands)
+            return tuple(map(own, zip(*columns, strict=True)))
         texts = _total(call, _arguments(operands), rows, [MAX_FAILURES])
         return tuple(None if text is None else _value(text, result) for text in texts)
     except (EvaluationRaised, OverflowError):
@@ -75,6 +83,8 @@ def _evaluated(
 
 def raises(call: Template, operands: tuple[Operand, ...]) -> bool:
     """The call raises for its one row of operands."""
+    if call[0] in _OWN:
+        return evaluated(call, operands, Null(), 1) is None
     try:
         evaluate(call, _arguments(operands), 1)
     except EvaluationRaised:

@@ -13,6 +13,8 @@ from operator import attrgetter
 from typing import Any, Final
 
 from dpsql.engine.digest import ATOMS, Digest, digest_of
+from dpsql.plan.expression import Call
+from dpsql.plan.time_zone.conversion import CONVERSION, shift_of
 from dpsql.session.digest.tags import CLASSES, ENUMS, Tagged
 
 Layout = tuple[str, Callable[[Any], tuple[object, ...]]]
@@ -25,7 +27,11 @@ def parted(value: Any, part: Callable[[Any], str]) -> str:
     layout = LAYOUTS.get(kind)
     if layout is not None:
         tag, fields = layout
-        return digest_of(tag, *map(part, fields(value)))
+        parts = map(part, fields(value))
+        if kind is Call and value.function == CONVERSION:
+            # What it means follows from the machine's rules, which governments change.
+            return digest_of(tag, *parts, digest_of("zone", repr(shift_of(value))))
+        return digest_of(tag, *parts)
     if kind is tuple:
         return digest_of("tuple", *map(part, value))
     if kind is frozenset:

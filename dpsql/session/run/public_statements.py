@@ -42,6 +42,7 @@ from dpsql.schema.model import Schema
 from dpsql.schema.source_types import reading
 from dpsql.schema.sql_type import UHUGEINT, Array, Interval, Null, SqlType, Varchar, parse_type
 from dpsql.session.run.public_table_copies import Copies
+from dpsql.session.run.zone_conversions import conversions_written_out
 
 SECONDS: Final = 30
 """What one statement may take, where nothing else is said."""
@@ -122,6 +123,7 @@ class WholeStatements:
             return None
         named = tuple(table.name for table in tables)
         try:
+            text = conversions_written_out(text)
             described = self._ask(text, named, None)
         except NoAnswer as error:
             if error.reason and not refusal.detail and isinstance(refusal, NotSupportedError):

@@ -5,6 +5,7 @@
 | lower         | DuckDB's nodes for neutral ones                                     |
 | expression    | scalar expressions in total form: nothing on private rows can raise |
 | function_call | scalar functions in total form                                      |
+| time_zone     | conversions between time zones, by the rules of these               |
 | literal       | constants, without a cast where they stand beside their type        |
 | steps         | values and sums as integers of steps                                |
 | decimal_steps | decimals without their point, exactly                               |

@@ -6,10 +6,12 @@ from functools import lru_cache
 
 from sqlglot import exp
 
+from dpsql.emit.dialect.duckdb.time_zone import converted
 from dpsql.emit.sql.identifier import column_ref
 from dpsql.plan.expression import Call, Expression, Literal
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.plan.functions.function import Totalization
+from dpsql.plan.time_zone.conversion import CONVERSION, shift_of
 from dpsql.schema.sql_type import Double, Integer, Null, SqlType, Varchar
 
 _INFIX: dict[str, type[exp.Binary]] = {
@@ -31,6 +33,8 @@ _INFIX: dict[str, type[exp.Binary]] = {
 def emit_call(call: Call, arguments: list[exp.Expr]) -> exp.Expr:
     """`call` of `arguments`, NULL where it would raise, or be no finite number."""
     entry = FUNCTIONS[call.function]
+    if call.function == CONVERSION:
+        return try_(converted(arguments[2], shift_of(call)))
     if entry.total is not Totalization.PLAIN:
         arguments = [
             argument if isinstance(operand, Literal) else unknown(argument)

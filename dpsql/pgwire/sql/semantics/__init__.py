@@ -9,7 +9,9 @@
 | text             | casts of numbers and booleans to text, substrings               |
 | pattern_match    | LIKE, SIMILAR TO, regular expressions                           |
 | date_time        | EXTRACT, to_char(), intervals                                   |
-| to_char          | to_char()'s patterns                                            |
+| to_char          | to_char()'s patterns for moments                                |
+| to_char_number   | to_char()'s patterns for numbers                                |
+| time_zone        | AT TIME ZONE, casts to timestamptz                              |
 | array_operators  | = ANY and <> ALL of arrays                                      |
 | column_names     | names of unnamed columns that the statement uses                |
 """

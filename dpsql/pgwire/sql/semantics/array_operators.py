@@ -1,8 +1,9 @@
-"""Arrays: `= ANY` and `<> ALL` of a constant array or of a parameter that is one; subscripts."""
+"""Arrays: `= ANY`, `<> ALL` and `LIKE ANY` of constants and parameters; subscripts, lengths."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from sqlglot import exp, parse_one
 
@@ -12,13 +13,56 @@ from dpsql.pgwire.codec.array import items
 from dpsql.pgwire.codec.parameter import Bound, Listed
 from dpsql.plan.expression import Literal
 
+PART_BY_PATTERN: Final = "part_by_pattern"
+"""The part of a text that a pattern matches, or its group, until patterns are rewritten.
+
+No statement on the wire can call it: a function of that name isn't on the allow-list.
+"""
+
 
 def check_subscripts(tree: exp.Expr) -> None:
-    """Refuse subscripts of arrays: the parser makes constant ones count from 0, and no others."""
-    for subscript in tree.find_all(exp.Bracket):
+    """Refuse subscripts of arrays: the parser makes constant ones count from 0, and no others.
+
+    `(regexp_match(x, pattern))[1]` is a text, and becomes `part_by_pattern(x, pattern)` in place.
+    """
+    for subscript in list(tree.find_all(exp.Bracket)):
+        match subscript.this.unnest(), subscript.expressions:
+            case exp.Anonymous(expressions=[_, _] as own) as call, [exp.Literal(this="0" | 0)] if (
+                call.name.lower() == "regexp_match"
+            ):
+                subscript.replace(exp.Anonymous(this=PART_BY_PATTERN, expressions=own))
+            case _:
+                raise Refused(
+                    "a place in a list has no rule",
+                    at=span(subscript),
+                    hint="write split_part(x, ',', 1), or (regexp_match(x, 'a(.)'))[1]",
+                )
+
+
+def array_lengths(tree: exp.Expr) -> None:
+    """Rewrite cardinality() and array_length(x, 1) in place: the latter of no items is NULL."""
+    for node in list(tree.find_all(exp.ArraySize, exp.Anonymous)):
+        match node:
+            case exp.Anonymous(expressions=[array]) if node.name.lower() == "cardinality":
+                length: exp.Expr = exp.Anonymous(this="len", expressions=[array])
+            case exp.Anonymous(expressions=[array, of]) if node.name.lower() == "array_upper":
+                length = _length(array, of, node)
+            case exp.ArraySize():
+                length = _length(node.this, node.expression, node)
+            case _:
+                continue
+        node.replace(exp.cast(length, "INTEGER"))
+
+
+def _length(array: exp.Expr, dimension: exp.Expr | None, node: exp.Expr) -> exp.Expr:
+    if not isinstance(dimension, exp.Literal) or dimension.this != "1":
         raise Refused(
-            "a place in a list has no rule", at=span(subscript), hint="write split_part(x, ',', 1)"
+            "the length of an array is that of its first dimension here",
+            at=span(node),
+            hint="write array_length(x, 1)",
         )
+    length = exp.Anonymous(this="len", expressions=[array])
+    return exp.Nullif(this=length, expression=exp.Literal.number(0))
 
 
 def memberships(tree: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
@@ -43,24 +87,72 @@ def _array(node: exp.Expr) -> exp.Expr | None:
 def list_constants(tree: exp.Expr) -> None:
     """Rewrite `x = ANY ('{a,b}')` as `x IN ('a', 'b')`, in place."""
     for node, written in memberships(tree):
-        kind, array = None, written
-        if isinstance(array, exp.Cast) and array.to.this == exp.DataType.Type.ARRAY:
-            kind = array.to.expressions[0] if array.to.expressions else None
-            array = array.this
-        if not isinstance(array, exp.Literal) or not array.is_string:
-            continue
-        texts = items(array.this)
-        if texts is None:
-            raise Refused(
-                "an array of constants isn't written so", at=span(node), hint="write '{1,2,3}'"
-            )
-        values = [exp.null() if item is None else exp.Literal.string(item) for item in texts]
-        of = [exp.cast(v, kind) if kind is not None else v for v in values]
-        node.replace(listed(node, of))
+        values = _written_items(node, written)
+        if values is not None:
+            node.replace(listed(node, values))
     for cast in tree.find_all(exp.Cast):
         constants = _constants(cast)
         if constants is not None:
             cast.set("this", exp.Array(expressions=constants))
+
+
+def _written_items(node: exp.Expr, array: exp.Expr) -> list[exp.Expr] | None:
+    """The items of '{a,b}', or of a cast of it; None if `array` is no such constant."""
+    kind = None
+    if isinstance(array, exp.Cast) and array.to.this == exp.DataType.Type.ARRAY:
+        kind = array.to.expressions[0] if array.to.expressions else None
+        array = array.this
+    if not isinstance(array, exp.Literal) or not array.is_string:
+        return None
+    texts = items(array.this)
+    if texts is None:
+        raise Refused(
+            "an array of constants isn't written so", at=span(node), hint="write '{1,2,3}'"
+        )
+    values = [exp.null() if item is None else exp.Literal.string(item) for item in texts]
+    return [exp.cast(v, kind) if kind is not None else v for v in values]
+
+
+def spread_patterns(tree: exp.Expr) -> None:
+    """Rewrite, in place, `x LIKE ANY (ARRAY['a%', 'b%'])` as a LIKE for each pattern.
+
+    ANY of them is OR, and ALL is AND, of NOT LIKE too.
+    """
+    for node in list(tree.find_all(exp.Like, exp.ILike, exp.RegexpLike, exp.RegexpILike)):
+        patterns = node.expression
+        is_all = isinstance(patterns, exp.All) or (
+            isinstance(patterns, exp.Anonymous) and patterns.name.lower() == "all"
+        )
+        if not is_all and not isinstance(patterns, exp.Any):
+            continue
+        values = _patterns(node, patterns)
+        if values is None or (is_all and isinstance(node.parent, exp.Not)):
+            raise Refused(
+                "a pattern is compared with an array of patterns here",
+                at=span(node),
+                hint="write x LIKE ANY (ARRAY['a%', 'b%']), or x NOT LIKE ALL (…)",
+            )
+        matches = [_matched(node, value) for value in values]
+        if not matches:
+            node.replace(exp.true() if is_all else exp.false())
+        else:
+            combined = exp.and_(*matches) if is_all else exp.or_(*matches)
+            node.replace(exp.paren(combined) if len(matches) > 1 else combined)
+
+
+def _patterns(node: exp.Expr, patterns: exp.Expr) -> list[exp.Expr] | None:
+    array = patterns.expressions[0] if isinstance(patterns, exp.Anonymous) else patterns.this
+    while isinstance(array, exp.Paren):
+        array = array.this
+    if isinstance(array, exp.Array):
+        return list(array.expressions)
+    return _written_items(node, array)
+
+
+def _matched(node: exp.Expr, pattern: exp.Expr) -> exp.Expr:
+    one = node.copy()
+    one.set("expression", pattern.copy())
+    return one
 
 
 def _constants(cast: exp.Cast) -> list[exp.Expr] | None:

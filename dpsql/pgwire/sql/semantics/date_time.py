@@ -15,7 +15,7 @@ from dpsql.errors import Refused, Span
 from dpsql.pgwire.sql.interval_literal import lengths
 from dpsql.pgwire.sql.semantics.to_char import written_moment
 from dpsql.pgwire.sql.types.expression_types import Typing
-from dpsql.pgwire.sql.types.pg_type import TIMESTAMPS
+from dpsql.pgwire.sql.types.pg_type import NUMBERS, TIMESTAMPS
 
 Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 
@@ -35,7 +35,7 @@ def check_lengths(words: list[Token]) -> None:
 
 
 def moment_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
-    """Replacements of to_char(), and of EXTRACT of seconds, which have a fraction."""
+    """Replacements of to_char() of moments, and of EXTRACT of seconds, which have a fraction."""
     edits: list[Edit] = []
     for node in tree.find_all(exp.Anonymous, exp.Extract):
         if isinstance(node, exp.Extract):
@@ -43,11 +43,12 @@ def moment_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
                 edits.append((node, partial(_seconds, node)))
         elif node.name.lower() == "to_char" and len(node.expressions) == 2:
             moment, template = node.expressions
-            if typing.of(moment) not in TIMESTAMPS:
+            kind = typing.of(moment)
+            if kind not in TIMESTAMPS and kind not in NUMBERS:
                 raise Refused(
-                    "to_char() writes dates and timestamps here",
+                    "to_char() writes dates, timestamps and numbers here",
                     at=span(node),
-                    hint="write number::text, or round(number, 2)::text",
+                    hint="name its type: to_char(x::numeric, '999.99')",
                 )
             if not isinstance(template, exp.Literal):
                 raise Refused(
@@ -55,7 +56,8 @@ def moment_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
                     at=span(node),
                     hint="write to_char(moment, 'YYYY-MM')",
                 )
-            edits.append((node, partial(_text, node)))
+            if kind in TIMESTAMPS:
+                edits.append((node, partial(_text, node)))
     return edits
 
 

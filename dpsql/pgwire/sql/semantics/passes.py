@@ -16,7 +16,12 @@ from sqlglot.tokenizer_core import Token
 from dpsql.bind.syntax.parse import span, written_number
 from dpsql.errors import Refused, SyntaxFault
 from dpsql.pgwire.sql.grammar import keep_order, restore
-from dpsql.pgwire.sql.semantics.array_operators import check_subscripts, list_constants
+from dpsql.pgwire.sql.semantics.array_operators import (
+    array_lengths,
+    check_subscripts,
+    list_constants,
+    spread_patterns,
+)
 from dpsql.pgwire.sql.semantics.column_names import name_columns
 from dpsql.pgwire.sql.semantics.date_time import check_lengths, moment_edits
 from dpsql.pgwire.sql.semantics.integer_division import whole_divisions
@@ -24,6 +29,8 @@ from dpsql.pgwire.sql.semantics.numeric import between_edits, correlation_edits,
 from dpsql.pgwire.sql.semantics.pattern_match import pattern_edits
 from dpsql.pgwire.sql.semantics.row_comparison import compare_parts
 from dpsql.pgwire.sql.semantics.text import text_edits
+from dpsql.pgwire.sql.semantics.time_zone import zone_edits
+from dpsql.pgwire.sql.semantics.to_char_number import number_text_edits
 from dpsql.pgwire.sql.types.column_source import Missing
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
 from dpsql.schema.model import Public, Schema
@@ -43,8 +50,10 @@ def translate_semantics(
     _check_distinct(tree)
     name_columns(tree)
     list_constants(tree)
+    spread_patterns(tree)
     check_subscripts(tree)
     name_types(tree, schema, types)
+    array_lengths(tree)
     for node in tree.find_all(exp.Anonymous):
         if node.name.lower() == "pg_typeof":
             raise Refused("the type of this can't be told", at=span(node), hint="leave it out")
@@ -54,12 +63,16 @@ def translate_semantics(
     _edit(lambda: text_edits(tree, Typing(schema, types), Held(schema, types)))
     _edit(lambda: pattern_edits(tree))
     typing = Typing(schema, types)
-    numbers = _edits_of(lambda: number_edits(tree, typing, Held(schema, types)))
+    held = Held(schema, types)
+    numbers = _edits_of(
+        lambda: number_edits(tree, typing, held) + number_text_edits(tree, typing, held)
+    )
     if _is_public(tree, schema):
         # Over private rows, percentile_cont() gives one of the values, and interpolates nothing.
         numbers += _edits_of(lambda: between_edits(tree, typing) + correlation_edits(tree))
     whole_divisions(tree, typing)
     _apply(numbers)
+    _edit(lambda: zone_edits(tree, Typing(schema, types)))
     for ordered in list(tree.find_all(exp.WithinGroup)):
         if isinstance(ordered.this, exp.PercentileDisc) and _descends(ordered):
             raise Refused(

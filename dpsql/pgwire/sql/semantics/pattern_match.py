@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
+from dpsql.pgwire.sql.semantics.array_operators import PART_BY_PATTERN
 
 Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 
@@ -38,6 +39,7 @@ _MATCHES: Final[tuple[type[exp.Expr], ...]] = (
 _ARRAYS: Final = frozenset({"regexp_match", "regexp_matches"})
 _ESCAPED_OR_CLASS: Final = re.compile(r"\\.|\[\^?\]?[^\]]*\]")
 _QUANTIFIER: Final = re.compile(r"(?:[*+?]|\{[\d,]*\})(\??)")
+_GROUP: Final = re.compile(r"\((?!\?)")
 _REPEATED_GROUP: Final = re.compile(r"\)[*+?{]")
 _CHARACTER: Final = frozenset("nrtfv")
 
@@ -45,16 +47,55 @@ _CHARACTER: Final = frozenset("nrtfv")
 def pattern_edits(tree: exp.Expr) -> list[Edit]:
     """Replacements of LIKE, SIMILAR TO and regular expressions in `tree`."""
     edits: list[Edit] = [(node, partial(_written, node)) for node in tree.find_all(*_MATCHES)]
-    for node in tree.find_all(exp.Anonymous):
-        if node.name.lower() in _ARRAYS:
+    for node in tree.find_all(exp.Anonymous, exp.Substring, exp.RegexpSubstr):
+        own = _part_operands(node)
+        if own is not None:
+            edits.append((node, partial(_part, node, own[0], of_group=own[1])))
+        elif node.name.lower() in _ARRAYS:
             raise Refused(
                 "matches of a pattern are an array in PostgreSQL, which has no rule",
                 at=span(node),
-                hint="write x ~ 'pattern', or regexp_replace(x, 'pattern', '')",
+                hint="write x ~ 'pattern', or (regexp_match(x, 'a(.)'))[1]",
             )
     splits = (n for n in tree.find_all(exp.Anonymous) if n.name.lower() == "regexp_split_to_array")
     edits += [(node, partial(_split, node)) for node in splits]
     return edits
+
+
+def _part_operands(node: exp.Expr) -> tuple[exp.Expr, bool] | None:
+    """The pattern of a call whose value is a part of a text, and whether its group is that part."""
+    match node:
+        case exp.Substring() if _is_pattern(node.args.get("start")):
+            return node.args["start"], True
+        case exp.Anonymous(expressions=[_, pattern]) if node.name == PART_BY_PATTERN:
+            return pattern, True
+        case exp.RegexpSubstr():
+            return node.expression, False
+        case _:
+            return None
+
+
+def _is_pattern(node: exp.Expr | None) -> bool:
+    return isinstance(node, exp.Literal) and node.is_string
+
+
+def _part(node: exp.Expr, pattern: exp.Expr, *, of_group: bool) -> exp.Expr:
+    """NULL where nothing matches, else the part that the group matches, or all of the pattern."""
+    groups = _GROUP.findall(_ESCAPED_OR_CLASS.sub("x", pattern.name))
+    further = any(node.args.get(name) for name in ("length", "position"))
+    if not _is_pattern(pattern) or further or len(groups) > 1:
+        raise Refused(
+            "a part of a text is found by a constant pattern with one group at most here",
+            at=span(node),
+            hint="write substring(x FROM 'a(.)b')",
+        )
+    _check_extent(pattern.name, node)
+    text = node.expressions[0] if isinstance(node, exp.Anonymous) else node.this
+    written = exp.Literal.string(_advanced(pattern.name, node))
+    group = exp.Literal.number(1 if groups and of_group else 0)
+    matches = exp.Anonymous(this="regexp_matches", expressions=[text.copy(), written])
+    part = exp.Anonymous(this="regexp_extract", expressions=[text.copy(), written.copy(), group])
+    return exp.Case(ifs=[exp.If(this=matches, true=part)])
 
 
 def _split(node: exp.Anonymous) -> exp.Expr:

@@ -47,11 +47,7 @@ def text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
                     hint="write substring(x, 1, n) || 'abc' || substring(x, m)",
                 )
             case exp.Substring() if _is_text(node.args.get("start")):
-                raise Refused(
-                    "substring() by a pattern has no rule",
-                    at=span(node),
-                    hint="write regexp_replace(x, '.*(abc).*', '\\1')",
-                )
+                pass  # by a pattern
             case exp.Substring():
                 edits.append((node, partial(_part, node)))
             case exp.Anonymous() if node.name.lower() in {"like", "ilike"}:

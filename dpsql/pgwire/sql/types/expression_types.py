@@ -144,6 +144,8 @@ class Typing:
                 return k.common((self.of(left), self.of(right)))
             case (("gcd" | "lcm"), [left, right]):
                 return k.common((self.of(left), self.of(right)))
+            case "timezone", [_, moment]:
+                return k.at_zone(self.of(moment))
             case name, _:
                 return NAMED.get(name)
 
@@ -161,8 +163,7 @@ class Typing:
         return k.series(self.of(end) for end in ends if end is not None)
 
     def _at_zone(self, node: exp.Expr) -> Kind | None:
-        has_zone = self.of(node.this) in {Kind.TIMESTAMPTZ, Kind.DATE}
-        return Kind.TIMESTAMP if has_zone else Kind.TIMESTAMPTZ
+        return k.at_zone(self.of(node.this))
 
     def _bits(self, node: exp.Expr) -> Kind | None:
         return k.common((self.of(node.this), self.of(node.expression)))

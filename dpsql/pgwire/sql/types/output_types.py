@@ -18,7 +18,10 @@ _LISTS: Final = (exp.Array, exp.ArrayAgg)
 _OTHERWISE: Final = {
     (o.TIMESTAMP, Kind.TIMESTAMPTZ): o.TIMESTAMPTZ,
     (o.array_of(o.TIMESTAMP), Kind.TIMESTAMPTZ): o.array_of(o.TIMESTAMPTZ),
+    (o.FLOAT8, Kind.NUMERIC): o.NUMERIC,
+    (o.array_of(o.FLOAT8), Kind.NUMERIC): o.array_of(o.NUMERIC),
     (o.NUMERIC, Kind.INT8): o.INT8,
+    (o.NUMERIC, Kind.INT4): o.INT4,
     (o.TEXT, Kind.VARCHAR): o.VARCHAR,
     (o.TEXT, Kind.REGTYPE): o.REGTYPE,
     **{

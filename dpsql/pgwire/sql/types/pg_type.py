@@ -146,6 +146,13 @@ def truncated(kind: Kind | None) -> Kind | None:
     return kind if kind in TIMESTAMPS or kind is Kind.INTERVAL else None
 
 
+def at_zone(kind: Kind | None) -> Kind | None:
+    """The type of x AT TIME ZONE: a text constant, and a date, are timestamps with time zone."""
+    if kind in {Kind.TIMESTAMPTZ, Kind.DATE, Kind.UNKNOWN}:
+        return Kind.TIMESTAMP
+    return Kind.TIMESTAMPTZ if kind is Kind.TIMESTAMP else None
+
+
 def _widest(kinds: set[Kind | None]) -> Kind:
     mixed = len(kinds) > 1 and kinds & FLOATS
     known = (kind for kind in kinds if kind is not None)

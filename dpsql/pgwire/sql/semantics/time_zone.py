@@ -1,0 +1,145 @@
+"""AT TIME ZONE, casts to timestamptz, and date_trunc() in a zone, as conversions of timestamps.
+
+A timestamp with time zone is one without here, by UTC, which is every session's time zone. So
+AT TIME ZONE converts from UTC to local time, or back, and its operand's type tells which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from sqlglot import exp
+
+from dpsql.bind.syntax.parse import span
+from dpsql.errors import Refused
+from dpsql.pgwire.sql.types.expression_types import Typing
+from dpsql.pgwire.sql.types.pg_type import TIMESTAMPS, Kind
+from dpsql.plan.time_zone.conversion import CONVERSION
+from dpsql.plan.time_zone.zone_names import UTC, zone_named
+
+Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
+
+_T = exp.DataType.Type
+_ZONED: Final = frozenset({_T.TIMESTAMPTZ, _T.TIMESTAMPLTZ})
+_WHOLE_DAYS: Final = frozenset(
+    "day week month quarter year decade century millennium".split()  # noqa: SIM905 - one line
+)
+
+
+def zone_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
+    """Replacements of conversions between time zones."""
+    edits: list[Edit] = []
+    for node in tree.walk():
+        match node:
+            case exp.AtTimeZone():
+                edits.append(_converted(node, node.this, node.args.get("zone"), typing))
+            case exp.Anonymous(expressions=[zone, moment]) if node.name.lower() == "timezone":
+                edits.append(_converted(node, moment, zone, typing))
+            case exp.TimestampTrunc() | exp.DateTrunc() if node.args.get("zone") is not None:
+                edits.append((node, _truncated(node, typing)))
+            case exp.Cast() if node.to.this in _ZONED:
+                edits += _cast(node, typing)
+            case exp.Binary() | exp.Between() | exp.In() if _is_zoned(node, typing):
+                edits += _constants(node)
+            case _:
+                pass
+    return edits
+
+
+def _converted(node: exp.Expr, moment: exp.Expr, zone: exp.Expr | None, typing: Typing) -> Edit:
+    name, kind = _zone(node, zone), typing.of(moment)
+    # A text constant, and a date, are timestamps with time zone there.
+    if kind in {Kind.TIMESTAMPTZ, Kind.DATE, Kind.UNKNOWN}:
+        return node, partial(_conversion, node, UTC, name)
+    if kind is Kind.TIMESTAMP:
+        return node, partial(_conversion, node, name, UTC)
+    raise Refused(
+        "whether this has a time zone can't be told",
+        at=span(node),
+        hint="name its type: x::timestamp AT TIME ZONE 'UTC'",
+    )
+
+
+def _zone(node: exp.Expr, zone: exp.Expr | None) -> str:
+    name = zone.this if isinstance(zone, exp.Literal) and zone.is_string else None
+    known = None if name is None else zone_named(name)
+    if known is None:
+        raise Refused(
+            "a time zone is a constant here, by its region and city"
+            if name is None
+            else f"{name[:60]} isn't a time zone by its region and city",
+            at=span(node),
+            hint="write x AT TIME ZONE 'Europe/Berlin', or 'UTC', or add an interval",
+        )
+    return known
+
+
+def _conversion(node: exp.Expr, source: str, target: str) -> exp.Expr:
+    """The conversion of the moment that `node` has by now, inner ones being replaced."""
+    moment = node.expressions[1] if isinstance(node, exp.Anonymous) else node.this
+    return _between(moment, source, target)
+
+
+def _between(moment: exp.Expr, source: str, target: str) -> exp.Expr:
+    if isinstance(moment, exp.Literal):
+        moment = exp.cast(moment.copy(), "TIMESTAMPTZ")
+    elif source == target:
+        return exp.cast(moment.copy(), "TIMESTAMP")
+    zones = [exp.Literal.string(zone) for zone in (source, target)]
+    return exp.Anonymous(this=CONVERSION, expressions=[*zones, moment.copy()])
+
+
+def _truncated(node: exp.Expr, typing: Typing) -> Callable[[], exp.Expr]:
+    zone, unit = _zone(node, node.args["zone"]), node.text("unit").lower()
+    if unit not in _WHOLE_DAYS or typing.of(node.this) not in {Kind.TIMESTAMPTZ, Kind.DATE}:
+        raise Refused(
+            "date_trunc() in a time zone takes whole days of a timestamptz here",
+            at=span(node),
+            hint="write date_trunc('hour', x AT TIME ZONE 'Europe/Berlin')",
+        )
+
+    def local() -> exp.Expr:
+        plain = node.copy()
+        plain.set("zone", None)
+        plain.set("this", _between(node.this, UTC, zone))
+        return _between(plain, zone, UTC)
+
+    return local
+
+
+def _cast(node: exp.Cast, typing: Typing) -> list[Edit]:
+    if node.to.expressions:
+        raise Refused(
+            "a timestamptz has microseconds here",
+            at=span(node),
+            hint="write date_trunc('second', x::timestamptz)",
+        )
+    if typing.of(node.this) not in TIMESTAMPS:
+        return []  # The zone that a text constant names is read where it is bound.
+    return [(node, lambda: exp.cast(node.this.copy(), "TIMESTAMP"))]
+
+
+def _is_zoned(node: exp.Expr, typing: Typing) -> bool:
+    """Whether `node` compares timestamps with time zone, and constants among them."""
+    if not isinstance(node, exp.Predicate):
+        return False
+    operands = _operands(node)
+    has_text = any(map(_is_text, operands))
+    return has_text and Kind.TIMESTAMPTZ in {typing.of(operand) for operand in operands}
+
+
+def _operands(node: exp.Expr) -> list[exp.Expr]:
+    parts = [node.args.get(name) for name in ("this", "expression", "low", "high")]
+    return [part for part in (*parts, *node.expressions) if isinstance(part, exp.Expr)]
+
+
+def _is_text(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and node.is_string
+
+
+def _constants(node: exp.Expr) -> list[Edit]:
+    """A text constant beside a timestamp with time zone is one, and may name its zone."""
+    texts = filter(_is_text, _operands(node))
+    return [(text, partial(exp.cast, text.copy(), "TIMESTAMPTZ")) for text in texts]
