@@ -1,11 +1,12 @@
 """What engines disagree about: nodes that say the meaning, and how each engine writes it.
 
-| module   | what it does                                                         |
-| -------- | -------------------------------------------------------------------- |
-| nodes    | neutral nodes: an expression of the plan, steps, wide sums, hashes … |
-| clamp    | clamps, and the intervals of discretized values                      |
-| sort_key | terms of ORDER BY                                                    |
-| duckdb   | DuckDB's own nodes for them, and its text                            |
-| postgres | PostgreSQL's, by allow-lists                                         |
-| spark    | Spark's, by allow-lists                                              |
+| module        | what it does                                                         |
+| ------------- | -------------------------------------------------------------------- |
+| nodes         | neutral nodes: an expression of the plan, steps, wide sums, hashes … |
+| clamp         | clamps, and the intervals of discretized values                      |
+| sort_key      | terms of ORDER BY                                                    |
+| sidecar_table | tables of a sidecar that a server has                                |
+| duckdb        | DuckDB's own nodes for them, and its text                            |
+| postgres      | PostgreSQL's, by allow-lists                                         |
+| spark         | Spark's, by allow-lists                                              |
 """
