@@ -12,6 +12,7 @@ _VALUES: Final = "tests/emit/test_spark_totality.py"
 _SOURCE: Final = "tests/engine/test_spark_source.py"
 _FAILURES: Final = "tests/engine/test_spark_failures.py"
 _PREPARED: Final = "tests/engine/test_spark_prepared.py"
+_SIDECAR: Final = "tests/emit/test_spark_sidecar.py"
 _FAILS: Final = "pyspark.errors|AssertionError"
 _RAISES_NOT: Final = "DID NOT RAISE|AssertionError"
 
@@ -206,12 +207,12 @@ SPARK_MUTANTS = (
         _FAILS,
     ),
     Mutant(
-        "a sidecar of another version is read on Spark",
+        "a sidecar with another seal is read on Spark",
         "engine/spark/sidecar/record.py",
         "if record.sealed == _sealed(stamp, record.tables):",
         "if record.sealed:",
         _PREPARED,
-        "version",
+        "sealed_otherwise",
         _FAILS,
     ),
     Mutant(
@@ -230,6 +231,15 @@ SPARK_MUTANTS = (
         "return column",
         _PREPARED,
         "rows_of_a_scan",
+        _FAILS,
+    ),
+    Mutant(
+        "what was stored on Spark for one unit is joined with what is another's now",
+        "emit/relation/scan_and_join.py",
+        "if source.unit is None or source.sidecar is SidecarAccess.ON_SERVER:",
+        "if source.unit is None:",
+        _SIDECAR,
+        "stored_for_one",
         _FAILS,
     ),
 )
