@@ -1,7 +1,7 @@
 """`dpsql prepare`: writes the sidecar of a source; verifies and records declared keys.
 
-Of a PostgreSQL server it is written there, by a role of the owner's that `--as` names: the role of
-`source:` may only read.
+Of a source on a server it is written there, as a role or by an address of the owner's that `--as`
+names: that of `source:` may only read.
 """
 
 from __future__ import annotations
@@ -24,20 +24,22 @@ if TYPE_CHECKING:
     "owner",
     metavar="URL",
     help="On PostgreSQL: postgresql://OWNER@HOST/DATABASE, who may create a schema there; the"
-    " password is that of ~/.pgpass or PGPASSWORD.",
+    " password is that of ~/.pgpass or PGPASSWORD. On Spark: sc://HOST:PORT, where a database"
+    " may be created in the catalog.",
 )
 def prepare(schema: Path, owner: str | None) -> None:
     """Make queries faster: store each row's unit, and sums of units.
 
     For the owner of the data: verifies keys as check does, and writes a file
-    beside the ledger, readable by its owner only; of a PostgreSQL server, tables
-    of a schema of its own there, which the role of source: may read, with rows
-    and their units. Answers keep their law, and limits are each query's own.
+    beside the ledger, readable by its owner only; of a source on PostgreSQL or
+    Spark, tables of a schema or database of its own there, with rows and their
+    units. Answers keep their law, and limits are each query's own.
     After the data or their bounds change, it isn't used until it is made again.
     """
     from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors  # noqa: PLC0415 - opens engines
     from dpsql.report.terminal.progress import Cancelled, Watch  # noqa: PLC0415
     from dpsql.schema.load.load import load_schema  # noqa: PLC0415
+    from dpsql.session.preparing.server_sidecar import space_name  # noqa: PLC0415
     from dpsql.session.sidecar import sidecar_path  # noqa: PLC0415
 
     watch = Watch()
@@ -51,7 +53,7 @@ def prepare(schema: Path, owner: str | None) -> None:
             raise click.exceptions.Exit(ExitCode.CANCELLED) from None
     names = ", ".join(ready) or "no table"
     if owner is not None:
-        click.echo(f"prepared {names} in the schema {_space(loaded)} of {loaded.source}")
+        click.echo(f"prepared {names} in {space_name(loaded)} of {loaded.source}")
         return
     target = sidecar_path(loaded)
     click.echo(f"prepared {names} in {target}")
@@ -61,9 +63,11 @@ def prepare(schema: Path, owner: str | None) -> None:
 def _prepared(schema: Schema, owner: str | None, watch: Watch) -> Collection[str]:
     from dpsql.engine.opening import open_engine  # noqa: PLC0415 - see above
     from dpsql.engine.postgres.engine import PostgresEngine  # noqa: PLC0415
+    from dpsql.engine.spark.engine import SparkEngine  # noqa: PLC0415
     from dpsql.errors import SourceFault  # noqa: PLC0415
     from dpsql.schema.load.column_types import engine_source  # noqa: PLC0415
     from dpsql.session.preparing.server_tables import prepare_server  # noqa: PLC0415
+    from dpsql.session.preparing.spark_tables import prepare_spark  # noqa: PLC0415
     from dpsql.session.sidecar import prepare_source, remove_left  # noqa: PLC0415
 
     remove_left(schema)
@@ -78,16 +82,17 @@ def _prepared(schema: Schema, owner: str | None, watch: Watch) -> Collection[str
                     " schema there",
                 )
             return sorted(prepare_server(schema, engine, owner, watch.step))
+        if isinstance(engine, SparkEngine):
+            if owner is None:
+                raise SourceFault(
+                    f"queries only read from {schema.source}: what is prepared is written as you",
+                    hint="name by --as sc://HOST:PORT an address by which a database may be"
+                    " created there",
+                )
+            return sorted(prepare_spark(schema, engine, owner, watch.step))
         if owner is not None:
             raise SourceFault(
-                f"--as names a role of a PostgreSQL server, and the source is {schema.source}",
+                f"--as names who may write to a server, and the source is {schema.source}",
                 hint="leave --as out",
             )
         return prepare_source(schema, engine, watch.step)
-
-
-def _space(schema: Schema) -> str:
-    from dpsql.session.preparing.server_sidecar import server_sidecar  # noqa: PLC0415 - see above
-
-    sidecar = server_sidecar(schema)
-    return "" if sidecar is None else sidecar.space

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.supported import ServerParameter, ServerSelect, Supported
 
 
@@ -51,6 +52,14 @@ class ServerChecks(Protocol):
 
     def check_rows(self, tree: exp.Expr) -> pa.Table:
         """The rows of a check: counts, and whether a key comes twice."""
+
+
+@runtime_checkable
+class PreparedOnServer(Protocol):
+    """An engine whose server may have a sidecar."""
+
+    def prepared_tables(self, sidecar: ServerSidecar) -> frozenset[str]:
+        """The tables of `sidecar` that can be read now."""
 
 
 class Engine(Snapshot, Protocol):

@@ -24,7 +24,11 @@ from dpsql.physical.modifier.owner_join_elimination import (
     OwnerJoinElimination,
     eliminate_owner_joins,
 )
-from dpsql.physical.modifier.sidecar_access import COUNT_TYPE, with_sidecar_columns
+from dpsql.physical.modifier.sidecar_access import (
+    COUNT_TYPE,
+    SERVER_COUNT_TYPE,
+    with_sidecar_columns,
+)
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
     ByRank,
@@ -113,6 +117,10 @@ class SidecarRows:
         """Whether the rows are stored on a server, which has no sums of units and no ranks."""
         return self.row_source.scan.sidecar is SidecarAccess.ON_SERVER
 
+    def count_column(self, number: int, name: str) -> Column:
+        """A column `number` that counts rows of a unit."""
+        return Column(number, name, SERVER_COUNT_TYPE if self.is_on_server else COUNT_TYPE)
+
     def over(
         self, scan: Scan, conditions: Sequence[Expression], added: tuple[Column, ...] = ()
     ) -> Contributions:
@@ -130,7 +138,7 @@ class SidecarRows:
         Of rows that one comparison of a column leaves, it expects a fifth, and would keep in memory
         whom they may meet. One of what is computed leaves a fifth of these.
         """
-        more = [Compare(Comparison.GREATER, c, Literal(n, COUNT_TYPE)) for c, n in limits]
+        more = [Compare(Comparison.GREATER, c, Literal(n, c.type)) for c, n in limits]
         if len(more) > 1:
             return (Or(tuple(more)),)
         (only,) = more
@@ -182,4 +190,4 @@ def stored_rank_rows(limited: LimitGroups, facts: Facts) -> Contributions:
 
 def at_most(column: Column, limit: int) -> Expression:
     """The condition that a stored number is no larger than `limit`."""
-    return Compare(Comparison.LESS_EQUAL, column, Literal(limit, COUNT_TYPE))
+    return Compare(Comparison.LESS_EQUAL, column, Literal(limit, column.type))

@@ -63,14 +63,11 @@ class Ways:
 def choose_way(choice: Choice, server: Server, prepared: Prepared | None = None) -> Ways:
     """The cheaper way to the integers of `choice`, or the one that the owner wants.
 
-    Where a sidecar is `prepared`, and read when it is gone, the best way without it is taken then.
+    Where a sidecar is `prepared`, and gone when it is to be read, the best way without it is taken.
     Refused for what a server doesn't compute whose rows aren't pulled.
     """
-    if not server.supported.pulls:
-        candidate, query = push_down(choice, server.supported)
-        there = Way(f"on the server, {candidate.name}", candidate.estimate)
-        return Ways((there,), query, "", choice.limited)
-    ways = _without_sidecar(choice, server)
+    pulls = server.supported.pulls
+    ways = _without_sidecar(choice, server) if pulls else _on_server(choice, server)
     if prepared is None or server.push_down is PushDown.NEVER:
         return ways
     try:
@@ -82,14 +79,21 @@ def choose_way(choice: Choice, server: Server, prepared: Prepared | None = None)
     ):
         return ways  # no join would be saved
     limited, first = prepared.choice.limited, ways.ways[0]
-    cost = cost_on_server(limited, candidate.plan)
+    cost = cost_on_server(limited, candidate.plan) if pulls else candidate.estimate
     over = Way(f"on the server, {candidate.name} of what is prepared", cost)
-    is_wanted = server.push_down is PushDown.ALWAYS and ways.pushed is None
+    is_wanted = not pulls or (server.push_down is PushDown.ALWAYS and ways.pushed is None)
     if over.estimate > first.estimate and not is_wanted:
         return replace(ways, ways=(first, over, *ways.ways[1:]))
     query = replace(query, without_sidecar=ways.pushed)
     reason = "" if ways.pushed is None else ways.reason
     return Ways((over, *ways.ways), query, reason, limited)
+
+
+def _on_server(choice: Choice, server: Server) -> Ways:
+    """The one way where no rows are pulled; Refused for what the server doesn't compute."""
+    candidate, query = push_down(choice, server.supported)
+    there = Way(f"on the server, {candidate.name}", candidate.estimate)
+    return Ways((there,), query, "", choice.limited)
 
 
 def _without_sidecar(choice: Choice, server: Server) -> Ways:

@@ -155,14 +155,17 @@ def can_have_sidecar(
     table: Table, own: EntityUnit, schema: Schema, verified: frozenset[str]
 ) -> bool:
     """Whether each row has one unit at most: two orders of one key would make two of each line."""
+    return has_free_names(table, own) and all(
+        hop.table in verified and schema.tables[hop.table].key == hop.key for hop in own.hops
+    )
+
+
+def has_free_names(table: Table, own: EntityUnit) -> bool:
+    """Whether no column of `table` has a name of those that a sidecar adds."""
     # To DuckDB, names that differ in case only are one.
     taken = {name.casefold() for name in table.columns}
     added = {name.casefold() for name in _contents(table, own).added}
-    if added & {*taken, own.column.casefold()}:
-        return False
-    return all(
-        hop.table in verified and schema.tables[hop.table].key == hop.key for hop in own.hops
-    )
+    return not added & {*taken, own.column.casefold()}
 
 
 def _contents(table: Table, own: EntityUnit) -> SidecarTable:

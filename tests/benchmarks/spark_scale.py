@@ -1,6 +1,7 @@
 """What Spark shuffles, keeps in memory and spills for private answers, beside plain ones.
 
-    PYTHONPATH=tests python -m benchmarks.spark_scale URL FOLDER LOG [--only Q1,Q6] [--json FILE]
+    PYTHONPATH=tests python -m benchmarks.spark_scale URL FOLDER LOG [--only Q1,Q6] [--prepare]
+        [--json FILE]
 
 URL is what this prints, and FOLDER holds the Parquet files of TPC-H:
 
@@ -8,7 +9,8 @@ URL is what this prints, and FOLDER holds the Parquet files of TPC-H:
         --conf spark.eventLog.compress=false
 
 Nothing else may run on that server. With --skew, FOLDER is made first, of the files in its parent:
-one customer has two thirds of the orders.
+one customer has two thirds of the orders. With --prepare, private answers are also asked of what
+`dpsql prepare` has stored.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from typing import Final
 import duckdb
 from benchmarks.shapes import queries
 from benchmarks.spark_events import EventLog, Work
-from benchmarks.spark_speed import plain_session, private, tpch_on_spark
+from benchmarks.spark_speed import plain_session, prepared_tpch, private, tpch_on_spark
 
 COLUMNS: Final = (
     "seconds",
@@ -42,15 +44,16 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True)
 class Scale:
-    """What one query had Spark do; `private` is None for what Spark doesn't compute."""
+    """What one query had Spark do; None for what Spark doesn't compute, or isn't asked."""
 
     name: str
     plain: Work
     private: Work | None
+    prepared: Work | None
 
     def facts(self) -> dict[str, dict[str, float]]:
         """Of each way that there is, what is told of its work."""
-        works = {"plain": self.plain, "private": self.private}
+        works = {"plain": self.plain, "private": self.private, "prepared": self.prepared}
         return {
             f"{self.name} {how}": {column: getattr(work, column) for column in COLUMNS}
             for how, work in works.items()
@@ -68,6 +71,7 @@ def main() -> None:
     parser.add_argument(
         "--skew", action="store_true", help="make FOLDER first, of a unit with most rows"
     )
+    parser.add_argument("--prepare", action="store_true")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     folder = arguments.folder.absolute()
@@ -75,7 +79,8 @@ def main() -> None:
         make_skewed(folder)
     only = list(queries()) if arguments.only is None else arguments.only.split(",")
     scales = []
-    for scale in spark_scales(arguments.url, folder, arguments.log, only):
+    is_prepared = arguments.prepare
+    for scale in spark_scales(arguments.url, folder, arguments.log, only, is_prepared=is_prepared):
         scales.append(scale)
         sys.stdout.write(_lines(scale))
         sys.stdout.flush()
@@ -84,18 +89,27 @@ def main() -> None:
         arguments.json.write_text(text + "\n")
 
 
-def spark_scales(url: str, folder: Path, log: Path, names: list[str]) -> Iterator[Scale]:
-    """What each of the queries `names` has Spark do, plainly and privately."""
+def spark_scales(
+    url: str, folder: Path, log: Path, names: list[str], *, is_prepared: bool = False
+) -> Iterator[Scale]:
+    """What each of the queries `names` has Spark do, plainly, privately and as it is prepared."""
     events = EventLog(log)
     with TemporaryDirectory() as name:
         schema = tpch_on_spark(f"{url}/;folder={folder}", Path(name))
+        ready = prepared_tpch(schema, url, Path(name)) if is_prepared else None
         plain = plain_session(url, folder)
         for query, sql in queries().items():
             if query not in names:
                 continue
             plainly = events.work(lambda sql=sql: plain.sql(sql).toArrow())  # type: ignore[misc]
-            with private(schema, sql) as work:
-                yield Scale(query, plainly, None if work is None else events.work(work))
+            works: list[Work | None] = []
+            for own in (schema, ready):
+                if own is None:
+                    works.append(None)
+                    continue
+                with private(own, sql) as work:
+                    works.append(None if work is None else events.work(work))
+            yield Scale(query, plainly, *works)
 
 
 def make_skewed(to: Path) -> None:

@@ -1,11 +1,13 @@
 """How much longer Spark works for private answers than for plain ones.
 
-    PYTHONPATH=tests python -m benchmarks.spark_speed URL FOLDER [--only Q1,Q6] [--json FILE]
+    PYTHONPATH=tests python -m benchmarks.spark_speed URL FOLDER [--only Q1,Q6] [--prepare]
+        [--json FILE]
 
 URL is what `.ci/spark start` prints, on this machine, and FOLDER holds the Parquet files of TPC-H.
 Private and plain run in turns, and medians of processor time are compared: that of the server's one
 process, with its compiler and its collector, and of this one. Both are run some times before, since
-Java computes slowly at first.
+Java computes slowly at first. With --prepare, private ones are also asked of what `dpsql prepare`
+has stored.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ import json
 import os
 import statistics
 import sys
+import time
 import warnings
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,16 +31,21 @@ from benchmarks.shapes import queries
 from benchmarks.speed import BUDGET, FIXTURE
 
 from dpsql.engine.opening import open_engine
+from dpsql.engine.spark.engine import SparkEngine
 from dpsql.errors import Refused
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
+from dpsql.session.preparing.spark_tables import prepare_spark
 from dpsql.session.session import Session
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.session import SparkSession
+
+Works = dict[str, Callable[[], object]]
+"""What is measured, by what it is called."""
 
 BEFORE: Final = 3
 """So often each is run before it is measured."""
@@ -45,15 +53,16 @@ BEFORE: Final = 3
 
 @dataclass(frozen=True)
 class Cost:
-    """Medians of processor time in seconds; `private` is None for what Spark doesn't compute."""
+    """Medians of processor time in seconds; None for what Spark doesn't compute, or isn't asked."""
 
     name: str
     plain: float
     private: float | None
+    prepared: float | None = None
 
-    @property
-    def ratio(self) -> float | None:
-        return None if self.private is None else self.private / self.plain
+    def told(self, seconds: float | None) -> str:
+        """A median, and how many times the plain one it is."""
+        return "-" if seconds is None else f"{seconds:.2f} ({seconds / self.plain:.2f})"
 
 
 def main() -> None:
@@ -63,11 +72,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only")
+    parser.add_argument("--prepare", action="store_true")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     only = list(queries()) if arguments.only is None else arguments.only.split(",")
     costs = []
-    for cost in spark_costs(arguments.url, arguments.folder.absolute(), only, arguments.runs):
+    folder, is_prepared = arguments.folder.absolute(), arguments.prepare
+    for cost in spark_costs(arguments.url, folder, only, arguments.runs, is_prepared=is_prepared):
         costs.append(cost)
         sys.stdout.write(f"{_line(cost)}\n")
         sys.stdout.flush()
@@ -75,15 +86,35 @@ def main() -> None:
         arguments.json.write_text(json.dumps([asdict(cost) for cost in costs], indent=1) + "\n")
 
 
-def spark_costs(url: str, folder: Path, names: Collection[str], runs: int) -> Iterator[Cost]:
-    """What each of the queries `names` takes, plainly and privately."""
+def spark_costs(
+    url: str, folder: Path, names: Collection[str], runs: int, *, is_prepared: bool = False
+) -> Iterator[Cost]:
+    """What each of the queries `names` takes, plainly and privately, and of what is prepared."""
     pid = int(Path(f"/tmp/dpsql-spark-{url.rpartition(':')[2]}/pid").read_text())  # noqa: S108
     with TemporaryDirectory() as name:
         schema = tpch_on_spark(f"{url}/;folder={folder}", Path(name))
+        ready = prepared_tpch(schema, url, Path(name)) if is_prepared else None
         plain = plain_session(url, folder)
         for query, sql in queries().items():
             if query in names:
-                yield _measured(query, sql, schema, plain, pid, runs)
+                works: Works = {"plain": lambda sql=sql: plain.sql(sql).toArrow()}  # type: ignore[misc]
+                yield _measured(query, sql, (schema, ready), works, pid, runs)
+
+
+def prepared_tpch(schema: Schema, url: str, folder: Path) -> Schema:
+    """The same as another dataset, of which `dpsql prepare` has stored what it can."""
+    text = (folder / "spark.yaml").read_text(encoding="utf-8")
+    path = folder / "prepared.yaml"
+    path.write_text(text.replace(f"dataset: {schema.dataset}", "dataset: prepared"), "utf-8")
+    ready = load_schema(path)
+    with open_engine(engine_source(ready)) as engine:
+        if not isinstance(engine, SparkEngine):
+            raise TypeError("only Spark is measured here")
+        begun = time.perf_counter()
+        names = prepare_spark(ready, engine, url)
+        seconds = time.perf_counter() - begun
+    sys.stdout.write(f"prepared {', '.join(sorted(names))} in {seconds:.1f} s\n")
+    return ready
 
 
 def tpch_on_spark(source: str, folder: Path) -> Schema:
@@ -109,12 +140,13 @@ def plain_session(url: str, folder: Path) -> SparkSession:
 
 
 def _measured(
-    name: str, sql: str, schema: Schema, plain: SparkSession, pid: int, runs: int
+    name: str, sql: str, schemas: tuple[Schema, Schema | None], works: Works, pid: int, runs: int
 ) -> Cost:
-    works: dict[str, Callable[[], object]] = {"plain": lambda: plain.sql(sql).toArrow()}
-    with private(schema, sql) as privately:
-        if privately is not None:
-            works["private"] = privately
+    with ExitStack() as opened:
+        for how, schema in zip(("private", "prepared"), schemas, strict=True):
+            work = None if schema is None else opened.enter_context(private(schema, sql))
+            if work is not None:
+                works[how] = work
         times: dict[str, list[float]] = {how: [] for how in works}
         for number in range(BEFORE + runs):
             for how, work in works.items():
@@ -122,7 +154,7 @@ def _measured(
                 if number >= BEFORE:
                     times[how].append(seconds)
     medians = {how: statistics.median(seconds) for how, seconds in times.items()}
-    return Cost(name, medians["plain"], medians.get("private"))
+    return Cost(name, medians["plain"], medians.get("private"), medians.get("prepared"))
 
 
 @contextmanager
@@ -140,8 +172,8 @@ def private(schema: Schema, sql: str) -> Iterator[Callable[[], object] | None]:
 
 
 def _line(cost: Cost) -> str:
-    private = "-" if cost.private is None else f"{cost.private:.2f} ({cost.ratio:.2f})"
-    return f"{cost.name:10} plain {cost.plain:.2f}  private {private}"
+    ways = f"private {cost.told(cost.private)}  prepared {cost.told(cost.prepared)}"
+    return f"{cost.name:10} plain {cost.plain:.2f}  {ways}"
 
 
 if __name__ == "__main__":

@@ -10,10 +10,12 @@ from contextlib import suppress
 from emit import postgres_server
 
 from dpsql.bounding.public_facts import Facts
+from dpsql.emit.dialect.postgres.render import rendered
 from dpsql.engine.postgres.pushed_columns import storage_type
-from dpsql.engine.postgres.sidecar.writing import count_columns
+from dpsql.engine.postgres.sidecar.writing import COUNT_SQL
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN
 from dpsql.engine.sidecar.server import ServerSidecar
+from dpsql.engine.sidecar.server_counts import count_columns
 from dpsql.engine.supported import prepared_name
 from dpsql.errors import Refused
 from dpsql.physical.choose import Choice, choose_on_server
@@ -23,11 +25,12 @@ from dpsql.schema.model import Schema, Table
 from dpsql.schema.sidecar_columns import lent_unit_column
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.preparing.server_sidecar import (
+    POSTGRES,
     counted_columns,
     preparable_tables,
     sidecar_tables,
 )
-from dpsql.session.preparing.server_tables import stored_select
+from dpsql.session.preparing.stored_scan import stored_select
 
 
 def over_sidecar(
@@ -42,7 +45,7 @@ def over_sidecar(
     None where nothing of it is read. If `only` some tables are to be read there, others are as they
     are now.
     """
-    tables = sidecar_tables(schema, keys)
+    tables = sidecar_tables(schema, keys, POSTGRES)
     named = tuple(table for table in tables if only is None or table.name in only)
     sidecar = ServerSidecar("prepared", "stamp", named)
     choice = choose_on_server(release.step.bounded.limited, facts, sidecar)
@@ -61,11 +64,11 @@ def store(name: str, schema: Schema, keys: frozenset[str]) -> None:
     server = postgres_server.server()
     own_schema = postgres_server.own(name)
     server.execute(f'SET search_path TO "{own_schema}"'.encode())
-    for table, own in preparable_tables(schema, keys):
-        rows = stored_select(schema, table, own, _storable(table)).sql
+    for table, own in preparable_tables(schema, keys, POSTGRES):
+        rows = stored_select(schema, table, own, _storable(table), rendered).sql
         lent = lent_unit_column(table)
         more = "" if lent is None else f', "{UNIT_COLUMN}" AS "{lent}"'
-        counts = count_columns(counted_columns(table))
+        counts = count_columns(counted_columns(table, POSTGRES), COUNT_SQL)
         more += "".join(f', {count} AS "{column}"' for column, _, count in counts)
         at = f'"{own_schema}"."{prepared_name(table.name)}"'
         server.execute(f"CREATE TABLE {at} AS SELECT *{more} FROM ({rows}) AS t".encode())

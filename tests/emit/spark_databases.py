@@ -6,7 +6,7 @@ What a unit keeps under limits is counted there, too, in SQL that knows of units
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -49,6 +49,14 @@ def prepared(sql: str, schema: str, limits: ContributionLimits = AS_DECLARED) ->
     return compile_bound(statement, query, own, facts, loss, "data", request, options)
 
 
+def numbered(sql: str, tables: Collection[str], number: int) -> str:
+    """A statement over the tables whose names have `number` behind them."""
+    alike = "|".join(re.escape(f"`{table}`") for table in tables)
+    return re.sub(
+        f"\\b(FROM|JOIN) ({alike})", lambda match: f"{match[1]} {match[2][:-1]} {number}`", sql
+    )
+
+
 @dataclass(frozen=True)
 class Neighbors:
     """Databases with all their neighbors, which are in the session `name`.
@@ -63,13 +71,7 @@ class Neighbors:
 
     def of(self, statement: ServerStatement, number: int) -> ServerStatement:
         """`statement` of one of the databases."""
-        alike = "|".join(re.escape(f"`{table}`") for table in self.tables)
-        own = re.sub(
-            f"\\b(FROM|JOIN) ({alike})",
-            lambda match: f"{match[1]} {match[2][:-1]} {number}`",
-            statement.sql,
-        )
-        return replace(statement, sql=own)
+        return replace(statement, sql=numbered(statement.sql, self.tables, number))
 
     def run(self, statement: ServerStatement, number: int, salt: str) -> list[tuple[object, ...]]:
         """The rows of `statement` in one of the databases."""

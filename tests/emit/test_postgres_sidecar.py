@@ -31,7 +31,7 @@ from dpsql.errors import Error
 from dpsql.physical.push_down import push_down
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.preparing.server_sidecar import preparable_tables
+from dpsql.session.preparing.server_sidecar import POSTGRES, preparable_tables
 
 
 def private(schema: str) -> frozenset[str]:
@@ -54,7 +54,10 @@ def facts_of(schema: str) -> WorldFacts:
 def candidates() -> tuple[Claim, ...]:
     """The notes' statements that name a table which can be prepared."""
     names = {
-        schema: [table.name for table, _ in preparable_tables(schema_of(schema), private(schema))]
+        schema: [
+            table.name
+            for table, _ in preparable_tables(schema_of(schema), private(schema), POSTGRES)
+        ]
         for schema in {claim.schema for claim in accepted()}
     }
     return tuple(c for c in accepted() if any(name in c.sql for name in names[c.schema]))

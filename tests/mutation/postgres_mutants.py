@@ -38,7 +38,7 @@ POSTGRES_MUTANTS = (
     ),
     Mutant(
         "a unit's rows count for one on the server",
-        "engine/postgres/sidecar/writing.py",
+        "engine/sidecar/server_counts.py",
         "(PARTITION BY {by}), {COUNT_CAP})",
         "(PARTITION BY {by}), 1)",
         _SIDECAR,

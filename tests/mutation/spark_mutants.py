@@ -11,6 +11,8 @@ _NODES: Final = "tests/emit/test_spark_nodes.py"
 _VALUES: Final = "tests/emit/test_spark_totality.py"
 _SOURCE: Final = "tests/engine/test_spark_source.py"
 _FAILURES: Final = "tests/engine/test_spark_failures.py"
+_PREPARED: Final = "tests/engine/test_spark_prepared.py"
+_SIDECAR: Final = "tests/emit/test_spark_sidecar.py"
 _FAILS: Final = "pyspark.errors|AssertionError"
 _RAISES_NOT: Final = "DID NOT RAISE|AssertionError"
 
@@ -189,7 +191,7 @@ SPARK_MUTANTS = (
     Mutant(
         "a view is read",
         "engine/spark/tables.py",
-        "if _fact(facts, _TYPE) not in _TABLES:",
+        "if fact(facts, TYPE) not in _TABLES:",
         "if False:",
         _SOURCE,
         "view",
@@ -202,6 +204,51 @@ SPARK_MUTANTS = (
         'whole = guard.try_cast(value, "BIGINT")',
         _VALUES,
         "False",
+        _FAILS,
+    ),
+    Mutant(
+        "a sidecar whose files were replaced is read",
+        "engine/spark/sidecar/reading.py",
+        "if not is_as_written or files != recorded.files:",
+        "if not is_as_written:",
+        _PREPARED,
+        "altered",
+        _FAILS,
+    ),
+    Mutant(
+        "a sidecar with another seal is read on Spark",
+        "engine/spark/sidecar/record.py",
+        "if record.sealed == _sealed(stamp, record.tables):",
+        "if record.sealed:",
+        _PREPARED,
+        "sealed_otherwise",
+        _FAILS,
+    ),
+    Mutant(
+        "files of a sidecar change while a release reads them",
+        "engine/spark/snapshot.py",
+        "if files_digest(self._session, view) != self._stored[view]:",
+        "if not self._stored[view]:",
+        _PREPARED,
+        "files_that_change",
+        _RAISES_NOT,
+    ),
+    Mutant(
+        "texts that are shown as one group are counted as several",
+        "engine/spark/sidecar/writing.py",
+        'return f"TRY_VALIDATE_UTF8({column})" if kinds[name] == "VARCHAR" else column',
+        "return column",
+        _PREPARED,
+        "rows_of_a_scan",
+        _FAILS,
+    ),
+    Mutant(
+        "what was stored on Spark for one unit is joined with what is another's now",
+        "emit/relation/scan_and_join.py",
+        "if source.unit is None or source.sidecar is SidecarAccess.ON_SERVER:",
+        "if source.unit is None:",
+        _SIDECAR,
+        "stored_for_one",
         _FAILS,
     ),
 )

@@ -20,8 +20,8 @@ SPLIT_MUTANTS = (
     _Split(
         "light rows are in the rest, too",
         "physical/sidecar_rows.py",
-        "Compare(Comparison.GREATER, c, Literal(n, COUNT_TYPE))",
-        "Compare(Comparison.GREATER, c, Literal(n - 1, COUNT_TYPE))",
+        "Compare(Comparison.GREATER, c, Literal(n, c.type))",
+        "Compare(Comparison.GREATER, c, Literal(n - 1, c.type))",
     ),
     _Split(
         "sums are read of units of one row more than the limit",

@@ -13,9 +13,8 @@ from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.engine.atomic_file import remove_left_behind
 from dpsql.engine.duckdb.csv import is_text
 from dpsql.engine.duckdb.read_check import Reading
-from dpsql.engine.engine import Engine
+from dpsql.engine.engine import Engine, PreparedOnServer
 from dpsql.engine.opening import read_catalog
-from dpsql.engine.postgres.engine import PostgresEngine
 from dpsql.engine.postgres.read_check import ServerReading
 from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.source import DuckDBSource, PostgresSource, SparkSource
@@ -35,7 +34,7 @@ from dpsql.schema.verify import verify_keys
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import existing_ledger, ledger_location
 from dpsql.session.limited_rows import limited_rows
-from dpsql.session.preparing.server_sidecar import note_sidecar, server_sidecar
+from dpsql.session.preparing.server_sidecar import note_sidecar, server_sidecar, space_name
 from dpsql.session.sidecar import old_files, open_source, remove_left, sidecar_path
 from dpsql.session.unit_rows import without_unit
 
@@ -81,12 +80,12 @@ def check(path: Path) -> None:
 
 def _on_server(schema: Schema, sidecar: ServerSidecar, engine: Engine) -> None:
     """Print what of `sidecar` can be read, and note it beside the ledger."""
-    if not isinstance(engine, PostgresEngine) or not sidecar.tables:
+    if not isinstance(engine, PreparedOnServer) or not sidecar.tables:
         return
     ready, was_noted = engine.prepared_tables(sidecar), sidecar_path(schema).exists()
     note_sidecar(schema, sidecar, ready)
     if ready:
-        click.echo(f"prepared: {', '.join(sorted(ready))}, in the schema {sidecar.space}")
+        click.echo(f"prepared: {', '.join(sorted(ready))}, in {space_name(schema)}")
     elif was_noted:
         click.echo(
             f"prepared: none: {sidecar.space} isn't there, or is of another version, other owners"

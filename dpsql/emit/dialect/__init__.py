@@ -1,12 +1,13 @@
 """What engines disagree about: nodes that say the meaning, and how each engine writes it.
 
-| module     | what it does                                                         |
-| ---------- | -------------------------------------------------------------------- |
-| nodes      | neutral nodes: an expression of the plan, steps, wide sums, hashes … |
-| clamp      | clamps, and the intervals of discretized values                      |
-| sort_key   | terms of ORDER BY                                                    |
-| unit_total | the rows of a unit in all its groups, beside each of them            |
-| duckdb     | DuckDB's own nodes for them, and its text                            |
-| postgres   | PostgreSQL's, by allow-lists                                         |
-| spark      | Spark's, by allow-lists                                              |
+| module        | what it does                                                         |
+| ------------- | -------------------------------------------------------------------- |
+| nodes         | neutral nodes: an expression of the plan, steps, wide sums, hashes … |
+| clamp         | clamps, and the intervals of discretized values                      |
+| sort_key      | terms of ORDER BY                                                    |
+| sidecar_table | tables of a sidecar that a server has                                |
+| unit_total    | the rows of a unit in all its groups, beside each of them            |
+| duckdb        | DuckDB's own nodes for them, and its text                            |
+| postgres      | PostgreSQL's, by allow-lists                                         |
+| spark         | Spark's, by allow-lists                                              |
 """

@@ -1,11 +1,12 @@
 """The sidecar: a file of rows and their units that `dpsql prepare` writes beside the ledger.
 
-| module       | what it does                                                          |
-| ------------ | --------------------------------------------------------------------- |
-| file         | writes and attaches the file: rows with their units, in their order   |
-| contents     | the sidecar's stamp, and how many rows its tables have                |
-| row_columns  | the columns added to each row: its unit, and that unit's counts       |
-| unit_sums    | the row of each unit: its number of rows, and sums of their values    |
-| server       | the sidecar on a server: its schema, stamp and tables, as values      |
-| named_record | a small file that says what has certain names under a stamp           |
+| module        | what it does                                                          |
+| ------------- | --------------------------------------------------------------------- |
+| file          | writes and attaches the file: rows with their units, in their order   |
+| contents      | the sidecar's stamp, and how many rows its tables have                |
+| row_columns   | the columns added to each row: its unit, and that unit's counts       |
+| unit_sums     | the row of each unit: its number of rows, and sums of their values    |
+| server        | the sidecar on a server: its schema, stamp and tables, as values      |
+| server_counts | its columns that count a unit's rows, in the server's SQL             |
+| named_record  | a small file that says what has certain names under a stamp           |
 """

@@ -8,6 +8,7 @@
 | semantics  | what Spark computes, and claims about what our SQL means there      |
 | tables     | kinds and columns of the declared tables, and the views of them     |
 | catalog    | tables and columns that a schema may declare                         |
+| sidecar    | what `dpsql prepare` stores in Spark's catalog                      |
 | snapshot   | one session for all statements of a release                         |
 | engine     | opens and checks the source, and hands out snapshots                |
 | read_check | how many rows each table has, for its owner                         |

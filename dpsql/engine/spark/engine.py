@@ -19,9 +19,11 @@ from dpsql.engine.duckdb.semantics import check_semantics as check_duckdb
 from dpsql.engine.duckdb.statement import single_select
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.source import Columns, SparkSource
 from dpsql.engine.spark.semantics import SUPPORTED, check_semantics
 from dpsql.engine.spark.session import SparkServerSession
+from dpsql.engine.spark.sidecar.reading import usable_tables
 from dpsql.engine.spark.snapshot import SparkSnapshot
 from dpsql.engine.spark.tables import columns_of, view_items
 from dpsql.engine.supported import Supported
@@ -115,8 +117,18 @@ class SparkEngine:
 
     @property
     def sidecar_tables(self) -> frozenset[str]:
-        """None: a table's rows change under a file made of them."""
+        """None in a file; statements that Spark computes name what they read there."""
         return frozenset()
+
+    def prepared_tables(self, sidecar: ServerSidecar) -> frozenset[str]:
+        """The tables of `sidecar` in Spark's catalog that can be read now."""
+        wanted = {table.name for table in sidecar.tables}
+        tables = [table for table in self._source.tables if table.name in wanted]
+        session = self._take()
+        try:
+            return usable_tables(session, sidecar, tables)
+        finally:
+            session.close()
 
     @property
     def holds_sidecar(self) -> bool:

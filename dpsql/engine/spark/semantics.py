@@ -19,8 +19,8 @@ from dpsql.errors import ExecutionFailed, SourceFault
 SUPPORTED: Final = Supported(
     dialect="Spark",
     # Bit sets would be shifted in 32 bits, without a word; where units are counted first, their
-    # rows are read twice; there are no sidecars.
-    strategies=frozenset({"SumRows", "AggregateBelowJoin", "PerUnit"}),
+    # rows are read twice; sidecars have neither sums of units nor ranks.
+    strategies=frozenset({"SumRows", "SplitByContribution", "AggregateBelowJoin", "PerUnit"}),
     functions=frozenset(
         {
             *("ABS", "CEIL", "FLOOR", "GREATEST", "LEAST", "RINT", "ROUND", "ISNAN"),

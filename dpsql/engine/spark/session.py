@@ -38,6 +38,9 @@ _LOG: Final = logging.getLogger("dpsql.engine")
 STATEMENT_SECONDS: Final = 3600.0
 """After so long a statement is interrupted."""
 
+WRITE_SECONDS: Final = 24 * 3600.0
+"""After so long what an owner has written is interrupted."""
+
 _AGAIN_SECONDS: Final = 1.0
 """An interrupt is sent again while a statement runs: what hasn't begun there isn't interrupted."""
 
@@ -75,6 +78,10 @@ class SparkServerSession:
         long; ExecutionFailed otherwise, whatever it says.
         """
         return self._do(lambda session: session.sql(sql, dict(parameters) or None).toArrow())
+
+    def run(self, command: str) -> None:
+        """Do what an owner has it write; faults are those of `rows`."""
+        self._do(lambda session: session.sql(command).toArrow(), WRITE_SECONDS)
 
     def view(self, name: str, rows: pa.Table) -> None:
         """Let `name` mean `rows` in this session; of no rows, pyspark sends no table."""
@@ -153,7 +160,11 @@ class SparkServerSession:
 
     def described(self, table: str) -> list[tuple[str, str]]:
         """What the catalog says of a table: its columns with their types, and then its facts."""
-        rows = self.ask(lambda session: session.sql(f"DESCRIBE TABLE EXTENDED {table}").toArrow())
+        return self.pairs(f"DESCRIBE TABLE EXTENDED {table}")
+
+    def pairs(self, sql: str) -> list[tuple[str, str]]:
+        """The first two columns of a catalog's answer, as texts; `SourceFault` if it fails."""
+        rows = self.ask(lambda session: session.sql(sql).toArrow())
         return list(
             zip(*(map(str, column.to_pylist()) for column in rows.columns[:2]), strict=True)
         )
@@ -209,8 +220,10 @@ class SparkServerSession:
             hint="see that its tables are there, and what its own log says",
         )
 
-    def _do(self, work: Callable[[SparkSession], Value]) -> Value:
-        timer = threading.Timer(STATEMENT_SECONDS, self.interrupt)
+    def _do(
+        self, work: Callable[[SparkSession], Value], seconds: float = STATEMENT_SECONDS
+    ) -> Value:
+        timer = threading.Timer(seconds, self.interrupt)
         timer.daemon = True
         kind = "nothing"
         is_gone = False

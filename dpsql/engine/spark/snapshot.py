@@ -19,15 +19,18 @@ import pyarrow as pa
 from sqlglot import exp
 
 from dpsql.engine.computed_rows import COMPUTED, typed_rows_sql
+from dpsql.engine.digest import Digest
 from dpsql.engine.duckdb.statement import refuse_shadows, run_and_forget, sealed_rows
 from dpsql.engine.needed_columns import needed_columns
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import SparkSource
 from dpsql.engine.spark.session import SparkServerSession
+from dpsql.engine.spark.sidecar.reading import define_stored
+from dpsql.engine.spark.sidecar.record import files_digest
 from dpsql.engine.spark.tables import check_view, columns_of, quoted, relation, view_items
-from dpsql.engine.supported import ServerParameter, ServerSelect
-from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped
+from dpsql.engine.supported import ServerParameter, ServerSelect, prepared_name
+from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, InternalError
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 _LOG: Final = logging.getLogger("dpsql.engine")
@@ -52,6 +55,7 @@ class SparkSnapshot:
         self._parsed = parsed
         self._declared = frozenset(table.name.casefold() for table in source.tables)
         self._views: set[str] = set()
+        self._stored: dict[str, Digest] = {}
         self._taken: dict[str, frozenset[str]] = {}
         self._guard = threading.Lock()
         self._interrupted = False
@@ -79,11 +83,14 @@ class SparkSnapshot:
         return raw
 
     def computes(self, selects: Sequence[ServerSelect]) -> bool:
-        """Whether Spark computes each of `selects`: it does all that is emitted for it."""
+        """Whether Spark computes each of `selects`: it does all that is emitted for it.
+
+        But not over prepared rows that aren't what was written.
+        """
         for select in selects:
             for table in select.tables:
                 self._define(table)
-        return True
+        return all(self._is_stored(select) for select in selects)
 
     def compute(self, select: ServerSelect, parameters: Sequence[ServerParameter]) -> Raw:
         """The rows of `select` on this version of the data, as Spark computes them."""
@@ -97,6 +104,9 @@ class SparkSnapshot:
                 raise ExecutionFailed
         for table in select.tables:
             self._define(table)
+        stored = {prepared_name(table) for table in select.prepared}
+        if not stored <= self._stored.keys():
+            raise InternalError("Spark wasn't asked whether it can read what is prepared")
         twice = [table for table in select.tables if _may_read_twice(select.sql, table)]
         files = {table: self._session.files(table) for table in twice}
         rows = self._session.rows(select.sql, texts)
@@ -104,6 +114,10 @@ class SparkSnapshot:
             if self._session.files(table) != files[table]:
                 # A unit may have been counted by two versions of it.
                 _LOG.warning("%s has other files than when its release began", table)
+                raise ExecutionFailed
+        for view in stored:
+            if files_digest(self._session, view) != self._stored[view]:
+                _LOG.warning("%s isn't what was written any more", view)
                 raise ExecutionFailed
         tables = {COMPUTED: rows.rename_columns([name for name, _ in select.columns])}
         raw = sealed_rows(
@@ -140,6 +154,18 @@ class SparkSnapshot:
         self._session.define(name, at, view_items(table, dict(offered)))
         check_view(self._session, self._source, table)
         self._views.add(name)
+
+    def _is_stored(self, select: ServerSelect) -> bool:
+        """Whether the prepared rows that `select` reads are what was written; views of them."""
+        if select.sidecar is None:
+            return not select.prepared
+        lacking = {n for n in select.prepared if prepared_name(n) not in self._stored}
+        tables = [table for table in self._source.tables if table.name in lacking]
+        stored = define_stored(self._session, select.sidecar, tables) if tables else {}
+        if stored is None or len(tables) < len(lacking):
+            return False
+        self._stored |= stored
+        return True
 
     def _take(self, name: str, columns: Sequence[str]) -> None:
         needed = self._taken.get(name, frozenset()) | {*columns}

@@ -40,8 +40,8 @@ _TABLES: Final = frozenset({"MANAGED", "EXTERNAL"})
 _PROVIDERS: Final = frozenset({"parquet", "orc", "delta", "iceberg"})
 """What has the same rows however often it is read: a table of JDBC may be a view elsewhere."""
 
-_TYPE: Final = "Type"
-_PROVIDER: Final = "Provider"
+TYPE: Final = "Type"
+PROVIDER: Final = "Provider"
 _PADDED: Final = re.compile(r"(var)?char\(\d+\)")
 
 _SPARKS: Final[Mapping[str, str]] = {
@@ -49,6 +49,7 @@ _SPARKS: Final[Mapping[str, str]] = {
     "VARCHAR": "STRING",
     "TIMESTAMP": "TIMESTAMP_NTZ",
 }
+_COMPUTED: Final = frozenset(_OFFERED.values()) - {"FLOAT"}
 _INTEGERS: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
 
@@ -95,9 +96,9 @@ def _check_kind(session: SparkServerSession, at: Relation, table: str) -> Sequen
     if at.is_path:
         return ()
     facts = session.described(at.name)
-    if _fact(facts, _TYPE) not in _TABLES:
+    if fact(facts, TYPE) not in _TABLES:
         raise SourceFault(f"{table} is no table", hint="views aren't read: name what they read")
-    provider = _fact(facts, _PROVIDER).lower()
+    provider = fact(facts, PROVIDER).lower()
     if provider not in _PROVIDERS:
         raise SourceFault(
             f"{table} is a table of {provider or 'no known format'}",
@@ -106,23 +107,29 @@ def _check_kind(session: SparkServerSession, at: Relation, table: str) -> Sequen
     return facts
 
 
-def _fact(facts: Sequence[tuple[str, str]], name: str) -> str:
-    """The last of that name: a column may have it, too, and stands before."""
+def fact(facts: Sequence[tuple[str, str]], name: str) -> str:
+    """The last that the catalog says by `name`: a column may have it, too, and stands before."""
     return next((fact for own, fact in reversed(facts) if own == name), "")
+
+
+def is_storable(declared: str) -> bool:
+    """Whether statements compute with columns that are declared as `declared`, so as they are."""
+    return declared in _COMPUTED or _DECIMAL.fullmatch(declared.lower()) is not None
 
 
 def check_view(session: SparkServerSession, source: SparkSource, table: ServerTable) -> None:
     """A SourceFault if another table has taken its place since its columns were checked."""
-    expected = [(name, _spark_type(declared)) for name, declared, _ in table.stored]
+    expected = [(name, spark_type(declared)) for name, declared, _ in table.stored]
     is_other = session.schema(Relation(quoted(table.name), is_path=False)) != (
         expected or [("nothing", "int")]
     )
     at = relation(session, source, table.name)
-    if is_other or (not at.is_path and _fact(session.described(at.name), _TYPE) not in _TABLES):
+    if is_other or (not at.is_path and fact(session.described(at.name), TYPE) not in _TABLES):
         raise SourceFault(f"{table.name} is another table now", hint="ask again")
 
 
-def _spark_type(declared: str) -> str:
+def spark_type(declared: str) -> str:
+    """What Spark's catalog calls the type of a column that is declared as `declared`."""
     return _SPARKS.get(declared, declared).lower()
 
 

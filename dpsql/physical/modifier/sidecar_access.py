@@ -36,7 +36,10 @@ from dpsql.schema.sidecar_columns import group_count_columns, range_checked_colu
 from dpsql.schema.sql_type import Boolean, Integer
 
 COUNT_TYPE: Final = Integer(16, signed=False)
-"""The type of a sidecar's numbers of rows, and of ranks."""
+"""The type of a sidecar's numbers of rows, and of ranks, in a file."""
+
+SERVER_COUNT_TYPE: Final = Integer(32)
+"""The type of numbers of rows on a server: not each has types without a sign."""
 
 
 def with_sidecar(limited: Limited, facts: Facts) -> Limited:

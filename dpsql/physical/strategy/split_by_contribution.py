@@ -38,7 +38,6 @@ from dpsql.physical.modifier.clamp_elimination import (
     no_clamp_condition,
     tested_columns,
 )
-from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
 from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
 from dpsql.physical.strategy.unlimited_sums import unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import Contributions, Limited, LimitGroups
@@ -76,7 +75,7 @@ class SplitByContribution:
         number = rows.free_number()
         rank = rows.stored_rank(number)
         counts = [
-            (Column(number + 2 + n, name, COUNT_TYPE), limit)
+            (rows.count_column(number + 2 + n, name), limit)
             for n, (name, limit) in enumerate(limits)
         ]
         marked = _marked_row(rows, number + 1)

@@ -1,4 +1,4 @@
-"""Makes the sidecar of a source on a server: what is stored of each table, in the server's SQL.
+"""Makes the sidecar of a source on PostgreSQL: what is stored of each table, in the server's SQL.
 
 What is stored of a table is what a scan of it reads, in the words of any statement that the server
 computes. How many rows have a unit is asked in other words, by semi-joins alone.
@@ -11,9 +11,8 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from dpsql.emit.dialect.postgres.render import rendered
-from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.sql.clauses import select_of
-from dpsql.emit.sql.identifier import column_ref, reference, schema_name, subquery, with_alias
+from dpsql.emit.sql.identifier import column_ref, schema_name
 from dpsql.engine.connection_string import SERVER
 from dpsql.engine.postgres.engine import PostgresEngine
 from dpsql.engine.postgres.sidecar.writing import (
@@ -22,23 +21,19 @@ from dpsql.engine.postgres.sidecar.writing import (
     owner_transaction,
     write_tables,
 )
-from dpsql.engine.sidecar.row_columns import UNIT_COLUMN
-from dpsql.engine.source import Columns, PostgresSource
-from dpsql.engine.supported import ServerSelect
+from dpsql.engine.source import PostgresSource
 from dpsql.errors import SourceFault
-from dpsql.plan.bounded_release.server_query import ServerStatement
-from dpsql.plan.expression import Column
-from dpsql.plan.operator import Scan
 from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.verify import enforced_keys
 from dpsql.session.preparing.server_sidecar import (
+    POSTGRES,
     counted_columns,
     note_sidecar,
     preparable_tables,
     server_sidecar,
-    unit_type,
 )
+from dpsql.session.preparing.stored_scan import as_select, check_some, stored_select
 from dpsql.session.unit_rows import hop_equalities, numbered_table
 
 _COUNT = "n"
@@ -59,16 +54,11 @@ def prepare_server(
             "--as doesn't name a role of a PostgreSQL server",
             hint="write --as postgresql://OWNER@HOST/DATABASE",
         )
-    if not sidecar.tables:
-        raise SourceFault(
-            "no table can be prepared: each names its unit itself, or is led to it by no declared"
-            " key",
-            hint="queries are answered without it",
-        )
+    check_some(sidecar)
     with owner_transaction(source, owner) as transaction:
         stored = [
             rows
-            for table, own in preparable_tables(schema, enforced_keys(schema))
+            for table, own in preparable_tables(schema, enforced_keys(schema), POSTGRES)
             if (rows := _stored_rows(schema, table, own, transaction)) is not None
         ]
         write_tables(transaction, sidecar, stored, engine.role(), step)
@@ -92,31 +82,9 @@ def _stored_rows(
     names = transaction.storable(declared)
     if not {*(table.key or ()), *own.first_hop_columns} <= names:
         return None
-    counted = _select(rendered(_count_with_unit(table, own)), ((_COUNT, "BIGINT"),))
-    by = tuple(name for name in counted_columns(table) if name in names)
-    return StoredRows(declared, stored_select(schema, table, own, names), counted, by)
-
-
-def stored_select(
-    schema: Schema, table: Table, own: EntityUnit, names: frozenset[str]
-) -> ServerSelect:
-    """The rows of `table` that have a unit: the columns of these `names`, and the unit."""
-    columns = tuple(
-        Column(number, column.name, column.type)
-        for number, column in enumerate(table.columns.values(), start=1)
-        if column.name in names
-    )
-    unit = Column(0, UNIT_COLUMN, unit_type(schema, own))
-    shown = [with_alias(reference(c), c.name) for c in (*columns, unit)]
-    for item in shown:
-        item.args["alias"].set("quoted", True)
-    rows = select_of(shown, subquery(emit_plan(Scan(table, columns, unit), {}), "t"))
-    typed = tuple((column.name, str(column.type)) for column in (*columns, unit))
-    return _select(rendered(rows), typed)
-
-
-def _select(statement: ServerStatement, columns: Columns) -> ServerSelect:
-    return ServerSelect(statement.sql, statement.tables, statement.names, columns)
+    counted = as_select(rendered(_count_with_unit(table, own)), ((_COUNT, "BIGINT"),))
+    by = tuple(name for name in counted_columns(table, POSTGRES) if name in names)
+    return StoredRows(declared, stored_select(schema, table, own, names, rendered), counted, by)
 
 
 def _count_with_unit(table: Table, own: EntityUnit) -> exp.Select:

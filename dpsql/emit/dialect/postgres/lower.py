@@ -24,10 +24,10 @@ from dpsql.emit.dialect.postgres import guard
 from dpsql.emit.dialect.postgres.aggregate import emit_aggregate
 from dpsql.emit.dialect.postgres.expression import byte_order, emit_expression
 from dpsql.emit.dialect.postgres.steps import is_nan, steps, sum_in_steps
+from dpsql.emit.dialect.sidecar_table import stored_table
 from dpsql.emit.dialect.unit_total import joined_total
 from dpsql.emit.sql.identifier import subquery
 from dpsql.engine.postgres.connection import LONGEST_NAME
-from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR
 from dpsql.engine.supported import prepared_name
 from dpsql.plan.bounded_release.column_names import DOMAIN_CELL, domain_key_name, is_of_row
 from dpsql.plan.bounded_release.engine_query import DomainTable
@@ -195,8 +195,8 @@ def _computes_terms(select: exp.Select) -> bool:
 
 def _stored_table(lowering: Lowering, **parts: Any) -> exp.Expr:
     """The rows of a table as a sidecar has them, under a name of their own."""
-    name, space = parts["this"].name, parts["db"].name
-    if parts["catalog"].name != SIDECAR or space != ROW_SCHEMA:
+    name = stored_table(parts["catalog"], parts.get("db"), parts["this"])
+    if name is None:
         raise guard.refused("sums of a sidecar")
     lowering.prepared.add(name)
     shown = _identifier(lowering, this=prepared_name(name), quoted=True)

@@ -9,6 +9,7 @@
 | QUALIFY                     | a subquery with the rank as a column, and WHERE                 |
 | total of a unit             | a window: Spark would compute what a WITH has for each reader   |
 | table of a domain           | a view that is a parameter, of a name that no table has         |
+| table of a sidecar          | a view of the engine's, of such a name, too                     |
 | MATERIALIZED                | nothing: rows are ranked alike, however often they are read     |
 """
 
@@ -22,6 +23,7 @@ from typing import Any, Final
 from sqlglot import exp
 
 from dpsql.emit.dialect import nodes
+from dpsql.emit.dialect.sidecar_table import stored_table
 from dpsql.emit.dialect.spark import guard
 from dpsql.emit.dialect.spark.aggregate import emit_aggregate
 from dpsql.emit.dialect.spark.expression import constant, emit_expression
@@ -29,6 +31,7 @@ from dpsql.emit.dialect.spark.interval import in_64_bits, known
 from dpsql.emit.dialect.spark.steps import is_nan, steps, sum_in_steps
 from dpsql.emit.dialect.unit_total import windowed_total
 from dpsql.emit.sql.identifier import column_ref, schema_name, subquery
+from dpsql.engine.supported import prepared_name
 from dpsql.plan.bounded_release.engine_query import DomainTable
 from dpsql.plan.bounded_release.server_query import DomainRows, Parameter, Salt
 from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Varchar
@@ -46,13 +49,15 @@ _TERM_DIGITS: Final = 28
 class Lowering:
     """One statement's lowering: its `domains` by name, its `own` tables, and what it has so far.
 
-    That are `parameters`, the schema's `tables`, and `names` of any kind.
+    That are `parameters`, the schema's `tables`, those whose `prepared` rows are read, and `names`
+    of any kind.
     """
 
     domains: Mapping[str, DomainTable]
     own: frozenset[str] = frozenset()
     parameters: list[Parameter] = field(default_factory=list)
     tables: set[str] = field(default_factory=set)
+    prepared: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     ranks: int = 0
 
@@ -217,9 +222,18 @@ def _select(lowering: Lowering, **parts: Any) -> exp.Expr:
     return rows.where(few, copy=False)
 
 
+def _stored_table(lowering: Lowering, **parts: Any) -> exp.Expr:
+    """The rows of a table as a sidecar has them: the engine's view of them."""
+    name = stored_table(parts.get("catalog"), parts.get("db"), parts["this"])
+    if name is None:
+        raise guard.refused("sums of a sidecar")
+    lowering.prepared.add(name)
+    return exp.Table(this=schema_name(prepared_name(name)), alias=parts.get("alias"))
+
+
 def _table(lowering: Lowering, **parts: Any) -> exp.Expr:
     if parts.get("db") or parts.get("catalog"):
-        raise guard.refused("a sidecar")
+        return _stored_table(lowering, **parts)
     name = parts["this"].name
     if parts["this"].args.get("quoted") and " " not in name:
         lowering.tables.add(name)

@@ -36,7 +36,8 @@ def rendered(
     lowering = Lowering({domain.name: domain for domain in domains}, own)
     text = _text(lowering.lower(tree))
     tables, names = frozenset(lowering.tables), frozenset(lowering.names)
-    return ServerStatement(text, tuple(lowering.parameters), tables, names, columns)
+    parameters, prepared = tuple(lowering.parameters), frozenset(lowering.prepared)
+    return ServerStatement(text, parameters, tables, names, columns, prepared)
 
 
 def _text(node: exp.Expr) -> str:

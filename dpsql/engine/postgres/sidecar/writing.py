@@ -25,20 +25,18 @@ from dpsql.engine.postgres.sidecar.record import (
     relations,
     write_record,
 )
-from dpsql.engine.sidecar.row_columns import (
-    COUNT_CAP,
-    UNIT_COLUMN,
-    UNIT_ROW_COUNT,
-    first_row_column,
-    value_count_column,
-)
-from dpsql.engine.sidecar.server import COUNT, MARK, ServerSidecar
+from dpsql.engine.sidecar.row_columns import UNIT_COLUMN
+from dpsql.engine.sidecar.server import ServerSidecar
+from dpsql.engine.sidecar.server_counts import CountSql, count_columns
 from dpsql.engine.source import PostgresSource, ServerTable
 from dpsql.engine.supported import ServerSelect
 from dpsql.errors import SourceFault
 
 _WAIT_SECONDS: Final = 600
 """How long readers of the tables of before are waited for; meanwhile others read no sidecar."""
+
+COUNT_SQL: Final = CountSql("integer", quoted, quoted, lambda _: "")
+"""Values are equal as they are stored, and so as statements group by them."""
 
 _DATABASE: Final = """
 SELECT pg_is_in_recovery(), has_database_privilege(current_database(), 'CREATE'), (
@@ -218,7 +216,7 @@ def _fill(owner: OwnerTransaction, space: str, stored: StoredRows) -> int:
     """Make one table, with its rows, and the index that keeps its key; return how many rows."""
     server, table = owner.server, stored.table
     at = f"{quoted(space)}.{quoted(table.name)}"
-    counts = count_columns(stored.group_count_columns)
+    counts = count_columns(stored.group_count_columns, COUNT_SQL)
     columns = [_column(name, kind, required={UNIT_COLUMN}) for name, kind in stored.rows.columns]
     columns += [_column(name, kind, required={name}) for name, kind, _ in counts]
     server.run(f"CREATE TABLE {at} ({', '.join(columns)})")
@@ -237,27 +235,6 @@ def _fill(owner: OwnerTransaction, space: str, stored: StoredRows) -> int:
         )
     server.run(f"ANALYZE {at}")
     return int(count)
-
-
-def count_columns(columns: Sequence[str]) -> list[tuple[str, str, str]]:
-    """The columns of counts, by the values of `columns`: names, DuckDB types, and what counts.
-
-    Values are equal as they are stored, and so as statements group by them. NULL is one of them.
-    """
-    unit = quoted(UNIT_COLUMN)
-    counted = [(UNIT_ROW_COUNT, unit)]
-    counted += [(value_count_column(column), f"{unit}, {quoted(column)}") for column in columns]
-    return [
-        (name, COUNT, f"CAST(least(count(*) OVER (PARTITION BY {by}), {COUNT_CAP}) AS integer)")
-        for name, by in counted
-    ] + [
-        (
-            first_row_column(column),
-            MARK,
-            f"row_number() OVER (PARTITION BY {unit}, {quoted(column)}) = 1",
-        )
-        for column in columns
-    ]
 
 
 def _column(name: str, declared: str, required: Collection[str]) -> str:
