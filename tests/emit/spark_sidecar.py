@@ -38,6 +38,7 @@ from dpsql.session.preparing.server_sidecar import (
     sidecar_tables,
 )
 from dpsql.session.preparing.stored_scan import stored_select
+from dpsql.session.unit_rows import rows_with_unit
 
 
 def over_sidecar(
@@ -69,6 +70,8 @@ class StoredNeighbors(Neighbors):
     """
 
     times: tuple[tuple[int, int], ...]
+    whole: frozenset[int] = frozenset()
+    """Those which `dpsql prepare` would store so."""
 
     def of(self, statement: ServerStatement, number: int) -> ServerStatement:
         """`statement` of one of the databases."""
@@ -77,13 +80,20 @@ class StoredNeighbors(Neighbors):
         return replace(statement, sql=numbered(sql, set(map(prepared_name, self.tables)), then))
 
 
-def store(world: str, number: int, schema: Schema) -> None:
-    """Let the session `world` have what a sidecar would have of the database `number`."""
-    tables = frozenset(schema.tables)
+def store(world: str, number: int, schema: Schema) -> bool:
+    """Let the session `world` have what a sidecar would have of the database `number`.
+
+    Whether `dpsql prepare` would store it: each row leads to one unit at most.
+    """
+    tables, is_counted = frozenset(schema.tables), True
     for table, own in preparable_tables(schema, frozenset(), SPARK):
         sql = numbered(_stored_sql(schema, table, own), tables, number)
         rows = spark_server.session(world).sql(sql).toArrow()
         spark_server.view(world, f"{prepared_name(table.name)} {number}", rows)
+        with_unit = numbered(rows_with_unit(table, own).sql("spark"), tables, number)
+        counted = spark_server.session(world).sql(with_unit).toArrow()
+        is_counted &= counted.column(0).to_pylist() == [rows.num_rows]
+    return is_counted
 
 
 def _stored_sql(schema: Schema, table: Table, own: EntityUnit) -> str:
@@ -98,26 +108,25 @@ def _stored_sql(schema: Schema, table: Table, own: EntityUnit) -> str:
 
 
 @cache
-def _stored(schema: str) -> Neighbors:
-    """Databases with all their neighbors, with what is stored of each."""
-    all_of = neighbors(schema)
-    for number in range(all_of.count):
-        store(all_of.name, number, schema_of(schema))
-    return all_of
+def _stored(schema: str) -> tuple[Neighbors, frozenset[int]]:
+    """Databases with all their neighbors, with what is stored of each; and whole ones."""
+    all_of, own = neighbors(schema), schema_of(schema)
+    whole = frozenset(n for n in range(all_of.count) if store(all_of.name, n, own))
+    return all_of, whole
 
 
 @cache
 def of_one_time(schema: str) -> StoredNeighbors:
     """Databases with what is stored of them, and the same without one unit."""
-    all_of = _stored(schema)
+    all_of, whole = _stored(schema)
     times = tuple((number, number) for number in range(all_of.count))
-    return StoredNeighbors(all_of.name, all_of.count, all_of.tables, all_of.pairs, times)
+    return StoredNeighbors(all_of.name, all_of.count, all_of.tables, all_of.pairs, times, whole)
 
 
 @cache
 def of_two_times(schema: str) -> StoredNeighbors:
     """Databases with what was stored of another one, and both without one unit."""
-    all_of = _stored(schema)
+    all_of, _ = _stored(schema)
     times: list[tuple[int, int]] = []
     pairs: list[Pair] = []
     for now, then in permutations(sorted({pair.world for pair in all_of.pairs}), 2):

@@ -42,20 +42,19 @@ _SPARK_FORMAT: Final = "1"
 class Storage:
     """What a server can store: names of so many bytes, and columns of `is_storable` types.
 
-    Where it has rows that are `one_units`, a table is stored only if keys tell that each of its
-    rows has one unit at most. Elsewhere a row is stored once for each unit that it leads to, as a
-    scan has it.
+    That each row leads to one unit at most is told by keys where it `keeps_keys`. Elsewhere it is
+    counted when a table is stored.
     """
 
     longest_name: int | None
     is_storable: Callable[[str], bool]
-    one_units: bool
+    keeps_keys: bool
 
 
 POSTGRES: Final = Storage(
-    LONGEST_NAME, lambda declared: storage_type(declared) is not None, one_units=True
+    LONGEST_NAME, lambda declared: storage_type(declared) is not None, keeps_keys=True
 )
-SPARK: Final = Storage(None, is_storable, one_units=False)
+SPARK: Final = Storage(None, is_storable, keeps_keys=False)
 
 
 def storage_of(source: Source) -> Storage | None:
@@ -121,7 +120,7 @@ def preparable_tables(
         and _fits(table.name, storage)
         and (
             can_have_sidecar(table, own, schema, keys)
-            if storage.one_units
+            if storage.keeps_keys
             else has_free_names(table, own)
         )
     )

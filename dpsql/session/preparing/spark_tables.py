@@ -23,6 +23,7 @@ from dpsql.session.preparing.server_sidecar import (
     server_sidecar,
 )
 from dpsql.session.preparing.stored_scan import check_some, stored_select
+from dpsql.session.unit_rows import rows_with_unit
 
 
 def prepare_spark(
@@ -62,4 +63,5 @@ def _stored(
     if entry is None:
         raise ValueError("a sidecar has all tables that can be prepared")
     names = frozenset(column.name for column in stored_columns(declared, entry))
-    return StoredScan(declared, entry, stored_select(schema, table, own, names, rendered))
+    rows = stored_select(schema, table, own, names, rendered)
+    return StoredScan(declared, entry, rows, rows_with_unit(table, own).sql("spark"))

@@ -1,6 +1,8 @@
 """Writes a sidecar's tables to Spark's catalog, by an address of their owner's.
 
-What is stored is what a scan of each table reads, in the words of any statement. Each writing makes
+What is stored is what a scan of each table reads, in the words of any statement. How many rows have
+a unit is counted by another statement, by semi-joins alone; a table with another number of rows, of
+which some lead to several rows by keys that come twice, is not stored. Each writing makes
 tables of new names, then the record that names them, and drops those of before. So a reader has the
 tables of before or the new ones, whole; one that reads tables which are dropped fails.
 """
@@ -41,12 +43,13 @@ _SETTINGS: Final = {"spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED"}
 class StoredScan:
     """What is stored of `table`: `rows` is a scan of it with its units, in columns of their names.
 
-    `entry` says what is counted beside them.
+    `entry` says what is counted beside them, and `with_unit` counts the rows that have a unit.
     """
 
     table: ServerTable
     entry: ServerSidecarTable
     rows: ServerSelect
+    with_unit: str
 
 
 @contextmanager
@@ -141,13 +144,13 @@ def _filled(
         f" SORTED BY ({quoted(ROW_COUNT)}, {quoted(UNIT)}) INTO {buckets} BUCKETS AS {by_unit}"
     )
     count, expected = (
-        int(session.rows(f"SELECT COUNT(*) FROM {of}").column(0)[0].as_py())  # noqa: S608 - see above
-        for of in (at.name, rows)
+        int(session.rows(sql).column(0)[0].as_py())
+        for sql in (f"SELECT COUNT(*) FROM {at.name}", stored.with_unit)  # noqa: S608 - see above
     )
     if count != expected:
         raise SourceFault(
             f"{stored.table.name} can't be prepared: its rows would not be there once each",
-            hint="prepare it again",
+            hint="correct the keys that dpsql check says don't hold, and prepare it again",
         )
     view = prepared_name(stored.table.name)
     session.define(view, at, ["*"])
