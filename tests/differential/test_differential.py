@@ -23,6 +23,7 @@ from differential.exact_answer import exact_answer, prepared, released_tables
 from differential.statement import Statement, analytic, noted, tpch, written
 from differential.world import World
 from neighbor_search.share import in_turn
+from sqlglot import exp
 
 from dpsql.plan.bounded_release.estimator import LinearEstimator
 from dpsql.session.compile.compiled import CompiledStatement
@@ -135,8 +136,23 @@ _READY: dict[Statement, CompiledStatement] = {}
 
 
 def _as_duckdb_has_it(sql: str) -> str:
-    """BI tools send PostgreSQL's to_timestamp(text, format), which DuckDB hasn't."""
-    return re.sub(r"TO_TIMESTAMP\(('[^']*'), '[^']*'\)", r"TIMESTAMP \1", sql)
+    """BI tools send PostgreSQL's to_timestamp(text, format), which DuckDB hasn't.
+
+    Nor has it convert_timezone(); of the notes' moments its own zones have the same rules.
+    """
+    known = re.sub(r"TO_TIMESTAMP\(('[^']*'), '[^']*'\)", r"TIMESTAMP \1", sql)
+    if "convert_timezone" not in known:
+        return known
+    tree = sqlglot.parse_one(known, dialect="duckdb")
+    return tree.transform(_by_zones_of_duckdb).sql("duckdb")
+
+
+def _by_zones_of_duckdb(node: exp.Expr) -> exp.Expr:
+    if not isinstance(node, exp.ConvertTimezone):
+        return node
+    moment = exp.cast(node.args["timestamp"], "TIMESTAMP")
+    there = exp.Anonymous(this="timezone", expressions=[node.args["source_tz"], moment])
+    return exp.Anonymous(this="timezone", expressions=[node.args["target_tz"], there])
 
 
 def _by_key(

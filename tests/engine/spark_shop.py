@@ -66,6 +66,12 @@ class Shop:
         """A statement about the orders."""
         return f"SELECT town, count(*) AS n, sum(paid) AS total FROM {self.orders} GROUP BY town"
 
+    @property
+    def count_twice(self) -> str:
+        """A statement that reads the orders twice."""
+        towns = f"SELECT town FROM {self.orders}"
+        return f"SELECT town, count(*) AS n FROM ({towns} UNION ALL {towns}) AS t GROUP BY town"
+
     def names(self, source: str) -> None:
         """Let the schema have another source."""
         text = SCHEMA.format(source=source, people=self.people, orders=self.orders)
