@@ -74,25 +74,26 @@ def _prepared(schema: Schema, owner: str | None, watch: Watch) -> Collection[str
     watch.step("opening the source")
     with open_engine(engine_source(schema)) as engine:
         watch.step("verifying keys")
-        if isinstance(engine, PostgresEngine):
-            if owner is None:
-                raise SourceFault(
-                    f"the role of source: may not write to {schema.source}",
-                    hint="name by --as postgresql://OWNER@HOST/DATABASE a role that may create a"
-                    " schema there",
+        match engine, owner:
+            case PostgresEngine(), str():
+                return sorted(prepare_server(schema, engine, owner, watch.step))
+            case SparkEngine(), str():
+                return sorted(prepare_spark(schema, engine, owner, watch.step))
+            case PostgresEngine(), None:
+                what = f"the role of source: may not write to {schema.source}"
+                hint = (
+                    "name by --as postgresql://OWNER@HOST/DATABASE a role that may create a schema"
+                    " there"
                 )
-            return sorted(prepare_server(schema, engine, owner, watch.step))
-        if isinstance(engine, SparkEngine):
-            if owner is None:
-                raise SourceFault(
-                    f"queries only read from {schema.source}: what is prepared is written as you",
-                    hint="name by --as sc://HOST:PORT an address by which a database may be"
-                    " created there",
+            case SparkEngine(), None:
+                what = f"queries only read from {schema.source}: what is prepared is written as you"
+                hint = (
+                    "name by --as sc://HOST:PORT an address by which a database may be created"
+                    " there"
                 )
-            return sorted(prepare_spark(schema, engine, owner, watch.step))
-        if owner is not None:
-            raise SourceFault(
-                f"--as names who may write to a server, and the source is {schema.source}",
-                hint="leave --as out",
-            )
-        return prepare_source(schema, engine, watch.step)
+            case _, None:
+                return prepare_source(schema, engine, watch.step)
+            case _:
+                what = f"--as names who may write to a server, and the source is {schema.source}"
+                hint = "leave --as out"
+        raise SourceFault(what, hint=hint)

@@ -9,10 +9,14 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cli.cli_run import Run, runner
+from emit.spark_server import url
 from engine.people import CANARY, source
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.postgres.connection import ServerConnection
+from dpsql.engine.source import SparkSource
+from dpsql.engine.spark.session import SparkServerSession
 
 
 @pytest.fixture(scope="session")
@@ -62,3 +66,17 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(ServerConnection, "computed", noted)
     return texts
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command line, in this process."""
+    return runner(monkeypatch)
+
+
+@pytest.fixture
+def owner() -> Iterator[SparkServerSession]:
+    """A session on Spark of the owner's, who changes tables."""
+    session = SparkServerSession(SparkSource(url()))
+    yield session
+    session.close()

@@ -12,7 +12,7 @@ from zlib import crc32
 
 import psycopg
 import pytest
-from cli.cli_run import Run, runner
+from cli.cli_run import Run
 from engine.postgres_world import PASSWORD, Database, database
 from neighbor_search.share import in_turn
 from notes.exact import exact_measurement
@@ -103,11 +103,6 @@ def world() -> Iterator[Database]:
 
 
 @pytest.fixture
-def run_cli(monkeypatch: pytest.MonkeyPatch) -> Run:
-    return runner(monkeypatch)
-
-
-@pytest.fixture
 def shop(world: Database, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A schema file with a dataset of its own, and so a sidecar of its own."""
     path = tmp_path / "schema.yaml"
@@ -121,9 +116,9 @@ def maker(world: Database) -> str:
     return world.url_of(f"maker_{world.role}", MAKER)
 
 
-def prepared(run_cli: Run, world: Database, path: Path) -> str:
+def prepared(run: Run, world: Database, path: Path) -> str:
     """The name of the schema that was made."""
-    ended = run_cli("prepare", path, "--as", maker(world))
+    ended = run("prepare", path, "--as", maker(world))
     assert ended.code == 0, ended.err
     assert MAKER not in ended.out + ended.err
     sidecar = server_sidecar(load_schema(path))
@@ -157,26 +152,26 @@ def answers(path: Path) -> list[tuple[tuple[str, ...], list[dict[str, object]]]]
 
 
 def test_stored_rows_give_the_same_integers_under_the_same_keys(
-    run_cli: Run, world: Database, shop: Path, computed: list[str]
+    run: Run, world: Database, shop: Path, computed: list[str]
 ) -> None:
     before = answers(shop)
     assert not any("dpsql_prepared" in text for text in computed)
     computed.clear()
-    space = prepared(run_cli, world, shop)
+    space = prepared(run, world, shop)
     assert answers(shop) == before
     assert len(computed) == 2
     assert all(f'"{space}"."shop.items"' in text for text in computed)
     assert not any('"shop"."items"' in text or '"orders"' in text for text in computed)
-    explained = run_cli("explain", shop, COUNT)
+    explained = run("explain", shop, COUNT)
     assert "of what is prepared" in explained.out
-    checked = run_cli("check", shop)
+    checked = run("check", shop)
     assert f"prepared: shop.items, in the schema {space}" in checked.out
 
 
 def test_it_holds_each_row_with_a_unit_once_and_counts_of_them(
-    run_cli: Run, world: Database, shop: Path
+    run: Run, world: Database, shop: Path
 ) -> None:
-    space = prepared(run_cli, world, shop)
+    space = prepared(run, world, shop)
     (differing,) = world.owner.execute(
         f'SELECT count(*) FROM (SELECT id, "the order" AS "order", person FROM shop.items'
         ' JOIN orders ON "the order" = number WHERE person IS NOT NULL) AS a'
@@ -205,23 +200,23 @@ def test_it_holds_each_row_with_a_unit_once_and_counts_of_them(
 
 @pytest.mark.in_turn
 def test_a_table_that_is_joined_for_more_than_units_is_read_as_it_is(
-    run_cli: Run, world: Database, shop: Path
+    run: Run, world: Database, shop: Path
 ) -> None:
     """The order says whose the item is: a join would be saved by neither way."""
-    prepared(run_cli, world, shop)
-    explained = run_cli("explain", shop, BESIDE)
+    prepared(run, world, shop)
+    explained = run("explain", shop, BESIDE)
     assert "on the server" in explained.out
     assert "of what is prepared" not in explained.out
 
 
 def test_nobody_may_write_to_it_and_none_but_the_reader_may_read(
-    run_cli: Run, world: Database, shop: Path
+    run: Run, world: Database, shop: Path
 ) -> None:
     world.run(
         f"ALTER DEFAULT PRIVILEGES FOR ROLE maker_{world.role} GRANT ALL ON TABLES TO PUBLIC",
         f"ALTER DEFAULT PRIVILEGES FOR ROLE maker_{world.role} GRANT ALL ON SCHEMAS TO PUBLIC",
     )
-    space = prepared(run_cli, world, shop)
+    space = prepared(run, world, shop)
     rights = world.owner.execute(
         "SELECT DISTINCT grantee, privilege_type FROM information_schema.role_table_grants"
         " WHERE table_schema = %s",
@@ -282,9 +277,9 @@ ALTERED = {
 
 @pytest.mark.parametrize("how", in_turn(((how, (how,)) for how in ALTERED), share=11))
 def test_what_was_altered_is_not_read(
-    how: str, run_cli: Run, world: Database, shop: Path, computed: list[str]
+    how: str, run: Run, world: Database, shop: Path, computed: list[str]
 ) -> None:
-    space = prepared(run_cli, world, shop)
+    space = prepared(run, world, shop)
     of_rows = answers(shop)
     world.run(*(each.format(space=space, role=world.role) for each in ALTERED[how]))
     computed.clear()
@@ -295,30 +290,30 @@ def test_what_was_altered_is_not_read(
 
 @pytest.mark.in_turn
 def test_another_version_reads_none(
-    run_cli: Run, world: Database, shop: Path, computed: list[str]
+    run: Run, world: Database, shop: Path, computed: list[str]
 ) -> None:
-    prepared(run_cli, world, shop)
+    prepared(run, world, shop)
     shop.write_text(shop.read_text().replace("version: 1", "version: 2"))
     answers(shop)
     assert not any("dpsql_prepared" in text for text in computed)
 
 
 @pytest.mark.in_turn
-def test_it_is_noticed_and_noted_by_check(run_cli: Run, world: Database, shop: Path) -> None:
-    space, schema = prepared(run_cli, world, shop), load_schema(shop)
+def test_it_is_noticed_and_noted_by_check(run: Run, world: Database, shop: Path) -> None:
+    space, schema = prepared(run, world, shop), load_schema(shop)
     sidecar_path(schema).unlink()
     assert noted_sidecar(schema) is None
-    assert "prepared: shop.items" in run_cli("check", shop).out
+    assert "prepared: shop.items" in run("check", shop).out
     assert noted_sidecar(schema) is not None
     world.run(f"DROP SCHEMA {space} CASCADE")
-    assert "prepared: none" in run_cli("check", shop).out
+    assert "prepared: none" in run("check", shop).out
     assert noted_sidecar(schema) is None
-    assert "prepared" not in run_cli("check", shop).out
+    assert "prepared" not in run("check", shop).out
 
 
 @pytest.mark.in_turn
 def test_a_running_server_reads_what_was_prepared_since(
-    run_cli: Run, world: Database, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, world: Database, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that were changed under the version tell where they are read: 150 count, or none.
 
@@ -335,7 +330,7 @@ def test_a_running_server_reads_what_was_prepared_since(
     ):
         explained = str(client.execute(f"EXPLAIN PRIVACY {count}").fetchall())
         assert "of what is prepared" not in explained
-        prepared(run_cli, world, shop)
+        prepared(run, world, shop)
         world.run(turned)
         try:
             explained = str(client.execute(f"EXPLAIN PRIVACY {count}").fetchall())
@@ -348,13 +343,13 @@ def test_a_running_server_reads_what_was_prepared_since(
 
 @pytest.mark.in_turn
 def test_readers_have_the_tables_of_before_until_they_end(
-    run_cli: Run, world: Database, shop: Path
+    run: Run, world: Database, shop: Path
 ) -> None:
-    space = prepared(run_cli, world, shop)
+    space = prepared(run, world, shop)
     with psycopg.connect(world.url) as reader:
         reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         rows = reader.execute(f'SELECT count(*) FROM "{space}"."shop.items"'.encode()).fetchall()
-        again = threading.Thread(target=prepared, args=(run_cli, world, shop))
+        again = threading.Thread(target=prepared, args=(run, world, shop))
         again.start()
         deadline = time.monotonic() + 30
         while not _waits(world) and time.monotonic() < deadline:
@@ -365,7 +360,7 @@ def test_readers_have_the_tables_of_before_until_they_end(
         reader.rollback()
         again.join(timeout=30)
         assert not again.is_alive()
-    assert "prepared: shop.items" in run_cli("check", shop).out
+    assert "prepared: shop.items" in run("check", shop).out
 
 
 def _waits(world: Database) -> bool:
@@ -373,37 +368,37 @@ def _waits(world: Database) -> bool:
     return rows is not None and rows[0] > 0
 
 
-def test_who_may_not_prepare_is_told_what_to_do(run_cli: Run, world: Database, shop: Path) -> None:
-    refused = run_cli("prepare", shop)
+def test_who_may_not_prepare_is_told_what_to_do(run: Run, world: Database, shop: Path) -> None:
+    refused = run("prepare", shop)
     assert "may not write" in refused.err
     assert "--as" in refused.err
-    by_reader = run_cli("prepare", shop, "--as", world.url)
+    by_reader = run("prepare", shop, "--as", world.url)
     assert "may not create a schema" in by_reader.err
-    space = prepared(run_cli, world, shop)
-    elsewhere = run_cli(
+    space = prepared(run, world, shop)
+    elsewhere = run(
         "prepare", shop, "--as", maker(world).replace(urlsplit(world.url).path, "/postgres")
     )
     assert "may not read" in elsewhere.err
     world.run(f"DROP SCHEMA {space} CASCADE", f"CREATE SCHEMA {space}")
-    taken = run_cli("prepare", shop, "--as", maker(world))
+    taken = run("prepare", shop, "--as", maker(world))
     assert "didn't write it" in taken.err
     world.run(f"DROP SCHEMA {space}")
-    unknown = run_cli("prepare", shop, "--as", f"mysql://joe:{MAKER}@h/d")
+    unknown = run("prepare", shop, "--as", f"mysql://joe:{MAKER}@h/d")
     assert "postgresql://OWNER@HOST/DATABASE" in unknown.err
     without_hops, _, _ = shop.read_text().partition("  shop.items:")
     shop.write_text(without_hops)
-    none = run_cli("prepare", shop, "--as", maker(world))
+    none = run("prepare", shop, "--as", maker(world))
     assert "no table can be prepared" in none.err
     for ended in (refused, by_reader, elsewhere, taken, unknown, none):
         assert ended.code == 1
         assert not any(secret in ended.out + ended.err for secret in (MAKER, PASSWORD, "canary"))
 
 
-def test_files_have_no_owner_on_a_server(run_cli: Run, tmp_path: Path, fixtures: Path) -> None:
+def test_files_have_no_owner_on_a_server(run: Run, tmp_path: Path, fixtures: Path) -> None:
     text = (fixtures / "tpch" / "schema.yaml").read_text(encoding="utf-8")
     path = tmp_path / "schema.yaml"
     path.write_text(text)
     (tmp_path / "data").mkdir()
-    ended = run_cli("prepare", path, "--as", "postgresql://joe:canary-word@localhost/d")
+    ended = run("prepare", path, "--as", "postgresql://joe:canary-word@localhost/d")
     assert ended.code == 1
     assert "canary" not in ended.out + ended.err

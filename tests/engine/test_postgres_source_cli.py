@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import yaml
-from cli.cli_run import Run, runner
+from cli.cli_run import Run
 from engine.postgres_world import PASSWORD, Database, database
 from pgwire.shop import served
 
@@ -62,11 +62,6 @@ def world() -> Iterator[Database]:
         )
         created.grant()
         yield created
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    return runner(monkeypatch)
 
 
 @pytest.fixture

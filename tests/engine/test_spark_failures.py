@@ -29,7 +29,6 @@ from neighbor_search.share import in_turn
 
 import dpsql
 from dpsql.dbapi.connection import Connection
-from dpsql.engine.source import SparkSource
 from dpsql.engine.spark.session import SparkServerSession
 from dpsql.errors import ExecutionFailed, ExecutionStopped, SourceFault
 from dpsql.session.run.charge_and_run import charge_and_run
@@ -38,14 +37,6 @@ DECLARED = (
     "DROP TABLE {{orders}};CREATE TABLE {{orders}}"
     " (person INT, town {}, word STRING, paid DECIMAL(12,2)) USING parquet"
 )
-
-
-@pytest.fixture
-def owner() -> Iterator[SparkServerSession]:
-    """A session of the owner's, who changes tables."""
-    session = SparkServerSession(SparkSource(url()))
-    yield session
-    session.close()
 
 
 @pytest.fixture

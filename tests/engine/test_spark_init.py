@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 import yaml
-from cli.cli_run import Run, runner
+from cli.cli_run import Run
 from emit.spark_server import url
 
-from dpsql.engine.source import SparkSource
 from dpsql.engine.spark.session import SparkServerSession
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    return runner(monkeypatch)
-
-
-@pytest.fixture
-def owner() -> Iterator[SparkServerSession]:
-    session = SparkServerSession(SparkSource(url()))
-    yield session
-    session.close()
 
 
 def test_a_catalog_is_drafted_and_checked_once_its_owner_has_decided(

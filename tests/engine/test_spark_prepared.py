@@ -11,14 +11,13 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cli.cli_run import Run, runner
+from cli.cli_run import Run
 from emit.spark_server import url
 from engine.spark_shop import before_it_computes, fails_alike
 from engine.test_spark_source import exact
 from neighbor_search.share import in_turn
 
 import dpsql
-from dpsql.engine.source import SparkSource
 from dpsql.engine.spark.session import SparkServerSession
 from dpsql.engine.spark.sidecar.record import read_record
 from dpsql.schema.load.load import load_schema
@@ -129,18 +128,6 @@ def _bytes(items: pa.Table) -> Iterator[tuple[int, bytes | None]]:
 
 
 @pytest.fixture
-def run_cli(monkeypatch: pytest.MonkeyPatch) -> Run:
-    return runner(monkeypatch)
-
-
-@pytest.fixture
-def owner() -> Iterator[SparkServerSession]:
-    session = SparkServerSession(SparkSource(url()))
-    yield session
-    session.close()
-
-
-@pytest.fixture
 def shop(
     folder: Path,
     tmp_path: Path,
@@ -179,9 +166,9 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-def prepared(run_cli: Run, path: Path) -> str:
+def prepared(run: Run, path: Path) -> str:
     """The name of the database that was made."""
-    ended = run_cli("prepare", path, "--as", url())
+    ended = run("prepare", path, "--as", url())
     assert ended.code == 0, ended.err
     sidecar = server_sidecar(load_schema(path))
     assert sidecar is not None
@@ -209,14 +196,14 @@ LIMITS: Final = {"narrow": NARROW, "wide": WIDE, "one": ONE}
 
 @pytest.mark.parametrize("limits", in_turn(((n, (limits,)) for n, limits in LIMITS.items()), 3))
 def test_stored_rows_give_the_same_integers_under_the_same_keys(
-    run_cli: Run, shop: Path, computed: list[str], limits: str
+    run: Run, shop: Path, computed: list[str], limits: str
 ) -> None:
     """Units whose limits bind are in the same groups: a hash of unit and group chooses them."""
     shop.write_text(shop.read_text().replace(WIDE, limits))
     before = answers(shop)
     assert not any(" prepared`" in text for text in computed)
     computed.clear()
-    prepared(run_cli, shop)
+    prepared(run, shop)
     computed.clear()
     assert answers(shop) == before
     of_stored = [text for text in computed if " prepared`" in text]
@@ -224,16 +211,16 @@ def test_stored_rows_give_the_same_integers_under_the_same_keys(
     assert not any("`orders`" in text for text in of_stored if "`people`" not in text)
 
 
-def test_explain_and_check_tell_of_it(run_cli: Run, shop: Path) -> None:
-    explained = run_cli("explain", shop, COUNT)
+def test_explain_and_check_tell_of_it(run: Run, shop: Path) -> None:
+    explained = run("explain", shop, COUNT)
     assert "of what is prepared" not in explained.out
-    space = prepared(run_cli, shop)
-    explained = run_cli("explain", shop, COUNT)
+    space = prepared(run, shop)
+    explained = run("explain", shop, COUNT)
     assert "of what is prepared" in explained.out
     schema = load_schema(shop)
     sidecar_path(schema).unlink()
     assert noted_sidecar(schema) is None
-    assert f"prepared: items, repairs, in the database {space}" in run_cli("check", shop).out
+    assert f"prepared: items, repairs, in the database {space}" in run("check", shop).out
     assert noted_sidecar(schema) is not None
 
 
@@ -246,10 +233,10 @@ def relation(owner: SparkServerSession, path: Path, table: str = "items") -> str
 
 
 def test_it_holds_the_rows_of_a_scan_with_counts_of_them(
-    run_cli: Run, shop: Path, owner: SparkServerSession, folder: Path
+    run: Run, shop: Path, owner: SparkServerSession, folder: Path
 ) -> None:
     """NULL and texts that are none are counted as one value."""
-    prepared(run_cli, shop)
+    prepared(run, shop)
     at = relation(owner, shop)
     rows = (
         f"SELECT i.*, o.person FROM parquet.`{folder}/items.parquet` AS i JOIN"
@@ -302,9 +289,9 @@ ALTERED: Final = {
 
 @pytest.mark.parametrize("how", in_turn(((how, (how,)) for how in ALTERED), share=5))
 def test_what_was_altered_is_not_read(
-    how: str, run_cli: Run, shop: Path, owner: SparkServerSession, computed: list[str]
+    how: str, run: Run, shop: Path, owner: SparkServerSession, computed: list[str]
 ) -> None:
-    space = prepared(run_cli, shop)
+    space = prepared(run, shop)
     of_rows = answers(shop, STATEMENTS[:1])
     assert any(" prepared`" in text for text in computed)
     at = relation(owner, shop)
@@ -316,14 +303,14 @@ def test_what_was_altered_is_not_read(
     assert not any(" prepared`" in text for text in computed)
     noted = noted_sidecar(load_schema(shop))
     assert noted is not None
-    assert "prepared: items" not in run_cli("check", shop).out
+    assert "prepared: items" not in run("check", shop).out
 
 
 @pytest.mark.in_turn
 def test_a_record_that_is_sealed_otherwise_is_not_read(
-    run_cli: Run, shop: Path, owner: SparkServerSession, computed: list[str]
+    run: Run, shop: Path, owner: SparkServerSession, computed: list[str]
 ) -> None:
-    space = prepared(run_cli, shop)
+    space = prepared(run, shop)
     of_rows = answers(shop, STATEMENTS[:1])
     text = dict(owner.pairs(f"SHOW TBLPROPERTIES {space}.made_of"))["dpsql.record.0"]
     # The first digit of the seal, as JSON has it after a bracket and a quote.
@@ -335,8 +322,8 @@ def test_a_record_that_is_sealed_otherwise_is_not_read(
     assert not any(" prepared`" in sql for sql in computed)
 
 
-def test_another_version_reads_none(run_cli: Run, shop: Path, computed: list[str]) -> None:
-    prepared(run_cli, shop)
+def test_another_version_reads_none(run: Run, shop: Path, computed: list[str]) -> None:
+    prepared(run, shop)
     of_rows = answers(shop, STATEMENTS[:1])
     # A new version of the same rows has another key, and no other integers.
     shop.write_text(shop.read_text().replace("version: 1", "version: 2"))
@@ -347,33 +334,33 @@ def test_another_version_reads_none(run_cli: Run, shop: Path, computed: list[str
 
 
 @pytest.mark.in_turn
-def test_it_is_found_dropped_by_check(run_cli: Run, shop: Path, owner: SparkServerSession) -> None:
-    space = prepared(run_cli, shop)
+def test_it_is_found_dropped_by_check(run: Run, shop: Path, owner: SparkServerSession) -> None:
+    space = prepared(run, shop)
     owner.run(f"DROP DATABASE {space} CASCADE")
-    assert "prepared: none" in run_cli("check", shop).out
+    assert "prepared: none" in run("check", shop).out
     assert noted_sidecar(load_schema(shop)) is None
 
 
 @pytest.mark.in_turn
 def test_preparing_again_leaves_one_set_of_tables(
-    run_cli: Run, shop: Path, owner: SparkServerSession
+    run: Run, shop: Path, owner: SparkServerSession
 ) -> None:
-    space = prepared(run_cli, shop)
+    space = prepared(run, shop)
     before = relation(owner, shop)
-    prepared(run_cli, shop)
+    prepared(run, shop)
     assert relation(owner, shop) != before
     tables = owner.pairs(f"SHOW TABLES IN {space}")
     assert len(tables) == 3
 
 
 def test_a_statement_that_reads_when_it_is_prepared_anew_fails_alike(
-    run_cli: Run,
+    run: Run,
     shop: Path,
     owner: SparkServerSession,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    prepared(run_cli, shop)
+    prepared(run, shop)
     at = relation(owner, shop)
     with dpsql.connect(shop) as connection:
         connection.execute("SELECT count(*) AS n FROM people")
@@ -384,14 +371,14 @@ def test_a_statement_that_reads_when_it_is_prepared_anew_fails_alike(
 
 
 def test_files_that_change_while_it_is_read(
-    run_cli: Run,
+    run: Run,
     shop: Path,
     owner: SparkServerSession,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Files that are written in place, with other times: nothing else would tell of them."""
-    prepared(run_cli, shop)
+    prepared(run, shop)
     name = relation(owner, shop)
     files = [
         Path(str(path).removeprefix("file:"))
@@ -408,18 +395,18 @@ def test_files_that_change_while_it_is_read(
 
 
 def test_who_can_not_prepare_is_told_what_to_do(
-    run_cli: Run, shop: Path, owner: SparkServerSession
+    run: Run, shop: Path, owner: SparkServerSession
 ) -> None:
-    refused = run_cli("prepare", shop)
+    refused = run("prepare", shop)
     assert "--as sc://HOST:PORT" in refused.err
-    unknown = run_cli("prepare", shop, "--as", "postgresql://joe:canary-word@h/d")
+    unknown = run("prepare", shop, "--as", "postgresql://joe:canary-word@h/d")
     assert "write --as sc://HOST:PORT" in unknown.err
     sidecar = server_sidecar(load_schema(shop))
     assert sidecar is not None
     space = sidecar.space
     owner.run(f"CREATE DATABASE {space}")
     owner.run(f"CREATE TABLE {space}.mine USING parquet AS SELECT 1 AS one")
-    taken = run_cli("prepare", shop, "--as", url())
+    taken = run("prepare", shop, "--as", url())
     assert "didn't write them" in taken.err
     assert owner.rows(f"SELECT * FROM {space}.mine").num_rows == 1
     for ended in (refused, unknown, taken):
@@ -428,7 +415,7 @@ def test_who_can_not_prepare_is_told_what_to_do(
 
 
 def test_a_table_whose_rows_lead_to_several_is_not_prepared(
-    run_cli: Run, shop: Path, folder: Path, tmp_path: Path
+    run: Run, shop: Path, folder: Path, tmp_path: Path
 ) -> None:
     """Two orders of one number would make two of each of its items."""
     for file in folder.glob("*.parquet"):
@@ -439,7 +426,7 @@ def test_a_table_whose_rows_lead_to_several_is_not_prepared(
         f" WHERE number = 5) TO '{tmp_path}/orders.parquet'"
     )
     shop.write_text(shop.read_text().replace(str(folder), str(tmp_path)))
-    refused = run_cli("prepare", shop, "--as", url())
+    refused = run("prepare", shop, "--as", url())
     assert refused.code == 1
     assert "items can't be prepared: its rows would not be there once each" in refused.err
     assert noted_sidecar(load_schema(shop)) is None

@@ -34,7 +34,7 @@ from dpsql.schema.verify import verify_keys
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import existing_ledger, ledger_location
 from dpsql.session.limited_rows import limited_rows
-from dpsql.session.preparing.server_sidecar import note_sidecar, server_sidecar, space_name
+from dpsql.session.preparing.server_sidecar import note_usable, server_sidecar, space_name
 from dpsql.session.sidecar import old_files, open_source, remove_left, sidecar_path
 from dpsql.session.unit_rows import without_unit
 
@@ -82,8 +82,8 @@ def _on_server(schema: Schema, sidecar: ServerSidecar, engine: Engine) -> None:
     """Print what of `sidecar` can be read, and note it beside the ledger."""
     if not isinstance(engine, PreparedOnServer) or not sidecar.tables:
         return
-    ready, was_noted = engine.prepared_tables(sidecar), sidecar_path(schema).exists()
-    note_sidecar(schema, sidecar, ready)
+    was_noted = sidecar_path(schema).exists()
+    ready = note_usable(schema, sidecar, engine)
     if ready:
         click.echo(f"prepared: {', '.join(sorted(ready))}, in {space_name(schema)}")
     elif was_noted:

@@ -105,10 +105,7 @@ class SparkServerSession:
             if not at.is_path:
                 # The session may know its files of long ago.
                 session.catalog.refreshTable(at.name)
-            # Without it, a job would read the files' ends once more.
-            schema = self._schemas.pop(at, None)
-            known = None if schema is None else session.read.schema(schema).parquet(at.name)
-            frame = _frame(session, at) if known is None else known
+            frame = _frame(session, at, self._schemas.pop(at, None))
             frame.selectExpr(*items).createOrReplaceTempView(quoted)
 
         self._do(create)
@@ -256,8 +253,12 @@ class SparkServerSession:
             raise ExecutionCancelled
 
 
-def _frame(session: SparkSession, at: Relation) -> DataFrame:
-    return session.read.parquet(at.name) if at.is_path else session.table(at.name)
+def _frame(session: SparkSession, at: Relation, schema: StructType | None = None) -> DataFrame:
+    """A table; of files without a `schema`, a job reads the ends to find it."""
+    if not at.is_path:
+        return session.table(at.name)
+    reader = session.read if schema is None else session.read.schema(schema)
+    return reader.parquet(at.name)
 
 
 def _one_row(schema: pa.Schema) -> pa.Table:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from dpsql.engine.digest import digest_of, encoded
+from dpsql.engine.engine import PreparedOnServer
 from dpsql.engine.postgres.connection import LONGEST_NAME
 from dpsql.engine.postgres.pushed_columns import storage_type
 from dpsql.engine.sidecar.named_record import NamedRecord
@@ -157,13 +158,17 @@ def noted_sidecar(schema: Schema) -> ServerSidecar | None:
     return ServerSidecar(sidecar.space, sidecar.stamp, tables) if tables else None
 
 
-def note_sidecar(schema: Schema, sidecar: ServerSidecar, tables: frozenset[str]) -> None:
-    """Note beside the ledger that `tables` of `sidecar` are there; none: remove the note."""
-    path = sidecar_path(schema)
-    if tables:
-        NamedRecord(sidecar.stamp, tables).save(path, "a note of what was prepared")
+def note_usable(schema: Schema, sidecar: ServerSidecar, engine: PreparedOnServer) -> frozenset[str]:
+    """The tables of `sidecar` that `engine` can read; they are noted beside the ledger.
+
+    If there are none, a note of before is removed.
+    """
+    path, usable = sidecar_path(schema), engine.prepared_tables(sidecar)
+    if usable:
+        NamedRecord(sidecar.stamp, usable).save(path, "a note of what was prepared")
     elif NamedRecord.load(path) is not None:
         path.unlink()
+    return usable
 
 
 def _stamp(schema: Schema, source: PostgresSource | SparkSource, storage: Storage) -> str:

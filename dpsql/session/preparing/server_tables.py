@@ -29,7 +29,7 @@ from dpsql.schema.verify import enforced_keys
 from dpsql.session.preparing.server_sidecar import (
     POSTGRES,
     counted_columns,
-    note_sidecar,
+    note_usable,
     preparable_tables,
     server_sidecar,
 )
@@ -63,9 +63,7 @@ def prepare_server(
         ]
         write_tables(transaction, sidecar, stored, engine.role(), step)
     names = frozenset(rows.table.name for rows in stored)
-    usable = engine.prepared_tables(sidecar)
-    note_sidecar(schema, sidecar, usable)
-    if lacking := names - usable:
+    if lacking := names - note_usable(schema, sidecar, engine):
         raise SourceFault(
             f"the role of source: doesn't see what was prepared of {', '.join(sorted(lacking))}",
             hint="name the same database by --as as source: does; of a standby, wait and run"

@@ -18,7 +18,7 @@ from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.verify import enforced_keys
 from dpsql.session.preparing.server_sidecar import (
     SPARK,
-    note_sidecar,
+    note_usable,
     preparable_tables,
     server_sidecar,
 )
@@ -45,9 +45,7 @@ def prepare_spark(
         ]
         write_tables(session, sidecar, tables, step)
     names = frozenset(stored.table.name for stored in tables)
-    usable = engine.prepared_tables(sidecar)
-    note_sidecar(schema, sidecar, usable)
-    if lacking := names - usable:
+    if lacking := names - note_usable(schema, sidecar, engine):
         raise SourceFault(
             f"the source doesn't see what was prepared of {', '.join(sorted(lacking))}",
             hint="name the same cluster by --as as source: does, where nobody else prepares now",

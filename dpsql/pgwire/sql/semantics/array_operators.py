@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from sqlglot import exp, parse_one
 
@@ -11,13 +10,8 @@ from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.codec.array import items
 from dpsql.pgwire.codec.parameter import Bound, Listed
+from dpsql.pgwire.sql.types.return_types import PART_BY_PATTERN
 from dpsql.plan.expression import Literal
-
-PART_BY_PATTERN: Final = "part_by_pattern"
-"""The part of a text that a pattern matches, or its group, until patterns are rewritten.
-
-No statement on the wire can call it: a function of that name isn't on the allow-list.
-"""
 
 
 def check_subscripts(tree: exp.Expr) -> None:

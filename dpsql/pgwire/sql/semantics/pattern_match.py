@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
-from dpsql.pgwire.sql.semantics.array_operators import PART_BY_PATTERN
+from dpsql.pgwire.sql.types.return_types import PART_BY_PATTERN
 
 Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 
@@ -65,8 +65,8 @@ def pattern_edits(tree: exp.Expr) -> list[Edit]:
 def _part_operands(node: exp.Expr) -> tuple[exp.Expr, bool] | None:
     """The pattern of a call whose value is a part of a text, and whether its group is that part."""
     match node:
-        case exp.Substring() if _is_pattern(node.args.get("start")):
-            return node.args["start"], True
+        case exp.Substring(args={"start": exp.Literal(is_string=True) as pattern}):
+            return pattern, True
         case exp.Anonymous(expressions=[_, pattern]) if node.name == PART_BY_PATTERN:
             return pattern, True
         case exp.RegexpSubstr():
@@ -75,15 +75,11 @@ def _part_operands(node: exp.Expr) -> tuple[exp.Expr, bool] | None:
             return None
 
 
-def _is_pattern(node: exp.Expr | None) -> bool:
-    return isinstance(node, exp.Literal) and node.is_string
-
-
 def _part(node: exp.Expr, pattern: exp.Expr, *, of_group: bool) -> exp.Expr:
     """NULL where nothing matches, else the part that the group matches, or all of the pattern."""
     groups = _GROUP.findall(_ESCAPED_OR_CLASS.sub("x", pattern.name))
     further = any(node.args.get(name) for name in ("length", "position"))
-    if not _is_pattern(pattern) or further or len(groups) > 1:
+    if not pattern.is_string or further or len(groups) > 1:
         raise Refused(
             "a part of a text is found by a constant pattern with one group at most here",
             at=span(node),

@@ -63,7 +63,7 @@ def _converted(node: exp.Expr, moment: exp.Expr, zone: exp.Expr | None, typing: 
 
 
 def _zone(node: exp.Expr, zone: exp.Expr | None) -> str:
-    name = zone.this if isinstance(zone, exp.Literal) and zone.is_string else None
+    name = zone.name if zone is not None and zone.is_string else None
     known = None if name is None else zone_named(name)
     if known is None:
         raise Refused(
@@ -126,7 +126,7 @@ def _is_zoned(node: exp.Expr, typing: Typing) -> bool:
     if not isinstance(node, exp.Predicate):
         return False
     operands = _operands(node)
-    has_text = any(map(_is_text, operands))
+    has_text = any(operand.is_string for operand in operands)
     return has_text and Kind.TIMESTAMPTZ in {typing.of(operand) for operand in operands}
 
 
@@ -135,11 +135,7 @@ def _operands(node: exp.Expr) -> list[exp.Expr]:
     return [part for part in (*parts, *node.expressions) if isinstance(part, exp.Expr)]
 
 
-def _is_text(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Literal) and node.is_string
-
-
 def _constants(node: exp.Expr) -> list[Edit]:
     """A text constant beside a timestamp with time zone is one, and may name its zone."""
-    texts = filter(_is_text, _operands(node))
+    texts = (operand for operand in _operands(node) if operand.is_string)
     return [(text, partial(exp.cast, text.copy(), "TIMESTAMPTZ")) for text in texts]

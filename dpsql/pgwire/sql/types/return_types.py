@@ -118,12 +118,18 @@ FIXED: Final[tuple[tuple[Kind, tuple[type[exp.Expr], ...]], ...]] = (
     (Kind.INTERVAL, (exp.Interval,)),
     (Kind.UNKNOWN, (exp.Null,)),
 )
+PART_BY_PATTERN: Final = "part_by_pattern"
+"""The part of a text that a pattern matches, or its group, until patterns are rewritten.
+
+A statement that has the name itself is read as `(regexp_match(x, pattern))[1]` is.
+"""
+
 NAMED: Final = {
     "to_char": Kind.TEXT,
     "btrim": Kind.TEXT,
     "substr": Kind.TEXT,
     "repeat": Kind.TEXT,
-    "part_by_pattern": Kind.TEXT,
+    PART_BY_PATTERN: Kind.TEXT,
     "cardinality": Kind.INT4,
     "array_upper": Kind.INT4,
     "num_nulls": Kind.INT4,
