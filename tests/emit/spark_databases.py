@@ -15,17 +15,35 @@ from emit import spark_server
 from neighbor_search.public_rows import public_connection
 from neighbor_search.search import Pair, search
 from notes.compiler import asked, schema_of, whole
+from sqlglot import exp, parse_one
 
 from dpsql.audit.databases.database_batch import Histogram
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
+from dpsql.plan.bounded_release.column_names import UNIT
 from dpsql.plan.bounded_release.server_query import ServerStatement
 from dpsql.schema.model import Hop, Table
 from dpsql.session.compile.compiled import CompiledStatement, compile_bound
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import SynopsisRequest, binder_of
+
+
+def fast_sums(statement: ServerStatement) -> tuple[int, int]:
+    """How many sums are in BIGINT, which have no value of too many rows; and of these, how many
+    stand where rows of several units are summed.
+    """
+    found = [
+        node.find_ancestor(exp.Select)
+        for node in parse_one(statement.sql, dialect="spark").find_all(exp.Anonymous)
+        if node.name.upper() == "TRY_SUM"
+    ]
+    groups = [None if select is None else select.args.get("group") for select in found]
+    by_unit = sum(
+        group is not None and UNIT in {key.name for key in group.expressions} for group in groups
+    )
+    return len(found), len(found) - by_unit
 
 
 class NoKeys(WorldFacts):

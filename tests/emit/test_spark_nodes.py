@@ -13,6 +13,7 @@ from emit import spark_server
 from sqlglot import exp
 
 from dpsql.emit.dialect import nodes
+from dpsql.emit.dialect.spark import unit_sum
 from dpsql.emit.dialect.spark.interval import in_64_bits, interval
 from dpsql.emit.dialect.spark.render import rendered
 from dpsql.emit.dialect.unit_total import UNIT_TOTAL
@@ -54,7 +55,7 @@ def values(
     table = pa.table({"n": pa.array(range(len(rows))), "c1": pa.array(rows, kind)})
     spark_server.view("nodes", "t", table)
     items = [with_alias(node, "v")]
-    is_sum = node.find(nodes.WideSum) is not None
+    is_sum = node.find(nodes.WideSum, nodes.UnitSum, nodes.UnitValueCount) is not None
     select = exp.select(*items, *([] if is_sum else [column_ref("n")]))
     found = spark_server.run(
         rendered(select.from_(exp.Table(this=schema_name("t")))), "nodes", salt
@@ -78,6 +79,50 @@ def test_sums_are_wide() -> None:
     assert values(nodes.wide_sum(squares), pa.int64(), [HUGE] * 4) == [4 * HUGE**2]
     most = Number("999.99")
     assert values(nodes.wide_sum(X.copy()), pa.decimal128(5, 2), [most, most]) == [2 * most]
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind"),
+    [
+        (["7.25", "-999999.99", None, "999999.99", "0.01"], Decimal(15, 2)),
+        (["0.5", "-0.5", None, "-0.5"], Decimal(2, 1)),
+        ([2**30, None, -(2**30), 2**30 - 1], None),
+        (["123456789012345678901.5"] * 3, Decimal(22, 1)),
+    ],
+)
+def test_sums_of_a_unit_are_exact(rows: list[str | int | None], kind: Decimal | None) -> None:
+    numbers = [None if row is None else Number(row) for row in rows]
+    present = [number for number in numbers if number is not None]
+    scale = 0 if kind is None else kind.scale
+    magnitude = max(int(abs(number) * 10**scale) for number in present)
+    arrow = pa.int64() if kind is None else pa.decimal128(kind.precision, kind.scale)
+    columns = rows if kind is None else numbers
+    assert values(nodes.unit_sum(X.copy(), kind, magnitude), arrow, columns) == [sum(present)]
+    count = nodes.unit_value_count(X.copy(), kind, magnitude)
+    assert values(count, arrow, columns) == [len(present)]
+    assert values(nodes.unit_sum(X.copy(), kind, magnitude), arrow, [None]) == [None]
+
+
+def test_of_more_rows_than_64_bits_surely_hold_none_has_a_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(unit_sum, "_MANY_ROWS", 1)
+    monkeypatch.setattr(unit_sum, "_FAST_DIGITS", 19)
+    signs = [HUGE - 1, 1 - HUGE, HUGE - 1, 1 - HUGE]  # whose sum is 0 in any order
+    for rows, total, count in [
+        (signs[:2], 0, 2),
+        (signs, None, None),
+        (signs[::2] * 2, None, None),
+    ]:
+        assert values(nodes.unit_sum(X.copy(), None, HUGE - 1), pa.int64(), rows) == [total]
+        counted = nodes.unit_value_count(X.copy(), None, HUGE - 1)
+        assert values(counted, pa.int64(), rows) == [count]
+
+
+def test_large_terms_of_a_unit_are_summed_as_decimals() -> None:
+    terms = [(None, 2**40), (Decimal(18, 6), 10**10)]
+    texts = [rendered(exp.select(nodes.unit_sum(X.copy(), *term))).sql for term in terms]
+    assert [text.count("TRY_SUM") for text in texts] == [0, 0]
 
 
 def test_the_total_of_a_unit_is_of_all_its_groups_and_stands_where_it_is_above_the_limit() -> None:

@@ -14,7 +14,7 @@ from functools import cache
 import pyarrow as pa
 import pytest
 from emit import spark_server
-from emit.spark_databases import cells, kept, prepared
+from emit.spark_databases import cells, fast_sums, kept, prepared
 from emit.spark_sidecar import (
     StoredNeighbors,
     of_one_time,
@@ -73,6 +73,19 @@ def test_most_statements_are_computed_over_stored_rows() -> None:
         splits += any(query.strategy == SplitByContribution.__name__ for query in over)
     assert there >= 40
     assert splits >= 5
+
+
+def test_sums_that_can_be_without_a_value_are_of_one_unit() -> None:
+    queries = [
+        query
+        for claim in candidates()
+        for release in releases(claim, AS_DECLARED)
+        for query in (*over_sidecar(release, claim.schema), pushed(release))
+        if query is not None
+    ]
+    counted = [fast_sums(query.totals) for query in queries]
+    assert sum(number for number, _ in counted) >= 40
+    assert not sum(of_several for _, of_several in counted)
 
 
 def _answered(

@@ -9,6 +9,7 @@ known to be one, and how large it may be.
 emission          | DuckDB               | PostgreSQL
 scalar(a + b)     | TRY(a + b)           | exact in numeric, NULL if too large
 wide_sum(x)       | SUM(x), in 128 bits  | SUM(x::numeric)
+unit_sum(x)       | the same             | the same
 quotient(a, b)    | a // b               | DIV(a, b)
 keyed_hash(u, g)  | HASH(u, g, $1)       | hash_record_extended, item by item
 """
@@ -80,6 +81,14 @@ class WithUnitTotal(Neutral, exp.Query):
 
 class WideSum(Neutral):
     """The sum of a `term`, of integers or decimals, exact in any order."""
+
+
+class UnitSum(Neutral):
+    """The sum of a `term` over one unit's rows: each is of `magnitude` last digits at most."""
+
+
+class UnitValueCount(Neutral):
+    """How many `values` of one unit's rows such a sum is of."""
 
 
 class Quotient(Neutral):
@@ -185,6 +194,23 @@ def with_unit_total(
 def wide_sum(term: exp.Expr) -> exp.Expr:
     """A sum of integers or decimals: exact in any order."""
     return WideSum(term=term)
+
+
+def unit_sum(term: exp.Expr, kind: Decimal | None, magnitude: int) -> exp.Expr:
+    """A sum over rows of one unit in one group, of integers or of decimals of `kind`.
+
+    Each term is of `magnitude` last digits at most. Of billions of rows an engine may take none to
+    have a value, if that depends on their number alone: another row's value moves nothing then.
+    """
+    return UnitSum(term=term, kind=kind, magnitude=magnitude)
+
+
+def unit_value_count(values: exp.Expr, kind: Decimal | None, magnitude: int) -> exp.Expr:
+    """How many values `unit_sum` sums of such terms: as many as are summed, or both are NULL.
+
+    A sum is centred by it: one without the other would be of values far beyond their bounds.
+    """
+    return UnitValueCount(values=values, kind=kind, magnitude=magnitude)
 
 
 def quotient(dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:

@@ -12,7 +12,13 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.emit.dialect.nodes import integer, wide
-from dpsql.emit.release.contribution import sum_of, to_steps
+from dpsql.emit.release.contribution import (
+    number_of,
+    sum_of,
+    sum_of_unit,
+    to_steps,
+    value_count_of_unit,
+)
 from dpsql.emit.release.contributions import emit_term
 from dpsql.emit.sql.identifier import column_ref
 from dpsql.plan.bounded_release.column_names import term_names, total_name, value_count_name
@@ -20,18 +26,21 @@ from dpsql.plan.bounded_release.statistic import Statistic, Sum
 
 
 def uncentered_sums(
-    statistic: Statistic, number: int, *, clamped: bool = True
+    statistic: Statistic, number: int, *, of_unit: bool = False, clamped: bool = True
 ) -> dict[str, exp.Expr]:
     """The sum s of a statistic's clamped terms; with a centre, as they are, and their number m.
 
-    Values that no clamp would change needn't be `clamped`.
+    They are those `of_unit`, of one unit in one group, or of all units. Values that no clamp would
+    change needn't be `clamped`.
     """
     uncentered, center = _uncentered(statistic)
     value, _ = term_names(number)
     term = emit_term(uncentered, number) if clamped else column_ref(value)
-    sums = {total_name(number): sum_of(term)}
+    total = sum_of_unit(uncentered, term) if of_unit else sum_of(term)
+    sums = {total_name(number): total}
     if center:
-        count = exp.Anonymous(this="count", expressions=[column_ref(value)])
+        values = column_ref(value)
+        count = value_count_of_unit(uncentered, values) if of_unit else number_of(values)
         sums[value_count_name(number)] = count
     return sums
 

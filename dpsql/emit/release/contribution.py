@@ -19,6 +19,8 @@ from dpsql.emit.dialect.nodes import (
     is_nan,
     scalar,
     sum_in_steps,
+    unit_sum,
+    unit_value_count,
     untyped_constant,
     wide_sum,
 )
@@ -145,6 +147,21 @@ def sum_of(term: exp.Expr) -> exp.Expr:
     return wide_sum(term)
 
 
+def sum_of_unit(statistic: Statistic, term: exp.Expr) -> exp.Expr:
+    """A sum of the statistic's clamped terms over one unit's rows in one group."""
+    return unit_sum(term, _decimal_of(statistic), statistic.magnitude)
+
+
+def value_count_of_unit(statistic: Statistic, values: exp.Expr) -> exp.Expr:
+    """How many values there are in such a sum, of the column `values`."""
+    return unit_value_count(values, _decimal_of(statistic), statistic.magnitude)
+
+
+def number_of(values: exp.Expr) -> exp.Expr:
+    """`COUNT(values)`: of those that aren't NULL."""
+    return exp.Anonymous(this="count", expressions=[values])
+
+
 def number_of_rows() -> exp.Expr:
     """`COUNT(*)`: those without a value, too."""
     return exp.Anonymous(this="count", expressions=[exp.Star()])
@@ -155,11 +172,16 @@ def to_steps(statistic: Statistic, column: exp.Expr, *, has_few_rows: bool = Fal
 
     Where it `has_few_rows`, to plan a second way takes longer than it saves.
     """
-    term = statistic.term
-    kind = term.value.decimal if isinstance(term, Sum) else None
+    kind = _decimal_of(statistic)
     if kind is not None:
         return sum_in_steps(column, kind, statistic.magnitude, has_few_rows=has_few_rows)
     return exp.Coalesce(this=column, expressions=[integer(0)])
+
+
+def _decimal_of(statistic: Statistic) -> Decimal | None:
+    """The type of a sum of decimals that are clamped as they are."""
+    term = statistic.term
+    return term.value.decimal if isinstance(term, Sum) else None
 
 
 def _filtered(argument: Expression, statistic: Statistic) -> exp.Expr:

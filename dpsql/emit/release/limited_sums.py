@@ -54,7 +54,7 @@ def unit_sums(contributions: Contributions) -> dict[str, exp.Expr]:
     sums: dict[str, exp.Expr] = {ROW_COUNT: number_of_rows()}
     for index, statistic in enumerate(contributions.statistics):
         if statistic.needs_sum:
-            sums |= uncentered_sums(statistic, index)
+            sums |= uncentered_sums(statistic, index, of_unit=True)
     return sums
 
 

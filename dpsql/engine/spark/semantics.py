@@ -28,7 +28,7 @@ SUPPORTED: Final = Supported(
             *("CONTAINS", "INSTR", "LEFT", "LENGTH", "STARTSWITH", "SUBSTRING"),
             *("TRY_VALIDATE_UTF8", "UNIX_DATE", "UNIX_MICROS"),
             *("YEAR", "QUARTER", "MONTH", "DAY", "WEEKDAY", "HOUR", "MINUTE", "TRUNC"),
-            *("BOOL_AND", "BOOL_OR", "COUNT", "MAX", "MIN", "SUM"),
+            *("BOOL_AND", "BOOL_OR", "COUNT", "MAX", "MIN", "SUM", "TRY_SUM"),
             *("DENSE_RANK", "ROW_NUMBER", "XXHASH64"),
             *("ARRAY", "ELEMENT_AT", "TRANSFORM"),
         }
@@ -203,6 +203,12 @@ SELECT COUNT(*) * 10 + MAX(j) FROM (SELECT 5 AS k, k AS j, COUNT(*) FROM s GROUP
 _DISTINCT: Final = """
 SELECT COUNT(DISTINCT k) * 100 + SUM(DISTINCT k) FROM VALUES (1), (1), (2), (NULL), (NULL) AS t(k)
 """
+_TOO_LARGE: Final = """
+SELECT COUNT(s) * 10 + COUNT(*) FROM (
+    SELECT k, TRY_SUM(v) AS s FROM VALUES (1, 9223372036854775807L), (1, 1L), (2, 5L) AS t(k, v)
+    GROUP BY k
+)
+"""
 _SETS: Final = """
 SELECT COUNT(*) FROM (
     (SELECT k FROM VALUES (1), (1), (NULL), (NULL) AS a(k) INTERSECT
@@ -238,6 +244,7 @@ OF_STATEMENTS: Final = (
     SparkClaim("no more rows of a unit are kept", _FIRST_TWO, "5"),
     SparkClaim("a running sum ends with its row", _RUNNING, "1,11,111,7"),
     SparkClaim("names are those of what is read", _NAMES, "23"),
+    SparkClaim("TRY_SUM is NULL where it overflows", _TOO_LARGE, "12"),
     SparkClaim("DISTINCT counts NULL nowhere", _DISTINCT, "203"),
     SparkClaim("sets have NULL once", _SETS, "4"),
     SparkClaim("FULL JOIN keeps both sides", _PARTNERS, "532"),

@@ -98,6 +98,10 @@ def _wide_sum(term: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="sum", expressions=[term])
 
 
+def _count(values: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="count", expressions=[values])
+
+
 def _quotient(dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
     return exp.IntDiv(this=dividend, expression=divisor)
 
@@ -117,6 +121,8 @@ _LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
     nodes.WithUnitTotal: joined_total,
     nodes.SumInSteps: sum_in_steps,
     nodes.WideSum: _wide_sum,
+    nodes.UnitSum: lambda term, **_: _wide_sum(term),
+    nodes.UnitValueCount: lambda values, **_: _count(values),
     nodes.Quotient: _quotient,
     nodes.Wide: _wide,
     nodes.Narrow: narrowest_cast,

@@ -247,6 +247,8 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
         column, kind, magnitude, has_few_rows=has_few_rows
     ),
     nodes.WideSum: _wide_sum,
+    nodes.UnitSum: lambda lowering, term, **_: _wide_sum(lowering, term),
+    nodes.UnitValueCount: lambda _, values, **__: guard.call("COUNT", values),
     nodes.Quotient: _quotient,
     nodes.Wide: lambda _, whole: guard.exact(whole),
     nodes.Narrow: _narrow,

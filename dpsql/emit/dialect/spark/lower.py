@@ -5,6 +5,7 @@
 | a + b, a * b, a % b         | of decimals of 38 digits: no product of counts overflows; in    |
 |                             | BIGINT, where it is known to hold them                          |
 | wide sum                    | SUM of terms so wide that the sum has 38 digits                 |
+| sum of a unit's rows        | TRY_SUM of BIGINT, NULL of more rows than it surely holds       |
 | keyed hash                  | xxhash64 of the salt's and the items' texts                     |
 | QUALIFY                     | a subquery with the rank as a column, and WHERE                 |
 | total of a unit             | a window: Spark would compute what a WITH has for each reader   |
@@ -29,6 +30,7 @@ from dpsql.emit.dialect.spark.aggregate import emit_aggregate
 from dpsql.emit.dialect.spark.expression import constant, emit_expression
 from dpsql.emit.dialect.spark.interval import in_64_bits, known
 from dpsql.emit.dialect.spark.steps import is_nan, steps, sum_in_steps
+from dpsql.emit.dialect.spark.unit_sum import unit_sum, unit_value_count
 from dpsql.emit.dialect.unit_total import windowed_total
 from dpsql.emit.sql.identifier import column_ref, schema_name, subquery
 from dpsql.engine.supported import prepared_name
@@ -266,6 +268,8 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
         column, kind, magnitude, has_few_rows=has_few_rows
     ),
     nodes.WideSum: _wide_sum,
+    nodes.UnitSum: lambda own, term, **parts: unit_sum(term, **parts) or _wide_sum(own, term),
+    nodes.UnitValueCount: lambda _, **parts: unit_value_count(**parts),
     nodes.Quotient: _quotient,
     nodes.Wide: lambda _, whole: guard.exact(whole),
     nodes.Narrow: _narrow,
