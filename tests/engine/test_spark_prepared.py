@@ -19,6 +19,7 @@ from neighbor_search.share import in_turn
 
 import dpsql
 from dpsql.engine.spark.session import SparkServerSession
+from dpsql.engine.spark.sidecar.reading import is_bucketed
 from dpsql.engine.spark.sidecar.record import read_record
 from dpsql.schema.load.load import load_schema
 from dpsql.session.preparing.server_sidecar import noted_sidecar, server_sidecar
@@ -304,6 +305,38 @@ def test_what_was_altered_is_not_read(
     noted = noted_sidecar(load_schema(shop))
     assert noted is not None
     assert "prepared: items" not in run("check", shop).out
+
+
+DESCRIBED: Final = [
+    ("c0", "bigint"),
+    ("unit", "bigint"),
+    ("", ""),
+    ("# Detailed Table Information", ""),
+    ("Type", "MANAGED"),
+    ("Provider", "parquet"),
+    ("Num Buckets", "4"),
+    ("Bucket Columns", "[`unit`]"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("c0", "int"),
+        ("Type", "EXTERNAL"),
+        ("Provider", "csv"),
+        ("Num Buckets", "2"),
+        ("Bucket Columns", "[`c0`]"),
+    ],
+)
+def test_it_is_in_buckets_as_the_catalog_tells(name: str, other: str) -> None:
+    """A unit whose rows lie in two buckets would be limited in each of them."""
+    columns = DESCRIBED[:2]
+    assert is_bucketed(DESCRIBED, columns, 4)
+    told = [(fact, other if fact == name else value) for fact, value in DESCRIBED]
+    assert not is_bucketed(told, columns, 4)
+    without = [(fact, value) for fact, value in DESCRIBED if fact != name]
+    assert not is_bucketed(without, columns, 4)
 
 
 @pytest.mark.in_turn

@@ -270,6 +270,15 @@ SPARK_MUTANTS = (
         _RAISES_NOT,
     ),
     Mutant(
+        "buckets of another number are read as those of one unit each",
+        "engine/spark/sidecar/reading.py",
+        'and fact(facts, "Num Buckets") == str(buckets)',
+        "",
+        _PREPARED,
+        "buckets_as_the_catalog",
+        "AssertionError",
+    ),
+    Mutant(
         "texts that are shown as one group are counted as several",
         "engine/spark/sidecar/writing.py",
         'return f"TRY_VALIDATE_UTF8({column})" if kinds[name] == "VARCHAR" else column',

@@ -74,16 +74,14 @@ def _defined(
     session.define(view, at, stored_view_items(table, entry))
     columns = [(c.stored_as, spark_type(c.kind)) for c in stored_columns(table, entry)]
     # The view is of the table as it was a moment ago: its files tell whether that was this one.
-    is_as_written = _is_bucketed(session.described(at.name), columns, recorded.buckets)
+    is_as_written = is_bucketed(session.described(at.name), columns, recorded.buckets)
     files = files_digest(session, view)
     if not is_as_written or files != recorded.files:
         raise _replaced(sidecar)
     return files
 
 
-def _is_bucketed(
-    facts: list[tuple[str, str]], columns: list[tuple[str, str]], buckets: int
-) -> bool:
+def is_bucketed(facts: list[tuple[str, str]], columns: list[tuple[str, str]], buckets: int) -> bool:
     """Whether it is a table of these columns and so many buckets, and no view of one."""
     return (
         facts[: len(columns) + 1] == [*columns, _NO_COLUMN]
