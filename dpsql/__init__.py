@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dpsql.dbapi.connect import connect
     from dpsql.dbapi.connection import Connection
     from dpsql.dbapi.cursor import Cursor
+    from dpsql.privacy.mechanisms.local_noise import add_local_noise
 
 __all__ = [
     "BINARY",
@@ -68,6 +69,7 @@ __all__ = [
     "Timestamp",
     "TimestampFromTicks",
     "Warning",
+    "add_local_noise",
     "apilevel",
     "connect",
     "paramstyle",
@@ -80,6 +82,7 @@ threadsafety: Final = 2  # threads may share connections; statements of one run 
 
 # What opens engines is imported when it is first asked for: `dpsql --help` is to answer at once.
 _LATER: Final = {
+    "add_local_noise": "dpsql.privacy.mechanisms.local_noise",
     "connect": "dpsql.dbapi.connect",
     "Connection": "dpsql.dbapi.connection",
     "Cursor": "dpsql.dbapi.cursor",

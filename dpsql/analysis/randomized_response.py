@@ -1,5 +1,7 @@
 """Columns of randomised answers: which a plan reads, and the conditions on them, lifted out of it.
 
+An answer is one of several, or a number that noise was added to.
+
 A condition below an aggregate selects rows by their randomised answers. It is lifted into the
 aggregates, whose estimators correct for the randomisation. Any other expression that reads such a
 column would pass the randomised answer off as the true one, and is refused.
@@ -18,6 +20,7 @@ from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Filter, Join, Output, Plan, Project, Scan
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns, operators
+from dpsql.privacy.mechanisms.local_noise import LocalNoise
 from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.sql_type import Boolean
@@ -32,7 +35,15 @@ class Response:
     mechanism: RandomizedResponse
 
 
-Responses = Mapping[Column, Response]
+@dataclass(frozen=True, slots=True)
+class NoisyNumber:
+    """The column `name` of a table: numbers with `noise` that was added before they came."""
+
+    name: str
+    noise: LocalNoise
+
+
+Responses = Mapping[Column, Response | NoisyNumber]
 """The columns of a plan that hold randomised answers."""
 
 
@@ -124,9 +135,15 @@ def _projected(
     )
 
 
-def _response_columns(scan: Scan) -> dict[Column, Response]:
-    declared = {c: scan.table.columns[c.name] for c in scan.columns}
-    return {c: _response(d, d.response) for c, d in declared.items() if d.response is not None}
+def _response_columns(scan: Scan) -> dict[Column, Response | NoisyNumber]:
+    responses: dict[Column, Response | NoisyNumber] = {}
+    for column in scan.columns:
+        declared = scan.table.columns[column.name]
+        if declared.local_noise is not None:
+            responses[column] = NoisyNumber(declared.name, declared.local_noise)
+        elif declared.response is not None:
+            responses[column] = _response(declared, declared.response)
+    return responses
 
 
 def _response(declared: Declared, epsilon: Fraction) -> Response:

@@ -7,6 +7,8 @@
 | public_bounds            | bounds of columns of public tables, by what their rows have        |
 | randomized_response      | sums over randomised answers become estimates over true ones       |
 | randomized_response_keys | groups by randomised answers                                       |
+| local_noise              | sums over numbers that noise was added to                          |
+| linear_estimator         | formulas of counts and sums, and what was hidden in them           |
 | cell_selection           | quantiles, extremes and modes as choices among cells               |
 | key_domain               | enumerated cells of the group keys                                 |
 | group_choice             | how the groups that a unit counts in are chosen                    |

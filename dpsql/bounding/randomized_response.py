@@ -19,12 +19,15 @@ from math import lcm
 
 from dpsql.analysis.domains.known_values import constant
 from dpsql.analysis.randomized_response import (
+    NoisyNumber,
     Response,
     Responses,
     extract_conditions,
     no_estimator_error,
     no_ratio_error,
 )
+from dpsql.bounding.linear_estimator import linear, public_count, row_count, scaled
+from dpsql.bounding.local_noise import noisy_number_estimator
 from dpsql.bounding.randomized_response_keys import AnswerKey, answer_key, group_estimator
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OutputKind
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, ResponseVariance
@@ -42,7 +45,7 @@ from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import columns, expressions
 from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
-from dpsql.schema.sql_type import BIGINT, Double
+from dpsql.schema.sql_type import BIGINT
 
 EstimateOf = Callable[[AggregateCall], Estimator]
 Largest = Callable[[AggregateCall], tuple[Fraction, int]]
@@ -114,9 +117,13 @@ def response_estimator(
     if len(read) > 1:
         raise no_estimator_error("two columns of randomised answers together", call.at)
     (column,) = read
+    answer = responses[column]
     if call.distinct or call.output_kind not in _SHOWN:
         raise no_estimator_error(f"{call.function.value}() of randomised answers", call.at)
-    condition = _answer_condition(call, column, responses[column])
+    if isinstance(answer, NoisyNumber):
+        _, together = largest(row_count(call, None))
+        return noisy_number_estimator(call, column, answer, estimate, together)
+    condition = _answer_condition(call, column, answer)
     of_answers = [argument for argument in call.arguments if column in columns(argument)]
     match call.function:
         case AggregateFunction.COUNT if not of_answers or of_answers == [column]:
@@ -197,10 +204,11 @@ def _of_values(
     rows = estimate(replace(counted, filter=condition.rest))
     if len(condition.listed) < len(condition.response.values):
         raise no_ratio_error(call, "avg() of rows by what was said", "count(*)")
-    if not isinstance(rows, LinearEstimator) or rows.summands or total.response_variance is None:
+    count = public_count(rows)
+    if count is None:
         what = "avg() of randomised answers of rows whose number isn't public"
         raise no_ratio_error(call, what, "count(*)")
-    return _scaled(total, 1 / rows.constant)
+    return scaled(total, 1 / count)
 
 
 def _weighted(
@@ -217,10 +225,10 @@ def _weighted(
     for value, one in scale.items():
         is_answer = Compare(Comparison.EQUAL, condition.column, value)
         both = (is_answer,) if condition.rest is None else (condition.rest, is_answer)
-        parts.append((one / spread, _linear(estimate(replace(call, filter=conjunction(both))))))
-    everybody = _linear(estimate(replace(call, filter=condition.rest)))
+        parts.append((one / spread, linear(estimate(replace(call, filter=conjunction(both))))))
+    everybody = linear(estimate(replace(call, filter=condition.rest)))
     parts.append((-noise.q * sum(scale.values(), Fraction(0)) / spread, everybody))
-    rows = _linear(estimate(_all_rows(call, condition.rest)))
+    rows = linear(estimate(row_count(call, condition.rest)))
     # Of n rows, r to an answer, there are n / r answers that add r times as much: r² · n / r.
     amount, together = largest(replace(call, filter=condition.rest))
     variances = {true: _variance(response, scale, true) for true in response.values}
@@ -234,17 +242,6 @@ def _weighted(
     return replace(_combined(parts, call), response_variance=added)
 
 
-def _all_rows(call: AggregateCall, rest: Expression | None) -> AggregateCall:
-    return AggregateCall(
-        AggregateFunction.COUNT,
-        (),
-        distinct=False,
-        filter=rest,
-        type=BIGINT,
-        at=call.at,
-    )
-
-
 def _variance(response: Response, scale: dict[Literal, Fraction], true: Literal) -> Fraction:
     """The variance of a row's (f - q·Σf) / (p - q), f the `scale` of its randomised answer."""
     noise: RandomizedResponse = response.mechanism
@@ -256,29 +253,6 @@ def _variance(response: Response, scale: dict[Literal, Fraction], true: Literal)
 
 def _number(value: Scalar) -> Fraction | None:
     return Fraction(value) if isinstance(value, int | Fraction) else None
-
-
-def _linear(estimator: Estimator) -> LinearEstimator:
-    if not isinstance(estimator, LinearEstimator):
-        raise TypeError("counts and sums are linear")
-    return estimator
-
-
-def _scaled(estimator: LinearEstimator, factor: Fraction) -> LinearEstimator:
-    variance = estimator.response_variance
-    return replace(
-        estimator,
-        step=estimator.step * factor,
-        constant=estimator.constant * factor,
-        type=Double(),
-        response_variance=None if variance is None else _scaled_variance(variance, factor**2),
-    )
-
-
-def _scaled_variance(variance: ResponseVariance, factor: Fraction) -> ResponseVariance:
-    """The scaled variance; of other numbers than counts, any row may be the worst."""
-    worst = max(variance.inside, variance.outside) * factor
-    return ResponseVariance(worst, worst, variance.rows)
 
 
 def _combined(

@@ -20,12 +20,14 @@ from fractions import Fraction
 from math import lcm
 
 from dpsql.analysis.randomized_response import (
+    NoisyNumber,
     Response,
     ResponseConditions,
     Responses,
     no_estimator_error,
     no_ratio_error,
 )
+from dpsql.bounding.local_noise import SUMS_OF_NUMBERS
 from dpsql.bounding.options import ReleaseOptions
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.bounded_release import KeyDomain
@@ -78,7 +80,10 @@ def answer_key(keys: tuple[Output, ...], responses: ResponseConditions) -> Answe
             key.at,
             "write conditions on the column of GROUP BY in HAVING: it asks of estimates",
         )
-    return AnswerKey(index, key.expression, responses.responses[key.expression])
+    answer = responses.responses[key.expression]
+    if isinstance(answer, NoisyNumber):
+        raise no_estimator_error("GROUP BY numbers with local noise", key.at, SUMS_OF_NUMBERS)
+    return AnswerKey(index, key.expression, answer)
 
 
 def check_groups(

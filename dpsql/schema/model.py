@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpsql.privacy.distance import NeighborDistance
+from dpsql.privacy.mechanisms.local_noise import LocalNoise
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.qualified_name import resolve_name
@@ -50,8 +51,10 @@ class Column:
     `bounds` are inclusive; `values` is the finite set of values the column may take, without
     duplicates, in the schema's order. `nullable` False is a fact that only accuracy relies on.
     `response` is the ε with which the column's answers (each one of `values`, or a boolean) were
-    randomised before they reached dpsql, None if they weren't. `max_length` is how many characters
-    a text has at most. `source_name` is the column's name in the source, None if it is `name`.
+    randomised before they reached dpsql, None if they weren't. `local_noise` is what was added to
+    each number before, None if nothing was; `bounds` are those of the noisy numbers. `max_length`
+    is how many characters a text has at most. `source_name` is the column's name in the source,
+    None if it is `name`.
     """
 
     name: str
@@ -64,6 +67,12 @@ class Column:
     response: Fraction | None = None
     max_length: int | None = None
     source_name: str | None = None
+    local_noise: LocalNoise | None = None
+
+    @property
+    def local_epsilon(self) -> Fraction | None:
+        """The ε with which each value was hidden before it reached dpsql; None if it wasn't."""
+        return self.response if self.local_noise is None else self.local_noise.epsilon
 
     @property
     def stored_as(self) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final, assert_never
 
+from dpsql.privacy.mechanisms.local_noise import LocalNoise
 from dpsql.schema.model import (
     Column,
     EntityUnit,
@@ -143,6 +144,7 @@ def _column(column: Column) -> dict[str, object]:
     # Only if declared: a policy that was recorded before the format had these keys stays equal.
     later = {
         "randomized_response": None if column.response is None else _value(column.response),
+        "local_noise": None if column.local_noise is None else _local_noise(column.local_noise),
         "max_length": column.max_length,
         "source_name": column.source_name,
     }
@@ -154,6 +156,10 @@ def _column(column: Column) -> dict[str, object]:
         "nullable": column.nullable,
         "references": None if to is None else [to.table, to.column],
     }
+
+
+def _local_noise(noise: LocalNoise) -> list[str]:
+    return [_value(noise.epsilon), _value(noise.low), _value(noise.high)]
 
 
 def _values(values: Sequence[Value]) -> list[str] | str:

@@ -63,7 +63,11 @@ def _tables(old: Any, new: Any) -> Iterator[str]:
 
 
 def _answers(table: Any) -> bool:
-    return any("randomized_response" in column for column in table["columns"].values())
+    return any(
+        what in column
+        for column in table["columns"].values()
+        for what in ("randomized_response", "local_noise")
+    )
 
 
 def _limits(name: str, old: Sequence[int], new: Sequence[int]) -> Iterator[str]:
@@ -107,7 +111,7 @@ def _column(name: str, old: Any, new: Any) -> Iterator[str]:
     for what in ("type", "references"):
         if old[what] != new[what]:
             yield f"{what} of {name} was another"
-    for what in ("randomized_response", "source_name"):
+    for what in ("randomized_response", "local_noise", "source_name"):
         if old.get(what) != new.get(what):
             yield f"{what} of {name} was another"
     was, now = (column.get("max_length") for column in (old, new))

@@ -38,7 +38,7 @@ def releases_responses_exactly(table: Table, distance: NeighborDistance) -> bool
 
 def local_loss(table: str, columns: Iterable[Column], distance: NeighborDistance) -> LocalLoss:
     """The loss of those of `columns` that hold randomised answers."""
-    losses = tuple((c.name, c.response) for c in columns if c.response is not None)
+    losses = tuple((c.name, c.local_epsilon) for c in columns if c.local_epsilon is not None)
     return LocalLoss(table, losses, distance.units)
 
 

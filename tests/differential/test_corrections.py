@@ -18,7 +18,7 @@ from dpsql.errors import Error, Refused, Span
 _ROUNDED = 0.01
 """Values rounded to cents, of which there are a hundred at most."""
 
-_ESTIMATED = {"randomized_response"}
+_ESTIMATED = {"local_noise", "randomized_response"}
 """Notes of estimates, which differ from what the answers as they are add up to."""
 
 _NOT_GENERATED = {"registry", "school", "tpch"}

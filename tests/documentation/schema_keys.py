@@ -84,12 +84,20 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "references": "TABLE.COLUMN that it leads to",
             "comment": "shown to analysts",
             "randomized_response": "its answers were randomised: [how](#randomised-answers)",
+            "local_noise": "people added noise to its numbers: [how](#local-noise)",
             "source_name": "what the source calls it, where that is no plain name",
         },
     ),
     "Randomised answers": (
         file_format.ResponseSection,
         {"epsilon": "the ε that they were randomised with"},
+    ),
+    "Local noise": (
+        file_format.LocalNoiseSection,
+        {
+            "epsilon": "the ε of the noise on each number",
+            "bounds": "what each number lay in before noise was added",
+        },
     ),
     "A view": (
         file_format.ViewSection,

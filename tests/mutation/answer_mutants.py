@@ -6,6 +6,7 @@ from mutation.mutants import Mutant
 
 _TESTS = "tests/analysis/test_local_privacy.py"
 _OF_VIEWS = "tests/session/test_randomised_views.py"
+_LOCAL_NOISE = "tests/session/test_local_noise.py"
 
 ANSWER_MUTANTS = (
     Mutant(
@@ -56,5 +57,50 @@ ANSWER_MUTANTS = (
         "exact if low_high is None else max(low_high[0], min(exact, low_high[1]))",
         "exact",
         _OF_VIEWS,
+    ),
+    Mutant(
+        "noise that people added is in no interval",
+        "bounding/local_noise.py",
+        "variance = number.noise.variance * per_unit",
+        "variance = 0 * number.noise.variance * per_unit",
+        _LOCAL_NOISE,
+        "intervals_hold",
+        "AssertionError",
+    ),
+    Mutant(
+        "conditions on noisy numbers are taken for conditions on true ones",
+        "bounding/local_noise.py",
+        "if column in columns(call.filter):",
+        "if False:",
+        _LOCAL_NOISE,
+        "for_heights",
+        "DID NOT RAISE",
+    ),
+    Mutant(
+        "less noise may be declared without consent",
+        "schema/policy_diff.py",
+        '("randomized_response", "local_noise", "source_name")',
+        '("randomized_response", "source_name")',
+        _LOCAL_NOISE,
+        "by_the_ledger",
+        "AssertionError",
+    ),
+    Mutant(
+        "noisy numbers tell the digits of the true ones",
+        "privacy/mechanisms/local_noise.py",
+        "return [self.low + step * each for each in noisy]",
+        "return [x + step * (n - k) for x, n, k in zip(values, noisy, steps)]",
+        _LOCAL_NOISE,
+        "on_a_grid",
+        "AssertionError",
+    ),
+    Mutant(
+        "noise is half of what its loss needs",
+        "privacy/mechanisms/local_noise.py",
+        "DiscreteLaplace(_STEPS / self.epsilon)",
+        "DiscreteLaplace(_STEPS / self.epsilon / 2)",
+        _LOCAL_NOISE,
+        "on_a_grid",
+        "AssertionError",
     ),
 )

@@ -273,7 +273,7 @@ SPARK_MUTANTS = (
         "buckets of another number are read as those of one unit each",
         "engine/spark/sidecar/reading.py",
         'and fact(facts, "Num Buckets") == str(buckets)',
-        "",
+        'and fact(facts, "Num Buckets") != ""',
         _PREPARED,
         "buckets_as_the_catalog",
         "AssertionError",

@@ -32,6 +32,7 @@ PUBLIC: dict[str, dict[str, list[tuple[object, ...]]]] = {
     "trial": {},
     "pairs": {},
     "families": {},
+    "meters": {},
     "parcels": {"items": [(1, "lamp"), (2, "chair"), (3, "lamp"), (4, None)]},
     "works": {
         "plant.sites": [(1, "Bonn"), (2, "Bonn"), (3, "Trier")],

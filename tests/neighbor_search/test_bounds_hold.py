@@ -74,6 +74,7 @@ RELATION_SHARE = 36
 FEATURES = {
     "column_types",
     "grouping_sets",
+    "local_noise",
     "neighbour_relations",
     "options",
     "public_rows",

@@ -26,6 +26,17 @@ BUDGET = "budget: {epsilon: 1, delta: 1e-6}"
 PEOPLE = "tables.people"
 COLUMNS = "tables.people.columns"
 RESPONSE = f"{COLUMNS}.age.randomized_response"
+NOISE = f"{COLUMNS}.age.local_noise"
+
+
+def noisy(kind: str, bounds: str, *, epsilon: float = 1) -> str:
+    """A column of numbers with local noise."""
+    return (
+        f"age: {{type: {kind}, nullable: false,"
+        f" local_noise: {{epsilon: {epsilon}, bounds: {bounds}}}}}"
+    )
+
+
 AGE = "age: {type: integer, bounds: [0, 120]}"
 SEX = "sex: {type: varchar, values: [F, M]}"
 MASS = "mass: {type: double, bounds: [0, 0.1]}"
@@ -80,6 +91,24 @@ FAULTS = [
         "town_id: {type: integer}",
         "town_id: {type: integer, randomized_response: {epsilon: 1}}",
         "tables.towns.columns.town_id.randomized_response",
+        "private answers",
+    ),
+    Fault(AGE, noisy("integer", "[0, 9]"), NOISE, "type: double"),
+    Fault(AGE, noisy("double", "[0, 9]").replace("nullable: false, ", ""), NOISE, "nullable"),
+    Fault(AGE, noisy("double", "[0, 9]", epsilon=0), f"{NOISE}.epsilon", "from 1e-6 to 20"),
+    Fault(AGE, noisy("double", "[9, 9]"), f"{NOISE}.bounds", "two numbers"),
+    Fault(AGE, noisy("double", "[9, 0]"), f"{NOISE}.bounds", "9"),
+    Fault(AGE, noisy("double", "[a, b]"), f"{NOISE}.bounds[0]", "number"),
+    Fault(
+        AGE,
+        noisy("double", "[0, 9]").replace("{type", "{bounds: [0, 9], type", 1),
+        f"{COLUMNS}.age.bounds",
+        "local_noise has the bounds",
+    ),
+    Fault(
+        "town_id: {type: integer}",
+        noisy("double", "[0, 9]").replace("age", "town_id"),
+        "tables.towns.columns.town_id.local_noise",
         "private answers",
     ),
     Fault(AGE, "age: {type: integer, max_length: 9}", f"{COLUMNS}.age.max_length", "is for text"),

@@ -123,7 +123,7 @@ def _is_randomized(plan: Plan, column: Column) -> bool:
         for part in parts
         if isinstance(part, Scan)
         for read in part.columns
-        if part.table.columns[read.name].response is not None
+        if part.table.columns[read.name].local_epsilon is not None
     }
     pending, seen = {column}, set[Column]()
     while pending:
@@ -163,9 +163,9 @@ def _unbounded(plan: Plan) -> Plan:
     limits = Limits(groups=MAX_ROWS, rows_per_group=MAX_ROWS, rows=MAX_ROWS)
     loose = {
         # The values of a randomized column are its mechanism's, and no suggestion changes them.
-        name: replace(
-            column, bounds=None, values=None if column.response is None else column.values
-        )
+        name: column
+        if column.local_epsilon is not None
+        else replace(column, bounds=None, values=None)
         for name, column in plan.table.columns.items()
     }
     return replace(plan, table=replace(plan.table, limits=limits, columns=loose))

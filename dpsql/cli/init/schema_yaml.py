@@ -49,6 +49,7 @@ per_query: {epsilon: 0.1}  # what a query spends unless it says otherwise
 # and a column:
 #   max_length: 200  # characters of a text, which bound sums of length(column)
 #   randomized_response: {epsilon: 1}  # its answers were randomised before they came
+#   local_noise: {epsilon: 1, bounds: [0, 100]}  # people added Laplace noise before they sent it
 """
 _NONE_READ = "No row was read."
 _SAMPLED = (

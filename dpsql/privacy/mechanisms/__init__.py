@@ -8,6 +8,7 @@ Some add noise to integers; others choose one of several candidates.
 | selection           | choices among candidates, sampled exactly                          |
 | mechanism           | what added noise promises                                          |
 | randomized_response | answers that are true with a known probability                     |
+| local_noise         | noise that people add to a number before it is collected           |
 | randomness          | uniform bits                                                       |
 """
 

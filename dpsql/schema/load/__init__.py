@@ -10,10 +10,10 @@
 | table         | one table: its columns, key and limits                            |
 | view          | views, as they are written                                        |
 | values        | bounds and values in the canonical form of a column's type        |
+| hidden_values | columns whose values people hid before they were collected        |
 | unit_path     | whose rows a table's are: paths from its columns to an entity     |
 | budget        | budget, per-query shares and analysts' caps                       |
 | paths         | where source, ledger and anchor lie on disk                       |
 | csv_form      | how CSV files are written                                         |
-| undeclared_columns | columns that the file leaves out, from the source |
-| column_types  | types that the file leaves out, from the source's catalogue       |
+| column_types  | types and columns that the file leaves out, from the source       |
 """

@@ -1,4 +1,4 @@
-"""Types that the schema leaves out, from the source's catalogue; the source as the engine opens it.
+"""Types and columns that the schema leaves out, from the source's catalogue; and how it is opened.
 
 Names and types only: all else in a catalogue (an ENUM's labels, NOT NULL, statistics, folders of a
 partition) follows from rows, and so is declared by the owner or not known.
@@ -7,6 +7,7 @@ partition) follows from rows, and so is declared by the owner or not known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from dpsql.engine.opening import read_catalog
@@ -20,8 +21,9 @@ from dpsql.engine.source import (
     SparkSource,
 )
 from dpsql.engine.source import Source as EngineSource
+from dpsql.schema.load.identifiers import is_plain
 from dpsql.schema.load.yaml_document import Document, DocumentPath
-from dpsql.schema.model import EntityUnit, Schema, Table
+from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 from dpsql.schema.source_location import ServerSource, Source
 from dpsql.schema.source_types import reading
 from dpsql.schema.sql_type import (
@@ -198,3 +200,36 @@ def _converts(offered: SqlType, written: SqlType, *, exactly: bool) -> bool:
             return not exactly
         case _:
             return False
+
+
+def add_public_columns(
+    tables: Mapping[str, Table], source: Source | ServerSource, source_columns: SourceColumns | None
+) -> Mapping[str, Table]:
+    """Add to public tables their undeclared columns that have a plain name and a type that is read.
+
+    CSV files have no types, and so no such columns.
+    """
+    return {
+        name: replace(table, columns=_with_undeclared(table, source_columns[name]))
+        if source_columns is not None
+        and isinstance(table.ownership, Public)
+        and not is_delimited(source, name)
+        else table
+        for name, table in tables.items()
+    }
+
+
+def is_delimited(source: Source | ServerSource, table: str) -> bool:
+    """Whether a table's file is CSV, whose columns have no types of their own."""
+    return isinstance(source, Source) and source.is_delimited(table)
+
+
+def _with_undeclared(table: Table, source_columns: Mapping[str, str]) -> Mapping[str, Column]:
+    columns = dict(table.columns)
+    taken = {name.casefold() for c in columns.values() for name in (c.name, c.stored_as)}
+    for name, written in source_columns.items():
+        kind = known_type(written)
+        if kind is not None and is_plain(name) and name.casefold() not in taken:
+            columns[name] = Column(name, kind)
+            taken.add(name.casefold())
+    return columns

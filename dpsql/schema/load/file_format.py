@@ -111,6 +111,7 @@ class ColumnSection(Section, frozen=True, kw_only=True):
     references: str | None = None
     comment: str = ""
     randomized_response: dict[str, object] | None = None
+    local_noise: dict[str, object] | None = None
     source_name: str | None = None
 
 
@@ -118,6 +119,13 @@ class ResponseSection(Section, frozen=True, kw_only=True):
     """The ε with which answers were randomised before they reached dpsql."""
 
     epsilon: Fraction
+
+
+class LocalNoiseSection(Section, frozen=True, kw_only=True):
+    """The ε of the Laplace noise that was added to numbers within `bounds` before they came."""
+
+    epsilon: Fraction
+    bounds: list[object]
 
 
 class BudgetSection(Section, frozen=True, kw_only=True):

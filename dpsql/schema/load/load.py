@@ -16,13 +16,12 @@ from dpsql.schema.load.budget import (
     read_per_query,
     read_releases,
 )
-from dpsql.schema.load.column_types import Read, find_columns
+from dpsql.schema.load.column_types import Read, add_public_columns, find_columns
 from dpsql.schema.load.csv_form import read_csv_forms
 from dpsql.schema.load.file_format import SchemaSection, TableSection, UnitSection, fill
 from dpsql.schema.load.identifiers import check_names, check_tables
 from dpsql.schema.load.paths import anchor_path, check_dataset, find_source, ledger_path
 from dpsql.schema.load.table import check_rows, check_types, read_table
-from dpsql.schema.load.undeclared_columns import add_public_columns
 from dpsql.schema.load.unit_path import UnitDeclaration, read_unit_declaration
 from dpsql.schema.load.view import read_views
 from dpsql.schema.load.yaml_document import Document, read_document

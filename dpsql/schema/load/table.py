@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
-from dpsql.schema.load.budget import MIN_EPSILON
-from dpsql.schema.load.column_types import SourceColumns, column_type
+from dpsql.schema.load.column_types import SourceColumns, column_type, is_delimited
 from dpsql.schema.load.file_format import (
     ColumnSection,
     LimitsSection,
-    ResponseSection,
     TableSection,
     fill,
 )
+from dpsql.schema.load.hidden_values import read_local_noise, read_response
 from dpsql.schema.load.identifiers import check_names, check_stored
-from dpsql.schema.load.undeclared_columns import is_delimited
 from dpsql.schema.load.unit_path import (
     UnitDeclaration,
     check_reference,
@@ -35,11 +32,10 @@ from dpsql.schema.model import (
     Table,
 )
 from dpsql.schema.source_location import ServerSource, Source
-from dpsql.schema.sql_type import Boolean, Double, Integer, SqlType, Uuid, Varchar
+from dpsql.schema.sql_type import Double, Integer, SqlType, Uuid, Varchar
 
 _MAX_LIMIT = 1_000_000_000
 _MAX_ROWS = 2**40
-_MAX_EPSILON = 20
 _MAX_CHARACTERS = 2**30
 
 
@@ -183,10 +179,13 @@ class _Reader:
         if form.bounds is not None and form.values is not None:
             raise self.document.error(path, "has bounds and values", "remove one of them")
         bounds, values = form.bounds, form.values
+        identifies = self._identifies(name, form)
+        noise = read_local_noise(self.document, path, form, kind, identifies=identifies)
+        declared = None if noise is None else noise.bounds
         return Column(
             name=name,
             type=kind,
-            bounds=None
+            bounds=declared
             if bounds is None
             else read_bounds(self.document, (*path, "bounds"), kind, bounds),
             values=None
@@ -195,9 +194,18 @@ class _Reader:
             nullable=form.nullable,
             references=references,
             comment=form.comment,
-            response=self._response(path, name, form, kind),
+            response=read_response(self.document, path, form, kind, identifies=identifies),
             max_length=self._max_length(path, form, kind),
             source_name=form.source_name,
+            local_noise=noise,
+        )
+
+    def _identifies(self, name: str, section: ColumnSection) -> bool:
+        """Whether the column's values are nobody's answer: they are public, or lead somewhere."""
+        return (
+            self.declaration.public
+            or name in self.declaration.first_hop
+            or section.references is not None
         )
 
     def _type(
@@ -236,29 +244,6 @@ class _Reader:
                 at, "out of range", f"write a number from 1 to {_MAX_CHARACTERS}"
             )
         return max_length
-
-    def _response(
-        self, path: DocumentPath, name: str, section: ColumnSection, kind: SqlType
-    ) -> Fraction | None:
-        """The ε with which answers were randomised; each must be one of several listed values."""
-        if section.randomized_response is None:
-            return None
-        at = (*path, "randomized_response")
-        epsilon = fill(ResponseSection, self.document, at, section.randomized_response).epsilon
-        fault = self.document.error
-        if (
-            self.declaration.public
-            or name in self.declaration.first_hop
-            or section.references is not None
-        ):
-            raise fault(at, "is for private answers, which identify nothing", "remove it")
-        if not isinstance(kind, Boolean) and len(section.values or ()) < 2:
-            raise fault(at, "is of one of several answers", "list the values: of the column")
-        if section.nullable:
-            raise fault(at, "a missing answer was not randomised", "write nullable: false")
-        if not MIN_EPSILON <= epsilon <= _MAX_EPSILON:
-            raise fault((*at, "epsilon"), "out of range", "write a number from 1e-6 to 20")
-        return epsilon
 
     def _references(
         self,
