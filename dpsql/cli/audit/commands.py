@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -48,17 +48,38 @@ def audit() -> None:
     "--least", "min_units", default=1, show_default=True, help="Units in the smallest database."
 )
 @click.option("--most", "max_units", default=3, show_default=True, help="Units in the largest one.")
+@click.option(
+    "--exactly", "around", type=int, metavar="N", help="Instead, one of two neighbours has N units."
+)
+@click.option(
+    "--universe",
+    metavar="COLUMN=V,V,…",
+    help="Try these values as units, each as often as it is listed.",
+)
 @click.option("--declared", is_flag=True, help="Try no values outside the declared domains.")
 @click.option("--seed", default=1, show_default=True, help="What the units are drawn with.")
-@_json
+@click.option(
+    "--against",
+    type=click.Choice(["distance", "size"]),
+    help="Tabulate and plot changes against distances of 1 to --apart, or sizes of --least to"
+    " --most; of both relations, unless --neighbors names one.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "html", "svg"]),
+    default="text",
+    show_default=True,
+    help="How it is written; html and svg are for --against.",
+)
 def sensitivity(
     schema: Path,
     queries: tuple[str, ...],
     neighbors: str | None,
-    form: OutputFormat,
     *,
+    universe: str | None,
     declared: bool,
-    **size: int,
+    **rest: Any,
 ) -> None:
     """Enumerate small databases, and compare neighbours with what was derived.
 
@@ -67,9 +88,16 @@ def sensitivity(
     is passed is an error: please report it.
     """
     from dpsql.audit.databases.search_space import Size  # noqa: PLC0415 - opens engines
-    from dpsql.cli.audit import sensitivity_text as run  # noqa: PLC0415
+    from dpsql.cli.audit import sensitivity_curves, sensitivity_text  # noqa: PLC0415
 
-    run.sensitivity(schema, queries, neighbors, Size(**size, strict=declared), form)
+    against, form = rest.pop("against"), rest.pop("form")
+    size = Size(**rest, strict=declared, universe=sensitivity_text.universe(universe))
+    if against is not None:
+        sensitivity_curves.curves(schema, queries, neighbors, against, size, form)
+        return
+    if form in ("html", "svg"):
+        raise click.UsageError(f"{form} is for --against")
+    sensitivity_text.sensitivity(schema, queries, neighbors, size, form)
 
 
 @audit.command()
