@@ -102,7 +102,7 @@ def compiled(sql: str, schema: Schema, epsilon: Fraction) -> CompiledStatement:
 def search_space(release: Release, schema: Schema, relation: Neighbors, size: Size) -> SearchSpace:
     """All databases of `size` that differ in what `release` reads, and all pairs of neighbors."""
     sizes, public = size.of_larger(relation), public_table_rows(schema)
-    constants = PlanConstants(_kind(release, schema), _read(release), size.strict)
+    constants = plan_constants(release, schema, is_strict=size.strict)
     if size.universe is None:
         units = candidates(schema, constants, public, size.units, size.copies, Random(size.seed))
     else:
@@ -125,11 +125,12 @@ def search_space(release: Release, schema: Schema, relation: Neighbors, size: Si
     )
 
 
-def _kind(release: Release, schema: Schema) -> str:
+def plan_constants(release: Release, schema: Schema, *, is_strict: bool) -> PlanConstants:
+    """The kind of the units of `release`, and the columns that it reads."""
     kind = unit_kind(release.source)
     assert kind is not None
     assert kind in kinds(schema)
-    return kind
+    return PlanConstants(kind, _read(release), is_strict)
 
 
 def _read(release: Release) -> dict[str, frozenset[str]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from dpsql.audit.databases.candidate_units import PlanConstants
+from dpsql.audit.databases.candidate_units import PlanConstants, piece
 from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.errors import BadParameter
 from dpsql.schema.model import Column, Schema, Table
@@ -82,4 +82,4 @@ def _unit(schema: Schema, table: str, number: int, value: str) -> Rows:
     row = tuple(
         value if index == number else None for index in range(len(schema.tables[table].columns))
     )
-    return {name: [row] if name == table else [] for name in schema.tables}
+    return piece(schema, {table: [row]})

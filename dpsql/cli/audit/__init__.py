@@ -8,9 +8,11 @@
 | epsilon_text       | prints a lower bound of the loss                              |
 | attack_text        | prints the success rates of attacks                           |
 | html_page          | the success rates of attacks, as one HTML page                |
+| public_rows        | the rows of a public table that the owner names               |
 | sampling_text      | prints a sampled sensitivity, with its warning                |
 | output_format      | a report as text or JSON                                      |
 | database_text      | two neighbouring databases, as people read them               |
 
-Nothing here reads a source or a ledger: databases are generated from the schema's domains.
+Nothing here reads a ledger or a private row: databases are generated from the schema's domains, or,
+where the owner names one, from the rows of a public table.
 """
