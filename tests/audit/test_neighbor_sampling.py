@@ -199,6 +199,21 @@ def test_no_private_row_is_read(path: Path, run: Run) -> None:
     assert WARNING in without.out
 
 
+def test_what_is_no_number_is_no_change(path: Path, tmp_path: Path, run: Run) -> None:
+    (tmp_path / "data").mkdir()
+    for file in (path.parent / "data").iterdir():
+        (tmp_path / "data" / file.name).write_bytes(file.read_bytes())
+    heights = pa.table({"height": [float("nan"), 170.0, None]})
+    pq.write_table(heights, tmp_path / "data" / "heights.parquet")
+    (tmp_path / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
+    sql, law = "SELECT avg(height) FROM people", ("--like", "heights", "--pairs", "50")
+    of = ("audit", "sampled-sensitivity", tmp_path / "schema.yaml", sql, *law)
+    found = run(*of, "--format", "json")
+    assert found.code == 0, found.err
+    (mean,) = json.loads(found.out)["columns"]
+    assert (mean["sensitivity"], mean["mean"]) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
