@@ -137,6 +137,19 @@ def test_a_mean_changes_less_the_more_units_there_are(school: Path, run: Run) ->
     assert changed["sum", "add_remove"] == [3] * 5
 
 
+def test_a_neighbour_may_have_more_units(school: Path, run: Run) -> None:
+    # Nothing is left where one of one unit is removed; where 3 is added to 1, the mean is 2.
+    size = ("--universe", "driving=1,3", "--exactly", "1", "--against", "distance")
+    found = run("audit", "sensitivity", school, "SELECT avg(driving) AS mean FROM pupils", *size)
+    assert found.code == 0, found.err
+    assert "one neighbour of 1 unit\n" in found.out
+    lines = [line.split() for line in found.out.splitlines() if line.startswith("mean, without")]
+    assert [line[-3:] for line in lines] == [
+        ["add_remove", "observed", "1"],
+        ["change_one", "observed", "2"],
+    ]
+
+
 def test_observed_changes_stay_below_what_is_derived() -> None:
     found = change_curves(
         "SELECT sum(value) FROM readings", schema_of("clinic"), list(Neighbors), Against.DISTANCE,

@@ -94,7 +94,7 @@ def _held(against: Against, size: Size) -> str:
     if against is Against.SIZE:
         return f"neighbours {size.distance} apart"
     if size.around is not None:
-        return f"one neighbour of {size.around} units"
+        return f"one neighbour of {size.around} unit{'s' * (size.around != 1)}"
     return f"databases of {size.min_units} to {size.max_units} units"
 
 

@@ -94,8 +94,9 @@ def sampled(
 
 
 def _law_text(law: NeighborLaw) -> list[str]:
+    size = f"{law.units} unit{'s' * (law.units != 1)}"
     return [
-        f"databases of {law.units} units, neighbours by {law.neighbors.value}",
+        f"databases of {size}, neighbours by {law.neighbors.value}",
         "  values are uniform over the declared domains, NULL in one of ten where they can be",
         f"  an entity has up to {MAX_ROWS} rows in a table, or to its limit of rows",
         *([] if law.model is None else [f"  columns of {law.model.table} are as in its rows"]),
