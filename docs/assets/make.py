@@ -17,6 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from console.terminal import TAB, Terminal, console
+from documentation.blocks import blocks
+from documentation.pages import DOCS
 from rich.console import Console
 from rich.text import Text
 
@@ -36,7 +38,7 @@ BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome")
 
 
 def main() -> None:
-    """Write console.svg, explain.svg, sweep.svg and budget.png beside this file."""
+    """Write console.svg, explain.svg, sweep.svg, sensitivity.svg and budget.png beside this."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["DPSQL_STATE"] = str(folder / "state")
@@ -48,6 +50,7 @@ def main() -> None:
         picture_console(schema)
         picture_explain(schema)
         picture_sweep(schema)
+        picture_sensitivity(folder / "school.yaml")
         picture_budget(schema, folder / "budget.html")
 
 
@@ -88,6 +91,17 @@ def picture_sweep(schema: Path) -> None:
     """Errors against epsilon, of a column of each kind."""
     with connect(schema) as connection:
         (HERE / "sweep.svg").write_text(connection.sweep(SWEPT).svg() + "\n", encoding="utf-8")
+
+
+def picture_sensitivity(schema: Path) -> None:
+    """What a mean and a sum change by, over the size of a database."""
+    (block,) = (b for b in blocks(DOCS / "sensitivity.md") if b.marks.get("file") == schema.name)
+    schema.write_text(block.text, encoding="utf-8")
+    sql = "SELECT avg(school_year), sum(school_year) FROM pupils"
+    universe = ("--universe", "school_year=1,2,2,2,5,5,7,8,9,9")
+    size = ("--against", "size", "--most", 7, "--format", "svg")
+    svg = dpsql("audit", "sensitivity", schema, sql, *universe, *size)
+    (HERE / "sensitivity.svg").write_text(svg, encoding="utf-8")
 
 
 def picture_budget(schema: Path, page: Path) -> None:

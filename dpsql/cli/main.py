@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from dpsql.cli.audit.commands import audit
+from dpsql.cli.demo.command import demo
 from dpsql.cli.exit_codes import ExitCode, echo_err
 from dpsql.cli.explain import explain
 from dpsql.cli.mcp.command import mcp
@@ -223,18 +224,7 @@ def console(schema: Path, epsilon: float | None, analyst: str) -> None:
     run.console(schema, epsilon=epsilon, analyst=analyst)
 
 
-@commands.command()
-def demo() -> None:
-    """Show what dpsql does, on generated data.
-
-    Takes a few seconds. Data, schema and ledger lie in a temporary folder.
-    """
-    from dpsql.cli.demo.tour import run  # noqa: PLC0415 - opens engines
-
-    run()
-
-
-for command in (audit, explain, mcp, prepare, serve, user):
+for command in (audit, demo, explain, mcp, prepare, serve, user):
     commands.add_command(command)
 
 

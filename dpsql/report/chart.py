@@ -1,4 +1,4 @@
-"""Lines over logarithmic axes, drawn with characters or as SVG.
+"""Lines over axes in decades or in equal steps, drawn with characters or as SVG.
 
 An SVG picture has to be a fragment of HTML without scripts or links, with the colours of the page
 around it, and with labels at powers of ten, where errors are read. Plotting libraries were measured
@@ -19,7 +19,7 @@ picture):
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -28,21 +28,37 @@ WIDTH, HEIGHT = 60, 14
 """Columns and rows of a picture drawn with characters."""
 
 _MIN: Final = 0.1
-_SIZE: Final = (640, 360)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 28, 40
+_LINE_HEIGHT, _MAX_TICKS = 16, 8
 _COLORS = ("#2a78d6", "#eb6834", "#1baa79", "#a05bd0", "#c99a06", "#d64f7f", "#5a6b7b", "#12a5b8")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line: its title, the character that marks it, and its points.
+    """A line: its title, the character that marks it, and its points, whose x ascends.
 
-    x and y of the points are above 0, and x ascends.
+    In decades, x and y are above 0; in equal steps, x is whole and y isn't below 0. A line that
+    `is_bound` is drawn wide and pale, in the colour of the line before it.
     """
 
     title: str
     mark: str
     points: tuple[tuple[float, float], ...]
+    is_bound: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """What a picture shows, the captions of its axes, its size in pixels, and its scale.
+
+    The names of lines stand in the corner at the top where axes are in decades, else below.
+    """
+
+    shown: str
+    upright: str
+    along: str
+    size: tuple[int, int] = (640, 360)
+    in_decades: bool = True
 
 
 def blocks(lines: Sequence[Line]) -> list[str]:
@@ -67,9 +83,9 @@ def blocks(lines: Sequence[Line]) -> list[str]:
     return text
 
 
-def picture(lines: Sequence[Line]) -> dict[str, object]:
-    """The values of the template `error_curve.svg.j2`: positions in pixels, and labels."""
-    frame, (width, height) = _Frame.around(lines), _SIZE
+def picture(lines: Sequence[Line], axes: Axes) -> dict[str, object]:
+    """A chart of the template `chart.svg.j2`: positions in pixels, and labels."""
+    frame, (width, height) = _Frame.around(lines, in_decades=axes.in_decades), axes.size
     across, along = width - _LEFT - _RIGHT, height - _TOP - _BOTTOM
 
     def x_of(x: float) -> float:
@@ -78,55 +94,89 @@ def picture(lines: Sequence[Line]) -> dict[str, object]:
     def y_of(y: float) -> float:
         return round(_TOP + (1 - frame.up(y)) * along, 1)
 
+    top = _TOP if axes.in_decades else height
     return {
+        "axes": axes,
         "width": width,
-        "height": height,
+        "height": height + (0 if axes.in_decades else _LINE_HEIGHT * len(lines) + _LINE_HEIGHT),
         "left": _LEFT,
         "right": width - _RIGHT,
+        "bottom": height - _BOTTOM,
         "upright": [(_short(y), y_of(y)) for y in frame.across()],
         "along": [(_short(x), x_of(x)) for x in frame.ticks()],
         "lines": [
             {
                 "title": f"{line.mark} {line.title}",
                 "points": " ".join(f"{x_of(x)},{y_of(y)}" for x, y in line.points),
-                "colour": _COLORS[number % len(_COLORS)],
-                "is_dashed": number % 2 == 1,
-                "at": _TOP + 16 * (number + 1),
+                "dots": [] if axes.in_decades else [(x_of(x), y_of(y)) for x, y in line.points],
+                "colour": _COLORS[order % len(_COLORS)],
+                "is_dashed": order % 2 == 1 and not line.is_bound,
+                "is_bound": line.is_bound,
+                "at": top + _LINE_HEIGHT * (number + 1),
             }
-            for number, line in enumerate(lines)
+            for number, (line, order) in enumerate(zip(lines, _orders(lines), strict=True))
         ],
     }
 
 
+def _orders(lines: Sequence[Line]) -> Iterator[int]:
+    """How many lines came before each, without bounds; a bound has that of the line before it."""
+    before = -1
+    for line in lines:
+        before += not line.is_bound
+        yield max(before, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """The ends of both axes, as decimal logarithms."""
+    """The ends of both axes: decimal logarithms where axes are in decades, else the numbers."""
 
     left: float
     right: float
     low: float
     high: float
+    in_decades: bool = True
 
     @classmethod
-    def around(cls, lines: Sequence[Line]) -> _Frame:
+    def around(cls, lines: Sequence[Line], *, in_decades: bool = True) -> _Frame:
+        if not in_decades:
+            xs = [x for line in lines for x, _ in line.points]
+            y_max = max((y for line in lines for _, y in line.points), default=0.0)
+            step = _step(y_max)
+            # A line of zeros is seen at the axis, below a first tick.
+            return cls(min(xs), max(xs), 0.0, max(step * math.ceil(y_max / step), step), False)
         xs = [math.log10(x) for line in lines for x, _ in line.points]
         ys = [_decades(y) for line in lines for _, y in line.points]
         return cls(min(xs), max(xs), math.floor(min(ys)), math.ceil(max(ys)))
 
     def along(self, x: float) -> float:
-        return _part(math.log10(x), self.left, self.right)
+        return _part(math.log10(x) if self.in_decades else x, self.left, self.right)
 
     def up(self, y: float) -> float:
-        return _part(_decades(y), self.low, self.high)
+        return _part(_decades(y) if self.in_decades else y, self.low, self.high)
 
     def across(self) -> list[float]:
-        """The powers of ten that label the y axis."""
+        """The numbers that label the y axis: powers of ten, or equal steps."""
+        if not self.in_decades:
+            step = _step(self.high)
+            return [step * n for n in range(round(self.high / step) + 1)]
         return [10.0**n for n in range(round(self.low), round(self.high) + 1)]
 
     def ticks(self) -> list[float]:
-        """The powers of ten that label the x axis, or its ends if it has fewer than two powers."""
+        """The numbers that label the x axis: powers of ten, or both ends, or whole numbers."""
+        if not self.in_decades:
+            step = max(1, math.ceil(_step(self.right - self.left)))
+            return [float(x) for x in range(round(self.left), round(self.right) + 1, step)]
         powers = [10.0**n for n in range(math.ceil(self.left), math.floor(self.right) + 1)]
         return powers if len(powers) > 1 else sorted({10**self.left, 10**self.right})
+
+
+def _step(width: float) -> float:
+    """1, 2 or 5 times a power of ten, of which at most `_MAX_TICKS` reach `width`."""
+    if width <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(width / _MAX_TICKS))
+    return next(f * power for f in (1, 2, 5, 10, 20) if f * power * _MAX_TICKS >= width)
 
 
 def _decades(error: float) -> float:

@@ -8,11 +8,16 @@ from enum import Enum
 
 import msgspec
 
-from dpsql.report.chart import Line, blocks, picture
+from dpsql.report.chart import Axes, Line, blocks, picture
 from dpsql.report.html.template import render
 from dpsql.session.explain.error_curve import Measure, Sweep, SweptColumn
 
 _MARKS = "●○■□◆◇▲△"
+_AXES = Axes(
+    "95 % error against epsilon",
+    "± of the noise, 95 %, in each column's unit",
+    "epsilon that the query spends",
+)
 
 
 class OutputFormat(Enum):
@@ -41,12 +46,14 @@ class ErrorCurve:
 
     def svg(self) -> str:
         """The chart alone."""
-        return render("error_curve.svg.j2", **picture(self._lines()))
+        return render("chart.svg.j2", charts=[picture(self._lines(), _AXES)])
 
     def html(self) -> str:
         """Chart and table as a fragment of HTML, without scripts."""
-        drawn = picture(self._lines())
-        return render("error_curve.html.j2", table=self._table(), notes=self._notes(), **drawn)
+        charts = [picture(self._lines(), _AXES)]
+        return render(
+            "error_curve.html.j2", table=self._table(), notes=self._notes(), charts=charts
+        )
 
     def written(self, form: OutputFormat) -> str:
         """The sweep in the format `form`."""

@@ -35,7 +35,7 @@ def test_as_many_pairs_are_drawn_as_the_theorem_asks_for() -> None:
 
 
 def test_a_sample_lies_where_its_law_says() -> None:
-    found = sample(0.05, lambda r: abs(HEIGHTS.draw(r) - HEIGHTS.draw(r)), 1)
+    found = sample(plan(0.05), lambda r: abs(HEIGHTS.draw(r) - HEIGHTS.draw(r)), 1)
     assert 38 < found.sensitivity < 58
     assert abs(found.mean - HEIGHTS.expected_change) < 1.2
 

@@ -11,25 +11,20 @@ pytest tests/benchmarks/test_tpch_error.py -m slow -s     prints the table
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 import pytest
 from data import tpch
 from documentation.pages import check_table
-from engine.relay import Relay
+from engine.relay import Remembering
 from privacy.seeded import SeededRandomness
 from schema.file_source import file_source
 
-from dpsql.audit.databases.database_batch import NO_TABLES
 from dpsql.engine.engine import Engine
 from dpsql.engine.opening import open_engine
-from dpsql.engine.raw import Raw
-from dpsql.engine.read_limit import ReadLimit
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.release.job import Job, run
@@ -83,31 +78,6 @@ TASKS = (
         tuple(f"Clerk#{number:09}" for number in range(1, 1001)),
     ),
 )
-
-
-class Remembering(Relay):
-    """Runs each statement twice and then answers in turn: only the noise is new."""
-
-    def __init__(self, engine: Engine) -> None:
-        super().__init__(engine)
-        self.seen: dict[str, list[Raw]] = {}
-        self.asked = 0
-
-    def execute(
-        self,
-        sql: str,
-        parameters: Sequence[object] = (),
-        tables: Mapping[str, pa.Table] = NO_TABLES,
-        *,
-        as_rows: bool = False,
-        limit: ReadLimit | None = None,
-    ) -> Raw:
-        found = self.seen.setdefault(sql, [])
-        if len(found) < 2:
-            raw = super().execute(sql, parameters, tables, as_rows=as_rows, limit=limit)
-            found.append(raw)
-        self.asked += 1
-        return found[self.asked % len(found)]
 
 
 @pytest.fixture(scope="module")

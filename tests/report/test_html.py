@@ -20,7 +20,8 @@ import pyarrow as pa
 import pytest
 
 from dpsql.audit.attacks.attacks import AttackReport
-from dpsql.cli.audit import html_page
+from dpsql.audit.sensitivity.change_curves import ChangeCurves
+from dpsql.cli.audit import html_page, sensitivity_curves
 from dpsql.ledger.refusal import Refusal
 from dpsql.report.budget import Budget
 from dpsql.report.budget_history import Point, Record
@@ -95,7 +96,11 @@ def attacked(text: str) -> str:
     return html_page.page(filled(AttackReport, text))
 
 
-PAGES = [answer, spent, swept, proved, attacked]
+def enumerated(text: str) -> str:
+    return sensitivity_curves.page([filled(ChangeCurves, text)])
+
+
+PAGES = [answer, spent, swept, proved, attacked, enumerated]
 
 
 class Skeleton(HTMLParser):

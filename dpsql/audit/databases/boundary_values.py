@@ -113,8 +113,8 @@ def _decimals(column: Column, precision: int, scale: int) -> tuple[list[object],
     inside = [low, high, round((low + high) / 2, scale), low + step]
     outside = [low - step, high + step, -upper, upper]
     return (
-        [_decimal_text(number, scale) for number in inside * 3],
-        [_decimal_text(number, scale) for number in outside],
+        [decimal_text(number, scale) for number in inside * 3],
+        [decimal_text(number, scale) for number in outside],
     )
 
 
@@ -128,7 +128,8 @@ def ends(column: Column) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def _decimal_text(value: Fraction, scale: int) -> str:
+def decimal_text(value: Fraction, scale: int) -> str:
+    """A number of `scale` digits behind the point, as DuckDB casts it to DECIMAL."""
     scaled = int(value * 10**scale)
     sign, digits = ("-" if scaled < 0 else ""), f"{abs(scaled):0{scale + 1}d}"
     return f"{sign}{digits[:-scale]}.{digits[-scale:]}" if scale else sign + digits

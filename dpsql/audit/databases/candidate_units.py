@@ -7,10 +7,12 @@ many rows in one group, in many groups, or none at all.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from random import Random
+from typing import Protocol
 
 from dpsql.audit.databases.boundary_values import declared, distinct
 from dpsql.audit.databases.unit_ownership import Row, Rows
@@ -62,18 +64,26 @@ def candidates(
     table = next((t for t in schema.tables if constants.kind == f"row of {t}"), None)
     if table is not None:
         rows = list(_rows(schema.tables[table], constants, public, max_rows, random))
-        return [[_piece(schema, {table: [row]})] * copies for row in rows]
+        return [[piece(schema, {table: [row]})] * copies for row in rows]
     drawn = [random.randrange(2**32) for _ in range(max_rows)]
     return [
         [
-            _piece(schema, _entity(schema, constants, public, number * copies + copy, number, seed))
+            piece(schema, _entity(schema, constants, public, number * copies + copy, number, seed))
             for copy in range(copies)
         ]
         for number, seed in enumerate(drawn)
     ]
 
 
-def _piece(schema: Schema, rows: Rows) -> Rows:
+def _entity(
+    schema: Schema, constants: PlanConstants, public: Rows, identity: int, number: int, seed: int
+) -> Rows:
+    random = Random(seed)
+    shape = _ExtremeShape(constants, public, number, random)
+    return entity_rows(schema, constants.columns, identity, shape, random)
+
+
+def piece(schema: Schema, rows: Rows) -> Rows:
     """The rows of one unit, with no rows for tables that `rows` lacks."""
     return {name: rows.get(name, []) for name in schema.tables}
 
@@ -98,37 +108,66 @@ def _rows(
     yield from list({repr(row): row for row in (*firsts, *rest)}.values())[:max_rows]
 
 
-def _entity(
-    schema: Schema, constants: PlanConstants, public: Rows, identity: int, number: int, seed: int
-) -> Rows:
-    """The rows of one entity, the `number`-th of its kind: extreme ones first, then drawn ones.
+class Shape(Protocol):
+    """How many rows an entity has in a table, and what stands in them."""
 
-    `identity` is the entity's identifier, `seed` that of the drawing.
+    def row_count(self, table: Table, *, only: bool) -> int:
+        """The number of rows in `table`, of which there is one if it is the `only` one."""
+
+    def value(self, table: Table, column: Column, index: int) -> object:
+        """The value of a column of `table` that is read, in the entity's row of that index."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ExtremeShape:
+    """The shape of the `number`-th entity of its kind: extreme ones first, then drawn ones."""
+
+    constants: PlanConstants
+    public: Rows
+    number: int
+    random: Random
+
+    def row_count(self, table: Table, *, only: bool) -> int:
+        limits = table.limits
+        many = [1, 1, *[min(limits.rows, _MAX_ROWS) + 2] * 2, limits.groups + 2]
+        if only:
+            return 1
+        return many[self.number] if self.number < len(many) else self.random.randint(0, 5)
+
+    def value(self, table: Table, column: Column, index: int) -> object:  # noqa: ARG002
+        values = _values(column, self.constants, self.public, 50)
+        if self.number > _UNIFORM_UNITS:
+            return self.random.choice(values)
+        # Units 0 and 2 lie at low ends, 1 and 3 at high ones; unit 4 is in many groups.
+        rank = index if self.number == _UNIFORM_UNITS else self.number % 2
+        return values[rank % len(values)]
+
+
+def entity_rows(
+    schema: Schema,
+    columns: Mapping[str, frozenset[str]],
+    identity: int,
+    shape: Shape,
+    random: Random,
+) -> Rows:
+    """The rows of one entity, whose identifier is `identity`, in the tables of `columns`.
+
+    These are the columns that a statement reads; keys and references aside, others are NULL.
     """
-    random, rows_of = Random(seed), Rows()
+    rows_of = Rows()
     tables = [t for t in schema.tables.values() if isinstance(t.ownership, EntityUnit)]
-    above = {hop.table for t in tables if t.name in constants.columns for hop in _of(t).hops}
-    own = [t for t in tables if t.name in {*constants.columns, *above}]
+    above = {hop.table for t in tables if t.name in columns for hop in _of(t).hops}
+    own = [t for t in tables if t.name in {*columns, *above}]
     for table in sorted(own, key=lambda t: len(_of(t).hops)):
         ownership = _of(table)
         parents = rows_of.get(ownership.hops[0].table, []) if ownership.hops else [()]
         only = table.key == (ownership.column,) and not ownership.hops
-        limits = table.limits
-        many = [1, 1, *[min(limits.rows, _MAX_ROWS) + 2] * 2, limits.groups + 2]
-        count = 1 if only else many[number] if number < len(many) else random.randint(0, 5)
+        count = shape.row_count(table, only=only)
         rows: list[Row] = []
+        read = columns.get(table.name, frozenset())
         for index in range(count if parents else 0):
-            # Units 0 and 2 lie at low ends, 1 and 3 at high ones; unit 4 is in many groups.
-            rank = (
-                number % 2
-                if number < _UNIFORM_UNITS
-                else index
-                if number == _UNIFORM_UNITS
-                else None
-            )
-            parent = random.choice(parents)
-            fixed = identity * 1000 + index, identity, parent
-            rows.append(_row(schema, table, constants, public, fixed, rank, random))
+            fixed = identity * 1000 + index, identity, random.choice(parents)
+            rows.append(_row(schema, table, read, fixed, partial(shape.value, table, index=index)))
         rows_of[table.name] = rows
     return rows_of
 
@@ -136,26 +175,23 @@ def _entity(
 def _row(
     schema: Schema,
     table: Table,
-    constants: PlanConstants,
-    public: Rows,
+    read: frozenset[str],
     fixed: tuple[int, int, Row],
-    rank: int | None,
-    random: Random,
+    value: Callable[[Column], object],
 ) -> Row:
     """A row with the keys of `fixed`: its own number, its entity's, and the row it refers to."""
     ownership, (number, identity, parent) = _of(table), fixed
-    read, row = constants.columns.get(table.name, frozenset()), []
+    row: list[object] = []
     for column in table.columns.values():
         if ownership.hops and column.name in ownership.first_hop_columns:
             above, to = schema.tables[ownership.hops[0].table], dict(ownership.hops[0].pairs)
             row.append(parent[list(above.columns).index(to[column.name])])
         elif not ownership.hops and column.name == ownership.column:
-            row.append(_identity(column, identity))
+            row.append(identity_text(column, identity))
         elif column.name in _own_names(table):
-            row.append(_identity(column, number))
+            row.append(identity_text(column, number))
         elif column.name in read:
-            values = _values(column, constants, public, 50)
-            row.append(values[rank % len(values)] if rank is not None else random.choice(values))
+            row.append(value(column))
         else:
             row.append(None)
     return tuple(row)
@@ -174,7 +210,7 @@ def _values(column: Column, constants: PlanConstants, public: Rows, limit: int) 
     return declared(column, limit) if constants.strict else distinct(column)
 
 
-def _identity(column: Column, number: int) -> object:
+def identity_text(column: Column, number: int) -> object:
     """The identifier `number` as text, which DuckDB casts to the type of `column`."""
     text = str(column.type).upper()
     return f"00000000-0000-0000-0000-{number:012d}" if text == "UUID" else str(number)
@@ -206,9 +242,9 @@ def kinds(schema: Schema) -> Collection[str]:
     return dict.fromkeys(names)
 
 
-def in_words(piece: Rows, schema: Schema) -> Iterator[str]:
+def in_words(unit: Rows, schema: Schema) -> Iterator[str]:
     """A unit's rows, one a line, without their NULLs."""
-    for name, rows in piece.items():
+    for name, rows in unit.items():
         for row in rows:
             cells = zip(schema.tables[name].columns, row, strict=True)
             shown = ", ".join(f"{column}={value}" for column, value in cells if value is not None)

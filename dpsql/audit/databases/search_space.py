@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
@@ -17,6 +18,7 @@ from dpsql.audit.databases.database_batch import DatabaseBatch
 from dpsql.audit.databases.exhaustive_databases import Database, pairs
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.audit.databases.unit_ownership import Rows
+from dpsql.audit.databases.universe import Universe, listed_units
 from dpsql.errors import BadParameter
 from dpsql.plan.operator import Release, Scan
 from dpsql.plan.traversal import operators
@@ -33,7 +35,9 @@ class Size:
     """The size of an enumeration.
 
     It has `units` different units, each `copies` times, databases of `min_units` to `max_units` of
-    them, and all their neighbors `distance` units away. `strict`: values are of declared domains.
+    them, and all their neighbors `distance` units away. With `around`, one of two neighbors has
+    just so many units instead. `strict`: values are of declared domains. `universe` has units in
+    place of those that would be generated.
     """
 
     units: int = 10
@@ -43,6 +47,28 @@ class Size:
     distance: int = 1
     strict: bool = False
     seed: int = 1
+    around: int | None = None
+    universe: Universe | None = None
+
+    def of_larger(self, relation: Neighbors) -> Sequence[int]:
+        """The numbers of units of the larger of two neighbors, or of both if they are equal.
+
+        Raises BadParameter if no database is large enough to have a neighbor.
+        """
+        smallest, largest = self.min_units, self.max_units
+        if self.around is not None:
+            smallest = largest = self.around
+        if not 1 <= self.distance <= largest or not 0 <= smallest <= largest:
+            raise BadParameter(
+                f"databases of {smallest} to {largest} units"
+                f" have no neighbours {self.distance} apart",
+                hint="ask for databases of at least so many units",
+            )
+        if self.around is None:
+            return range(max(smallest, 1), largest + 1)
+        # What k units are added to is what they are removed from, seen from the other neighbor.
+        added = [self.around + self.distance] * (relation is Neighbors.ADD_REMOVE)
+        return [self.around, *added]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +101,17 @@ def compiled(sql: str, schema: Schema, epsilon: Fraction) -> CompiledStatement:
 
 def search_space(release: Release, schema: Schema, relation: Neighbors, size: Size) -> SearchSpace:
     """All databases of `size` that differ in what `release` reads, and all pairs of neighbors."""
-    if not 1 <= size.distance <= size.max_units or not 0 <= size.min_units <= size.max_units:
-        raise BadParameter(
-            f"databases of {size.min_units} to {size.max_units} units"
-            f" have no neighbours {size.distance} apart",
-            hint="ask for databases of at least so many units",
-        )
-    public = public_table_rows(schema)
-    constants = PlanConstants(_kind(release, schema), _read(release), size.strict)
-    units = candidates(schema, constants, public, size.units, size.copies, Random(size.seed))
+    sizes, public = size.of_larger(relation), public_table_rows(schema)
+    constants = plan_constants(release, schema, is_strict=size.strict)
+    if size.universe is None:
+        units = candidates(schema, constants, public, size.units, size.copies, Random(size.seed))
+    else:
+        units = listed_units(schema, constants, size.universe)
     copies = [len(same) for same in units]
     pieces = tuple(piece for same in units for piece in same)
     numbers: dict[Database, int] = {}
     neighbors: list[tuple[int, int]] = []
-    for pair in pairs(
-        copies, range(max(size.min_units, 1), size.max_units + 1), size.distance, relation
-    ):
+    for pair in pairs(copies, sizes, size.distance, relation):
         one, other = (numbers.setdefault(database, len(numbers)) for database in pair)
         neighbors.append((one, other))
         if len(neighbors) > MAX_PAIRS:
@@ -104,11 +125,12 @@ def search_space(release: Release, schema: Schema, relation: Neighbors, size: Si
     )
 
 
-def _kind(release: Release, schema: Schema) -> str:
+def plan_constants(release: Release, schema: Schema, *, is_strict: bool) -> PlanConstants:
+    """The kind of the units of `release`, and the columns that it reads."""
     kind = unit_kind(release.source)
     assert kind is not None
     assert kind in kinds(schema)
-    return kind
+    return PlanConstants(kind, _read(release), is_strict)
 
 
 def _read(release: Release) -> dict[str, frozenset[str]]:

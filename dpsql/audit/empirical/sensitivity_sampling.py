@@ -9,7 +9,7 @@ noise in dpsql is never derived from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 from statistics import NormalDist
@@ -22,13 +22,20 @@ WARNING = (
 )
 
 
+MIN_PAIRS = 10
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The number of pairs to draw, the rank of the change to take, and its confidence 1 - ρ."""
+    """The number of pairs to draw, the rank of the change to take, and its confidence 1 - ρ.
+
+    The change covers all but `gamma` of further pairs, which includes that confidence.
+    """
 
     pairs: int
     rank: int
     rho: float
+    gamma: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +90,30 @@ def plan(gamma: float) -> Plan:
     logarithm = math.log(1 / rho)
     pairs = math.ceil(logarithm / (2 * (gamma - rho) ** 2))
     rank = math.ceil(pairs * (1 - gamma + rho + math.sqrt(logarithm / (2 * pairs))))
-    return Plan(pairs, min(rank, pairs), rho)
+    return Plan(pairs, min(rank, pairs), rho, gamma)
 
 
-def sample(gamma: float, change: Callable[[Random], float], seed: int) -> Sampled:
-    """Draw as many changes as `plan` of `gamma` needs; `change` draws one."""
-    size, random = plan(gamma), Random(seed)
-    changes = sorted(change(random) for _ in range(size.pairs))
-    return Sampled(size, changes[size.rank - 1], sum(changes) / size.pairs)
+def plan_of_pairs(pairs: int) -> Plan:
+    """The smallest γ that so many pairs are enough for, with the largest change of all.
+
+    ρ = exp(W₋₁(-1/(4m)) / 2), γ = ρ + √(ln(1/ρ)/(2m)), k = m.
+    """
+    if pairs < MIN_PAIRS:
+        raise BadParameter("too few pairs cover nothing", hint=f"draw {MIN_PAIRS} pairs or more")
+    rho = math.exp(_lambert(-1 / (4 * pairs)) / 2)
+    return Plan(pairs, pairs, rho, rho + math.sqrt(math.log(1 / rho) / (2 * pairs)))
+
+
+def order_statistic(plan: Plan, changes: Sequence[float]) -> Sampled:
+    """What `changes`, as many as the plan has pairs, say."""
+    ascending = sorted(changes)
+    return Sampled(plan, ascending[plan.rank - 1], sum(ascending) / plan.pairs)
+
+
+def sample(size: Plan, change: Callable[[Random], float], seed: int) -> Sampled:
+    """Draw as many changes as `size` says; `change` draws one."""
+    random = Random(seed)
+    return order_statistic(size, [change(random) for _ in range(size.pairs)])
 
 
 def _expected(law: NormalDist) -> float:

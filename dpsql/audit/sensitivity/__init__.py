@@ -4,4 +4,5 @@
 | ---------------- | -------------------------------------------------------- |
 | bound_check      | changes between two databases, held to derived bounds    |
 | exhaustive_audit | the largest differences of neighbors, and derived bounds |
+| change_curves    | changes against the distance of neighbors, or their size |
 """

@@ -33,7 +33,13 @@ def violations(
     before: Groups, after: Groups, release: CompiledRelease, derived: Sensitivity
 ) -> Iterator[str]:
     """Every bound of `derived` that the change exceeds, in words."""
-    changed = changes(before, after, len(derived.per_group))
+    yield from change_violations(changes(before, after, len(derived.per_group)), release, derived)
+
+
+def change_violations(
+    changed: Sequence[tuple[int, ...]], release: CompiledRelease, derived: Sensitivity
+) -> Iterator[str]:
+    """Every bound of `derived` that the `changes` of two databases exceed, in words."""
     if len(changed) > derived.groups * derived.units:
         yield f"groups [{changed}], derived {derived.groups} of each of {derived.units} units"
     for index, bound in enumerate(derived.per_group):
@@ -113,7 +119,7 @@ def is_covered_by_choice_loss(
 
 
 def _together(
-    changed: list[tuple[int, ...]], release: CompiledRelease, derived: Sensitivity
+    changed: Sequence[tuple[int, ...]], release: CompiledRelease, derived: Sensitivity
 ) -> Iterator[str]:
     """Violations of the joint norms of all statistics, which can't all be extreme at once.
 

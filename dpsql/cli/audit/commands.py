@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,7 +30,7 @@ _neighbors = click.option(
 def audit() -> None:
     """Try to break the promise, on synthetic databases.
 
-    For owners and reviewers. No source is opened and no ledger is charged:
+    For owners and reviewers. No private row is read and no ledger is charged:
     databases are made of the domains that the schema declares.
     """
 
@@ -48,17 +48,38 @@ def audit() -> None:
     "--least", "min_units", default=1, show_default=True, help="Units in the smallest database."
 )
 @click.option("--most", "max_units", default=3, show_default=True, help="Units in the largest one.")
+@click.option(
+    "--exactly", "around", type=int, metavar="N", help="Instead, one of two neighbours has N units."
+)
+@click.option(
+    "--universe",
+    metavar="COLUMN=V,V,…",
+    help="Try these values as units, each as often as it is listed.",
+)
 @click.option("--declared", is_flag=True, help="Try no values outside the declared domains.")
 @click.option("--seed", default=1, show_default=True, help="What the units are drawn with.")
-@_json
+@click.option(
+    "--against",
+    type=click.Choice(["distance", "size"]),
+    help="Tabulate and plot changes against distances of 1 to --apart, or sizes of --least to"
+    " --most; of both relations, unless --neighbors names one.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "html", "svg"]),
+    default="text",
+    show_default=True,
+    help="How it is written; html and svg are for --against.",
+)
 def sensitivity(
     schema: Path,
     queries: tuple[str, ...],
     neighbors: str | None,
-    form: OutputFormat,
     *,
+    universe: str | None,
     declared: bool,
-    **size: int,
+    **rest: Any,
 ) -> None:
     """Enumerate small databases, and compare neighbours with what was derived.
 
@@ -67,9 +88,16 @@ def sensitivity(
     is passed is an error: please report it.
     """
     from dpsql.audit.databases.search_space import Size  # noqa: PLC0415 - opens engines
-    from dpsql.cli.audit import sensitivity_text as run  # noqa: PLC0415
+    from dpsql.cli.audit import sensitivity_curves, sensitivity_text  # noqa: PLC0415
 
-    run.sensitivity(schema, queries, neighbors, Size(**size, strict=declared), form)
+    against, form = rest.pop("against"), rest.pop("form")
+    size = Size(**rest, strict=declared, universe=sensitivity_text.universe(universe))
+    if against is not None:
+        sensitivity_curves.curves(schema, queries, neighbors, against, size, form)
+        return
+    if form in ("html", "svg"):
+        raise click.UsageError(f"{form} is for --against")
+    sensitivity_text.sensitivity(schema, queries, neighbors, size, form)
 
 
 @audit.command()
@@ -117,15 +145,25 @@ def attack(epsilon: float, trials: int, people: int, html: Path | None) -> None:
 
 
 @audit.command("sampled-sensitivity")
+@click.argument(
+    "schema", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+@click.argument("query", required=False)
 @click.option("--gamma", default=0.05, show_default=True, help="What part of pairs may be missed.")
+@click.option("--pairs", type=int, metavar="M", help="Instead, how many pairs are drawn.")
 @click.option("--seed", default=1, show_default=True, help="What the pairs are drawn with.")
+@_neighbors
+@click.option("--units", default=10, show_default=True, help="Units of a database.")
+@click.option(
+    "--like", "table", metavar="TABLE", help="Draw rows of this public table, not the domains."
+)
 @click.option(
     "--one",
     nargs=2,
     default=(178.0, 7.0),
     show_default=True,
     metavar="MEAN SD",
-    help="The first half of the people.",
+    help="Without a query: the first half of the people.",
 )
 @click.option(
     "--other",
@@ -135,15 +173,26 @@ def attack(epsilon: float, trials: int, people: int, html: Path | None) -> None:
     metavar="MEAN SD",
     help="The other half.",
 )
+@_json
 def sampled_sensitivity(
-    gamma: float, seed: int, one: tuple[float, float], other: tuple[float, float]
+    schema: Path | None, query: str | None, *, form: OutputFormat, **law: Any
 ) -> None:
     """Sample changes of made-up values: a diagnostic, not privacy.
 
     NOT DIFFERENTIALLY PRIVATE: random DP at best, never used for noise.
-    Draws pairs from two normal laws, heights in cm unless others are given,
-    and tells how few of them a typical change covers.
+    Draws pairs of neighbouring databases by the domains that the schema
+    declares, or of rows of a public table, and tells what the query changes by,
+    as plain SQL. No private row is read. Without a query, pairs are of two
+    normal laws, heights in cm unless others are given, and it tells how few of
+    them a typical change covers.
     """
     from dpsql.cli.audit import sampling_text as run  # noqa: PLC0415 - slow to import
 
-    run.sampled(gamma, seed, one, other)
+    size = run.plan_of(law.pop("gamma"), law.pop("pairs"))
+    seed, one, other = law.pop("seed"), law.pop("one"), law.pop("other")
+    if schema is None:
+        run.sampled(size, seed, one, other, form)
+    elif query is None:
+        raise click.UsageError("a schema needs a query to sample")
+    else:
+        run.sampled_query(schema, query, run.Law(**law), size, seed, form)

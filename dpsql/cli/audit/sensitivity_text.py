@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from dpsql.audit.databases.search_space import Size
+from dpsql.audit.databases.universe import Universe, parse_universe
 from dpsql.audit.sensitivity.exhaustive_audit import Finding, SensitivityAudit, audit_sensitivity
 from dpsql.cli.audit.database_text import databases
 from dpsql.cli.audit.output_format import OutputFormat, show
@@ -26,17 +27,28 @@ def sensitivity(
 ) -> None:
     """Audit every query; an observed change above the derived bound ends in an error."""
     relation = None if neighbors is None else Neighbors(neighbors)
-    broken = False
+    passed: list[str] = []
     for sql in queries:
         with reporting_errors(sql):
             audit = audit_sensitivity(sql, load_schema(path), relation, size)
-        broken = broken or bool(audit.violations)
         show(form, _text(audit), _document(audit))
-        for violation in audit.violations:
-            echo_err(f"error: a bound is passed: {violation}")
-    if broken:
+        passed += audit.violations
+    report_violations(passed)
+
+
+def report_violations(violations: Sequence[str]) -> None:
+    """End in an error if there are any."""
+    for violation in violations:
+        echo_err(f"error: a bound is passed: {violation}")
+    if violations:
         echo_err("hint: please report this as a security problem, with schema and statement")
         raise click.exceptions.Exit(ExitCode.FAILED)
+
+
+def universe(text: str | None) -> Universe | None:
+    """The option --universe; one that can't be read ends in an error."""
+    with reporting_errors():
+        return None if text is None else parse_universe(text)
 
 
 def _text(audit: SensitivityAudit) -> str:
