@@ -6,6 +6,7 @@ Statistical tests fail by chance with a probability of at most 1 in 10^6 each.
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -124,6 +125,24 @@ def test_what_would_take_noise_for_heights_is_refused(tmp_path: Path) -> None:
         with pytest.raises(Refused, match="no unbiased estimate is known"):
             session.query(f"SELECT {asked} FROM nodes")
     session.close()
+
+
+def test_a_view_may_pass_noisy_numbers_on_but_not_bound_them(tmp_path: Path) -> None:
+    opened(tmp_path, noisy("six")).close()
+    path = tmp_path / "schema.yaml"
+    view = "views: {people: {query: SELECT height AS h FROM nodes%s}}\n"
+    text = path.read_text()
+    path.write_text(text + view % "")
+    with closing(Session(path)) as session:
+        mean = shown(session, "SELECT avg(h) AS mean FROM people")["mean"]
+        assert mean == shown(session, "SELECT avg(height) AS mean FROM nodes")["mean"]
+    path.write_text(text + view % ", columns: {h: {bounds: [100, 250]}}")
+    with (
+        closing(Session(path)) as session,
+        pytest.raises(Refused, match="within a view's own bounds") as refused,
+    ):
+        session.query("SELECT avg(h) FROM people")
+    assert refused.value.hint == "its owner can leave the bounds of h out of the view"
 
 
 def test_the_number_of_rows_and_the_noise_are_held_by_the_ledger(tmp_path: Path) -> None:
