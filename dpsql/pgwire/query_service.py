@@ -29,7 +29,7 @@ from dpsql.errors import (
     WouldShowIndividuals,
 )
 from dpsql.pgwire.codec.oid import TEXT, Column, column
-from dpsql.pgwire.codec.parameter import TEXTS, Bound, example
+from dpsql.pgwire.codec.parameter import TEXTS, Bound, examples
 from dpsql.pgwire.error_response import CANCELLED, Cancelled, notice
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.portal import Answer, Rows
@@ -38,6 +38,7 @@ from dpsql.pgwire.sql.metadata_probe import asks_for_columns, counted_instead
 from dpsql.pgwire.sql.semantics.array_operators import spread
 from dpsql.pgwire.sql.translate import Translated, translated
 from dpsql.pgwire.sql.types.output_types import declared
+from dpsql.pgwire.statement_errors.postgresql_error import postgresql_error
 from dpsql.plan.expression import Literal
 from dpsql.report.budget import budget_of
 from dpsql.report.cost_notice import cost
@@ -141,12 +142,12 @@ class QueryService:
             return self._columns(query, inputs)
         for text in TEXTS:
             with suppress(DataError):
-                return self._columns(query, _examples(types, text))
-        return self._columns(query, _examples(types, TEXTS[0]))
+                return self._columns(query, examples(types, text))
+        return self._columns(query, examples(types, TEXTS[0]))
 
     def _columns(self, query: Translated, inputs: ParameterValues) -> tuple[Column, ...]:
         query, values = self._spread(query, inputs)
-        with _with_positions(query):
+        with self._with_positions(query):
             if query.tree is None:
                 query.check()
             match read_statement(query.sql):
@@ -168,7 +169,7 @@ class QueryService:
     def query(self, query: Translated, bound: ParameterValues) -> Answer:
         """The rows, which are charged; a statement answered before gets the same rows for free."""
         query, inputs = self._spread(query, bound)
-        with _with_positions(query), self._cancellable():
+        with self._with_positions(query), self._cancellable():
             if self._catalogue.reads_catalog(query.tree):
                 return self._catalogue.answer(query, inputs, self.schema)
             query.check()
@@ -272,6 +273,18 @@ class QueryService:
         selected = bind_query(tree, context)
         return Result(selected.names, tuple(c.type for c in selected.columns), _NOTHING.table)
 
+    @contextmanager
+    def _with_positions(self, query: Translated) -> Iterator[None]:
+        """Change positions of errors to the client's text, and errors to PostgreSQL's own."""
+        try:
+            yield
+        except Error as error:
+            theirs = postgresql_error(error, query, self.schema)
+            if theirs is not None and not self._catalogue.reads_catalog(query.tree):
+                raise theirs from None
+            error.at = query.position(error.at)
+            raise
+
     @staticmethod
     def _described(result: Result, query: Translated) -> tuple[Column, ...]:
         names = query.names or ()
@@ -284,17 +297,3 @@ _NO_ROWS: Final = notice(
     "no rows: the question asks for columns, and rows of single units are not shown",
     detail="ask for aggregates, as in SELECT count(*) …",
 )
-
-
-@contextmanager
-def _with_positions(query: Translated) -> Iterator[None]:
-    """Change positions of errors from the pipeline's text to the client's."""
-    try:
-        yield
-    except Error as error:
-        error.at = query.position(error.at)
-        raise
-
-
-def _examples(types: Sequence[int], text: str) -> dict[str, Bound]:
-    return {str(n): example(oid, str(n), text) for n, oid in enumerate(types, start=1)}

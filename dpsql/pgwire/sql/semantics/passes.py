@@ -108,9 +108,9 @@ def _edit(find: Callable[[], Edits]) -> None:
 def _edits_of(find: Callable[[], Edits]) -> Edits:
     try:
         return find()
-    except Missing:
-        # The binder reports the column that doesn't exist.
-        return []
+    except Missing as missing:
+        # Whoever reports the refusal shows the column that doesn't exist.
+        raise Refused(f'column "{missing}" does not exist') from None
 
 
 def _apply(edits: Edits) -> None:

@@ -87,6 +87,10 @@ _WRITTEN: Final = {
 }
 
 
+OIDS: Final = {kind: oid for oid, kind in reversed(_BY_OID.items())}
+"""The OID of each type: the first of those that are taken for it."""
+
+
 def of_oid(oid: int) -> Kind | None:
     """The type with that OID; None for a type that isn't in `Kind`."""
     return _BY_OID.get(oid)
