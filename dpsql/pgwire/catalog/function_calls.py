@@ -9,9 +9,10 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.errors import Refused
+from dpsql.errors import Refused, UnknownFunction
 from dpsql.pgwire.catalog.cast import call, is_vector
 from dpsql.pgwire.catalog.objects import ANALYST, READER
+from dpsql.pgwire.catalog.procedures import function_names
 from dpsql.pgwire.catalog.relations import Relation
 from dpsql.pgwire.sql.column_labels import label
 
@@ -31,6 +32,8 @@ _OF_ONE_VALUE: Final = (
     exp.SessionUser,
     exp.StringToArray,
 )
+_WORDS: Final = frozenset({"any", "all", "some", "row"})
+"""Words of the grammar that stand before parentheses like functions' names."""
 _WILD: Final = {"%": ".*", "_": ".", ".": r"\.", "^": r"\^", "$": r"\$"}
 _DIRECTIVE: Final = re.compile(r"%(?:(\d+)\$)?(-?\d*)([sIL%])")
 
@@ -46,8 +49,11 @@ class Caller:
 
 def rewritten_call(node: exp.Anonymous, caller: Caller) -> exp.Expr:
     """DuckDB's expression for a call whose arguments are DuckDB's already."""
-    arguments = node.expressions
-    match node.name.lower():
+    arguments, name = node.expressions, node.name.lower()
+    if name not in function_names() | _WORDS:
+        # Macros of the catalogue and functions of DuckDB are for its own rewriting alone.
+        raise UnknownFunction(f"function {name[:63]} does not exist")
+    match name:
         case "current_database" | "current_catalog":
             return exp.Literal.string(caller.database)
         case "current_user" | "session_user" | "getpgusername":

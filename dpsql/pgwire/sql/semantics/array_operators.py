@@ -17,7 +17,7 @@ from dpsql.plan.expression import Literal
 def check_subscripts(tree: exp.Expr) -> None:
     """Refuse subscripts of arrays: the parser makes constant ones count from 0, and no others.
 
-    `(regexp_match(x, pattern))[1]` is a text, and becomes `part_by_pattern(x, pattern)` in place.
+    `(regexp_match(x, pattern))[1]` is a text, and becomes a call of `PART_BY_PATTERN` in place.
     """
     for subscript in list(tree.find_all(exp.Bracket)):
         match subscript.this.unnest(), subscript.expressions:
