@@ -11,8 +11,7 @@ from typing import Final
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.bind.query.query import bind_query, statement_context
-from dpsql.bind.syntax.parse import parse_query
+from dpsql.bind.statement import Statement
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.statements.assignment import READ_ONLY, Setting
 from dpsql.dbapi.statements.describe import Describe
@@ -34,10 +33,11 @@ from dpsql.pgwire.error_response import CANCELLED, Cancelled, notice
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.portal import Answer, Rows
 from dpsql.pgwire.shared_dataset import Dataset, SchemaSnapshot
-from dpsql.pgwire.sql.metadata_probe import asks_for_columns, counted_instead
+from dpsql.pgwire.sql.metadata_probe import asks_for_columns, columns_alone, counted_instead
 from dpsql.pgwire.sql.semantics.array_operators import spread
 from dpsql.pgwire.sql.translate import Translated, translated
 from dpsql.pgwire.sql.types.output_types import declared
+from dpsql.pgwire.statement_errors.overflow import COMPUTED, check_digits
 from dpsql.pgwire.statement_errors.postgresql_error import postgresql_error
 from dpsql.plan.expression import Literal
 from dpsql.report.budget import budget_of
@@ -174,6 +174,7 @@ class QueryService:
                 return self._catalogue.answer(query, inputs, self.schema)
             query.check()
             try:
+                self._check_digits(query, inputs)
                 result = self._connection.run(query.sql, inputs)
             except (WouldShowIndividuals, Refused) as refusal:
                 if not asks_for_columns(query.tree):
@@ -251,27 +252,27 @@ class QueryService:
     def _bound(
         self, query: Translated, values: Parameters, request: Request = ANSWER
     ) -> tuple[Column, ...]:
-        session = self._session
         try:
-            bind = binder_of(request, session.whole.bound)
-            inputs = query.sql, session.schema, values, session.saved
-            statement = with_deep_stack(lambda: bind(*inputs))
+            statement = self._statement(query.sql, values, request)
+            check_digits(statement)
             kinds = tuple(c.type for c in statement.columns)
             outputs = Result(statement.names, kinds, _NOTHING.table)
         except (WouldShowIndividuals, Refused) as refusal:
             if not asks_for_columns(query.tree):
                 raise counted_instead(refusal, query.tree) from None
-            outputs = with_deep_stack(lambda: self._columns_alone(query.sql, values))
+            schema, saved = self._session.schema, self._session.saved
+            names, kinds = with_deep_stack(lambda: columns_alone(query.sql, schema, values, saved))
+            outputs = Result(names, kinds, _NOTHING.table)
         return self._described(outputs, query)
 
-    def _columns_alone(self, sql: str, values: Parameters) -> Result:
-        """The columns of a query whose rows would be refused."""
-        context = statement_context(self._session.schema, values, self._session.saved)
-        tree = parse_query(sql)
-        for clause in ("limit", "offset", "order", "distinct"):
-            tree.set(clause, None)
-        selected = bind_query(tree, context)
-        return Result(selected.names, tuple(c.type for c in selected.columns), _NOTHING.table)
+    def _statement(self, sql: str, values: Parameters, request: Request = ANSWER) -> Statement:
+        bind, session = binder_of(request, self._session.whole.bound), self._session
+        return with_deep_stack(lambda: bind(sql, session.schema, values, session.saved))
+
+    def _check_digits(self, query: Translated, values: Parameters) -> None:
+        read = read_statement(query.sql)
+        if isinstance(read, Query) and query.tree is not None and query.tree.find(*COMPUTED):
+            check_digits(self._statement(read.sql, values))
 
     @contextmanager
     def _with_positions(self, query: Translated) -> Iterator[None]:

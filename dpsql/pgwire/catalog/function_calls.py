@@ -19,6 +19,7 @@ from dpsql.pgwire.sql.column_labels import label
 FUNCTIONS: Final = (
     exp.Format,
     exp.ArrayPosition,
+    exp.ArraySize,
     exp.JSONBObjectAgg,
     exp.Substring,
     exp.SimilarTo,
@@ -88,6 +89,8 @@ def rewritten_function(node: exp.Expr) -> exp.Expr:
             if not is_vector(node.this):
                 return position
             return exp.paren(exp.Sub(this=position, expression=exp.Literal.number(1)))
+        case exp.ArraySize():
+            return exp.Nullif(this=node.copy(), expression=exp.Literal.number(0))
         case exp.Substring():
             return _matching(node)
         case exp.SimilarTo():

@@ -125,6 +125,7 @@ def _type(kind: exp.DataType) -> str:
         exp.DataType.Type.DECIMAL: "numeric",
         exp.DataType.Type.TEXT: "text",
         exp.DataType.Type.VARCHAR: "varchar",
+        exp.DataType.Type.CHAR: "bpchar",
         exp.DataType.Type.DATE: "date",
         exp.DataType.Type.TIMESTAMP: "timestamp",
     }.get(kind.this, _base(kind))

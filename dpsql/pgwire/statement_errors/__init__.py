@@ -6,4 +6,5 @@
 | functions        | calls of functions that don't exist, for the types of arguments     |
 | operand_types    | operators, conditions and units, for the types of their operands    |
 | signatures       | which functions and operators PostgreSQL has for some types         |
+| overflow         | numerics of more digits than the pipeline's decimals have           |
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from typing import Final
 
@@ -18,6 +19,7 @@ Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 
 _DIGITS: Final = {Kind.INT2: 5, Kind.INT4: 10, Kind.INT8: 19}
 _DECIMAL: Final = re.compile(r"\s*[+-]?(\d+)(?:\.(\d*))?\s*")
+_DECIMAL_DIGITS: Final = 38
 _SHIFT: Final = re.compile("[12]?[0-9]|30")
 _SCALE, _MAX_SCALE = 12, 30
 _WHOLE_FROM: Final = str(2**53)
@@ -41,6 +43,8 @@ def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
                 )
             case exp.TryCast():
                 pass
+            case exp.Literal() if not node.is_string:
+                edits += _constant(node, typing)
             case exp.Cast() if _is_bare(node):
                 edits += _numeric(node, held)
             case exp.Cast() if node.to.this in exp.DataType.INTEGER_TYPES:
@@ -54,6 +58,59 @@ def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
             case _:
                 pass
     return edits
+
+
+def _constant(node: exp.Literal, typing: Typing) -> list[Edit]:
+    """1e5 is a numeric, and so are its sums and products with exact numbers; a float elsewhere."""
+    value = Decimal(node.this)
+    written = f"{value:f}" if abs(value.adjusted()) < _DECIMAL_DIGITS else ""
+    if len(written.replace(".", "").lstrip("0")) > _DECIMAL_DIGITS or not written:
+        raise Refused(
+            "a numeric has 38 digits at most here",
+            at=span(node),
+            hint="write a float: 1e40::float8",
+        )
+    if node.this == written or not _is_numeric(node, typing):
+        return []
+    return [(node, lambda: exp.Literal.number(written))]
+
+
+def _is_numeric(node: exp.Expr, typing: Typing) -> bool:
+    """Whether a constant stands for itself, or beside exact numbers alone."""
+    if isinstance(node.parent, exp.Neg | exp.Paren):
+        return _is_numeric(node.parent, typing)
+    return not isinstance(node.parent, exp.Binary) or typing.of(node.parent) is Kind.NUMERIC
+
+
+def wide_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
+    """Replacements of sums and products of numerics, which DuckDB gives 18 digits by itself."""
+    edits: list[Edit] = []
+    for node in tree.find_all(exp.Add, exp.Sub, exp.Mul):
+        sides = [node.this.unnest(), node.expression.unnest()]
+        is_exact = typing.of(node) is Kind.NUMERIC and held.of(node) not in FLOATS
+        if (
+            is_exact
+            and any(_is_decimal(side, typing) for side in sides)
+            and not any(isinstance(side, exp.Add | exp.Sub | exp.Mul) for side in sides)
+            and not any(held.of(side) in FLOATS for side in sides)
+        ):
+            edits.append((node, partial(_widened, node)))
+    return edits
+
+
+def _is_decimal(node: exp.Expr, typing: Typing) -> bool:
+    """Whether a decimal is part of `node`: extract() and sums of integers are numerics, too."""
+    parts = node.find_all(exp.Column, exp.Literal, exp.Cast)
+    return any(typing.of(part) is Kind.NUMERIC for part in parts)
+
+
+def _widened(node: exp.Expr) -> exp.Expr:
+    """`node` with a neutral operand that has more than 18 digits, so that the value has 38."""
+    is_product = isinstance(node, exp.Mul)
+    neutral = exp.cast(exp.Literal.number(1 if is_product else 0), "DECIMAL(19,0)")
+    operator = exp.Mul if is_product else exp.Add
+    left = operator(this=neutral, expression=exp.paren(node.this.copy()))
+    return _set(node, exp.paren(left))
 
 
 def _is_bare(node: exp.Cast) -> bool:

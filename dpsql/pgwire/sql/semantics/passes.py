@@ -25,7 +25,12 @@ from dpsql.pgwire.sql.semantics.array_operators import (
 from dpsql.pgwire.sql.semantics.column_names import name_columns
 from dpsql.pgwire.sql.semantics.date_time import check_lengths, moment_edits
 from dpsql.pgwire.sql.semantics.integer_division import whole_divisions
-from dpsql.pgwire.sql.semantics.numeric import between_edits, correlation_edits, number_edits
+from dpsql.pgwire.sql.semantics.numeric import (
+    between_edits,
+    correlation_edits,
+    number_edits,
+    wide_edits,
+)
 from dpsql.pgwire.sql.semantics.pattern_match import pattern_edits
 from dpsql.pgwire.sql.semantics.row_comparison import compare_parts
 from dpsql.pgwire.sql.semantics.text import text_edits
@@ -69,7 +74,13 @@ def translate_semantics(
     )
     if _is_public(tree, schema):
         # Over private rows, percentile_cont() gives one of the values, and interpolates nothing.
-        numbers += _edits_of(lambda: between_edits(tree, typing) + correlation_edits(tree))
+        numbers += _edits_of(
+            lambda: (
+                between_edits(tree, typing)
+                + correlation_edits(tree)
+                + wide_edits(tree, typing, held)
+            )
+        )
     whole_divisions(tree, typing)
     _apply(numbers)
     _edit(lambda: zone_edits(tree, Typing(schema, types)))
