@@ -15,6 +15,7 @@ from dpsql.pgwire.catalog.objects import ANALYST, READER
 from dpsql.pgwire.catalog.procedures import function_names
 from dpsql.pgwire.catalog.relations import Relation
 from dpsql.pgwire.sql.column_labels import label
+from dpsql.pgwire.time_zone import is_utc
 
 FUNCTIONS: Final = (
     exp.Format,
@@ -63,6 +64,11 @@ def rewritten_call(node: exp.Anonymous, caller: Caller) -> exp.Expr:
             return exp.Literal.string("public")
         case "pg_backend_pid":
             return exp.Literal.number(caller.process)
+        case "set_config" if len(arguments) == 3 and _changes_zone(arguments):
+            raise Refused(
+                "sessions are in UTC, and set_config() can't change that",
+                hint="SET timezone = 'UTC', and write x AT TIME ZONE 'Europe/Berlin'",
+            )
         case "pg_get_userbyid":
             return role_name(node, caller)
         case "generate_subscripts" if arguments and is_vector(arguments[0]):
@@ -77,6 +83,13 @@ def rewritten_call(node: exp.Anonymous, caller: Caller) -> exp.Expr:
             return exp.Unnest(expressions=[call("string_split_regex", *arguments)])
         case _:
             return node
+
+
+def _changes_zone(arguments: list[exp.Expr]) -> bool:
+    """Whether set_config() has the name of the time zone, or none that is known, and not UTC."""
+    name, value = arguments[:2]
+    is_other = not name.is_string or name.name.lower() == "timezone"
+    return is_other and not (value.is_string and is_utc(value.name))
 
 
 def rewritten_function(node: exp.Expr) -> exp.Expr:
