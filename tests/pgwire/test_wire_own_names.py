@@ -14,6 +14,8 @@ import dpsql.pgwire
 CALLS = (
     "part_by_pattern('abc', 'a(.)')",
     "dpsql_class(1)",
+    "dpsql_json(1)",
+    "dpsql_json_key(1)",
     "dpsql_type(1)",
     "dpsql_space(1)",
     "dpsql_procedure(1)",

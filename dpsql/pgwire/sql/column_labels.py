@@ -92,6 +92,8 @@ def _function(node: exp.Func) -> str:
             return "array_length"
         case exp.GroupConcat():
             return "string_agg"
+        case exp.JSONArrayAgg():
+            return "json_agg"
         case exp.LogicalAnd():
             return "bool_and"
         case exp.LogicalOr():

@@ -196,6 +196,10 @@ class _Reader:
             self._typing.of(node)
         except Missing:
             table, sources = node.table, self._typing.sources
+            if not table and sources.is_row(node):
+                raise Refused(
+                    "a whole row as a value has no rule", at=span(node), hint="name its columns"
+                ) from None
             if table and not sources.has_source(node):
                 raise UnknownTable(
                     f'missing FROM-clause entry for table "{table[:63]}"', at=span(node)

@@ -25,6 +25,7 @@ from dpsql.pgwire.sql.semantics.array_operators import (
 from dpsql.pgwire.sql.semantics.column_names import name_columns
 from dpsql.pgwire.sql.semantics.date_time import check_lengths, moment_edits
 from dpsql.pgwire.sql.semantics.integer_division import whole_divisions
+from dpsql.pgwire.sql.semantics.json_path import json_edits
 from dpsql.pgwire.sql.semantics.numeric import (
     between_edits,
     correlation_edits,
@@ -67,6 +68,7 @@ def translate_semantics(
     _edit(lambda: moment_edits(tree, Typing(schema, types)))
     _edit(lambda: text_edits(tree, Typing(schema, types), Held(schema, types)))
     _edit(lambda: pattern_edits(tree))
+    _edit(lambda: json_edits(tree))
     typing = Typing(schema, types)
     held = Held(schema, types)
     numbers = _edits_of(

@@ -54,6 +54,10 @@ class Sources:
         """Whether a source that `node` may name is called as the table before its name."""
         return any(_called(source) == node.table.casefold() for source in _around(node))
 
+    def is_row(self, node: exp.Column) -> bool:
+        """Whether `node`, a name without a table, is that of a source: its rows as values."""
+        return any(_called(source) == node.name.casefold() for source in _around(node))
+
     def names(self, node: exp.Column) -> list[str]:
         """The names of the columns that `node` may name."""
         table = node.table.casefold()

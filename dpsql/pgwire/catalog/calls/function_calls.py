@@ -10,6 +10,7 @@ from typing import Final
 from sqlglot import exp
 
 from dpsql.errors import Refused, UnknownFunction
+from dpsql.pgwire.catalog.calls.json_text import NODES, is_json_call, json_call
 from dpsql.pgwire.catalog.cast import call, is_vector
 from dpsql.pgwire.catalog.objects import ANALYST, READER
 from dpsql.pgwire.catalog.procedures import function_names
@@ -21,7 +22,7 @@ FUNCTIONS: Final = (
     exp.Format,
     exp.ArrayPosition,
     exp.ArraySize,
-    exp.JSONBObjectAgg,
+    *NODES,
     exp.Substring,
     exp.SimilarTo,
     exp.Escape,
@@ -77,8 +78,8 @@ def rewritten_call(node: exp.Anonymous, caller: Caller) -> exp.Expr:
             return exp.cast(exp.null(), "BIGINT")
         case "_pg_expandarray":
             return _expanded(arguments[0])
-        case "json_build_object" | "jsonb_build_object":
-            return call("json_object", *arguments)
+        case _ if is_json_call(node):
+            return json_call(node)
         case "regexp_split_to_table":
             return exp.Unnest(expressions=[call("string_split_regex", *arguments)])
         case _:
@@ -112,7 +113,7 @@ def rewritten_function(node: exp.Expr) -> exp.Expr:
             inner = node.this
             return _similar(inner, node.expression.name) if _is_similar(inner) else node
         case _:
-            return call("json_group_object", node.this, node.expression)
+            return json_call(node)
 
 
 def _is_similar(node: exp.Expr) -> bool:
