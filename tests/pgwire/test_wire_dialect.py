@@ -13,6 +13,12 @@ from pgwire.shop import served
 RECORDED = recorded()
 REFUSED = [
     "SELECT t::char(2) LIKE 'a%' FROM t",
+    "SELECT array_agg(i)::text FROM t",
+    "SELECT a::text FROM (SELECT array_agg(i) AS a FROM t) AS q",
+    "SELECT f::float4::numeric FROM t",
+    "SELECT make_interval(days => i) FROM t",
+    "SELECT date_bin(interval '15 minutes', ts, ts) FROM t",
+    "SELECT string_to_array(t, t) FROM t",
     "SELECT concat(t::char(2), 'a') FROM t",
     "SELECT t::char(2) FROM t ORDER BY 1",
     "SELECT c FROM (SELECT t::char(2) AS c FROM t) AS q",

@@ -105,6 +105,10 @@ class _Ranges:
                 return self._known.setdefault(node, own)
             case Arithmetic():
                 return _cut_to(self.computed(node), node.type)
+            case Call(function="%", arguments=(_, Literal(value=int() as divisor))) if divisor:
+                return Fraction(1 - abs(divisor)), Fraction(abs(divisor) - 1)
+            case Case() | Cast() if isinstance(node.type, Integer):
+                return _cut_to(self._around(node), node.type)
             case Case() | Call() | Cast() if isinstance(node.type, Decimal):
                 return _cut_to(self._around(node), node.type)
             case _:

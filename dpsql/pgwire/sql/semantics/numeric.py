@@ -10,6 +10,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.bind.expression.template import instantiate
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
@@ -21,20 +22,29 @@ _DIGITS: Final = {Kind.INT2: 5, Kind.INT4: 10, Kind.INT8: 19}
 _DECIMAL: Final = re.compile(r"\s*[+-]?(\d+)(?:\.(\d*))?\s*")
 _DECIMAL_DIGITS: Final = 38
 _SHIFT: Final = re.compile("[12]?[0-9]|30")
+_TYPES: Final[dict[Kind | None, tuple[int, str]]] = {
+    Kind.INT2: (16, "SMALLINT"),
+    Kind.INT4: (32, "INTEGER"),
+    Kind.INT8: (64, "BIGINT"),
+}
 _SCALE, _MAX_SCALE = 12, 30
 _WHOLE_FROM: Final = str(2**53)
 """A float of this size has no fraction."""
 
 
-def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
-    """Replacements of casts to numeric, roundings, div(), to_hex() and <<."""
+def number_edits(tree: exp.Expr, typing: Typing, held: Held, *, is_public: bool) -> list[Edit]:
+    """Replacements of casts to numeric, roundings, div(), to_hex() and <<.
+
+    Over private rows, a shift beyond the bits of its type stays NULL.
+    """
     edits: list[Edit] = []
     for node in tree.walk():
         match node:
             case exp.Anonymous(expressions=[number]) if node.name.lower() == "to_hex":
                 edits.append((node, _hexadecimal(node, typing.of(number))))
             case exp.BitwiseLeftShift():
-                edits.append((node, _shifted(node)))
+                kind = typing.of(node.this) if is_public else None
+                edits.append((node, _shifted(node, *_TYPES.get(kind, (0, "")))))
             case exp.BitwiseRightShift() if not _is_shift(node.expression):
                 raise Refused(
                     ">> by a number that isn't a constant from 0 to 30 has no rule",
@@ -134,8 +144,11 @@ def _numeric(node: exp.Cast, held: Held) -> list[Edit]:
     if kind in INTEGERS:
         return [(node, lambda: exp.cast(node.this, f"DECIMAL({_DIGITS[kind]},0)"))]
     if kind is Kind.FLOAT4:
-        # Its digits, as in its text: 0.1 and no 0.10000000149.
-        return [(node, lambda: exp.cast(exp.cast(node.this, "VARCHAR"), "DOUBLE"))]
+        raise Refused(
+            "a real has 6 digits as a numeric in PostgreSQL, and more here",
+            at=span(node),
+            hint="write x::float8::numeric",
+        )
     if kind in FLOATS:
         return [(node, lambda: exp.cast(node.this, "DOUBLE"))]
     raise _unclear(node)
@@ -152,6 +165,8 @@ def _unclear(node: exp.Expr) -> Refused:
 def _rounded(node: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     if _is_float_for_decimal(node.this, typing, held):
         return [(node, lambda: _set(node, _decimal(node.this, node.args.get("decimals"))))]
+    if isinstance(node.args.get("decimals"), exp.Neg):
+        return [(node, partial(_unless_null, node))]
     if isinstance(node, exp.Trunc) or node.args.get("decimals"):
         return []
     kind = typing.of(node.this)
@@ -168,6 +183,12 @@ def _rounded(node: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
 
 def _is_float_for_decimal(node: exp.Expr, typing: Typing, held: Held) -> bool:
     return typing.of(node) is Kind.NUMERIC and held.of(node) in FLOATS
+
+
+def _unless_null(node: exp.Expr) -> exp.Expr:
+    """round() and trunc() of tens, which DuckDB gives as 0 for NULL where a decimal has no tens."""
+    is_null = exp.Is(this=exp.paren(node.this.copy()), expression=exp.null())
+    return exp.Case(ifs=[exp.If(this=is_null, true=exp.null())], default=node.copy())
 
 
 def _decimal(node: exp.Expr, digits: exp.Expr | None = None) -> exp.Expr:
@@ -244,8 +265,11 @@ def _is_shift(node: exp.Expr) -> bool:
     return isinstance(bits, exp.Literal) and _SHIFT.fullmatch(bits.this) is not None
 
 
-def _shifted(node: exp.BitwiseLeftShift) -> Callable[[], exp.Expr]:
-    """`x << n` as a product, since DuckDB shifts no negative number to the left."""
+def _shifted(node: exp.BitwiseLeftShift, size: int, kind: str) -> Callable[[], exp.Expr]:
+    """`x << n` as a product, since DuckDB shifts no negative number to the left.
+
+    Of `size` bits, if that isn't 0, the lowest ones are kept, as a `kind`.
+    """
     bits = node.expression.unnest()
     if not _is_shift(bits):
         raise Refused(
@@ -253,8 +277,11 @@ def _shifted(node: exp.BitwiseLeftShift) -> Callable[[], exp.Expr]:
             at=span(node),
             hint="write the product: x * 8",
         )
-    factor = exp.Literal.number(1 << int(bits.this))
-    return lambda: exp.paren(exp.Mul(this=exp.paren(node.this.copy()), expression=factor))
+    factor, half, whole = 1 << int(bits.this), 1 << size >> 1, 1 << size
+    wide = f"CAST(x AS HUGEINT) * {factor} + {half}"
+    lowest = f"CAST((({wide}) % {whole} + {whole}) % {whole} - {half} AS {kind})"
+    text = lowest if size else f"x * {factor}"
+    return lambda: exp.paren(instantiate(text, {"x": exp.paren(node.this.copy())}))
 
 
 def _quotient(node: exp.Expr, *, whole: bool) -> exp.Expr:

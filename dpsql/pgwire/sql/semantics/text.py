@@ -64,6 +64,21 @@ def text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     return edits
 
 
+def check_texts(tree: exp.Expr, typing: Typing) -> list[Edit]:
+    """Refuse a cast to text of what may be an array, whose text DuckDB writes otherwise.
+
+    Over private rows nothing is one.
+    """
+    for node in tree.find_all(exp.Cast):
+        if node.to.this in {_T.TEXT, _T.VARCHAR} and typing.of(node.this) is None:
+            raise Refused(
+                "the type of what this is the text of can't be told",
+                at=span(node),
+                hint="say what it is, x::bigint::text, or write array_to_string(x, ',')",
+            )
+    return []
+
+
 def _counts(length: exp.Expr | None) -> bool:
     """Whether an optional number of characters is left out, or a constant."""
     return length is None or (isinstance(length, exp.Literal) and not length.is_string)

@@ -95,6 +95,7 @@ FIXED: Final[tuple[tuple[Kind, tuple[type[exp.Expr], ...]], ...]] = (
             exp.Upper,
             exp.Trim,
             exp.Substring,
+            exp.Repeat,
             exp.Replace,
             exp.Left,
             exp.Right,
