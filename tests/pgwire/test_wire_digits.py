@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pgwire.asked_of_both import asked, make
-from pgwire.shop import served
+from pgwire.shop import Served, served
 
 TOO_LONG = (
     "SELECT 99999999999999999999.9 * 99999999999999999999.9",
@@ -77,3 +77,29 @@ def test_a_refusal_is_no_charge(ours: Any) -> None:
     with pytest.raises(psycopg.errors.FeatureNotSupported, match="38 digits"):
         ours.execute(f"SELECT {many} FROM people")
     assert ours.execute("SHOW dpsql.budget").fetchall() == before
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT sum(amount * qty) FROM orders",
+        "SELECT count(*) FROM orders WHERE amount * qty > 100",
+        "SELECT sum(CASE WHEN paid THEN amount * qty * (1 - 0.05) ELSE 0 END) FROM orders",
+        "SELECT count(*) FROM orders WHERE (amount - 5.5) * (qty + 1) * 0.33 > 10",
+        "SELECT sum(amount) * 100.0 / sum(qty) FROM orders",
+        "SELECT count(*) FROM orders WHERE amount::numeric(19,2) * id > 10",
+    ],
+)
+def test_declared_bounds_show_that_products_fit(server: Served, sql: str) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        assert connection.execute(sql).fetchone()[0] is not None
+
+
+def test_a_private_product_without_bounds_is_refused(server: Served) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        spent = connection.execute("SHOW dpsql.budget").fetchall()
+        with pytest.raises(psycopg.errors.FeatureNotSupported, match="38 digits"):
+            connection.execute("SELECT count(*) FROM orders WHERE amount * id * id > 10")
+        assert connection.execute("SHOW dpsql.budget").fetchall() == spent

@@ -68,7 +68,8 @@ def _check(node: Arithmetic, ranges: _Ranges) -> None:
         case Arithmetic(type=Decimal() | Integer(bits=128)):
             raise TooManyDigits(
                 "a numeric has 38 digits at most here, and this one may have more",
-                hint="say how many its operands have, x::numeric(18,4), or compute in x::float8",
+                hint="make room for 38 by one operand of 19, x::numeric(19,2), declare bounds of"
+                " columns, or compute in x::float8",
             )
         case _:
             pass  # PostgreSQL has no value where an integer overflows.
@@ -82,9 +83,9 @@ class _Ranges:
         self._known: dict[Column, Range | None] = {}
         for plan in plans:
             if isinstance(plan, Scan):
-                domains = column_domains(plan).items()
+                declared = column_domains(plan)
                 self._known |= {
-                    c: _declared(d, c.type) for c, d in domains if isinstance(c, Column)
+                    c: _declared(declared[c.id], c.type) for c in plan.columns if c.id in declared
                 }
             if isinstance(plan, Project):
                 self._meant |= {o.column: o.expression for o in plan.outputs}
