@@ -270,8 +270,8 @@ class QueryService:
         return with_deep_stack(lambda: bind(sql, session.schema, values, session.saved))
 
     def _check_digits(self, query: Translated, values: Parameters) -> None:
-        read = read_statement(query.sql)
-        if isinstance(read, Query) and query.tree is not None and query.tree.find(*COMPUTED):
+        read, tree = read_statement(query.sql), query.query_tree
+        if isinstance(read, Query | CreateRelease) and tree is not None and tree.find(*COMPUTED):
             check_digits(self._statement(read.sql, values))
 
     @contextmanager

@@ -100,6 +100,8 @@ def test_a_private_product_without_bounds_is_refused(server: Served) -> None:
     psycopg = pytest.importorskip("psycopg")
     with psycopg.connect(server.dsn, autocommit=True) as connection:
         spent = connection.execute("SHOW dpsql.budget").fetchall()
-        with pytest.raises(psycopg.errors.FeatureNotSupported, match="38 digits"):
-            connection.execute("SELECT count(*) FROM orders WHERE amount * id * id > 10")
+        sql = "SELECT count(*) AS n FROM orders WHERE amount * id * id > 10"
+        for written in (sql, f"CREATE RELEASE long AS {sql}"):
+            with pytest.raises(psycopg.errors.FeatureNotSupported, match="38 digits"):
+                psycopg.ClientCursor(connection).execute(written)
         assert connection.execute("SHOW dpsql.budget").fetchall() == spent
