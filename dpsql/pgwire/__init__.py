@@ -5,6 +5,7 @@
 | catalog           | pg_catalog and information_schema, filled from the schema alone  |
 | codec             | values and their types as PostgreSQL's clients read them         |
 | sql               | statements in PostgreSQL's dialect → statements of the pipeline  |
+| statement_errors  | PostgreSQL's errors of names and types that don't exist          |
 | workers           | the only processes that open the data                            |
 | protocol          | bytes in, messages out: the protocol without sockets             |
 | server            | listening, logins, and a task for each client                    |

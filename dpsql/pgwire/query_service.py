@@ -11,8 +11,7 @@ from typing import Final
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.bind.query.query import bind_query, statement_context
-from dpsql.bind.syntax.parse import parse_query
+from dpsql.bind.statement import Statement
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.statements.assignment import READ_ONLY, Setting
 from dpsql.dbapi.statements.describe import Describe
@@ -29,15 +28,17 @@ from dpsql.errors import (
     WouldShowIndividuals,
 )
 from dpsql.pgwire.codec.oid import TEXT, Column, column
-from dpsql.pgwire.codec.parameter import TEXTS, Bound, example
+from dpsql.pgwire.codec.parameter import TEXTS, Bound, examples
 from dpsql.pgwire.error_response import CANCELLED, Cancelled, notice
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.portal import Answer, Rows
 from dpsql.pgwire.shared_dataset import Dataset, SchemaSnapshot
-from dpsql.pgwire.sql.metadata_probe import asks_for_columns, counted_instead
+from dpsql.pgwire.sql.metadata_probe import asks_for_columns, columns_alone, counted_instead
 from dpsql.pgwire.sql.semantics.array_operators import spread
 from dpsql.pgwire.sql.translate import Translated, translated
 from dpsql.pgwire.sql.types.output_types import declared
+from dpsql.pgwire.statement_errors.overflow import COMPUTED, check_digits
+from dpsql.pgwire.statement_errors.postgresql_error import postgresql_error
 from dpsql.plan.expression import Literal
 from dpsql.report.budget import budget_of
 from dpsql.report.cost_notice import cost
@@ -141,12 +142,12 @@ class QueryService:
             return self._columns(query, inputs)
         for text in TEXTS:
             with suppress(DataError):
-                return self._columns(query, _examples(types, text))
-        return self._columns(query, _examples(types, TEXTS[0]))
+                return self._columns(query, examples(types, text))
+        return self._columns(query, examples(types, TEXTS[0]))
 
     def _columns(self, query: Translated, inputs: ParameterValues) -> tuple[Column, ...]:
         query, values = self._spread(query, inputs)
-        with _with_positions(query):
+        with self._with_positions(query):
             if query.tree is None:
                 query.check()
             match read_statement(query.sql):
@@ -168,11 +169,12 @@ class QueryService:
     def query(self, query: Translated, bound: ParameterValues) -> Answer:
         """The rows, which are charged; a statement answered before gets the same rows for free."""
         query, inputs = self._spread(query, bound)
-        with _with_positions(query), self._cancellable():
+        with self._with_positions(query), self._cancellable():
             if self._catalogue.reads_catalog(query.tree):
                 return self._catalogue.answer(query, inputs, self.schema)
             query.check()
             try:
+                self._check_digits(query, inputs)
                 result = self._connection.run(query.sql, inputs)
             except (WouldShowIndividuals, Refused) as refusal:
                 if not asks_for_columns(query.tree):
@@ -250,27 +252,39 @@ class QueryService:
     def _bound(
         self, query: Translated, values: Parameters, request: Request = ANSWER
     ) -> tuple[Column, ...]:
-        session = self._session
         try:
-            bind = binder_of(request, session.whole.bound)
-            inputs = query.sql, session.schema, values, session.saved
-            statement = with_deep_stack(lambda: bind(*inputs))
+            statement = self._statement(query.sql, values, request)
+            check_digits(statement)
             kinds = tuple(c.type for c in statement.columns)
             outputs = Result(statement.names, kinds, _NOTHING.table)
         except (WouldShowIndividuals, Refused) as refusal:
             if not asks_for_columns(query.tree):
                 raise counted_instead(refusal, query.tree) from None
-            outputs = with_deep_stack(lambda: self._columns_alone(query.sql, values))
+            schema, saved = self._session.schema, self._session.saved
+            names, kinds = with_deep_stack(lambda: columns_alone(query.sql, schema, values, saved))
+            outputs = Result(names, kinds, _NOTHING.table)
         return self._described(outputs, query)
 
-    def _columns_alone(self, sql: str, values: Parameters) -> Result:
-        """The columns of a query whose rows would be refused."""
-        context = statement_context(self._session.schema, values, self._session.saved)
-        tree = parse_query(sql)
-        for clause in ("limit", "offset", "order", "distinct"):
-            tree.set(clause, None)
-        selected = bind_query(tree, context)
-        return Result(selected.names, tuple(c.type for c in selected.columns), _NOTHING.table)
+    def _statement(self, sql: str, values: Parameters, request: Request = ANSWER) -> Statement:
+        bind, session = binder_of(request, self._session.whole.bound), self._session
+        return with_deep_stack(lambda: bind(sql, session.schema, values, session.saved))
+
+    def _check_digits(self, query: Translated, values: Parameters) -> None:
+        read, tree = read_statement(query.sql), query.query_tree
+        if isinstance(read, Query | CreateRelease) and tree is not None and tree.find(*COMPUTED):
+            check_digits(self._statement(read.sql, values))
+
+    @contextmanager
+    def _with_positions(self, query: Translated) -> Iterator[None]:
+        """Change positions of errors to the client's text, and errors to PostgreSQL's own."""
+        try:
+            yield
+        except Error as error:
+            theirs = postgresql_error(error, query, self.schema)
+            if theirs is not None and not self._catalogue.reads_catalog(query.tree):
+                raise theirs from None
+            error.at = query.position(error.at)
+            raise
 
     @staticmethod
     def _described(result: Result, query: Translated) -> tuple[Column, ...]:
@@ -284,17 +298,3 @@ _NO_ROWS: Final = notice(
     "no rows: the question asks for columns, and rows of single units are not shown",
     detail="ask for aggregates, as in SELECT count(*) …",
 )
-
-
-@contextmanager
-def _with_positions(query: Translated) -> Iterator[None]:
-    """Change positions of errors from the pipeline's text to the client's."""
-    try:
-        yield
-    except Error as error:
-        error.at = query.position(error.at)
-        raise
-
-
-def _examples(types: Sequence[int], text: str) -> dict[str, Bound]:
-    return {str(n): example(oid, str(n), text) for n, oid in enumerate(types, start=1)}

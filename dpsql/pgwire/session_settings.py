@@ -8,6 +8,7 @@ from typing import Final
 
 from dpsql.errors import BadParameter, NotSupportedError, Span, UnknownColumn
 from dpsql.pgwire.time_zone import is_utc, is_zone
+from dpsql.plan.time_zone.zone_names import zone_named
 
 REPORTED: Final = {
     "server_version": "15.0 (dpsql)",
@@ -121,6 +122,11 @@ class OtherZone(NotSupportedError):
     """A time zone that isn't UTC, in which timestamps would have to be shown differently."""
 
 
+def _named(zone: str) -> str:
+    """The zone as AT TIME ZONE takes it, or an example of one."""
+    return zone_named(zone) or "Europe/Berlin"
+
+
 class SessionSettings:
     """A connection's settings, and the transaction that may revert them.
 
@@ -180,9 +186,11 @@ class SessionSettings:
         if key == "TimeZone" and value is not None and not is_utc(value):
             self._canonical(key, value)
             raise OtherZone(
-                "sessions are in UTC: ts AT TIME ZONE 'UTC' AT TIME ZONE 'Europe/Berlin' is local",
+                f"sessions are in UTC, and {value[:60]} isn't: timestamps are shown by UTC",
                 at=at,
-                hint="SET timezone = 'UTC'",
+                hint="SET timezone = 'UTC', and write local time where it is wanted:"
+                f" x AT TIME ZONE '{_named(value)}' of a timestamptz,"
+                f" x AT TIME ZONE 'UTC' AT TIME ZONE '{_named(value)}' of a timestamp in UTC",
             )
         new = self._usual.get(key, "") if value is None else self._canonical(key, value)
         if value is None and key not in self._usual:

@@ -1,7 +1,7 @@
 """Calls of PostgreSQL's own functions, operators and casts, generated of its catalogue.
 
 Each is a SELECT of one expression over the table `t` of `pgwire.asked_of_both`, whose types are
-those that a dataset's columns can have.
+those that a dataset's columns can have; its constants are ordinary and hostile ones.
 """
 
 from __future__ import annotations
@@ -26,20 +26,66 @@ _COLUMNS: Final = {
 }
 _CONSTANTS: Final = {
     "bool": ("true", "false", "NULL::boolean"),
-    "int2": ("2::int2", "(-3)::int2", "0::int2"),
-    "int4": ("0", "1", "2", "-3", "10", "100"),
-    "int8": ("0::int8", "7::int8", "-9::int8", "5000000000"),
-    "float4": ("0.5::float4", "(-2)::float4", "f::float4"),
-    "float8": ("0.5::float8", "(-1.5)::float8", "2::float8", "0::float8"),
-    "numeric": ("1.5", "-0.25", "100.125", "0.0", "2.0"),
-    "text": ("'abc'", "'a_b'", "''", "' pad '", "'É'", "'A,b,C'", "'2024-03-01'", "'12'"),
-    "varchar": ("'xyz'::varchar", "t::varchar(2)"),
-    "date": ("date '2024-02-29'", "date '1999-12-31'"),
-    "timestamp": ("timestamp '2024-01-02 03:04:05.678'", "timestamp '1970-01-01'"),
-    "timestamptz": ("timestamptz '2024-05-06 07:08:09+00'", "ts AT TIME ZONE 'UTC'"),
-    "interval": ("interval '1 day'", "interval '-90 minutes'", "interval '3 months'"),
-    "_int4": ("ARRAY[1, 2, 3]", "ARRAY[i, j]"),
-    "_text": ("ARRAY['a', 'b']", "ARRAY[t, 'z']"),
+    "int2": ("2::int2", "(-3)::int2", "0::int2", "32767::int2", "NULL::int2"),
+    "int4": ("0", "1", "2", "-3", "10", "100", "2147483647", "-2147483648", "NULL::int"),
+    "int8": ("0::int8", "7::int8", "-9::int8", "5000000000", "9223372036854775807", "NULL::int8"),
+    "float4": ("0.5::float4", "(-2)::float4", "f::float4", "0.1::float4", "16777217::float4"),
+    "float8": (
+        *(
+            "0.5::float8",
+            "(-1.5)::float8",
+            "2::float8",
+            "0::float8",
+            "NULL::float8",
+            "1e15::float8",
+        ),
+        *("1e308::float8", "1e-300::float8", "0.1::float8", "(-0.0)::float8", "1e-5::float8"),
+    ),
+    "numeric": (
+        *("1.5", "-0.25", "100.125", "0.0", "2.0", "NULL::numeric", "0.00001", "-1.005", "1e3"),
+        *("99999999999999999999.99", "12345678901234567890.123456789"),
+    ),
+    "text": (
+        *(
+            "'abc'",
+            "'a_b'",
+            "''",
+            "' pad '",
+            "'É'",
+            "'A,b,C'",
+            "'2024-03-01'",
+            "'12'",
+            "NULL::text",
+        ),
+        *(
+            "'%'",
+            "'_'",
+            r"'a\b'",
+            "'日本語'",
+            "'ß'",
+            "'😀x'",
+            r"E'\t'",
+            r"E'a\nb'",
+            "'1e5'",
+            "'a''b'",
+        ),
+    ),
+    "varchar": ("'xyz'::varchar", "t::varchar(2)", "''::varchar", "NULL::varchar"),
+    "date": ("date '2024-02-29'", "date '1999-12-31'", "date '1582-10-10'", "NULL::date"),
+    "timestamp": (
+        *("timestamp '2024-01-02 03:04:05.678'", "timestamp '1970-01-01'", "NULL::timestamp"),
+        *("timestamp '2000-02-29 23:59:59.999999'", "timestamp '1969-12-31 23:59:59.5'"),
+    ),
+    "timestamptz": (
+        *("timestamptz '2024-05-06 07:08:09+00'", "ts AT TIME ZONE 'UTC'", "NULL::timestamptz"),
+        "timestamptz '2024-12-31 23:59:59+05:30'",
+    ),
+    "interval": (
+        *("interval '1 day'", "interval '-90 minutes'", "interval '3 months'", "interval '0'"),
+        *("interval '1.5 days'", "interval '25:00:00'", "interval '-1 year 2 mons -3 days'"),
+    ),
+    "_int4": ("ARRAY[1, 2, 3]", "ARRAY[i, j]", "ARRAY[]::int[]", "'{1,2}'::int[]"),
+    "_text": ("ARRAY['a', 'b']", "ARRAY[t, 'z']", "ARRAY[]::text[]", "ARRAY['a b', 'c,d', NULL]"),
 }
 TYPES: Final = frozenset(_CONSTANTS)
 _UNITS: Final = SPOKEN["part"]

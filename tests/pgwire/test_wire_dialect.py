@@ -12,7 +12,16 @@ from pgwire.shop import served
 
 RECORDED = recorded()
 REFUSED = [
-    "SELECT t::char(2) FROM t",
+    "SELECT t::char(2) LIKE 'a%' FROM t",
+    "SELECT array_agg(i)::text FROM t",
+    "SELECT a::text FROM (SELECT array_agg(i) AS a FROM t) AS q",
+    "SELECT f::float4::numeric FROM t",
+    "SELECT make_interval(days => i) FROM t",
+    "SELECT date_bin(interval '15 minutes', ts, ts) FROM t",
+    "SELECT string_to_array(t, t) FROM t",
+    "SELECT concat(t::char(2), 'a') FROM t",
+    "SELECT t::char(2) FROM t ORDER BY 1",
+    "SELECT c FROM (SELECT t::char(2) AS c FROM t) AS q",
     "SELECT to_char(ts, 'J') FROM t",
     "SELECT to_char(ts, 'DDTH') FROM t",
     "SELECT to_char(f, '999') FROM t",
@@ -55,7 +64,7 @@ REFUSED = [
     "SELECT ts AT TIME ZONE INTERVAL '2 hours' FROM t",
     "SELECT ts AT TIME ZONE t FROM t",
     "SELECT ts::timestamptz(0) FROM t",
-    "SELECT date_trunc('hour', ts::timestamptz, 'Europe/Berlin') FROM t",
+    "SELECT date_trunc('hour', ts, 'Europe/Berlin') FROM t",
 ]
 
 

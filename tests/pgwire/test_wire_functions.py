@@ -24,6 +24,10 @@ NOTED = {
     "cosh": "an overflow is NULL",
     "sinh": "an overflow is NULL",
     "exp": "an overflow is NULL",
+    "^": "an overflow is NULL",
+    "pow": "an overflow is NULL",
+    "power": "an overflow is NULL",
+    "right": "of -2147483648 characters PostgreSQL gives all",
     "string_to_array": "an empty text has one part here",
 }
 """Functions whose values differ for some arguments, and why."""

@@ -117,7 +117,7 @@ def test_statements_name_tables_with_their_schemas(works: Served) -> None:
     _, err = psql(works, "SELECT count(*) FROM shifts")
     assert "HINT:  write plant.shifts or shop.shifts" in err
     _, err = psql(works, "SELECT count(*) FROM hidden.names")
-    assert "there is no table hidden.names" in err
+    assert 'relation "hidden.names" does not exist' in err
 
 
 def test_both_dialects_of_sqlalchemy_tell_the_same(works: Served) -> None:

@@ -72,3 +72,13 @@ def test_conversions_over_public_rows_run_where_dpsql_has_no_rule(server: Served
         ).fetchone()
     assert row is not None
     assert [f"{moment:%d %H:%M}" for moment in row[0][:2]] == ["26 21:31", "26 21:32"]
+
+
+@pytest.mark.parametrize("zone", ["'Europe/Berlin'", "'+02'"])
+def test_sessions_are_in_utc_and_no_function_changes_that(server: Served, zone: str) -> None:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        for sql in (f"SELECT set_config('TimeZone', {zone}, false)", f"SET TIME ZONE {zone}"):
+            with pytest.raises(psycopg.errors.FeatureNotSupported, match="AT TIME ZONE"):
+                connection.execute(sql)
+        sql = "SELECT set_config('TimeZone', 'UTC', false)"
+        assert connection.execute(sql).fetchall() == [("UTC",)]

@@ -12,7 +12,7 @@
 | duckdb_maps      | maps and lists of constants, as DuckDB binds them fastest              |
 | named_relations  | which relations a query names, and columns that every table has        |
 | to_duckdb        | PostgreSQL's syntax → DuckDB's                                         |
-| function_calls   | calls for which no macro can stand, and rows about who asks            |
+| calls            | calls for which no macro can stand                                     |
 | allowlist        | the closed list of syntax and functions that a query may use           |
 | cast             | casts to PostgreSQL's types                                            |
 | return_types     | what PostgreSQL's functions and casts return                           |

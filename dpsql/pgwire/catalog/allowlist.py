@@ -38,7 +38,7 @@ _CALLS: Final = (
 _NODES: Final = frozenset(getattr(exp, name) for name in f"{_SYNTAX} {_CALLS}".split())
 _OTHERS: Final = (
     "all any array_length array_position array_to_string cardinality char_length "
-    "generate_subscripts json_agg json_group_object json_object list_contains list_position "
+    "generate_subscripts list_contains list_position "
     "quote_ident regexp_extract string_split_regex strpos"
 )
 _FUNCTIONS: Final = frozenset(_OTHERS.split())
@@ -51,6 +51,7 @@ _WITHOUT_ROWS: Final = (
 )
 """Relations in which PostgreSQL has rows about a server, a connection or a table's values."""
 _REFUSED: Final = frozenset(f"pg_catalog__{name}" for name in _WITHOUT_ROWS.split())
+_DECIMAL_DIGITS: Final = 38
 _PLAIN: Final = re.compile(r"[\w .]*")
 _ESCAPED: Final = (exp.Literal, exp.ByteString)
 """Nodes whose text is written between quotes."""
@@ -67,6 +68,10 @@ def check(tree: exp.Expr, macros: AbstractSet[str]) -> None:
                 name = node.name.lower()
                 if name not in _FUNCTIONS and name not in macros:
                     raise _unknown(name)
+            case exp.Literal() if not node.is_string and _digits(node.this) > _DECIMAL_DIGITS:
+                raise Refused(
+                    "a numeric has 38 digits at most here", hint="write a float: '1e40'::float8"
+                )
             case exp.Func() if type(node) not in _NODES:
                 raise _unknown(node.sql_name().lower())
             case exp.Table():
@@ -96,6 +101,10 @@ def _check_table(table: exp.Table) -> None:
             f"{name.partition('__')[2]} has rows in PostgreSQL, and none here",
             hint="the catalogue has names and types, and nothing of values or of how a server runs",
         )
+
+
+def _digits(number: str) -> int:
+    return len(number.partition("e")[0].replace(".", "").lstrip("0"))
 
 
 def _check_text(node: exp.Expr) -> None:

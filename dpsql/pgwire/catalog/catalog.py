@@ -16,9 +16,9 @@ from sqlglot.errors import SqlglotError
 from dpsql.engine.sandbox.database import Contents
 from dpsql.errors import Refused
 from dpsql.pgwire.catalog.allowlist import check
+from dpsql.pgwire.catalog.calls.function_calls import Caller
 from dpsql.pgwire.catalog.catalog_database import contents
 from dpsql.pgwire.catalog.column_types import columns
-from dpsql.pgwire.catalog.function_calls import Caller
 from dpsql.pgwire.catalog.functions import macros
 from dpsql.pgwire.catalog.named_relations import relation
 from dpsql.pgwire.catalog.objects import listed
@@ -36,7 +36,7 @@ from dpsql.session.compile.deep_recursion import with_deep_stack
 
 _CATALOG_NAMES: Final = re.compile(
     r"^(pg_|to_reg|has_|current_(?!date|time)|session_|inet_|obj_description|col_description|format_type|"
-    r"version$|set_config|txid_|shobj_description|array_|generate_series|quote_|parse_ident$|format$)"
+    r"version$|set_config|jsonb?_build_|to_jsonb?$|txid_|shobj_description|array_|generate_series|quote_|parse_ident$|format$)"
 )
 _PLAIN: Final = (
     exp.Select,
@@ -112,6 +112,10 @@ def _listed(schema: Schema) -> _Listed:
     return _Listed(contents(seen, tuple(definitions.values())), frozenset(definitions))
 
 
+def _is_jsonb(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Cast) and node.to.this is exp.DataType.Type.JSONB
+
+
 class Reader:
     """One connection's queries of the catalogue, which cost no budget."""
 
@@ -161,7 +165,7 @@ class Reader:
         names = {c.name.lower() for c in tree.find_all(exp.Column)}
         if names & {"current_user", "session_user", "current_role", "user", "current_catalog"}:
             return True
-        return all(isinstance(node, _PLAIN) for node in tree.walk())
+        return all(isinstance(node, _PLAIN) and not _is_jsonb(node) for node in tree.walk())
 
     def _is_data(self, table: exp.Table) -> bool:
         return (

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dpsql.pgwire.catalog import objects as o
 from dpsql.pgwire.catalog import procedures
+from dpsql.pgwire.catalog.calls import json_text
 from dpsql.pgwire.catalog.duckdb_maps import list_of, map_of
 from dpsql.pgwire.catalog.relations import types
 from dpsql.pgwire.catalog.rows.system_rows import keywords, system_oids, system_types
@@ -104,7 +105,7 @@ def macros(seen: o.Listed) -> Mapping[str, str]:
     for line in _WRITTEN.strip().split("\n"):
         head, _, body = line.partition(" := ")
         _add(forms, head, body)
-    of_system = (*_QUOTED.items(), _quoting(), *procedures.macros())
+    of_system = (*_QUOTED.items(), *json_text.MACROS, _quoting(), *procedures.macros())
     for head, body in (*of_system, *_of_dataset(seen)):
         _add(forms, head, body)
     statements = {name: f"CREATE MACRO {name}" + ", ".join(forms[name]) for name in forms}

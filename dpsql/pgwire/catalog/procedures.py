@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from sqlglot import exp
@@ -21,6 +22,12 @@ NAME: Final = "dpsql_procedure_name"
 _COLUMNS: Final = frozenset(
     a.name for r in relations().values() for a in r.attributes if a.type == "regproc"
 )
+
+
+@cache
+def function_names() -> frozenset[str]:
+    """The names of PostgreSQL's functions, without their schemas."""
+    return frozenset(name.rpartition(".")[2] for name in procedure_oids())
 
 
 def is_procedure(node: object) -> bool:

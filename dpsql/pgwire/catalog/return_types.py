@@ -24,8 +24,8 @@ _RETURNS: Final = {
     "regclass": "to_regclass",
     "regproc": "to_regproc",
     "regtype": "to_regtype pg_typeof",
-    "json": "json_build_object to_json row_to_json json_agg",
-    "jsonb": "jsonb_build_object jsonb_agg",
+    "json": "json_build_object json_build_array to_json row_to_json json_agg",
+    "jsonb": "jsonb_build_object jsonb_build_array to_jsonb jsonb_agg",
     "void": "pg_sleep pg_advisory_unlock_all pg_advisory_unlock",
     "float8": "random extract date_part",
     "timestamptz": "now current_timestamp pg_postmaster_start_time",
@@ -106,6 +106,8 @@ def function_name(node: exp.Expr) -> str:
     match node:
         case exp.Anonymous():
             return node.name.lower()
+        case exp.JSONArrayAgg():
+            return "json_agg"
         case exp.GenerateSeries() | exp.ExplodingGenerateSeries():
             return "generate_series"
         case exp.CurrentSchema():

@@ -9,8 +9,7 @@ from sqlglot import exp
 
 from dpsql.errors import Refused
 from dpsql.pgwire.catalog.allowlist import NAMED
-from dpsql.pgwire.catalog.cast import NAMES, array, call, cast, is_vector
-from dpsql.pgwire.catalog.function_calls import (
+from dpsql.pgwire.catalog.calls.function_calls import (
     FUNCTIONS,
     Caller,
     rewritten_call,
@@ -20,6 +19,7 @@ from dpsql.pgwire.catalog.function_calls import (
     select_values,
     zipped,
 )
+from dpsql.pgwire.catalog.cast import NAMES, array, call, cast, is_vector
 from dpsql.pgwire.catalog.named_relations import order_by_oids, relation, select_table_oids
 from dpsql.pgwire.catalog.procedures import compared, is_procedure, mark_aliases, name_of
 from dpsql.pgwire.sql.column_labels import label

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import struct
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -195,3 +196,8 @@ def _array(value: bytes) -> list[object]:
         values.append(None if length < 0 else _packed(value[at : at + length], element))
         at += max(0, length)
     return values
+
+
+def examples(types: Sequence[int], text: str) -> dict[str, Bound]:
+    """Values of parameters by their numbers, whose types have the OIDs `types`, as `example`."""
+    return {str(n): example(oid, str(n), text) for n, oid in enumerate(types, start=1)}

@@ -92,6 +92,8 @@ def _function(node: exp.Func) -> str:
             return "array_length"
         case exp.GroupConcat():
             return "string_agg"
+        case exp.JSONArrayAgg():
+            return "json_agg"
         case exp.LogicalAnd():
             return "bool_and"
         case exp.LogicalOr():
@@ -125,6 +127,7 @@ def _type(kind: exp.DataType) -> str:
         exp.DataType.Type.DECIMAL: "numeric",
         exp.DataType.Type.TEXT: "text",
         exp.DataType.Type.VARCHAR: "varchar",
+        exp.DataType.Type.CHAR: "bpchar",
         exp.DataType.Type.DATE: "date",
         exp.DataType.Type.TIMESTAMP: "timestamp",
     }.get(kind.this, _base(kind))

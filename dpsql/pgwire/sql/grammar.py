@@ -32,6 +32,8 @@ _BEFORE_CALLS: Final = frozenset(
     }
 )
 _BEHIND_NAMES: Final = frozenset({"", ",", ")", ";", "from"})
+_SCHEMA: Final = "pg_catalog"
+"""The schema of PostgreSQL's own functions."""
 _MARK: Final = "\0"
 """A character that no statement on the wire has."""
 _NUMBERED: Final = re.compile(r"\\[xuU0-7]")
@@ -48,7 +50,7 @@ def parse_calls(written: str) -> list[exp.Expr | None]:
     The functions are renamed among the tokens, and back in the trees: a subclass of the parser that
     leaves them out can't be made where sqlglot is compiled (sqlglot[c]).
     """
-    words = _words(written)
+    words = _without_schema(_words(written))
     neighbors = zip_longest([None, *words[:-1]], words, words[1:])
     marked = [_marked(*three) for three in neighbors]
     trees = _DIALECT.parser().parse(marked, written)
@@ -58,6 +60,22 @@ def parse_calls(written: str) -> list[exp.Expr | None]:
             if isinstance(node.this, str):
                 node.set("this", node.this.removeprefix(_MARK))
     return trees
+
+
+def _without_schema(words: list[Token]) -> list[Token]:
+    """`words` without the schema in calls such as `pg_catalog.upper(x)`."""
+    calls: list[Token] = []
+    for n, word in enumerate(words):
+        behind = words[n + 1 : n + 4]
+        if (
+            [b.token_type for b in (*behind[:1], *behind[2:])] == [TokenType.DOT, TokenType.L_PAREN]
+            and word.text.lower() == _SCHEMA
+            and (n == 0 or words[n - 1].token_type is not TokenType.DOT)
+        ):
+            del words[n + 1]
+        else:
+            calls.append(word)
+    return calls
 
 
 def _words(written: str) -> list[Token]:

@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.bind.query.query import bind_query, statement_context
+from dpsql.bind.saved_release import SavedReleaseNames
+from dpsql.bind.syntax.parameter import Parameters
+from dpsql.bind.syntax.parse import parse_query
 from dpsql.errors import Error
+from dpsql.schema.model import Schema
+from dpsql.schema.sql_type import SqlType
 
 
 def asks_for_columns(tree: exp.Expr | None) -> bool:
@@ -64,3 +70,15 @@ def _is_false(node: exp.Expr) -> bool:
 
 def _literals(node: exp.Expr) -> bool:
     return isinstance(node.this, exp.Literal) and isinstance(node.expression, exp.Literal)
+
+
+def columns_alone(
+    sql: str, schema: Schema, values: Parameters, saved: SavedReleaseNames
+) -> tuple[tuple[str, ...], tuple[SqlType, ...]]:
+    """Names and types of the columns of a query whose rows would be refused."""
+    context = statement_context(schema, values, saved)
+    tree = parse_query(sql)
+    for clause in ("limit", "offset", "order", "distinct"):
+        tree.set(clause, None)
+    selected = bind_query(tree, context)
+    return selected.names, tuple(c.type for c in selected.columns)

@@ -59,7 +59,10 @@ class Translated:
 
     def position(self, at: Span | None) -> Span | None:
         """The span of the client's text that has the same word as `at`, of the pipeline's text."""
-        own = self._written(at)
+        return self.in_client_text(self._written(at))
+
+    def in_client_text(self, own: Span | None) -> Span | None:
+        """The span of the client's text that has the same words as `own`, of `written`."""
         if own is None or not self.blanks:
             return own
         more = [blank + n for n, blank in enumerate(self.blanks)]
@@ -110,12 +113,12 @@ def _translated(
         return Translated(written, ours.sql(dialect="duckdb"), tree, names, kinds=kinds)
     except Refused as refusal:
         return Translated(written, written, tree, names, refused=refusal)
-    except _UNREADABLE:
+    except UNREADABLE:
         unread = Refused("the statement can't be told as PostgreSQL means it", hint="split it")
         return Translated(written, written, tree, names, refused=unread)
 
 
-_UNREADABLE: Final = (
+UNREADABLE: Final = (
     SqlglotError,
     ValueError,
     AttributeError,
@@ -126,17 +129,26 @@ _UNREADABLE: Final = (
 """Exceptions of sqlglot's parser and generator on unusual input."""
 
 
+def calls_of(written: str, schema: Schema) -> exp.Query | None:
+    """The tree of `written` with its calls as they are written; None if it can't be read."""
+    tree = _parsed(lambda: parse_calls(written))
+    if tree is not None:
+        name_calls(tree, written)
+        _unqualify(tree, schema)
+    return tree
+
+
 def _untold(find: Callable[[], tuple[Kind | None, ...] | None]) -> tuple[Kind | None, ...] | None:
     try:
         return find()
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
 
 
 def _parsed(parsing: Callable[[], Sequence[exp.Expr | None]]) -> exp.Query | None:
     try:
         trees = [tree for tree in parsing() if tree is not None]
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
     if len(trees) != 1:
         return None

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import zipfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import resources
 from typing import Any, Final
@@ -33,14 +34,14 @@ _BTREE: Final = 403
 @cache
 def system_oids() -> Mapping[str, int]:
     """The OIDs of relations and indexes by their names, which are unique."""
-    return {row["relname"]: row["oid"] for row in _rows("pg_class", "relname", "oid")}
+    return {row["relname"]: row["oid"] for row in recorded_rows("pg_class", "relname", "oid")}
 
 
 @cache
 def system_types() -> Mapping[int, str]:
     """Names of the types that aren't base types, as of a relation's rows and of ranges, by OID."""
     base = types_by_oid()
-    rows = _rows("pg_type", "oid", "typname", "typelem", "typnamespace")
+    rows = recorded_rows("pg_type", "oid", "typname", "typelem", "typnamespace")
     rows = [row for row in rows if row["oid"] not in base]
     names = {
         row["oid"]: ("information_schema." if row["typnamespace"] == STANDARD else "")
@@ -55,14 +56,14 @@ def system_types() -> Mapping[int, str]:
 @cache
 def operator_classes() -> Mapping[int, int]:
     """The OID of the class of operators by which an index orders a type, by the type's OID."""
-    rows = _rows("pg_opclass", "oid", "opcintype", "opcmethod", "opcdefault")
+    rows = recorded_rows("pg_opclass", "oid", "opcintype", "opcmethod", "opcdefault")
     return {r["opcintype"]: r["oid"] for r in rows if r["opcdefault"] and r["opcmethod"] == _BTREE}
 
 
 @cache
 def procedures() -> Mapping[int, str]:
     """How PostgreSQL writes each function by its OID: one that is overloaded, with its schema."""
-    rows = _rows("pg_proc", "oid", "proname", "pronamespace")
+    rows = recorded_rows("pg_proc", "oid", "proname", "pronamespace")
     visible = Counter(row["proname"] for row in rows if row["pronamespace"] != STANDARD)
     names = {0: "-"}
     for row in rows:
@@ -85,20 +86,21 @@ def procedure_oids() -> Mapping[str, tuple[int, ...]]:
 @cache
 def keywords() -> Mapping[str, list[Any]]:
     """The columns of pg_get_keywords()."""
-    columns: Mapping[str, list[Any]] = _recorded()[KEYWORDS].to_pydict()
+    columns: Mapping[str, list[Any]] = _file(KEYWORDS).to_pydict()
     return columns
 
 
 @cache
 def signatures() -> Mapping[str, Mapping[int, str | None]]:
     """What each function gives that writes down functions, by the OID of those."""
-    columns = _recorded()[SIGNATURES].to_pydict()
+    columns = _file(SIGNATURES).to_pydict()
     oids = columns.pop("oid")
     return {name: dict(zip(oids, texts, strict=True)) for name, texts in columns.items()}
 
 
-def _rows(name: str, *columns: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = _recorded()[f"pg_catalog__{name}"].select(columns).to_pylist()
+def recorded_rows(name: str, *columns: str) -> list[dict[str, Any]]:
+    """The rows that a relation of pg_catalog has in every database, with these columns."""
+    rows: list[dict[str, Any]] = _file(f"pg_catalog__{name}").select(columns).to_pylist()
     return rows
 
 
@@ -122,9 +124,19 @@ def _of_dataset(table: pa.Table, dataset: str) -> pa.Table:
 
 @cache
 def _recorded() -> Mapping[str, pa.Table]:
+    with _opened() as archive:
+        names = [name.removesuffix(".parquet") for name in archive.namelist()]
+    return {name: _file(name) for name in names}
+
+
+@cache
+def _file(name: str) -> pa.Table:
+    with _opened() as archive:
+        return pq.read_table(pa.BufferReader(archive.read(f"{name}.parquet")))
+
+
+@contextmanager
+def _opened() -> Iterator[zipfile.ZipFile]:
     file = resources.files("dpsql.pgwire.catalog.rows").joinpath("system_rows_15.zip")
     with file.open("rb") as opened, zipfile.ZipFile(opened) as archive:
-        return {
-            name.removesuffix(".parquet"): pq.read_table(pa.BufferReader(archive.read(name)))
-            for name in archive.namelist()
-        }
+        yield archive

@@ -7,7 +7,9 @@
 | numeric          | casts to numeric, and rounding                                  |
 | row_comparison   | comparisons of row values                                       |
 | text             | casts of numbers and booleans to text, substrings               |
+| blank_padded     | casts to char(n), which is filled with blanks                   |
 | pattern_match    | LIKE, SIMILAR TO, regular expressions                           |
+| json_path        | paths into JSON constants                                       |
 | date_time        | EXTRACT, to_char(), intervals                                   |
 | to_char          | to_char()'s patterns for moments                                |
 | to_char_number   | to_char()'s patterns for numbers                                |

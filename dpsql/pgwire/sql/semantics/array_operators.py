@@ -17,7 +17,7 @@ from dpsql.plan.expression import Literal
 def check_subscripts(tree: exp.Expr) -> None:
     """Refuse subscripts of arrays: the parser makes constant ones count from 0, and no others.
 
-    `(regexp_match(x, pattern))[1]` is a text, and becomes `part_by_pattern(x, pattern)` in place.
+    `(regexp_match(x, pattern))[1]` is a text, and becomes a call of `PART_BY_PATTERN` in place.
     """
     for subscript in list(tree.find_all(exp.Bracket)):
         match subscript.this.unnest(), subscript.expressions:
@@ -34,9 +34,20 @@ def check_subscripts(tree: exp.Expr) -> None:
 
 
 def array_lengths(tree: exp.Expr) -> None:
-    """Rewrite cardinality() and array_length(x, 1) in place: the latter of no items is NULL."""
-    for node in list(tree.find_all(exp.ArraySize, exp.Anonymous)):
+    """Rewrite cardinality() and array_length(x, 1) in place: the latter of no items is NULL.
+
+    A delimiter of string_to_array() that is NULL would part a text into its characters.
+    """
+    for node in list(tree.find_all(exp.ArraySize, exp.StringToArray, exp.Anonymous)):
         match node:
+            case exp.StringToArray():
+                if not node.expression.is_string:
+                    raise Refused(
+                        "string_to_array() takes a constant delimiter here",
+                        at=span(node),
+                        hint="write string_to_array(x, ',')",
+                    )
+                continue
             case exp.Anonymous(expressions=[array]) if node.name.lower() == "cardinality":
                 length: exp.Expr = exp.Anonymous(this="len", expressions=[array])
             case exp.Anonymous(expressions=[array, of]) if node.name.lower() == "array_upper":

@@ -34,6 +34,24 @@ def check_lengths(words: list[Token]) -> None:
             )
 
 
+def check_arguments(tree: exp.Expr) -> None:
+    """Refuse arguments of which the parser makes words: of make_interval() and date_bin()."""
+    for node in tree.find_all(exp.MakeInterval, exp.DateBin):
+        if isinstance(node, exp.DateBin):
+            if isinstance(node.args.get("unit"), exp.Var):
+                raise Refused(
+                    "date_bin() begins at a constant here",
+                    at=span(node),
+                    hint="write date_bin(INTERVAL '15 minutes', x, TIMESTAMP '2000-01-01')",
+                )
+        elif node.find(exp.Column, exp.Parameter, exp.Placeholder, exp.Cast, exp.Neg):
+            raise Refused(
+                "make_interval() takes plain constants here",
+                at=span(node),
+                hint="write the product: x * INTERVAL '1 day'",
+            )
+
+
 def moment_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
     """Replacements of to_char() of moments, and of EXTRACT of seconds, which have a fraction."""
     edits: list[Edit] = []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from typing import Final
 
 from sqlglot import exp
 
+from dpsql.bind.expression.template import instantiate
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
@@ -18,21 +20,31 @@ Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 
 _DIGITS: Final = {Kind.INT2: 5, Kind.INT4: 10, Kind.INT8: 19}
 _DECIMAL: Final = re.compile(r"\s*[+-]?(\d+)(?:\.(\d*))?\s*")
+_DECIMAL_DIGITS: Final = 38
 _SHIFT: Final = re.compile("[12]?[0-9]|30")
+_TYPES: Final[dict[Kind | None, tuple[int, str]]] = {
+    Kind.INT2: (16, "SMALLINT"),
+    Kind.INT4: (32, "INTEGER"),
+    Kind.INT8: (64, "BIGINT"),
+}
 _SCALE, _MAX_SCALE = 12, 30
 _WHOLE_FROM: Final = str(2**53)
 """A float of this size has no fraction."""
 
 
-def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
-    """Replacements of casts to numeric, roundings, div(), to_hex() and <<."""
+def number_edits(tree: exp.Expr, typing: Typing, held: Held, *, is_public: bool) -> list[Edit]:
+    """Replacements of casts to numeric, roundings, div(), to_hex() and <<.
+
+    Over private rows, a shift beyond the bits of its type stays NULL.
+    """
     edits: list[Edit] = []
     for node in tree.walk():
         match node:
             case exp.Anonymous(expressions=[number]) if node.name.lower() == "to_hex":
                 edits.append((node, _hexadecimal(node, typing.of(number))))
             case exp.BitwiseLeftShift():
-                edits.append((node, _shifted(node)))
+                kind = typing.of(node.this) if is_public else None
+                edits.append((node, _shifted(node, *_TYPES.get(kind, (0, "")))))
             case exp.BitwiseRightShift() if not _is_shift(node.expression):
                 raise Refused(
                     ">> by a number that isn't a constant from 0 to 30 has no rule",
@@ -41,6 +53,8 @@ def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
                 )
             case exp.TryCast():
                 pass
+            case exp.Literal() if not node.is_string:
+                edits += _constant(node, typing)
             case exp.Cast() if _is_bare(node):
                 edits += _numeric(node, held)
             case exp.Cast() if node.to.this in exp.DataType.INTEGER_TYPES:
@@ -54,6 +68,59 @@ def number_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
             case _:
                 pass
     return edits
+
+
+def _constant(node: exp.Literal, typing: Typing) -> list[Edit]:
+    """1e5 is a numeric, and so are its sums and products with exact numbers; a float elsewhere."""
+    value = Decimal(node.this)
+    written = f"{value:f}" if abs(value.adjusted()) < _DECIMAL_DIGITS else ""
+    if len(written.replace(".", "").lstrip("0")) > _DECIMAL_DIGITS or not written:
+        raise Refused(
+            "a numeric has 38 digits at most here",
+            at=span(node),
+            hint="write a float: 1e40::float8",
+        )
+    if node.this == written or not _is_numeric(node, typing):
+        return []
+    return [(node, lambda: exp.Literal.number(written))]
+
+
+def _is_numeric(node: exp.Expr, typing: Typing) -> bool:
+    """Whether a constant stands for itself, or beside exact numbers alone."""
+    if isinstance(node.parent, exp.Neg | exp.Paren):
+        return _is_numeric(node.parent, typing)
+    return not isinstance(node.parent, exp.Binary) or typing.of(node.parent) is Kind.NUMERIC
+
+
+def wide_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
+    """Replacements of sums and products of numerics, which DuckDB gives 18 digits by itself."""
+    edits: list[Edit] = []
+    for node in tree.find_all(exp.Add, exp.Sub, exp.Mul):
+        sides = [node.this.unnest(), node.expression.unnest()]
+        is_exact = typing.of(node) is Kind.NUMERIC and held.of(node) not in FLOATS
+        if (
+            is_exact
+            and any(_is_decimal(side, typing) for side in sides)
+            and not any(isinstance(side, exp.Add | exp.Sub | exp.Mul) for side in sides)
+            and not any(held.of(side) in FLOATS for side in sides)
+        ):
+            edits.append((node, partial(_widened, node)))
+    return edits
+
+
+def _is_decimal(node: exp.Expr, typing: Typing) -> bool:
+    """Whether a decimal is part of `node`: extract() and sums of integers are numerics, too."""
+    parts = node.find_all(exp.Column, exp.Literal, exp.Cast)
+    return any(typing.of(part) is Kind.NUMERIC for part in parts)
+
+
+def _widened(node: exp.Expr) -> exp.Expr:
+    """`node` with a neutral operand that has more than 18 digits, so that the value has 38."""
+    is_product = isinstance(node, exp.Mul)
+    neutral = exp.cast(exp.Literal.number(1 if is_product else 0), "DECIMAL(19,0)")
+    operator = exp.Mul if is_product else exp.Add
+    left = operator(this=neutral, expression=exp.paren(node.this.copy()))
+    return _set(node, exp.paren(left))
 
 
 def _is_bare(node: exp.Cast) -> bool:
@@ -77,8 +144,11 @@ def _numeric(node: exp.Cast, held: Held) -> list[Edit]:
     if kind in INTEGERS:
         return [(node, lambda: exp.cast(node.this, f"DECIMAL({_DIGITS[kind]},0)"))]
     if kind is Kind.FLOAT4:
-        # Its digits, as in its text: 0.1 and no 0.10000000149.
-        return [(node, lambda: exp.cast(exp.cast(node.this, "VARCHAR"), "DOUBLE"))]
+        raise Refused(
+            "a real has 6 digits as a numeric in PostgreSQL, and more here",
+            at=span(node),
+            hint="write x::float8::numeric",
+        )
     if kind in FLOATS:
         return [(node, lambda: exp.cast(node.this, "DOUBLE"))]
     raise _unclear(node)
@@ -95,6 +165,8 @@ def _unclear(node: exp.Expr) -> Refused:
 def _rounded(node: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     if _is_float_for_decimal(node.this, typing, held):
         return [(node, lambda: _set(node, _decimal(node.this, node.args.get("decimals"))))]
+    if isinstance(node.args.get("decimals"), exp.Neg):
+        return [(node, partial(_unless_null, node))]
     if isinstance(node, exp.Trunc) or node.args.get("decimals"):
         return []
     kind = typing.of(node.this)
@@ -111,6 +183,12 @@ def _rounded(node: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
 
 def _is_float_for_decimal(node: exp.Expr, typing: Typing, held: Held) -> bool:
     return typing.of(node) is Kind.NUMERIC and held.of(node) in FLOATS
+
+
+def _unless_null(node: exp.Expr) -> exp.Expr:
+    """round() and trunc() of tens, which DuckDB gives as 0 for NULL where a decimal has no tens."""
+    is_null = exp.Is(this=exp.paren(node.this.copy()), expression=exp.null())
+    return exp.Case(ifs=[exp.If(this=is_null, true=exp.null())], default=node.copy())
 
 
 def _decimal(node: exp.Expr, digits: exp.Expr | None = None) -> exp.Expr:
@@ -187,8 +265,11 @@ def _is_shift(node: exp.Expr) -> bool:
     return isinstance(bits, exp.Literal) and _SHIFT.fullmatch(bits.this) is not None
 
 
-def _shifted(node: exp.BitwiseLeftShift) -> Callable[[], exp.Expr]:
-    """`x << n` as a product, since DuckDB shifts no negative number to the left."""
+def _shifted(node: exp.BitwiseLeftShift, size: int, kind: str) -> Callable[[], exp.Expr]:
+    """`x << n` as a product, since DuckDB shifts no negative number to the left.
+
+    Of `size` bits, if that isn't 0, the lowest ones are kept, as a `kind`.
+    """
     bits = node.expression.unnest()
     if not _is_shift(bits):
         raise Refused(
@@ -196,8 +277,11 @@ def _shifted(node: exp.BitwiseLeftShift) -> Callable[[], exp.Expr]:
             at=span(node),
             hint="write the product: x * 8",
         )
-    factor = exp.Literal.number(1 << int(bits.this))
-    return lambda: exp.paren(exp.Mul(this=exp.paren(node.this.copy()), expression=factor))
+    factor, half, whole = 1 << int(bits.this), 1 << size >> 1, 1 << size
+    wide = f"CAST(x AS HUGEINT) * {factor} + {half}"
+    lowest = f"CAST((({wide}) % {whole} + {whole}) % {whole} - {half} AS {kind})"
+    text = lowest if size else f"x * {factor}"
+    return lambda: exp.paren(instantiate(text, {"x": exp.paren(node.this.copy())}))
 
 
 def _quotient(node: exp.Expr, *, whole: bool) -> exp.Expr:

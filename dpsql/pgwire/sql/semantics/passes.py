@@ -23,12 +23,18 @@ from dpsql.pgwire.sql.semantics.array_operators import (
     spread_patterns,
 )
 from dpsql.pgwire.sql.semantics.column_names import name_columns
-from dpsql.pgwire.sql.semantics.date_time import check_lengths, moment_edits
+from dpsql.pgwire.sql.semantics.date_time import check_arguments, check_lengths, moment_edits
 from dpsql.pgwire.sql.semantics.integer_division import whole_divisions
-from dpsql.pgwire.sql.semantics.numeric import between_edits, correlation_edits, number_edits
+from dpsql.pgwire.sql.semantics.json_path import json_edits
+from dpsql.pgwire.sql.semantics.numeric import (
+    between_edits,
+    correlation_edits,
+    number_edits,
+    wide_edits,
+)
 from dpsql.pgwire.sql.semantics.pattern_match import pattern_edits
 from dpsql.pgwire.sql.semantics.row_comparison import compare_parts
-from dpsql.pgwire.sql.semantics.text import text_edits
+from dpsql.pgwire.sql.semantics.text import check_texts, text_edits
 from dpsql.pgwire.sql.semantics.time_zone import zone_edits
 from dpsql.pgwire.sql.semantics.to_char_number import number_text_edits
 from dpsql.pgwire.sql.types.column_source import Missing
@@ -52,6 +58,7 @@ def translate_semantics(
     list_constants(tree)
     spread_patterns(tree)
     check_subscripts(tree)
+    check_arguments(tree)
     name_types(tree, schema, types)
     array_lengths(tree)
     for node in tree.find_all(exp.Anonymous):
@@ -60,16 +67,29 @@ def translate_semantics(
     restore(tree, written)
     compare_parts(tree)
     _edit(lambda: moment_edits(tree, Typing(schema, types)))
+    is_public = _is_public(tree, schema)
+    if is_public:
+        _edits_of(lambda: check_texts(tree, Typing(schema, types)))
     _edit(lambda: text_edits(tree, Typing(schema, types), Held(schema, types)))
     _edit(lambda: pattern_edits(tree))
+    _edit(lambda: json_edits(tree))
     typing = Typing(schema, types)
     held = Held(schema, types)
     numbers = _edits_of(
-        lambda: number_edits(tree, typing, held) + number_text_edits(tree, typing, held)
+        lambda: (
+            number_edits(tree, typing, held, is_public=is_public)
+            + number_text_edits(tree, typing, held)
+        )
     )
-    if _is_public(tree, schema):
+    if is_public:
         # Over private rows, percentile_cont() gives one of the values, and interpolates nothing.
-        numbers += _edits_of(lambda: between_edits(tree, typing) + correlation_edits(tree))
+        numbers += _edits_of(
+            lambda: (
+                between_edits(tree, typing)
+                + correlation_edits(tree)
+                + wide_edits(tree, typing, held)
+            )
+        )
     whole_divisions(tree, typing)
     _apply(numbers)
     _edit(lambda: zone_edits(tree, Typing(schema, types)))
@@ -108,9 +128,9 @@ def _edit(find: Callable[[], Edits]) -> None:
 def _edits_of(find: Callable[[], Edits]) -> Edits:
     try:
         return find()
-    except Missing:
-        # The binder reports the column that doesn't exist.
-        return []
+    except Missing as missing:
+        # Whoever reports the refusal shows the column that doesn't exist.
+        raise Refused(f'column "{missing}" does not exist') from None
 
 
 def _apply(edits: Edits) -> None:

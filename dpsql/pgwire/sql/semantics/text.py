@@ -12,6 +12,7 @@ from sqlglot import exp
 from dpsql.bind.expression.template import instantiate
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
+from dpsql.pgwire.sql.semantics.blank_padded import is_padded, padded_edits
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
 from dpsql.pgwire.sql.types.pg_type import FLOATS, Kind
 
@@ -34,12 +35,10 @@ def text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
                 edits += _joined(node, typing, held)
             case exp.Cast() if node.to.this in {_T.TEXT, _T.VARCHAR}:
                 edits += _cast(node, typing, held)
-            case exp.Cast() if node.to.this in {_T.CHAR, _T.NCHAR, _T.BPCHAR}:
-                raise Refused(
-                    "char(n) is filled with blanks, and has no rule",
-                    at=span(node),
-                    hint="write x::varchar(10), or x::text",
-                )
+            case exp.Cast() if is_padded(node):
+                writer = _letter if typing.of(node.this) is Kind.BOOL else None
+                text = partial(_text, node, writer or _writer(node.this, typing, held))
+                edits += padded_edits(node, text, tree)
             case exp.Overlay() if not _counts(node.args.get("for_")):
                 raise Refused(
                     "overlay() takes a constant number of characters here",
@@ -63,6 +62,21 @@ def text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
             case _:
                 pass
     return edits
+
+
+def check_texts(tree: exp.Expr, typing: Typing) -> list[Edit]:
+    """Refuse a cast to text of what may be an array, whose text DuckDB writes otherwise.
+
+    Over private rows nothing is one.
+    """
+    for node in tree.find_all(exp.Cast):
+        if node.to.this in {_T.TEXT, _T.VARCHAR} and typing.of(node.this) is None:
+            raise Refused(
+                "the type of what this is the text of can't be told",
+                at=span(node),
+                hint="say what it is, x::bigint::text, or write array_to_string(x, ',')",
+            )
+    return []
 
 
 def _counts(length: exp.Expr | None) -> bool:
@@ -160,10 +174,13 @@ def _cast(node: exp.Cast, typing: Typing, held: Held) -> list[Edit]:
         return [] if writer is None else [(node, partial(writer, node.this))]
 
     def cut() -> exp.Expr:
-        text = exp.cast(node.this, "VARCHAR") if writer is None else writer(node.this)
-        return exp.Left(this=text, expression=exp.Literal.number(size))
+        return exp.Left(this=_text(node, writer), expression=exp.Literal.number(size))
 
     return [(node, cut)]
+
+
+def _text(node: exp.Cast, writer: Callable[[exp.Expr], exp.Expr] | None) -> exp.Expr:
+    return exp.cast(node.this, "VARCHAR") if writer is None else writer(node.this)
 
 
 def _number(node: exp.Expr | None) -> int | None:

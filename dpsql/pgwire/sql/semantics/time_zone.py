@@ -93,18 +93,29 @@ def _between(moment: exp.Expr, source: str, target: str) -> exp.Expr:
 
 def _truncated(node: exp.Expr, typing: Typing) -> Callable[[], exp.Expr]:
     zone, unit = _zone(node, node.args["zone"]), node.text("unit").lower()
-    if unit not in _WHOLE_DAYS or typing.of(node.this) not in {Kind.TIMESTAMPTZ, Kind.DATE}:
+    if typing.of(node.this) not in {Kind.TIMESTAMPTZ, Kind.DATE}:
         raise Refused(
-            "date_trunc() in a time zone takes whole days of a timestamptz here",
+            "date_trunc() in a time zone takes a timestamptz here",
             at=span(node),
-            hint="write date_trunc('hour', x AT TIME ZONE 'Europe/Berlin')",
+            hint="name its type: date_trunc('day', x::timestamptz, 'Europe/Berlin')",
         )
 
+    def plain(moment: exp.Expr) -> exp.Expr:
+        truncated = node.copy()
+        truncated.set("zone", None)
+        truncated.set("this", moment.copy())
+        return truncated
+
     def local() -> exp.Expr:
-        plain = node.copy()
-        plain.set("zone", None)
-        plain.set("this", _between(node.this, UTC, zone))
-        return _between(plain, zone, UTC)
+        moment = node.this
+        if unit in _WHOLE_DAYS:
+            return _between(plain(_between(moment, UTC, zone)), zone, UTC)
+        if unit not in {"hour", "minute"}:
+            return plain(moment)  # Offsets are whole seconds.
+        # Where an hour comes twice, its parts are cut off of the one that it is.
+        there = _between(moment, UTC, zone)
+        part = exp.Sub(this=there, expression=plain(there))
+        return exp.paren(exp.Sub(this=exp.paren(moment.copy()), expression=exp.paren(part)))
 
     return local
 

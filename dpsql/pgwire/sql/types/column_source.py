@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from sqlglot import exp
 
 from dpsql.pgwire.sql.column_labels import label
 from dpsql.pgwire.sql.types.pg_type import Kind, common, of_column
 from dpsql.pgwire.sql.types.pg_type import series as of_series
-from dpsql.schema.model import Schema
+from dpsql.schema.model import Schema, Table, View
+from dpsql.schema.qualified_name import resolve_name
 
 Column = tuple[str, Kind | None]
 Columns = list[Column]
@@ -28,16 +29,43 @@ class Sources:
 
     def column(self, node: exp.Column) -> Kind | None:
         """The type of a column, None if it can't be derived; `Missing` if the name is unknown."""
-        name, table = node.name.casefold(), node.table.casefold()
         at: exp.Expr | None = node.parent
         while at is not None:
-            kind = self._here(at, name, table)
+            kind = self._here(at, node)
             if kind is not None:
                 return kind[0]
             at = at.parent
         raise Missing(node.name)
 
-    def _here(self, at: exp.Expr, name: str, table: str) -> tuple[Kind | None] | None:
+    def knows(self, table: exp.Table) -> bool:
+        """Whether `table` is one of the schema's, or a query of WITH."""
+        parts = [part for part in (table.catalog, table.db, table.name) if part]
+        return _cte(table) is not None or bool(
+            resolve_name(self.tables(), parts, self._schema.dataset)
+        )
+
+    def tables(self) -> Mapping[str, Table | View]:
+        """The schema's tables and views that analysts see, by name."""
+        known: dict[str, Table | View] = {**self._schema.tables, **self._schema.views}
+        known |= self._schema.visible_tables
+        return {name: table for name, table in known.items() if table.visible}
+
+    def has_source(self, node: exp.Column) -> bool:
+        """Whether a source that `node` may name is called as the table before its name."""
+        return any(_called(source) == node.table.casefold() for source in _around(node))
+
+    def is_row(self, node: exp.Column) -> bool:
+        """Whether `node`, a name without a table, is that of a source: its rows as values."""
+        return any(_called(source) == node.name.casefold() for source in _around(node))
+
+    def names(self, node: exp.Column) -> list[str]:
+        """The names of the columns that `node` may name."""
+        table = node.table.casefold()
+        sources = (s for s in _around(node) if not table or _called(s) == table)
+        return [name for source in sources for name, _ in self._columns(source) or ()]
+
+    def _here(self, at: exp.Expr, node: exp.Column) -> tuple[Kind | None] | None:
+        name, table = node.name.casefold(), node.table.casefold()
         if isinstance(at, exp.SetOperation):
             return None if table else _named(self.outputs(at), name)
         if not isinstance(at, exp.Select):
@@ -54,7 +82,8 @@ class Sources:
             return (common(kinds),)
         if table:
             return None
-        outputs = [item for item in at.expressions if not item.is_star and label(item) == name]
+        named = (item for item in at.expressions if not item.is_star and label(item) == name)
+        outputs = [item for item in named if not _in_scope(node, item)]
         return (self._of(outputs[0]),) if outputs else None
 
     def outputs(self, query: exp.Expr) -> Columns | None:
@@ -157,6 +186,15 @@ def _from(select: exp.Select) -> Iterator[exp.Expr]:
     for source in waiting:
         yield source
         yield from (join.this for join in source.args.get("joins") or [])
+
+
+def _around(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The sources in FROM of the queries around `node`, from the inside out."""
+    at = node.parent
+    while at is not None:
+        if isinstance(at, exp.Select):
+            yield from _from(at)
+        at = at.parent
 
 
 def _called(source: exp.Expr) -> str:

@@ -21,7 +21,6 @@ _ALIKE: Final = (
     exp.Abs,
     exp.Min,
     exp.Max,
-    exp.Neg,
     exp.Paren,
     exp.Filter,
     exp.Window,
@@ -67,6 +66,7 @@ class Typing:
             exp.GenerateSeries: self._series,
             exp.ExplodingGenerateSeries: self._series,
             exp.AtTimeZone: self._at_zone,
+            exp.Neg: self._negated,
             exp.Add: self._paired,
             exp.Sub: self._paired,
             exp.Mul: self._paired,
@@ -148,6 +148,13 @@ class Typing:
                 return k.at_zone(self.of(moment))
             case name, _:
                 return NAMED.get(name)
+
+    def _negated(self, node: exp.Expr) -> Kind | None:
+        """-2147483648 is an integer, though 2147483648 is none."""
+        number = node.this
+        if isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit():
+            return k.of_number(str(max(0, int(number.this) - 1)))
+        return self.of(number)
 
     def _paired(self, node: exp.Expr) -> Kind | None:
         return k.arithmetic(node, self.of(node.this), self.of(node.expression))

@@ -23,6 +23,7 @@ _OTHERWISE: Final = {
     (o.NUMERIC, Kind.INT8): o.INT8,
     (o.NUMERIC, Kind.INT4): o.INT4,
     (o.TEXT, Kind.VARCHAR): o.VARCHAR,
+    (o.TEXT, Kind.BPCHAR): o.BPCHAR,
     (o.TEXT, Kind.REGTYPE): o.REGTYPE,
     **{
         (own, kind): oid
@@ -66,6 +67,8 @@ def _sent(node: exp.Expr, kind: Kind | None, typing: Typing) -> Kind | None:
     match node:
         case exp.Cast(to=exp.DataType(this=exp.DataType.Type.VARCHAR)):
             return Kind.VARCHAR
+        case exp.Cast(to=exp.DataType(this=exp.DataType.Type.CHAR | exp.DataType.Type.BPCHAR)):
+            return Kind.BPCHAR
         case exp.Anonymous() if node.name.lower() == "pg_typeof":
             return Kind.REGTYPE
         case _ if isinstance(node, _LISTS):

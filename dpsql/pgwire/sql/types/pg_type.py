@@ -16,7 +16,7 @@ from dpsql.schema.sql_type import SqlType
 class Kind(StrEnum):
     """A type by PostgreSQL's name; UNKNOWN is that of a quoted constant, which takes any type.
 
-    VARCHAR and REGTYPE are types of columns that are sent; expressions have TEXT instead.
+    VARCHAR, BPCHAR and REGTYPE are types of columns that are sent; expressions have TEXT instead.
     """
 
     INT2 = "smallint"
@@ -34,6 +34,7 @@ class Kind(StrEnum):
     UUID = "uuid"
     UNKNOWN = "unknown"
     VARCHAR = "character varying"
+    BPCHAR = "character"
     REGTYPE = "regtype"
 
 
@@ -76,6 +77,8 @@ _WRITTEN: Final = {
     _T.TEXT: Kind.TEXT,
     _T.VARCHAR: Kind.TEXT,
     _T.CHAR: Kind.TEXT,
+    _T.BPCHAR: Kind.TEXT,
+    _T.NCHAR: Kind.TEXT,
     _T.NAME: Kind.TEXT,
     _T.BOOLEAN: Kind.BOOL,
     _T.DATE: Kind.DATE,
@@ -85,6 +88,10 @@ _WRITTEN: Final = {
     _T.INTERVAL: Kind.INTERVAL,
     _T.UUID: Kind.UUID,
 }
+
+
+OIDS: Final = {kind: oid for oid, kind in reversed(_BY_OID.items())}
+"""The OID of each type: the first of those that are taken for it."""
 
 
 def of_oid(oid: int) -> Kind | None:

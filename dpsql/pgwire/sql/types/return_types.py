@@ -95,6 +95,7 @@ FIXED: Final[tuple[tuple[Kind, tuple[type[exp.Expr], ...]], ...]] = (
             exp.Upper,
             exp.Trim,
             exp.Substring,
+            exp.Repeat,
             exp.Replace,
             exp.Left,
             exp.Right,
@@ -118,10 +119,10 @@ FIXED: Final[tuple[tuple[Kind, tuple[type[exp.Expr], ...]], ...]] = (
     (Kind.INTERVAL, (exp.Interval,)),
     (Kind.UNKNOWN, (exp.Null,)),
 )
-PART_BY_PATTERN: Final = "part_by_pattern"
+PART_BY_PATTERN: Final = "\0part_by_pattern"
 """The part of a text that a pattern matches, or its group, until patterns are rewritten.
 
-A statement that has the name itself is read as `(regexp_match(x, pattern))[1]` is.
+No statement can have the name: none has its first character.
 """
 
 NAMED: Final = {

@@ -9,16 +9,20 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.errors import Refused
+from dpsql.errors import Refused, UnknownFunction
+from dpsql.pgwire.catalog.calls.json_text import NODES, is_json_call, json_call
 from dpsql.pgwire.catalog.cast import call, is_vector
 from dpsql.pgwire.catalog.objects import ANALYST, READER
+from dpsql.pgwire.catalog.procedures import function_names
 from dpsql.pgwire.catalog.relations import Relation
 from dpsql.pgwire.sql.column_labels import label
+from dpsql.pgwire.time_zone import is_utc
 
 FUNCTIONS: Final = (
     exp.Format,
     exp.ArrayPosition,
-    exp.JSONBObjectAgg,
+    exp.ArraySize,
+    *NODES,
     exp.Substring,
     exp.SimilarTo,
     exp.Escape,
@@ -31,6 +35,8 @@ _OF_ONE_VALUE: Final = (
     exp.SessionUser,
     exp.StringToArray,
 )
+_WORDS: Final = frozenset({"any", "all", "some", "row"})
+"""Words of the grammar that stand before parentheses like functions' names."""
 _WILD: Final = {"%": ".*", "_": ".", ".": r"\.", "^": r"\^", "$": r"\$"}
 _DIRECTIVE: Final = re.compile(r"%(?:(\d+)\$)?(-?\d*)([sIL%])")
 
@@ -46,8 +52,11 @@ class Caller:
 
 def rewritten_call(node: exp.Anonymous, caller: Caller) -> exp.Expr:
     """DuckDB's expression for a call whose arguments are DuckDB's already."""
-    arguments = node.expressions
-    match node.name.lower():
+    arguments, name = node.expressions, node.name.lower()
+    if name not in function_names() | _WORDS:
+        # Macros of the catalogue and functions of DuckDB are for its own rewriting alone.
+        raise UnknownFunction(f"function {name[:63]} does not exist")
+    match name:
         case "current_database" | "current_catalog":
             return exp.Literal.string(caller.database)
         case "current_user" | "session_user" | "getpgusername":
@@ -56,6 +65,11 @@ def rewritten_call(node: exp.Anonymous, caller: Caller) -> exp.Expr:
             return exp.Literal.string("public")
         case "pg_backend_pid":
             return exp.Literal.number(caller.process)
+        case "set_config" if len(arguments) == 3 and _changes_zone(arguments):
+            raise Refused(
+                "sessions are in UTC, and set_config() can't change that",
+                hint="SET timezone = 'UTC', and write x AT TIME ZONE 'Europe/Berlin'",
+            )
         case "pg_get_userbyid":
             return role_name(node, caller)
         case "generate_subscripts" if arguments and is_vector(arguments[0]):
@@ -64,12 +78,19 @@ def rewritten_call(node: exp.Anonymous, caller: Caller) -> exp.Expr:
             return exp.cast(exp.null(), "BIGINT")
         case "_pg_expandarray":
             return _expanded(arguments[0])
-        case "json_build_object" | "jsonb_build_object":
-            return call("json_object", *arguments)
+        case _ if is_json_call(node):
+            return json_call(node)
         case "regexp_split_to_table":
             return exp.Unnest(expressions=[call("string_split_regex", *arguments)])
         case _:
             return node
+
+
+def _changes_zone(arguments: list[exp.Expr]) -> bool:
+    """Whether set_config() has the name of the time zone, or none that is known, and not UTC."""
+    name, value = arguments[:2]
+    is_other = not name.is_string or name.name.lower() == "timezone"
+    return is_other and not (value.is_string and is_utc(value.name))
 
 
 def rewritten_function(node: exp.Expr) -> exp.Expr:
@@ -82,6 +103,8 @@ def rewritten_function(node: exp.Expr) -> exp.Expr:
             if not is_vector(node.this):
                 return position
             return exp.paren(exp.Sub(this=position, expression=exp.Literal.number(1)))
+        case exp.ArraySize():
+            return exp.Nullif(this=node.copy(), expression=exp.Literal.number(0))
         case exp.Substring():
             return _matching(node)
         case exp.SimilarTo():
@@ -90,7 +113,7 @@ def rewritten_function(node: exp.Expr) -> exp.Expr:
             inner = node.this
             return _similar(inner, node.expression.name) if _is_similar(inner) else node
         case _:
-            return call("json_group_object", node.this, node.expression)
+            return json_call(node)
 
 
 def _is_similar(node: exp.Expr) -> bool:
