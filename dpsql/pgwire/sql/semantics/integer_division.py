@@ -36,3 +36,11 @@ def _is_whole(node: exp.Div, typing: Typing) -> bool:
             hint="say what it is: a::bigint / b::bigint, or a::float8 / b",
         )
     return False
+
+
+def div_quotient(node: exp.Expr, *, whole: bool) -> exp.Expr:
+    """The quotient of a call of div(), without its fraction; of integers if `whole`."""
+    left, right = node.expressions
+    if whole:
+        return exp.paren(exp.IntDiv(this=exp.paren(left), expression=exp.paren(right)))
+    return exp.Trunc(this=exp.Div(this=exp.paren(left), expression=exp.paren(right)))

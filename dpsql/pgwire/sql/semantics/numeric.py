@@ -13,6 +13,7 @@ from sqlglot import exp
 from dpsql.bind.expression.template import instantiate
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
+from dpsql.pgwire.sql.semantics.integer_division import div_quotient
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
 from dpsql.pgwire.sql.types.pg_type import FLOATS, INTEGERS, Kind
 
@@ -27,8 +28,9 @@ _TYPES: Final[dict[Kind | None, tuple[int, str]]] = {
     Kind.INT4: (32, "INTEGER"),
     Kind.INT8: (64, "BIGINT"),
 }
-_SCALE, _MAX_SCALE = 12, 30
-_WHOLE_FROM: Final = str(2**53)
+_SCALE, _MAX_SCALE, _COARSE_SCALE = 12, 30, 6
+_COARSE_FROM: Final = 30_000_000
+_WHOLE_FROM: Final = 2**53
 """A float of this size has no fraction."""
 
 
@@ -64,7 +66,7 @@ def number_edits(tree: exp.Expr, typing: Typing, held: Held, *, is_public: bool)
                 edits += _rounded(node, typing, held)
             case exp.Anonymous() if node.name.lower() == "div" and len(node.expressions) == 2:
                 kinds = {typing.of(part) for part in node.expressions}
-                edits.append((node, partial(_quotient, node, whole=kinds <= INTEGERS)))
+                edits.append((node, partial(div_quotient, node, whole=kinds <= INTEGERS)))
             case _:
                 pass
     return edits
@@ -110,8 +112,8 @@ def wide_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
 
 def _is_decimal(node: exp.Expr, typing: Typing) -> bool:
     """Whether a decimal is part of `node`: extract() and sums of integers are numerics, too."""
-    parts = node.find_all(exp.Column, exp.Literal, exp.Cast)
-    return any(typing.of(part) is Kind.NUMERIC for part in parts)
+    parts = map(typing.of, node.find_all(exp.Column, exp.Literal, exp.Cast))
+    return Kind.NUMERIC in parts
 
 
 def _widened(node: exp.Expr) -> exp.Expr:
@@ -192,10 +194,24 @@ def _unless_null(node: exp.Expr) -> exp.Expr:
 
 
 def _decimal(node: exp.Expr, digits: exp.Expr | None = None) -> exp.Expr:
-    """A float as the decimal it was written as: 1.005 is 1.00499999999999989 in binary."""
+    """A float as the decimal it was written as: 1.005 is 1.00499999999999989 in binary.
+
+    Casts multiply in binary: times 10^12, 1703984400 isn't exact, and its trunc() were one less.
+    """
     more = int(digits.this) if isinstance(digits, exp.Literal) and digits.this.isdigit() else 0
     scale = min(max(_SCALE, more + 6), _MAX_SCALE)
-    return exp.cast(node, f"DECIMAL(38,{scale})")
+    fine = exp.cast(node, f"DECIMAL(38,{scale})")
+    if scale > _SCALE:
+        return fine
+    coarse = exp.cast(node.copy(), f"DECIMAL(38,{_COARSE_SCALE})")
+    if isinstance(node.unnest(), exp.Extract):  # it has no more digits
+        return coarse
+    return _where_small(node.copy(), _COARSE_FROM, fine, coarse)
+
+
+def _where_small(value: exp.Expr, limit: int, small: exp.Expr, large: exp.Expr) -> exp.Expr:
+    is_small = exp.LT(this=exp.Abs(this=value), expression=exp.Literal.number(limit))
+    return exp.Case(ifs=[exp.If(this=is_small, true=small)], default=large)
 
 
 def _set(node: exp.Expr, value: exp.Expr) -> exp.Expr:
@@ -206,9 +222,8 @@ def _set(node: exp.Expr, value: exp.Expr) -> exp.Expr:
 def _to_even(node: exp.Expr) -> exp.Expr:
     """round() of a float, which rounds a half to the even number, as a cast to integer does."""
     value = exp.paren(node.this.copy())
-    small = exp.LT(this=exp.Abs(this=value), expression=exp.Literal.number(_WHOLE_FROM))
     rounded = exp.cast(exp.cast(value.copy(), "BIGINT"), "DOUBLE")
-    return exp.Case(ifs=[exp.If(this=small, true=rounded)], default=value.copy())
+    return _where_small(value, _WHOLE_FROM, rounded, value.copy())
 
 
 def _to_integer(node: exp.Expr) -> exp.Expr:
@@ -282,10 +297,3 @@ def _shifted(node: exp.BitwiseLeftShift, size: int, kind: str) -> Callable[[], e
     lowest = f"CAST((({wide}) % {whole} + {whole}) % {whole} - {half} AS {kind})"
     text = lowest if size else f"x * {factor}"
     return lambda: exp.paren(instantiate(text, {"x": exp.paren(node.this.copy())}))
-
-
-def _quotient(node: exp.Expr, *, whole: bool) -> exp.Expr:
-    left, right = node.expressions
-    if whole:
-        return exp.paren(exp.IntDiv(this=exp.paren(left), expression=exp.paren(right)))
-    return exp.Trunc(this=exp.Div(this=exp.paren(left), expression=exp.paren(right)))
