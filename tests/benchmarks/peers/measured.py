@@ -37,8 +37,9 @@ def measured(
     private: Callable[[int], Rows],
     runs: int,
     clock: Callable[[], float] = time.perf_counter,
+    before: int = 1,
 ) -> dict[str, object]:
-    """Medians in ms, each run after the other, the first of both left out; errors in percent.
+    """Medians in ms, each run after the other, the first `before` left out; errors in percent.
 
     `clock` tells the seconds: of the wall, or those that processors took.
 
@@ -47,7 +48,7 @@ def measured(
     """
     took: dict[str, list[float]] = {"plain": [], "private": []}
     errors: list[list[list[float]]] = []
-    for run in range(runs + 1):
+    for run in range(before + runs):
         start = clock()
         exact = plain()
         took["plain"].append(clock() - start)
@@ -60,8 +61,8 @@ def measured(
             return {"shape": shape, "refused": str(error).split("\n")[0][:200]}
         took["private"].append(clock() - start)
         errors.append(_errors(exact, noisy, KEYS[shape]))
-    plainly, privately = (1000 * statistics.median(t[1:]) for t in took.values())
-    columns = [100 * statistics.median(column) for column in _columns(errors)]
+    plainly, privately = (1000 * statistics.median(t[before:]) for t in took.values())
+    columns = [100 * statistics.median(column) for column in _columns(errors[before:])]
     return {
         "shape": shape,
         "plain": plainly,
@@ -94,6 +95,5 @@ def _key(row: Sequence[Any], keys: int) -> tuple[str, ...]:
 
 
 def _columns(errors: list[list[list[float]]]) -> list[list[float]]:
-    """The errors of each column over all runs but the first."""
-    later = errors[1:]
-    return [[e for run in later for e in run[place]] for place in range(len(later[0]))]
+    """The errors of each column over all runs."""
+    return [[e for run in errors for e in run[place]] for place in range(len(errors[0]))]
