@@ -69,9 +69,11 @@ def test_a_call_has_postgresqls_value_or_is_refused_at_length(
 
 
 def _compare(ours: Any, theirs: Any, known: Sequence[Call], random: Random) -> None:
-    """At least two of three that PostgreSQL answers are answered, none of them otherwise.
+    """At least half of what PostgreSQL answers is answered, none of it otherwise.
 
-    Of all it is five of six; what has no rule is internal (`int4inc`), or of no type of a dataset.
+    Of all it is more than three quarters; what has no rule is internal (`int4inc`), of no type of a
+    dataset, or of an extreme argument. So of the 70 of a chunk it is half by chance alone with a
+    probability of less than 1 in 10^6.
     """
     psycopg = pytest.importorskip("psycopg")
     seen: Counter[str] = Counter()
@@ -90,7 +92,7 @@ def _compare(ours: Any, theirs: Any, known: Sequence[Call], random: Random) -> N
         if call.name not in NOTED:
             assert _near(found, wanted), (sql, found, wanted)
     assert not seen["broken"]
-    assert seen["answered"] > 2 * seen["refused"], seen
+    assert seen["answered"] > seen["refused"], seen
 
 
 def _near(found: Told, wanted: Told) -> bool:
