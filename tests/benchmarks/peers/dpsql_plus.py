@@ -1,7 +1,8 @@
 """DPSQL+ on Spark: processor time, that of its process and of Spark's.
 
 Its package is called `dpsql`, too, so that it is never installed beside this project's. An
-environment of its own has it by `pip install git+https://github.com/lycorp-jp/DPSQL_Plus`.
+environment of its own is to have it by `pip install git+https://github.com/lycorp-jp/DPSQL_Plus`;
+the table in docs/spark.md was measured with a part of its source, rebuilt by hand.
 
 Spark is in one process with two threads and as much memory as `.ci/spark` gives it. What is timed
 is what its backend does for a statement that is parsed: its parser and its accountant aren't, as
@@ -48,7 +49,7 @@ class Asked:
 
     @property
     def intermediate(self) -> str:
-        """One row for each of a unit's, as the library's parser writes it of a WITH."""
+        """One row for each of a unit's, in the form that its backend reads; unparsed."""
         columns = {"o_custkey": "o_custkey", **self.keys, **self.values}
         listed = ", ".join(f"{expression} AS {name}" for name, expression in columns.items())
         return f"WITH asked AS (SELECT {listed} FROM {self.tables}) SELECT * FROM asked"
