@@ -121,19 +121,16 @@ def _projected(
 ) -> ResponseConditions:
     named = {o.column: o.expression for o in outputs if o.expression in below.responses}
     for output in outputs:
-        passed = output.expression
+        name, passed = output.column.name, output.expression
         response = below.responses.get(passed) if isinstance(passed, Column) else None
+        if response is None and columns(passed) & below.responses.keys():
+            raise no_estimator_error(f"{name}, computed of randomised answers in a subquery", at)
         if isinstance(response, NoisyNumber) and output.declared is not None:
             # Within bounds of their own noisy numbers aren't unbiased any more.
             raise no_estimator_error(
-                f"{output.column.name}, numbers with local noise within a view's own bounds",
+                f"{name}, numbers with local noise within a view's own bounds",
                 at,
-                f"its owner can leave the bounds of {output.column.name} out of the view",
-            )
-    for output in outputs:
-        if output.column not in named and columns(output.expression) & below.responses.keys():
-            raise no_estimator_error(
-                f"{output.column.name}, computed of randomised answers in a subquery", at
+                f"its owner can leave the bounds of {name} out of the view",
             )
     passed_on = {o.column for o in outputs}
     needed = columns(*below.conditions) - passed_on

@@ -45,7 +45,6 @@ from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import columns, expressions
 from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
-from dpsql.schema.sql_type import BIGINT
 
 EstimateOf = Callable[[AggregateCall], Estimator]
 Largest = Callable[[AggregateCall], tuple[Fraction, int]]
@@ -195,9 +194,7 @@ def _of_values(
     largest: Largest,
 ) -> Estimator:
     """The estimator of the sum of the answers' numbers, or of their mean."""
-    counted = AggregateCall(
-        AggregateFunction.COUNT, (), distinct=False, filter=call.filter, type=BIGINT, at=call.at
-    )
+    counted = row_count(call, call.filter)
     total = _weighted(replace(counted, type=call.type), condition, scale, estimate, largest)
     if call.function is AggregateFunction.SUM:
         return total

@@ -27,6 +27,7 @@ from dpsql.analysis.randomized_response import (
     no_estimator_error,
     no_ratio_error,
 )
+from dpsql.bounding.linear_estimator import linear, row_count
 from dpsql.bounding.local_noise import SUMS_OF_NUMBERS
 from dpsql.bounding.options import ReleaseOptions
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
@@ -41,7 +42,6 @@ from dpsql.plan.expression import Column
 from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Output, Release
 from dpsql.plan.traversal import columns, expressions
-from dpsql.schema.sql_type import BIGINT
 
 _EACH = "ask for count(*) FILTER (WHERE column = value) of each value"
 _ONE = "ask of one column of answers at a time"
@@ -149,13 +149,11 @@ def group_estimator(
     inside, outside = (noise.variance(truly, 1) * amount**2 * together for truly in (1, 0))
     if call.function is not AggregateFunction.COUNT:
         inside = outside = max(inside, outside)  # any row may be the largest
-    rows = AggregateCall(
-        AggregateFunction.COUNT, (), distinct=False, filter=call.filter, type=BIGINT, at=call.at
-    )
-    everybody = _with_cross_group(_linear(estimate(rows)), key, Fraction(1), Fraction(1))
+    rows = _in_statistics(estimate(row_count(call, call.filter)))
+    everybody = _with_cross_group(rows, key, Fraction(1), Fraction(1))
     spread = noise.p - noise.q
     of_true = _with_cross_group(
-        _linear(estimate(call)), key, (1 - noise.q) / spread, -noise.q / spread
+        _in_statistics(estimate(call)), key, (1 - noise.q) / spread, -noise.q / spread
     )
     return replace(of_true, response_variance=ResponseVariance(inside, outside, everybody))
 
@@ -178,7 +176,9 @@ def _with_cross_group(
     )
 
 
-def _linear(estimator: Estimator) -> LinearEstimator:
-    if not isinstance(estimator, LinearEstimator) or estimator.constant:
-        raise TypeError("counts and sums of groups are linear in statistics")
-    return estimator
+def _in_statistics(estimator: Estimator) -> LinearEstimator:
+    """A linear estimator of statistics alone: of a group's rows no number is public."""
+    formula = linear(estimator)
+    if formula.constant:
+        raise TypeError("counts and sums of groups are of statistics alone")
+    return formula
