@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from pgwire import asked_of_both
 from pgwire.shop import Served, make, served
 
 from dpsql.pgwire.limits import Limits
@@ -16,6 +19,27 @@ from dpsql.pgwire.shared_dataset import Dataset
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served(tmp_path_factory.mktemp("shop")) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A connection to dpsql with the table of statements that both servers are asked."""
+    psycopg = pytest.importorskip("psycopg")
+    folder = tmp_path_factory.mktemp("both")
+    asked_of_both.make(folder)
+    with served(folder) as found, psycopg.connect(found.dsn, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def theirs() -> Iterator[Any]:
+    """A connection to PostgreSQL with the same table; tests are skipped where there is none."""
+    psycopg = pytest.importorskip("psycopg")
+    if not os.environ.get("DPSQL_POSTGRES"):
+        pytest.skip("DPSQL_POSTGRES names no server")
+    with psycopg.connect(os.environ["DPSQL_POSTGRES"], autocommit=True) as connection:
+        asked_of_both.fill(connection)
+        yield connection
 
 
 @pytest.fixture(scope="module")

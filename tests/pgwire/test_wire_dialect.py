@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pgwire.asked_of_both import asked, fill, make, recorded
-from pgwire.shop import served
+from pgwire.asked_of_both import asked, fill, recorded
 
 RECORDED = recorded()
 REFUSED = [
@@ -68,34 +66,25 @@ REFUSED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    psycopg = pytest.importorskip("psycopg")
-    folder = tmp_path_factory.mktemp("both")
-    make(folder)
-    with served(folder) as server, psycopg.connect(server.dsn, autocommit=True) as found:
-        yield found
-
-
 @pytest.mark.parametrize("sql", RECORDED)
-def test_an_answer_is_postgresqls(connection: Any, sql: str) -> None:
-    told = asked(connection, sql)
+def test_an_answer_is_postgresqls(ours: Any, sql: str) -> None:
+    told = asked(ours, sql)
     assert told.matches(RECORDED[sql]), (told, RECORDED[sql])
 
 
 @pytest.mark.parametrize("sql", REFUSED)
-def test_what_has_another_meaning_here_is_refused(connection: Any, sql: str) -> None:
+def test_what_has_another_meaning_here_is_refused(ours: Any, sql: str) -> None:
     psycopg = pytest.importorskip("psycopg")
     with pytest.raises(psycopg.errors.FeatureNotSupported) as raised:
-        asked(connection, sql)
+        asked(ours, sql)
     assert raised.value.diag.message_hint
 
 
-def test_distinct_on_is_ordered_by_its_keys_first(connection: Any) -> None:
+def test_distinct_on_is_ordered_by_its_keys_first(ours: Any) -> None:
     psycopg = pytest.importorskip("psycopg")
     for order in ("i, j", "t.i", "2"):
         with pytest.raises(psycopg.errors.SyntaxError, match="must match initial ORDER BY"):
-            asked(connection, f"SELECT DISTINCT ON (j) j, i FROM t ORDER BY {order}")
+            asked(ours, f"SELECT DISTINCT ON (j) j, i FROM t ORDER BY {order}")
 
 
 @pytest.mark.parametrize(
@@ -116,16 +105,16 @@ def test_distinct_on_is_ordered_by_its_keys_first(connection: Any) -> None:
     ],
 )
 def test_a_null_in_a_row_leaves_a_comparison_unknown(
-    connection: Any, compared: str, answer: str | None
+    ours: Any, compared: str, answer: str | None
 ) -> None:
-    told = asked(connection, f"SELECT {compared} AS c FROM (SELECT NULL::integer AS j) AS n")
+    told = asked(ours, f"SELECT {compared} AS c FROM (SELECT NULL::integer AS j) AS n")
     assert told.rows == ((answer,),)
 
 
-def test_whether_rows_exist_is_refused_in_favour_of_their_count(connection: Any) -> None:
+def test_whether_rows_exist_is_refused_in_favour_of_their_count(ours: Any) -> None:
     psycopg = pytest.importorskip("psycopg")
     with pytest.raises(psycopg.Error) as raised:
-        asked(connection, "SELECT 1 AS a FROM people WHERE id = 7 LIMIT 1")
+        asked(ours, "SELECT 1 AS a FROM people WHERE id = 7 LIMIT 1")
     assert "count(*)" in raised.value.diag.message_hint
 
 
@@ -151,10 +140,10 @@ def test_recorded_answers_are_those_of_postgresql() -> None:
         ("ARRAY[d / 3], to_char(d, '999')", [1231, 25]),
     ],
 )
-def test_columns_have_postgresqls_types(connection: Any, items: str, types: list[int]) -> None:
+def test_columns_have_postgresqls_types(ours: Any, items: str, types: list[int]) -> None:
     psycopg = pytest.importorskip("psycopg")
     sql = f"SELECT {items} FROM t"
-    servers = [connection]
+    servers = [ours]
     if os.environ.get("DPSQL_POSTGRES"):
         servers.append(psycopg.connect(os.environ["DPSQL_POSTGRES"], autocommit=True))
         fill(servers[1])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pgwire.asked_of_both import asked, make
-from pgwire.shop import Served, served
+from pgwire.asked_of_both import asked
+from pgwire.shop import Served
 
 TOO_LONG = (
     "SELECT 99999999999999999999.9 * 99999999999999999999.9",
@@ -32,15 +31,6 @@ EXACT = {
     "SELECT sum(d) * 1.19 AS c FROM t": "119.2023",
     "SELECT 1e5 AS c": "100000",
 }
-
-
-@pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    psycopg = pytest.importorskip("psycopg")
-    folder = tmp_path_factory.mktemp("digits")
-    make(folder)
-    with served(folder) as server, psycopg.connect(server.dsn, autocommit=True) as connection:
-        yield connection
 
 
 @pytest.mark.parametrize("sql", TOO_LONG)

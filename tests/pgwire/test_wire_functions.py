@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
 import pytest
 from fuzz.of_catalogue import Call, calls, statement
-from pgwire.asked_of_both import Told, asked, fill, make
-from pgwire.shop import served
+from pgwire.asked_of_both import Told, asked
 
 CHUNK = 100
 ORDINARY = 1
@@ -34,38 +33,27 @@ NOTED = {
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Any, Sequence[Call]]]:
-    """Connections to dpsql and to PostgreSQL, with the same table, and what the latter has."""
-    psycopg = pytest.importorskip("psycopg")
-    if not os.environ.get("DPSQL_POSTGRES"):
-        pytest.skip("DPSQL_POSTGRES names no server")
-    folder = tmp_path_factory.mktemp("functions")
-    make(folder)
-    with (
-        served(folder) as server,
-        psycopg.connect(server.dsn, autocommit=True) as ours,
-        psycopg.connect(os.environ["DPSQL_POSTGRES"], autocommit=True) as theirs,
-    ):
-        fill(theirs)
-        theirs.execute("SET timezone = 'UTC'")
-        known = calls(theirs)
-        assert len(known) > 600
-        yield ours, theirs, known
+def known(theirs: Any) -> Sequence[Call]:
+    """What PostgreSQL has, whose sessions are in UTC as dpsql's are."""
+    theirs.execute("SET timezone = 'UTC'")
+    found = calls(theirs)
+    assert len(found) > 600
+    return found
 
 
 @pytest.mark.parametrize("chunk", range(ORDINARY))
 def test_a_call_has_postgresqls_value_or_is_refused(
-    servers: tuple[Any, Any, Sequence[Call]], chunk: int
+    ours: Any, theirs: Any, known: Sequence[Call], chunk: int
 ) -> None:
-    _compare(*servers, Random(f"functions {chunk}"))
+    _compare(ours, theirs, known, Random(f"functions {chunk}"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(LONG // CHUNK))
 def test_a_call_has_postgresqls_value_or_is_refused_at_length(
-    servers: tuple[Any, Any, Sequence[Call]], chunk: int
+    ours: Any, theirs: Any, known: Sequence[Call], chunk: int
 ) -> None:
-    _compare(*servers, Random(f"functions at length {chunk}"))
+    _compare(ours, theirs, known, Random(f"functions at length {chunk}"))
 
 
 def _compare(ours: Any, theirs: Any, known: Sequence[Call], random: Random) -> None:

@@ -4,48 +4,29 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 import pytest
 from fuzz.spoken import statement
-from pgwire.asked_of_both import asked, fill, make
-from pgwire.shop import served
+from pgwire.asked_of_both import asked
 
 CHUNK = 100
 ORDINARY = 300
 LONG = int(os.environ.get("DPSQL_SPOKEN", "10000"))
 
 
-@pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Any]]:
-    """Connections to dpsql and to PostgreSQL, with the same table."""
-    psycopg = pytest.importorskip("psycopg")
-    if not os.environ.get("DPSQL_POSTGRES"):
-        pytest.skip("DPSQL_POSTGRES names no server")
-    folder = tmp_path_factory.mktemp("both")
-    make(folder)
-    with (
-        served(folder) as server,
-        psycopg.connect(server.dsn, autocommit=True) as ours,
-        psycopg.connect(os.environ["DPSQL_POSTGRES"], autocommit=True) as theirs,
-    ):
-        fill(theirs)
-        yield ours, theirs
-
-
 @pytest.mark.parametrize("chunk", range(ORDINARY // CHUNK))
-def test_an_answer_is_postgresqls_or_a_refusal(servers: tuple[Any, Any], chunk: int) -> None:
-    _compare(*servers, Random(f"spoken {chunk}"))
+def test_an_answer_is_postgresqls_or_a_refusal(ours: Any, theirs: Any, chunk: int) -> None:
+    _compare(ours, theirs, Random(f"spoken {chunk}"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(LONG // CHUNK))
 def test_an_answer_is_postgresqls_or_a_refusal_at_length(
-    servers: tuple[Any, Any], chunk: int
+    ours: Any, theirs: Any, chunk: int
 ) -> None:
-    _compare(*servers, Random(f"spoken at length {chunk}"))
+    _compare(ours, theirs, Random(f"spoken at length {chunk}"))
 
 
 def _compare(ours: Any, theirs: Any, random: Random) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pgwire.asked_of_both import asked, make
-from pgwire.shop import served
+from pgwire.asked_of_both import asked
 
 ROW = "FROM pg_class WHERE relname = 'pg_type'"
 WRITTEN = {
@@ -44,15 +42,6 @@ REFUSED = (
     f"SELECT json_object_agg(relname, oid) {ROW}",
     f"SELECT jsonb_build_object(relname, 1) {ROW}",
 )
-
-
-@pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    psycopg = pytest.importorskip("psycopg")
-    folder = tmp_path_factory.mktemp("json")
-    make(folder)
-    with served(folder) as server, psycopg.connect(server.dsn, autocommit=True) as connection:
-        yield connection
 
 
 @pytest.mark.parametrize(("sql", "value"), WRITTEN.items())

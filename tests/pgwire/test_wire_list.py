@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from pgwire.asked_of_both import fill, make
-from pgwire.shop import served
 
 FIRST = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
 ANSWERS: dict[str, tuple[int, object]] = {
@@ -54,25 +50,6 @@ ANSWERS: dict[str, tuple[int, object]] = {
     "SELECT date_trunc('month', ts) FROM t WHERE id = 1": (1114, FIRST.replace(tzinfo=None)),
     "SELECT extract(year FROM ts) FROM t WHERE id = 1": (1700, Decimal(2024)),
 }
-
-
-@pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    psycopg = pytest.importorskip("psycopg")
-    folder = tmp_path_factory.mktemp("both")
-    make(folder)
-    with served(folder) as server, psycopg.connect(server.dsn, autocommit=True) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def theirs() -> Iterator[Any]:
-    psycopg = pytest.importorskip("psycopg")
-    if not os.environ.get("DPSQL_POSTGRES"):
-        pytest.skip("DPSQL_POSTGRES names no server")
-    with psycopg.connect(os.environ["DPSQL_POSTGRES"], autocommit=True) as found:
-        fill(found)
-        yield found
 
 
 def told(connection: Any, sql: str, *, binary: bool) -> tuple[int, object]:

@@ -5,17 +5,14 @@ Where a server of it is named, it is asked, too, and misspelt statements are gen
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 import pytest
 from fuzz.spoken import statement
-from pgwire.asked_of_both import asked, fill, make
-from pgwire.shop import served
+from pgwire.asked_of_both import asked
 
 ERRORS = {
     "SELECT to_char(nosuch, 'YYYY') FROM t": 'column "nosuch" does not exist',
@@ -65,27 +62,6 @@ STATES = {
 }
 NAMES = re.compile(r"\b(id|i|j|n|s|f|d|t|day|ts|b|upper|lower|abs|round|length|to_char|md5|sum)\b")
 CHUNK = 150
-
-
-@pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A connection to dpsql."""
-    psycopg = pytest.importorskip("psycopg")
-    folder = tmp_path_factory.mktemp("misspelt")
-    make(folder)
-    with served(folder) as server, psycopg.connect(server.dsn, autocommit=True) as connection:
-        yield connection
-
-
-@pytest.fixture(scope="module")
-def theirs() -> Iterator[Any]:
-    """A connection to PostgreSQL, with the same table."""
-    psycopg = pytest.importorskip("psycopg")
-    if not os.environ.get("DPSQL_POSTGRES"):
-        pytest.skip("DPSQL_POSTGRES names no server")
-    with psycopg.connect(os.environ["DPSQL_POSTGRES"], autocommit=True) as connection:
-        fill(connection)
-        yield connection
 
 
 def _error(connection: Any, sql: str) -> tuple[str, str] | None:
