@@ -4,10 +4,11 @@
 | ------------------- | --------------------------------------------------------------------- |
 | domains             | which values a column or an expression can have                       |
 | lineage             | whose rows an operator has, and which keys hold                       |
-| public_row_count    | how many rows there are, where that is public                         |
+| public_row_count    | what is public of how many rows there are                             |
 | randomized_response | columns of randomised answers, and conditions on them                 |
 | local_privacy       | releases of randomised answers alone, which need no noise             |
 | stability           | stability of each operator: distance out, given distance in           |
+| unit_contribution   | what one unit contributes to a statistic in one group, at most        |
 | joint_sensitivity   | statistics that can't all be extreme at once                          |
 | sensitivity         | groups, and integers per group, of a bounded release that can change  |
 | plan_text           | a release's operators as text, each with its distance                 |

@@ -9,6 +9,9 @@ has.
 
 count(*) FILTER (a), count(*) FILTER (NOT a): no row is in both, whatever `a` is.
 
+sum(x), sum(y) of rows that are scaled into a ball of radius R (`ball_corners`): weighted sums of
+powers are largest where one of them is R and the other 0.
+
 Of a unit's rows in a group, m have at most m times the norm of the worst row; where more than m
 count, their sums are scaled down together by m / n, toward 0, and clamping them afterwards makes
 none larger.
@@ -16,13 +19,14 @@ none larger.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from math import prod
+from math import comb, isqrt, prod
 
 from dpsql.plan.bounded_release.statistic import (
     Discretized,
+    NormBall,
     Product,
     Square,
     Statistic,
@@ -132,7 +136,47 @@ def _parts(
                     ]
                 )
                 rest -= set(own)
+    for ball, own in _by_ball(sorted(rest), statistics).items():
+        parts.append(ball_corners(ball, {p: statistics[p].magnitude for p in own}, squared=squared))
+        rest -= set(own)
     return [*parts, *([{index: statistics[index].magnitude}] for index in sorted(rest))]
+
+
+def _by_ball(indices: Iterable[int], statistics: Sequence[Statistic]) -> dict[NormBall, list[int]]:
+    """The indices of sums of one row's different columns that are scaled into one ball."""
+    sums: dict[NormBall, list[int]] = {}
+    for index in indices:
+        term = statistics[index].term
+        if isinstance(term, Sum) and term.value.scaled is not None:
+            sums.setdefault(term.value.scaled.ball, []).append(index)
+    return sums
+
+
+def ball_corners(ball: NormBall, radii: Mapping[int, int], *, squared: bool) -> list[Corner]:
+    """The corners that bound integers (a_1, …) of a ball of radius R, the least of `radii` or less.
+
+    In weighted L2 norms Σ w·a² is linear in the a² of an L2 ball, whose sum is R² at most, and
+    convex in the a of an L1 ball: the largest is at a corner where one a is R, the others 0. So is
+    Σ w·a in an L1 ball. In an L2 ball, of k values no a is above R and their sum not above √k·R
+    (Cauchy and Schwarz): Σ w·a is largest where as many as fit are R, one is the rest, and the
+    others are 0. Of (3, 4) with R = 5 no corner (5, 0), (0, 5) has the sum 7; (5, 2.1) has.
+    """
+    radius, indices = max(radii.values()), sorted(radii)
+    if squared or ball.order == 1:
+        return [{p: radius if p == only else 0 for p in indices} for only in indices]
+    full = isqrt(len(indices))
+    rest = isqrt(len(indices) * radius**2 - 1) + 1 - full * radius
+    many = comb(len(indices), full) * (len(indices) - full if rest else 1)
+    if many > MAX_CORNERS:
+        return [dict.fromkeys(indices, radius)]
+    corners: list[Corner] = []
+    for chosen in combinations(indices, full):
+        others = [p for p in indices if p not in chosen] if rest else [None]
+        corners += [
+            {p: radius if p in chosen else rest if p == other else 0 for p in indices}
+            for other in others
+        ]
+    return corners
 
 
 def _corner(

@@ -10,6 +10,7 @@ from typing import assert_never
 
 from dpsql.analysis.joint_sensitivity import StatisticGroup, statistic_groups
 from dpsql.analysis.stability import limited_stability
+from dpsql.analysis.unit_contribution import partial_bound, partial_interval, rows_per_group
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
@@ -19,17 +20,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     OneRowPerUnit,
 )
 from dpsql.plan.bounded_release.statistic import (
-    DistinctSum,
-    DistinctValues,
-    NonNullCount,
     PairwiseDeviations,
-    Product,
-    RowCount,
-    Square,
-    Statistic,
-    Sum,
-    UnitCount,
-    UnitsOverLimit,
 )
 from dpsql.privacy.distance import NeighborDistance, PerGroup
 
@@ -254,47 +245,5 @@ def _has_few_groups(release: BoundedRelease) -> bool:
             return not terms.keys
         case LimitGroups(limit=limit):
             return isinstance(limit, ByDomain)
-        case missing:
-            assert_never(missing)
-
-
-def partial_bound(statistic: Statistic, limited: Limited) -> int:
-    """The largest absolute change of `statistic` in one group by one unit's rows."""
-    match statistic.term:
-        case UnitCount() | UnitsOverLimit():
-            return 1  # a unit is there, with too many rows, or it isn't
-        case DistinctValues(limit=max_values):
-            return values_per_group(max_values, limited)
-        case DistinctSum(limit=max_values):
-            return values_per_group(max_values, limited) * statistic.magnitude
-        case RowCount() | NonNullCount() | Sum() | Square() | Product() | PairwiseDeviations():
-            return rows_per_group(limited) * statistic.magnitude
-        case missing:
-            assert_never(missing)
-
-
-def values_per_group(limit: int | None, limited: Limited) -> int:
-    """The largest number of distinct values that one unit brings to a group, shared or not."""
-    rows = rows_per_group(limited)
-    return rows if limit is None else min(rows, limit)
-
-
-def partial_interval(statistic: Statistic, limited: Limited) -> tuple[int, int]:
-    """The interval of one unit's sum in a group; it contains 0, as the unit may be missing."""
-    bound = partial_bound(statistic, limited)
-    if isinstance(statistic.term, UnitCount | UnitsOverLimit):
-        return 0, bound
-    # Of values no more than of rows: each is one row's at least.
-    rows, (low, high) = bound // statistic.magnitude, statistic.interval
-    return max(-bound, min(0, rows * low)), min(bound, max(0, rows * high))
-
-
-def rows_per_group(limited: Limited) -> int:
-    """The number of rows that a unit counts for in one group, at most."""
-    match limited:
-        case LimitGroups(source=clamped):
-            return clamped.rows_per_group
-        case OneRowPerUnit():
-            return 1
         case missing:
             assert_never(missing)

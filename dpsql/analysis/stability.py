@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
@@ -41,6 +42,7 @@ from dpsql.plan.operator import (
     Window,
 )
 from dpsql.privacy.distance import PerGroup, Units
+from dpsql.schema.model import Table
 
 
 def stability(plan: Plan, units: int) -> Units:
@@ -51,6 +53,9 @@ def stability(plan: Plan, units: int) -> Units:
     match plan:
         case Scan(unit=None):
             return Units(0)
+        case Scan(table=Table(resized=int())):
+            # A row more takes the place of another, or of a missing one: two rows differ.
+            return Units(2 * units)
         case Scan():
             return Units(units)  # rows without a unit are dropped, whoever's they are
         case Filter(source=source) | Project(source=source):
@@ -83,7 +88,21 @@ def stability(plan: Plan, units: int) -> Units:
 
 
 def contribution_stability(contributions: Contributions, units: int) -> Units:
-    """The distance of a release's contributions, which are dropped or computed row by row."""
+    """The distance of a release's contributions, which are dropped or computed row by row.
+
+    Raises Refused for a resized table that is read beside another one. What is left of its rows is
+    numbered in the order of a hash of what is read, so that in two relations one number is two
+    rows': what one unit has in both would be another unit's once a row is added.
+    """
+    scans = private_scans(contributions.source)
+    if len(scans) > 1:
+        for scan in scans:
+            if scan.table.resized is not None:
+                raise Refused(
+                    f"{scan.table.display_name} is resized, and its rows are read beside others",
+                    hint="read it once in each SELECT, as in SELECT … FROM t, without a join",
+                    note="table_sizes",
+                )
     return stability(contributions.source, units)
 
 

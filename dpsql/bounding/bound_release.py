@@ -6,8 +6,8 @@ from typing import Final
 
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.lineage.unit_identity import unit_valued_columns
-from dpsql.analysis.public_row_count import public_row_count
-from dpsql.analysis.sensitivity import rows_per_group
+from dpsql.analysis.public_row_count import PublicSize, public_size
+from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.bounding.cell_selection import CHOSEN, CellChoices
 from dpsql.bounding.contribution_limit import limit_contributions
 from dpsql.bounding.key_domain import key_domains, limit_cells
@@ -16,6 +16,8 @@ from dpsql.bounding.public_bounds import with_public_bounds
 from dpsql.bounding.public_facts import Facts
 from dpsql.bounding.randomized_response import estimate_true_answers
 from dpsql.bounding.randomized_response_keys import check_groups
+from dpsql.bounding.statistics.argument_grids import ArgumentGrids
+from dpsql.bounding.statistics.norm_ball import declared_norms
 from dpsql.bounding.statistics.statistics import StatisticsBuilder
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Contributions, MinUnits
@@ -51,11 +53,11 @@ def bound_release(
         Contributions(release.source, release.keys, domains, ()), facts, limits
     )
     statistics = StatisticsBuilder(
-        below,
+        ArgumentGrids(below, declared_norms(release.source)),
         unit_valued_columns(release.source),
         nonnegative=options.nonnegative,
         per_unit=rows_per_group(draft),
-        rows=None if release.keys else public_row_count(release.source),
+        size=PublicSize() if release.keys else public_size(release.source),
         responses=responses,
         answer_key=key,
     )

@@ -30,7 +30,12 @@ from dpsql.plan.bounded_release.bounded_release import (
     GroupLimit,
     KeyDomain,
 )
-from dpsql.plan.bounded_release.statistic import PairwiseDeviations, Statistic, UnitCount
+from dpsql.plan.bounded_release.statistic import (
+    BoundedMean,
+    PairwiseDeviations,
+    Statistic,
+    UnitCount,
+)
 from dpsql.plan.expression import Column
 from dpsql.schema.sidecar_columns import group_count_columns
 
@@ -125,4 +130,4 @@ def _stored_rank_column(contributions: Contributions, groups: int, facts: Facts)
 
 
 def _is_sum(statistic: Statistic) -> bool:
-    return statistic.is_row_sum and not isinstance(statistic.term, PairwiseDeviations)
+    return statistic.is_row_sum and not isinstance(statistic.term, PairwiseDeviations | BoundedMean)

@@ -23,7 +23,7 @@ from dpsql.pgwire.workers.pool import Pool
 from dpsql.pgwire.workers.public_statements import PublicStatements
 from dpsql.pgwire.workers.remote_engine import RemoteEngine, RemoteExecution, public_part
 from dpsql.pgwire.workers.tasks import ReadColumns, columns_of
-from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.bounding.public_facts import Facts
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.release.contributions import emit_contributions, group_names
@@ -126,12 +127,13 @@ def emit_query(
 def _query(limited: Limited, texts: Sequence[str], *, in_batches: bool) -> EngineQuery:
     """The query of `texts`: of what gives a release's integers, and of its cells' counts."""
     terms, with_unit = contributions_of(limited), isinstance(limited, LimitGroups)
+    is_resized = any(scan.table.resized is not None for scan in private_scans(terms.source))
     totals, cells = _sums_of_batches(terms) if in_batches else (None, None)
     return EngineQuery(
         texts[0],
         domain_tables(terms),
-        in_batches or _is_salted(limited),
-        tuple(Histogram(text, with_unit, cells) for text in texts[1:]),
+        in_batches or is_resized or _is_salted(limited),
+        tuple(Histogram(text, with_unit or is_resized, cells) for text in texts[1:]),
         totals,
     )
 

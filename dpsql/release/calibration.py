@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.analysis.sensitivity import Sensitivity, rows_per_group
+from dpsql.analysis.sensitivity import Sensitivity
+from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.estimator import ChosenValue, QuantileValue

@@ -10,6 +10,7 @@
 | refresh_period           | budgets that are refreshed: which rows have one of their own       |
 | refresh_schedule         | how often budgets are refreshed, and the days of each              |
 | source_types             | how columns of each of DuckDB's types are read, or why they aren't |
+| row_norm                 | a bound on several columns of a row together                       |
 | policy                   | what a ledger holds its owner to, as text and as its hash          |
 | policy_diff              | in what a policy is looser than an earlier one                     |
 | sidecar_columns          | the columns that a sidecar counts by, sums, or compares            |

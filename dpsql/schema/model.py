@@ -19,6 +19,7 @@ from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.qualified_name import resolve_name
 from dpsql.schema.refresh_schedule import Period
+from dpsql.schema.row_norm import RowNorm
 from dpsql.schema.source_location import ServerSource, Source
 from dpsql.schema.sql_type import SqlType
 
@@ -161,7 +162,9 @@ class Table:
     isn't `visible` is read by views alone; where a view reads it, `hidden_behind` is the view whose
     name analysts see. `rows` is the public number of rows of a table whose rows are units, None if
     it isn't public. `saved_entry` is the entry of a saved release, whose rows are in the ledger.
-    Rows that agree on `same_unit` are of one unit: joins rely on it, but no bound.
+    Rows that agree on `same_unit` are of one unit: joins rely on it, but no bound. `norm` bounds
+    several columns together, None if none are. A table whose rows are units has `min_rows` of
+    them at least by public knowledge, or is `resized` to a public number; None if it isn't.
     """
 
     name: str
@@ -176,6 +179,9 @@ class Table:
     rows: int | None = None
     saved_entry: int | None = None
     same_unit: tuple[str, ...] = ()
+    norm: RowNorm | None = None
+    min_rows: int | None = None
+    resized: int | None = None
 
     @property
     def display_name(self) -> str:

@@ -88,8 +88,18 @@ def _table(table: Table) -> dict[str, object]:
     }
     if not table.visible:
         rendering["visible"] = False
-    optional = {"time": table.time, "rows": table.rows, "same_unit": table.same_unit or None}
-    return rendering | {name: value for name, value in optional.items() if value is not None}
+    optional = {
+        "time": table.time,
+        "rows": table.rows,
+        "at_least": table.min_rows,
+        "resize": table.resized,
+        "same_unit": table.same_unit or None,
+    }
+    rendering |= {name: value for name, value in optional.items() if value is not None}
+    if table.norm is None:
+        return rendering
+    norm = table.norm
+    return rendering | {"norm": [sorted(norm.columns), norm.order, _value(norm.radius)]}
 
 
 def _limits(limits: Limits) -> list[int]:

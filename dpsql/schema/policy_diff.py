@@ -57,9 +57,31 @@ def _tables(old: Any, new: Any) -> Iterator[str]:
         if before.get("rows") is None and table.get("rows") is not None and _answers(table):
             # With a public number of rows, such answers are shown without noise or charge.
             yield f"the number of rows of {name} was no public one, beside randomised answers"
+        was, now = before.get("at_least"), table.get("at_least")
+        if now is not None and (was is None or was < now):
+            yield f"at_least of {name} was {was or 'none'}, now {now}"
+        was, now = before.get("resize"), table.get("resize")
+        if was is not None and (now is None or was < now):
+            yield f"resize of {name} was {was}, now {now or 'none'}"
+        if _is_looser_norm(before.get("norm"), table.get("norm")):
+            yield f"the norm of {name} was {_norm(before['norm'])}, now {_norm(table.get('norm'))}"
         yield from _limits(name, before["limits"], table["limits"])
         for column, declared in table["columns"].items():
             yield from _column(f"{name}.{column}", before["columns"].get(column), declared)
+
+
+def _is_looser_norm(old: Any, new: Any) -> bool:
+    """A norm that is gone, of other columns or of another order leaves rows that it kept short."""
+    if old is None:
+        return False
+    return new is None or new[:2] != old[:2] or _number(new[2]) > _number(old[2])
+
+
+def _norm(norm: Any) -> str:
+    if norm is None:
+        return "none"
+    columns, order, radius = norm
+    return f"l{order}: {_shown(_number(radius))} of {', '.join(columns)}"
 
 
 def _answers(table: Any) -> bool:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from dpsql.bind.schema_views import resolved
 from dpsql.engine.opening import read_catalog
-from dpsql.schema.load.column_types import Read
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import Read
 from dpsql.schema.model import Schema
 from dpsql.session.compile.deep_recursion import with_deep_stack
 

@@ -33,8 +33,8 @@ from dpsql.plan.bounded_release.statistic import Discretized, Statistic, Sum
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.paths import path_next_to_ledger
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.sidecar_columns import (

@@ -17,8 +17,8 @@ import pyarrow as pa
 from dpsql.engine.opening import open_engine
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, Step, run
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source
 

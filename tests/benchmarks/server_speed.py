@@ -32,8 +32,8 @@ from dpsql.engine.opening import open_engine
 from dpsql.engine.postgres.engine import PostgresEngine
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.preparing.server_tables import prepare_server
 from dpsql.session.session import Session

@@ -35,8 +35,8 @@ from dpsql.engine.spark.engine import SparkEngine
 from dpsql.errors import Refused
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.preparing.spark_tables import prepare_spark
 from dpsql.session.session import Session

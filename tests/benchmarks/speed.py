@@ -41,8 +41,8 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.schema.verify import verify_keys
 from dpsql.session.compile.compiled import CompiledStatement

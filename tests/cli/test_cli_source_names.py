@@ -12,8 +12,8 @@ import yaml
 from cli.cli_run import Run
 
 from dpsql.engine.opening import open_engine
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.verify import verified, verify_keys
 from dpsql.session.session import Session
 from dpsql.session.sidecar import prepare_source

@@ -47,8 +47,19 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "comment": "shown to analysts",
             "time": "the column that says when a row is from, where the budget is refreshed",
             "rows": "the number of rows, made public, under `neighbors: change_one`",
+            "at_least": "a number of rows that the table has at least: [sizes](#sizes-of-tables)",
+            "resize": "a public number of rows that it is made to have: [sizes](#sizes-of-tables)",
+            "norm": "bounds several columns of a row together: [norm](#a-norm)",
             "visible": "analysts may name it; otherwise views alone read it",
             "csv": "how its CSV file is written, if not as UTF-8 with commas: [how](#a-csv-file)",
+        },
+    ),
+    "A norm": (
+        file_format.NormSection,
+        {
+            "columns": "the numbers that are bounded together; they have no bounds of their own",
+            "l1": "how much their absolute values add up to, at most",
+            "l2": "how long the row is as a vector, at most",
         },
     ),
     "A CSV file": (

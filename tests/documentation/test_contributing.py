@@ -16,7 +16,7 @@ from dpsql.plan.bounded_release.statistic import DistinctSum
 from dpsql.plan.operator import SetOperation
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
-from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import engine_source
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PACKAGE = ROOT / "dpsql"

@@ -20,8 +20,8 @@ from pgwire.shop import environment, served
 from privacy.seeded import SeededRandomness
 
 from dpsql.release.job import Job, run
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.preparing.server_sidecar import noted_sidecar, server_sidecar
 from dpsql.session.session import Session

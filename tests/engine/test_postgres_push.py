@@ -22,8 +22,8 @@ from dpsql.engine.postgres.connection import transaction
 from dpsql.engine.postgres.engine import PostgresEngine
 from dpsql.engine.source import PostgresSource
 from dpsql.release.job import Job, run
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Limits, Schema
 from dpsql.schema.verify import verify_keys
 from dpsql.session.compile.compiled import CompiledStatement

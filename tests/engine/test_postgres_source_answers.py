@@ -21,8 +21,8 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.engine.postgres.engine import PostgresEngine
 from dpsql.release.job import Job, run
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.verify import verify_keys
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.session import Session

@@ -21,8 +21,8 @@ from privacy.seeded import SeededRandomness
 from dpsql.engine.source import SparkSource
 from dpsql.engine.spark.session import SparkServerSession
 from dpsql.release.job import Job, run
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.session.session import Session
 
 SCHEMA = """\

@@ -25,8 +25,8 @@ from dpsql.engine.spark.session import SparkServerSession
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, Refused, SchemaFault, SourceFault
 from dpsql.plan.bounded_release.bounded_release import ByUnit, LimitGroups
 from dpsql.release.job import Job, run
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.verify import KeyRecord, record_path, verify_keys
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.session import Session

@@ -53,6 +53,8 @@ SPECS: tuple[tuple[str, str], ...] = (
     ("UUID", ""),
 )
 
+MEASURES = ("DOUBLE", "DOUBLE", "FLOAT", "INTEGER", "UBIGINT", "DECIMAL(18,4)")
+
 WIDE = 10_000
 """A limit that binds nowhere."""
 
@@ -127,7 +129,9 @@ def _text(random: Random, *, repeats: bool) -> str:
             columns[f"c{place}{number}"] = f'{{type: "{kind}"{", " * bool(domain)}{domain}}}'
         if random.random() < 0.4:
             columns[f"p{place}"] = "{type: INTEGER, references: facts.fact}"
+        norm = _norm(random, place, columns) if random.random() < 0.25 else ""
         lines += _table(random, place, key, columns, wide=wide, double=place - 1 in double)
+        lines += [norm] * bool(norm)
     lines += [
         "  facts:",
         "    public: true",
@@ -136,6 +140,14 @@ def _text(random: Random, *, repeats: bool) -> str:
         "budget: {epsilon: 8, delta: 1.0e-6, accounting: zcdp}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _norm(random: Random, place: int, columns: dict[str, str]) -> str:
+    """A norm of two or three further `columns`, which it alone bounds."""
+    names = [f"n{place}{number}" for number in range(random.choice([2, 2, 3]))]
+    columns |= {name: f'{{type: "{random.choice(MEASURES)}"}}' for name in names}
+    radius = random.choice([1, 3.5, 100, 1e9])
+    return f"    norm: {{columns: [{', '.join(names)}], {random.choice(['l1', 'l2'])}: {radius}}}"
 
 
 def _like(random: Random, kind: str) -> str:

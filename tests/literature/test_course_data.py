@@ -26,8 +26,8 @@ from dpsql.engine.opening import open_engine
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.mechanisms import DiscreteLaplace
 from dpsql.release.job import Job, run
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import compile_sql
 from dpsql.session.compile.compiled_release import CompiledRelease

@@ -43,7 +43,7 @@ AGGREGATE_MUTANTS = (
     ),
     Mutant(
         "of a unit's distinct values one is in the bound of their sum",
-        "analysis/sensitivity.py",
+        "analysis/unit_contribution.py",
         "return values_per_group(max_values, limited) * statistic.magnitude",
         "return statistic.magnitude",
         about="aggregate_distinct",

@@ -10,6 +10,7 @@ from mutation.mutants import MUTANTS
 from mutation.postgres_mutants import POSTGRES_MUTANTS
 from mutation.relation_mutants import RELATION_MUTANTS
 from mutation.service_mutants import SERVICE_MUTANTS
+from mutation.size_mutants import SIZE_MUTANTS
 from mutation.spark_mutants import SPARK_MUTANTS
 from mutation.split_mutants import SPLIT_MUTANTS
 from mutation.synopsis_mutants import SYNOPSIS_MUTANTS
@@ -24,6 +25,7 @@ ALL = (
     *POSTGRES_MUTANTS,
     *RELATION_MUTANTS,
     *SERVICE_MUTANTS,
+    *SIZE_MUTANTS,
     *SPARK_MUTANTS,
     *SPLIT_MUTANTS,
     *SYNOPSIS_MUTANTS,

@@ -174,7 +174,7 @@ MUTANTS = (
     ),
     Mutant(
         "a unit's presence is free",
-        "analysis/sensitivity.py",
+        "analysis/unit_contribution.py",
         "return 1  # a unit is there, ",
         "return 0  # a unit is there, ",
     ),

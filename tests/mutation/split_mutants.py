@@ -187,8 +187,8 @@ SPLIT_MUTANTS = (
     _Parts(
         "values that units share are counted in each of their parts",
         "physical/modifier/unit_batches.py",
-        "case DistinctValues() | DistinctSum() | PairwiseDeviations():\n            return False",
-        "case DistinctValues() | DistinctSum() | PairwiseDeviations():\n            return True",
+        "PairwiseDeviations() | BoundedMean():\n            return False",
+        "PairwiseDeviations() | BoundedMean():\n            return True",
     ),
     _Parts(
         "which part a row is in is drawn anew for each",

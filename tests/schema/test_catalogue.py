@@ -10,7 +10,7 @@ from schema.shop import load
 
 from dpsql.engine.opening import open_engine
 from dpsql.errors import SchemaFault, SourceFault
-from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.sql_type import (
     Date,
     Decimal,

@@ -25,6 +25,18 @@ class Fault(NamedTuple):
 BUDGET = "budget: {epsilon: 1, delta: 1e-6}"
 PEOPLE = "tables.people"
 COLUMNS = "tables.people.columns"
+ROW = "    unit: row"
+NORM = "tables.lines.norm"
+PRICE = "      price: {type: double}"
+
+
+def normed(norm: str) -> str:
+    """The lines' price and further columns, with a norm of some of them."""
+    more = "pieces: {type: integer}, label: {type: varchar}, extra: {type: double, bounds: [0, 1]}"
+    lines = "\n".join(f"      {column}}}" for column in more.removesuffix("}").split("}, "))
+    return f"{PRICE}\n{lines}\n    norm: {{columns: {norm}}}"
+
+
 RESPONSE = f"{COLUMNS}.age.randomized_response"
 NOISE = f"{COLUMNS}.age.local_noise"
 
@@ -79,6 +91,25 @@ FAULTS = [
     Fault(BUDGET, BUDGET + "\ngroup_size: 1.5", "group_size", "write a whole number"),
     Fault("    unit: row", "    unit: row\n    rows: 9", "tables.readings.rows", "change_one"),
     Fault("    key: town_id", "    rows: 9\n    key: town_id", "tables.towns.rows", "are units"),
+    Fault(ROW, f"{ROW}\n    at_least: 0", "tables.readings.at_least", "from 1 to"),
+    Fault(ROW, f"{ROW}\n    resize: 5\n    at_least: 4", "tables.readings.at_least", "keep one"),
+    Fault("{groups: 3}", "{groups: 3}\n    resize: 9", "tables.orders.resize", "are units"),
+    Fault(PRICE, normed("[price, price], l2: 5"), f"{NORM}.columns", "2 to 16 columns"),
+    Fault(PRICE, normed("[price], l2: 5"), f"{NORM}.columns", "2 to 16 columns"),
+    Fault(PRICE, normed("[price, prize], l2: 5"), f"{NORM}.columns", "no column prize"),
+    Fault(PRICE, normed("[price, pieces]"), NORM, "write l1: or l2:"),
+    Fault(PRICE, normed("[price, pieces], l1: 5, l2: 5"), NORM, "write l1: or l2:"),
+    Fault(PRICE, normed("[price, pieces], l2: 0"), f"{NORM}.l2", "1e-15 to 1e15"),
+    Fault(PRICE, normed("[price, pieces], l1: 1/2"), f"{NORM}.l1", "number"),
+    Fault(PRICE, normed("[price, pieces], l1: 0.5"), NORM, "a larger radius"),
+    Fault(PRICE, normed("[price, label], l1: 5"), "tables.lines.columns.label", "is no number"),
+    Fault(PRICE, normed("[price, extra], l1: 5"), "tables.lines.columns.extra", "other bounds"),
+    Fault(
+        "  towns:\n    public: true",
+        "  towns:\n    public: true\n    norm: {columns: [a, b], l2: 1}",
+        "tables.towns.norm",
+        "remove it",
+    ),
     Fault(AGE, "age: {type: integer, randomized_response: {epsilon: 1}}", RESPONSE, "list"),
     Fault(AGE, "age: {type: boolean, randomized_response: {epsilon: 1}}", RESPONSE, "nullable"),
     Fault(

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from dpsql.engine.opening import open_engine
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit
 from dpsql.schema.verify import verify_keys
 

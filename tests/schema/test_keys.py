@@ -12,7 +12,7 @@ from schema.shop import load
 
 from dpsql.engine.opening import open_engine
 from dpsql.errors import SourceFault
-from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.schema.verify import KeyRecord, duplicate_free, record_path, verified, verify_keys
 

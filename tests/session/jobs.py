@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from dpsql.release.job import Job
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.session.session import Session
 
 

@@ -126,6 +126,8 @@ STATEMENTS = {
         "CREATE SYNOPSIS parts ON SELECT part, x FROM people WITH (epsilon = 1, rounds = 5)",
     ),
     "randomised answers": ("trial", "SELECT drink, count(*) FROM survey GROUP BY ROLLUP (drink)"),
+    "the mean of many rows": ("surveys", "SELECT avg(rooms) FROM homes"),
+    "rows that are scaled together": ("surveys", "SELECT sum(east), sum(north) FROM walks"),
     "as many units on both sides": ("trial", "SELECT var_pop(x), stddev(x) FROM sized"),
 }
 """What each is about, with its schema and text."""

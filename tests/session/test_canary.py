@@ -17,7 +17,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.errors import Error, ExecutionFailed
 from dpsql.release.job import Job, run
 from dpsql.report.explanation.explanation import Explanation
-from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.session.session import Session
 
 CANARY = re.compile("zq7cell")

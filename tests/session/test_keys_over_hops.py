@@ -10,8 +10,8 @@ import pytest
 from dpsql.engine.opening import open_engine
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.release.columns.group_keys import domain_table
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.session import Session

@@ -16,8 +16,8 @@ from dpsql.engine.opening import open_engine
 from dpsql.engine.sidecar.contents import UNIT_SCHEMA
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.schema.verify import verify_keys
 from dpsql.session.sidecar import open_source, prepare_source, sidecar_of, sidecar_path

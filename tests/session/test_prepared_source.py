@@ -35,8 +35,8 @@ from dpsql.plan.bounded_release.bounded_release import (
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.operator import Plan
 from dpsql.release.columns.group_keys import domain_table
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Schema
 from dpsql.schema.sidecar_columns import group_count_columns, range_checked_columns
 from dpsql.schema.verify import record_path

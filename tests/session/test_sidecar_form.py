@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 
 from dpsql.engine.opening import open_engine
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.session import sidecar
 
 SCHEMA = """\

@@ -19,8 +19,8 @@ from dpsql.pgwire.workers.tasks import RunJob, tables_of
 from dpsql.pgwire.workers.worker import _EnginePool
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.run.execution import Execution

@@ -11,7 +11,8 @@ from fractions import Fraction
 from math import ceil, isqrt
 from typing import assert_never
 
-from dpsql.analysis.sensitivity import Sensitivity, rows_per_group
+from dpsql.analysis.sensitivity import Sensitivity
+from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles

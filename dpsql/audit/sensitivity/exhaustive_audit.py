@@ -17,7 +17,8 @@ from itertools import chain
 import duckdb
 import pyarrow as pa
 
-from dpsql.analysis.sensitivity import Sensitivity, rows_per_group, sensitivity
+from dpsql.analysis.sensitivity import Sensitivity, sensitivity
+from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.audit.databases.candidate_units import in_words
 from dpsql.audit.databases.database_batch import Histogram, StatementFails
 from dpsql.audit.databases.search_space import SearchSpace, Size, compiled, search_space

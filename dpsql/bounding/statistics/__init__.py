@@ -3,8 +3,10 @@
 | module                | what it does                                                            |
 | --------------------- | ----------------------------------------------------------------------- |
 | statistics            | integer statistics of the aggregates, and estimators back to columns    |
-| public_row_count      | statistics where the number of rows is public: a constant of estimators |
+| public_row_count      | statistics of all rows where something is public of their number        |
 | discretization        | arguments as integer steps: the size of a step, and the bounds          |
+| argument_grids        | the grids of the arguments of one release's aggregates                  |
+| norm_ball             | columns that are scaled into a ball together                            |
 | distinct_sum          | sums of distinct values, of which a unit brings a limited number        |
 | canonical_filter      | one form of a filter, so that equal statistics compare equal            |
 | clip_condition        | the condition of rows whose value bounds cut off                        |

@@ -125,7 +125,7 @@ def _step(
         case Double():
             # A power of two: multiplying by it is exact.
             wish = radius / (_SQUARED_DOUBLE_STEPS if squared else _DOUBLE_STEPS)
-            step, base = _power_of_two(max(wish, magnitude / 2**50, Fraction(1, 2**90))), 2
+            step, base = power_of_two(max(wish, magnitude / 2**50, Fraction(1, 2**90))), 2
         case other:
             raise Refused(f"values of type {other} can't be summed", at=at, note="aggregate_sum")
     while magnitude / step >= MAX_MAGNITUDE or (squared and radius / step >= MAX_SQUARED - 1):
@@ -133,7 +133,7 @@ def _step(
     return step
 
 
-def _power_of_two(number: Fraction) -> Fraction:
+def power_of_two(number: Fraction) -> Fraction:
     """The least power of two that is at least `number`."""
     exponent = number.numerator.bit_length() - number.denominator.bit_length()
     power = Fraction(2) ** exponent

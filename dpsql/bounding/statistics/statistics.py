@@ -13,20 +13,19 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.analysis.domains.expression_domain import Environment, domain
-from dpsql.analysis.domains.predicate_narrowing import narrow
+from dpsql.analysis.public_row_count import PublicSize
 from dpsql.analysis.randomized_response import Responses
 from dpsql.bounding.randomized_response import response_estimator
 from dpsql.bounding.randomized_response_keys import AnswerKey
+from dpsql.bounding.statistics.argument_grids import ArgumentGrids
 from dpsql.bounding.statistics.canonical_filter import canonical_filter
 from dpsql.bounding.statistics.clip_condition import clipped
 from dpsql.bounding.statistics.conditional_aggregate import with_filter
-from dpsql.bounding.statistics.discretization import Grid, grid_of
 from dpsql.bounding.statistics.distinct_sum import distinct_sum, max_values
-from dpsql.bounding.statistics.public_row_count import all_rows_estimator
+from dpsql.bounding.statistics.public_row_count import all_rows_estimator, large_mean_estimator
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import (
     LEFT_OUT,
-    PAIRED,
     SPREADS,
     AggregateCall,
     AggregateFunction,
@@ -63,7 +62,6 @@ from dpsql.plan.expression import (
     conjunction,
 )
 from dpsql.plan.expression_text import describe
-from dpsql.schema.sql_type import Double
 
 _COUNT_FIRST = frozenset({AggregateFunction.COUNT, AggregateFunction.AVG}) | SPREADS
 
@@ -72,32 +70,24 @@ _COUNT_FIRST = frozenset({AggregateFunction.COUNT, AggregateFunction.AVG}) | SPR
 class StatisticsBuilder:
     """Collects the statistics of one release; equal ones are one, and share one draw of noise.
 
-    `units` are the columns that identify the privacy unit; `nonnegative` counts are 0 at least. A
-    unit counts for `per_unit` rows in a group at most: where that is 1, rows and units are one.
-    `rows` is the number of all rows, where it is public.
+    `grids` are those of the arguments. `units` are the columns that identify the privacy unit;
+    `nonnegative` counts are 0 at least. A unit counts for `per_unit` rows in a group at most: where
+    that is 1, rows and units are one. `size` is what is public of the number of all rows.
     """
 
-    domains: Environment
+    grids: ArgumentGrids
     units: frozenset[Expression] = frozenset()
     statistics: list[Statistic] = field(default_factory=list)
-    squared_arguments: set[Expression] = field(default_factory=set)
     nonnegative: bool = False
     per_unit: int = 0
-    rows: int | None = None
+    size: PublicSize = field(default_factory=PublicSize)
     responses: Responses = field(default_factory=dict)
     answer_key: AnswerKey | None = None
 
     def estimators(self, outputs: tuple[AggregateOutput, ...]) -> tuple[EstimatedColumn, ...]:
         """The estimator of each aggregate; raises Refused for calls that have none."""
         calls = [with_filter(output.call) for output in outputs]
-        # A double's sum is as coarse as its squares', so that both are one statistic.
-        self.squared_arguments |= {
-            argument
-            for call in calls
-            if call.function in SPREADS | PAIRED
-            for argument in call.arguments
-            if isinstance(argument.type, Double)
-        }
+        self.grids.collect(calls)
         # Counts first: a sum that finds a count of its rows is centred by it, at less noise.
         for call in calls:
             if call.function in _COUNT_FIRST and call.output_kind not in LEFT_OUT:
@@ -116,7 +106,7 @@ class StatisticsBuilder:
             case OutputKind.VALUE | OutputKind.LOW | OutputKind.HIGH | OutputKind.STDDEV:
                 return EstimatedColumn(column, self._estimator(call), call.output_kind)
             case OutputKind.CLIPPED:
-                index = self._index_of(RowCount(), clipped(call, self._where(call.filter)))
+                index = self._index_of(RowCount(), clipped(call, self.grids.where(call.filter)))
             case OutputKind.OVER:
                 index = self._index_of(UnitsOverLimit(), None)
             case missing:
@@ -137,7 +127,7 @@ class StatisticsBuilder:
         """The largest magnitude of a row's summand, and the rows that a unit has in a group."""
         if call.function is AggregateFunction.COUNT:
             return Fraction(1), self.per_unit
-        grid = self._grid(call.arguments[0], call)
+        grid = self.grids.of(call.arguments[0], call)
         return max(abs(grid.low), abs(grid.high)) * grid.step, self.per_unit
 
     def _ends(self, argument: Expression) -> tuple[Fraction, Fraction] | None:
@@ -146,15 +136,23 @@ class StatisticsBuilder:
         return None if bounds is None else bounds.ends
 
     def _all_rows_estimate(self, call: AggregateCall) -> Estimator | None:
-        """The estimator over all rows, where their number is public."""
+        """The estimator over all rows, where something is public of their number."""
         dropped = any(domain(argument, self.domains).nullable for argument in call.arguments)
-        if self.rows is None or dropped or canonical_filter(call.filter, self.domains) is not None:
+        if dropped or canonical_filter(call.filter, self.domains) is not None:
+            return None
+        if self.size.min_rows is not None and _is_mean(call):
+            grid = self.grids.alone(call.arguments[0], call)
+            return large_mean_estimator(
+                call, self.size.min_rows, grid, lambda term: self._index_of(term, None)
+            )
+        if self.size.rows is None or (self.size.is_resized and call.function in SPREADS):
             return None
         return all_rows_estimator(
             call,
-            self.rows,
+            self.size.rows,
             0 if self.nonnegative else None,
-            lambda squared: grid_of(call.arguments[0], self.domains, call.at, squared=squared),
+            lambda: self.grids.of(call.arguments[0], call),
+            lambda: self.grids.of_squares(call.arguments[0], call),
             lambda term: self._index_of(term, None),
         )
 
@@ -212,7 +210,7 @@ class StatisticsBuilder:
 
     def _counter(self, call: AggregateCall) -> Term:
         """The term that `call` counts; a column that is never NULL is counted as rows are."""
-        known = self._where(call.filter)
+        known = self.grids.where(call.filter)
         if call.distinct:
             return DistinctValues(call.arguments[0], max_values(call, self.units, known))
         if not call.arguments or not domain(call.arguments[0], known).nullable:
@@ -220,7 +218,7 @@ class StatisticsBuilder:
         return NonNullCount(call.arguments[0])
 
     def _sum(self, call: AggregateCall) -> Estimator:
-        grid = self._grid(call.arguments[0], call)
+        grid = self.grids.of(call.arguments[0], call)
         counted = self._find(self._counter(call), call.filter)
         centre = 0 if counted is None else grid.middle
         total = self._total(call, grid.centered(call.arguments[0], centre))
@@ -231,24 +229,24 @@ class StatisticsBuilder:
         """The index of the sum of `value`, over rows or over its distinct values."""
         if not call.distinct:
             return self._index_of(Sum(value), call.filter)
-        limit = max_values(call, self.units, self._where(call.filter))
+        limit = max_values(call, self.units, self.grids.where(call.filter))
         return self._index_of(distinct_sum(call, value, limit), call.filter)
 
     def _mean(self, call: AggregateCall) -> Estimator:
         (argument,) = call.arguments
-        grid = self._grid(argument, call)
+        grid = self.grids.of(argument, call)
         count = self._count(call)
         total = self._total(call, grid.centered(argument, grid.middle))
         low, high = grid.low * grid.step, grid.high * grid.step
         return Mean(total, count, grid.middle, grid.step, low, high)
 
     def _spread(self, call: AggregateCall, function: AggregateFunction) -> Estimator:
-        value = self._discretized(call.arguments[0], call)
+        value = self.grids.of_squares(call.arguments[0], call)
         count = self._count(call)
         return Moments(function, count, self._indices(value, call.filter, squared=True))
 
     def _paired(self, call: AggregateCall, function: AggregateFunction) -> Estimator:
-        y, x = (self._discretized(argument, call) for argument in call.arguments)
+        y, x = (self.grids.of_squares(argument, call) for argument in call.arguments)
         only = self._where_both(call)
         count = self._index_of(RowCount(), only)
         both = function not in (AggregateFunction.COVAR_POP, AggregateFunction.COVAR_SAMP)
@@ -274,17 +272,10 @@ class StatisticsBuilder:
         parts = [Not(IsNull(argument)) for argument in call.arguments]
         return conjunction((*([] if call.filter is None else [call.filter]), *parts))
 
-    def _discretized(self, argument: Expression, call: AggregateCall) -> Discretized:
-        grid = grid_of(argument, self._where(call.filter), call.at, squared=True)
-        return grid.centered(argument, grid.middle)
-
-    def _grid(self, argument: Expression, call: AggregateCall) -> Grid:
-        domains = self._where(call.filter)
-        return grid_of(argument, domains, call.at, squared=argument in self.squared_arguments)
-
-    def _where(self, only: Expression | None) -> Environment:
-        """The domains in the rows where the filter `only` holds; only accuracy rests on them."""
-        return self.domains if only is None else narrow(only, self.domains)
+    @property
+    def domains(self) -> Environment:
+        """The domains of the columns of the release's rows."""
+        return self.grids.domains
 
     def _find(self, term: Term, only: Expression | None) -> int | None:
         wanted = Statistic(term, canonical_filter(only, self.domains))
@@ -294,3 +285,7 @@ class StatisticsBuilder:
         if self._find(term, only) is None:
             self.statistics.append(Statistic(term, canonical_filter(only, self.domains)))
         return self.statistics.index(Statistic(term, canonical_filter(only, self.domains)))
+
+
+def _is_mean(call: AggregateCall) -> bool:
+    return call.function is AggregateFunction.AVG and not call.distinct

@@ -13,7 +13,7 @@ from dpsql.errors import BadParameter, Refused
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Limit, Scan
 from dpsql.release.open_public import open_rows
-from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Public, Schema
 from dpsql.session.compile.source_facts import MAX_ROWS
 

@@ -27,7 +27,7 @@ from dpsql.report.terminal.progress import Cancelled, Watch
 from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import listing
 from dpsql.schema.load.all_faults import all_faults
-from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
 from dpsql.schema.source_location import Source
 from dpsql.schema.verify import verify_keys

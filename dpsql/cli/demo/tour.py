@@ -26,8 +26,8 @@ from dpsql.report.cost import cost
 from dpsql.report.result.python_value import Row
 from dpsql.report.terminal.error_message import describe
 from dpsql.report.terminal.table import plain
-from dpsql.schema.load.column_types import engine_source
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.schema.source_location import Source
 from dpsql.schema.verify import verify_keys

@@ -17,8 +17,8 @@ from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.duckdb.declared_keys import Declared, read_declarations
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
 from dpsql.errors import SourceFault
-from dpsql.schema.load.column_types import known_type
 from dpsql.schema.load.identifiers import is_plain
+from dpsql.schema.load.table_section.column_types import known_type
 
 _FORMS = frozenset({".parquet", ".csv"})
 

@@ -3,5 +3,6 @@
 | module        | what it does                                                    |
 | ------------- | --------------------------------------------------------------- |
 | relation      | operators as SELECTs; the unit comes along in every private one |
+| resized_table | a table of which a hash leaves out the rows that are too many    |
 | scan_and_join | tables and joins: private rows meet where their units agree     |
 """

@@ -11,9 +11,11 @@ from sqlglot import exp
 from dpsql.analysis.lineage.key_equality import hop_keys, key_equalities
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.dialect.nodes import row_number, scalar, stored_column
+from dpsql.emit.relation.resized_table import first_rows
 from dpsql.emit.sql.clauses import JoinKind, joined, select_of
 from dpsql.emit.sql.identifier import (
     as_column,
+    column_name,
     column_ref,
     dummy_column,
     reference,
@@ -41,8 +43,16 @@ from dpsql.schema.sidecar_columns import lent_unit_column
 def scan(plan: Scan) -> exp.Select:
     """A table: rows without a unit are dropped, units over hops are looked up on base tables."""
     table = plan.table
-    base = _table(plan, "t")
-    items = [as_column(_read(c, table), c) for c in plan.columns]
+    base: exp.Expr = _table(plan, "t")
+    items: list[exp.Expr] = [as_column(_read(c, table), c) for c in plan.columns]
+    if table.resized is not None:
+        rows = first_rows(
+            select_of(items or [dummy_column()], base),
+            [column_name(c) for c in plan.columns],
+            table.resized,
+        )
+        items = [reference(c) for c in plan.columns]
+        base = subquery(rows, "t")
     if plan.unit is None:
         return select_of(items or [dummy_column()], base)
     if plan.sidecar is not None:

@@ -25,6 +25,7 @@ from dpsql.emit.dialect.nodes import (
     wide_sum,
 )
 from dpsql.plan.bounded_release.statistic import (
+    BoundedMean,
     Discretized,
     DistinctSum,
     DistinctValues,
@@ -57,7 +58,12 @@ def raw_values(statistic: Statistic) -> tuple[exp.Expr, ...]:
             return (exp.case().when(scalar(statistic.filter), integer(1), copy=False),)
         case NonNullCount(argument=argument):
             return (exp.case().when(_only(statistic, _is_value(argument)), integer(1), copy=False),)
-        case Sum(value=value) | Square(value=value) | PairwiseDeviations(value=value):
+        case (
+            Sum(value=value)
+            | Square(value=value)
+            | PairwiseDeviations(value=value)
+            | BoundedMean(value=value)
+        ):
             return (_filtered(value.argument, statistic),)
         case Product(left=left, right=right):
             return _filtered(left.argument, statistic), _filtered(right.argument, statistic)
@@ -79,7 +85,7 @@ def discretize(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp
             return columns
         case Sum(value=value):
             return columns if value.decimal is not None else (as_steps(value, columns[0]),)
-        case Square(value=value) | PairwiseDeviations(value=value):
+        case Square(value=value) | PairwiseDeviations(value=value) | BoundedMean(value=value):
             return (as_steps(value, columns[0]),)
         case Product(left=left, right=right):
             return as_steps(left, columns[0]), as_steps(right, columns[1])
@@ -102,7 +108,7 @@ def clamp(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Expr:
             return columns[0]
         case Sum(value=value):
             return _clamped(value, columns[0], value.decimal)
-        case PairwiseDeviations(value=value):
+        case PairwiseDeviations(value=value) | BoundedMean(value=value):
             return exp.Paren(this=_clamped(value, columns[0], None))
         case Square(value=value):
             clamped = exp.Paren(this=_clamped(value, columns[0], None))

@@ -14,7 +14,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from dpsql.analysis.sensitivity import values_per_group
+from dpsql.analysis.unit_contribution import values_per_group
 from dpsql.emit.dialect.nodes import as_steps, integer
 from dpsql.emit.release.contribution import in_range, sum_of
 from dpsql.emit.release.contributions import group_names, grouped, select_from

@@ -19,7 +19,7 @@ from typing import Final, assert_never
 
 from sqlglot import exp
 
-from dpsql.analysis.sensitivity import rows_per_group
+from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.emit.dialect.nodes import integer, quotient
 from dpsql.emit.release.contribution import number_of_rows, sum_of
 from dpsql.emit.release.contributions import group_names, grouped, select_from

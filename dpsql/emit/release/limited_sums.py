@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.analysis.sensitivity import partial_bound, partial_interval, rows_per_group
+from dpsql.analysis.unit_contribution import partial_bound, partial_interval, rows_per_group
 from dpsql.emit.dialect.clamp import clamp_to
 from dpsql.emit.dialect.nodes import integer, narrow, quotient
 from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums

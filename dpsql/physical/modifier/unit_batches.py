@@ -38,6 +38,7 @@ from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Contribut
 from dpsql.plan.bounded_release.column_names import UNIT
 from dpsql.plan.bounded_release.engine_query import BATCH_TABLE, BatchPolicy
 from dpsql.plan.bounded_release.statistic import (
+    BoundedMean,
     DistinctSum,
     DistinctValues,
     NonNullCount,
@@ -173,7 +174,7 @@ def _is_additive(statistic: Statistic) -> bool:
             | UnitsOverLimit()
         ):
             return True
-        case DistinctValues() | DistinctSum() | PairwiseDeviations():
+        case DistinctValues() | DistinctSum() | PairwiseDeviations() | BoundedMean():
             return False
         case missing:
             assert_never(missing)

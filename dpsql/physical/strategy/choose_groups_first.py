@@ -30,7 +30,7 @@ from typing import ClassVar, Final, Self
 
 from sqlglot import exp
 
-from dpsql.analysis.sensitivity import rows_per_group
+from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.bounding.public_facts import Facts
 from dpsql.emit.dialect.duckdb.function_call import cast
 from dpsql.emit.dialect.duckdb.literal import emit_literal

@@ -28,7 +28,7 @@ from typing import ClassVar, Final, Self
 
 from sqlglot import exp
 
-from dpsql.analysis.sensitivity import rows_per_group
+from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.bounding.group_choice import is_sum_only
 from dpsql.bounding.public_facts import Facts

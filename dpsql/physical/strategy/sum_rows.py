@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 from sqlglot import exp
 
 from dpsql.bounding.public_facts import Facts
+from dpsql.emit.release.bounded_mean import of_all_rows
 from dpsql.emit.release.contribution import number_of_rows, sum_of, to_steps
 from dpsql.emit.release.contributions import (
     emit_contributions,
@@ -27,6 +28,7 @@ from dpsql.physical.emission import Emission
 from dpsql.plan.bounded_release.bounded_release import Contributions, Limited, OneRowPerUnit
 from dpsql.plan.bounded_release.column_names import ROW_COUNT, total_name
 from dpsql.plan.bounded_release.statistic import (
+    BoundedMean,
     DistinctSum,
     DistinctValues,
     PairwiseDeviations,
@@ -62,7 +64,7 @@ class SumRows:
         numbered = list(enumerate(self.rows.statistics))
         sums = [with_alias(_total(s, number), total_name(number)) for number, s in numbered]
         names = [total_name(number) for number, _ in numbered]
-        if any(isinstance(s.term, PairwiseDeviations) for _, s in numbered):
+        if any(isinstance(s.term, PairwiseDeviations | BoundedMean) for _, s in numbered):
             sums.append(with_alias(number_of_rows(), ROW_COUNT))
             names.append(ROW_COUNT)
         groups = [column_ref(name) for name in grouped_names(self.rows, emission.late)]
@@ -90,5 +92,7 @@ def _to_steps(statistic: Statistic, column: exp.Expr, *, has_few_rows: bool) -> 
     match statistic.term:
         case PairwiseDeviations(rows=rows):
             return scaled(column, column_ref(ROW_COUNT), rows)
+        case BoundedMean(rows=rows):
+            return of_all_rows(column, column_ref(ROW_COUNT), rows)
         case _:
             return to_steps(statistic, column, has_few_rows=has_few_rows)

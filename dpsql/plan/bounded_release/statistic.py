@@ -13,15 +13,37 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.plan.expression import Expression
+from dpsql.plan.expression import Column, Expression
 from dpsql.schema.sql_type import Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class NormBall:
+    """A row's values of `columns` have, together, an L1 or L2 norm of at most `radius`.
+
+    `order` is 1 or 2. NULLs count as 0.
+    """
+
+    columns: tuple[Column, ...]
+    radius: Fraction
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class BallMember:
+    """`column`, one of those that are scaled into `ball` together."""
+
+    column: Column
+    ball: NormBall
 
 
 @dataclass(frozen=True, slots=True)
 class Discretized:
     """`argument` in integer steps, clamped to [low, high], less `center`.
 
-    A row where the argument is NULL or NaN has no value. `step` is the size of one step.
+    A row where the argument is NULL or NaN has no value. `step` is the size of one step. Where a
+    column is `scaled` into a ball, the argument's own expression does so, and rounds toward 0: the
+    integers of one row's different columns have the ball's norm together.
     """
 
     argument: Expression
@@ -29,6 +51,7 @@ class Discretized:
     low: int
     high: int
     center: int
+    scaled: BallMember | None = None
 
     @property
     def radius(self) -> int:
@@ -91,6 +114,25 @@ class PairwiseDeviations:
 
 
 @dataclass(frozen=True, slots=True)
+class BoundedMean:
+    """The mean of all rows' values, of which there are `rows` at least, times `rows` + 1.
+
+    It is no sum over rows. Where a table has fewer than the declared `rows`, its sum is divided by
+    these.
+    """
+
+    value: Discretized
+    rows: int
+
+    @property
+    def change(self) -> int:
+        """The most that a row which is added or removed moves it by."""
+        value = self.value
+        of_few = -(-(self.rows + 1) * value.radius // self.rows)
+        return max(value.high - value.low, of_few)
+
+
+@dataclass(frozen=True, slots=True)
 class UnitCount:
     """1 for each unit in the group, however many rows it has there."""
 
@@ -129,6 +171,7 @@ Term = (
     | Square
     | Product
     | PairwiseDeviations
+    | BoundedMean
     | UnitCount
     | UnitsOverLimit
     | DistinctValues
@@ -151,7 +194,10 @@ class Statistic:
 
     @property
     def interval(self) -> tuple[int, int]:
-        """The interval that each row's term is clamped to; of pairs of rows, one row's change."""
+        """The interval that each row's term is clamped to.
+
+        Of what is no sum over rows, it is what one row changes.
+        """
         match self.term:
             case RowCount() | NonNullCount() | UnitCount() | UnitsOverLimit() | DistinctValues():
                 return 0, 1
@@ -164,6 +210,8 @@ class Statistic:
                 return -bound, bound
             case PairwiseDeviations(value=value, rows=rows):
                 return 0, (rows - 1) * (value.high - value.low) ** 2
+            case BoundedMean() as mean:
+                return -mean.change, mean.change
             case missing:
                 assert_never(missing)
 
@@ -179,6 +227,8 @@ class Statistic:
                 return value.step**2
             case Product(left=left, right=right):
                 return left.step * right.step
+            case BoundedMean(value=value, rows=rows):
+                return value.step / (rows + 1)
             case missing:
                 assert_never(missing)
 

@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.analysis.sensitivity import groups_at_row_limit, rows_per_group
+from dpsql.analysis.sensitivity import groups_at_row_limit
 from dpsql.analysis.stability import limited_stability
+from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.errors import Refused, TooComplex
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Cell
 from dpsql.plan.bounded_release.engine_query import EngineQuery

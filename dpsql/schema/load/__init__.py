@@ -7,13 +7,10 @@
 | yaml_document | reads YAML into plain data, and finds the lines of its values     |
 | file_format   | the sections of the file and their keys                           |
 | identifiers   | which names are allowed, and which count as equal                 |
-| table         | one table: its columns, key and limits                            |
+| table_section | one table: its columns, key, limits, size and owner                |
 | view          | views, as they are written                                        |
 | values        | bounds and values in the canonical form of a column's type        |
-| hidden_values | columns whose values people hid before they were collected        |
-| unit_path     | whose rows a table's are: paths from its columns to an entity     |
 | budget        | budget, per-query shares and analysts' caps                       |
 | paths         | where source, ledger and anchor lie on disk                       |
 | csv_form      | how CSV files are written                                         |
-| column_types  | types and columns that the file leaves out, from the source       |
 """

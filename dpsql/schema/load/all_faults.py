@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpsql.errors import SchemaFault, SourceFault
-from dpsql.schema.load.column_types import Read
 from dpsql.schema.load.load import schema_of
+from dpsql.schema.load.table_section.column_types import Read
 from dpsql.schema.load.yaml_document import DocumentPath, read_document
 
 _MAX_REPAIRS: Final = 200

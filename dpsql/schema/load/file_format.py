@@ -70,8 +70,19 @@ class TableSection(Section, frozen=True, kw_only=True):
     comment: str = ""
     time: str | None = None
     rows: int | None = None
+    at_least: int | None = None
+    resize: int | None = None
+    norm: dict[str, object] | None = None
     visible: bool = True
     csv: dict[str, object] | None = None
+
+
+class NormSection(Section, frozen=True, kw_only=True):
+    """What several columns of a row are bounded by together; l1 and l2 exclude each other."""
+
+    columns: list[str]
+    l1: Fraction | None = None
+    l2: Fraction | None = None
 
 
 class CsvSection(Section, frozen=True, kw_only=True):

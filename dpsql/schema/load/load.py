@@ -16,13 +16,15 @@ from dpsql.schema.load.budget import (
     read_per_query,
     read_releases,
 )
-from dpsql.schema.load.column_types import Read, add_public_columns, find_columns
 from dpsql.schema.load.csv_form import read_csv_forms
 from dpsql.schema.load.file_format import SchemaSection, TableSection, UnitSection, fill
 from dpsql.schema.load.identifiers import check_names, check_tables
 from dpsql.schema.load.paths import anchor_path, check_dataset, find_source, ledger_path
-from dpsql.schema.load.table import check_rows, check_types, read_table
-from dpsql.schema.load.unit_path import UnitDeclaration, read_unit_declaration
+from dpsql.schema.load.table_section.column_types import Read, add_public_columns, find_columns
+from dpsql.schema.load.table_section.row_norm import attach_norms
+from dpsql.schema.load.table_section.table import check_types, read_table
+from dpsql.schema.load.table_section.table_size import check_sizes
+from dpsql.schema.load.table_section.unit_path import UnitDeclaration, read_unit_declaration
 from dpsql.schema.load.view import read_views
 from dpsql.schema.load.yaml_document import Document, read_document
 from dpsql.schema.model import Neighbors, Schema, UnitKind
@@ -78,9 +80,10 @@ def schema_of(
         for name, form in forms.items()
     }
     check_types(document, tables)
+    tables = attach_norms(document, forms, tables)
     budget, every = read_budget(document, file.budget)
     neighbors, group_size = Neighbors(file.neighbors), read_group_size(document, file.group_size)
-    check_rows(document, tables, neighbors)
+    check_sizes(document, tables, neighbors)
     timed = attach_time_columns(document, forms, tables, refreshed=every is not None)
     schema = Schema(
         dataset=file.dataset,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dpsql.schema.load.file_format import ViewColumnSection, ViewSection, fill
 from dpsql.schema.load.identifiers import check_names, check_tables
-from dpsql.schema.load.table import read_limits
+from dpsql.schema.load.table_section.table import read_limits
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.model import View, ViewColumn
 

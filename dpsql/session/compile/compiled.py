@@ -25,7 +25,7 @@ from dpsql.plan.prune_columns import unused
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.release.columns.value_errors import has_value_errors
-from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema, Table
 from dpsql.schema.source_location import ServerSource
 from dpsql.session.answer.consistent_totals import Consistency, consistency

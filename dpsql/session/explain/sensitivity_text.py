@@ -10,12 +10,13 @@ from typing import assert_never
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.predicate_narrowing import Known
 from dpsql.analysis.public_row_count import public_row_count
-from dpsql.analysis.sensitivity import partial_interval, rows_per_group
+from dpsql.analysis.unit_contribution import partial_interval, rows_per_group
 from dpsql.plan.aggregate import OutputKind
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.cell_selection import CellChoice, EquidistantCells, ListedCells
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Variance
 from dpsql.plan.bounded_release.statistic import (
+    BoundedMean,
     Discretized,
     DistinctSum,
     DistinctValues,
@@ -61,6 +62,8 @@ def format_statistic(statistic: Statistic) -> str:
             text = f"square of ({_shifted(value)}) less {largest}"
         case PairwiseDeviations(value=value):
             text = f"squared differences of {describe(value.argument)} in all pairs of rows"
+        case BoundedMean(value=value, rows=rows):
+            text = f"mean of {_shifted(value)} in all rows, {rows} at least"
         case Product(left=left, right=right):
             text = f"({_shifted(left)}) * ({_shifted(right)})"
         case missing:
@@ -86,6 +89,9 @@ def format_joint(release: CompiledRelease) -> list[str]:
 
 
 def _shifted(value: Discretized) -> str:
+    if value.scaled is not None:
+        others = ", ".join(c.name for c in value.scaled.ball.columns if c != value.scaled.column)
+        return f"{value.scaled.column.name}, scaled down together with {others}"
     shift = f" less {describe_number(value.center * value.step)}" if value.center else ""
     return f"{describe(value.argument)}{shift}"
 

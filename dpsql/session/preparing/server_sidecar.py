@@ -23,7 +23,7 @@ from dpsql.engine.sidecar.server import ServerSidecar, ServerSidecarTable
 from dpsql.engine.source import DuckDBSource, PostgresSource, Source, SparkSource
 from dpsql.engine.spark.address import read_address
 from dpsql.engine.spark.tables import is_storable
-from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.sidecar_columns import group_count_columns, lent_unit_column
 from dpsql.schema.source_location import ServerSource

@@ -23,7 +23,7 @@ from dpsql.engine.postgres.sidecar.writing import (
 )
 from dpsql.engine.source import PostgresSource
 from dpsql.errors import SourceFault
-from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.verify import enforced_keys
 from dpsql.session.preparing.server_sidecar import (

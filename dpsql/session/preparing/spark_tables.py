@@ -13,7 +13,7 @@ from dpsql.engine.spark.engine import SparkEngine
 from dpsql.engine.spark.sidecar.columns import stored_columns
 from dpsql.engine.spark.sidecar.writing import StoredScan, owner_session, write_tables
 from dpsql.errors import SourceFault
-from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.verify import enforced_keys
 from dpsql.session.preparing.server_sidecar import (

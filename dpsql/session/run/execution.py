@@ -21,7 +21,7 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
 from dpsql.release.open_public import open_rows
-from dpsql.schema.load.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.source_facts import MAX_ROWS, SourceFacts

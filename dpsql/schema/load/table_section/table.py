@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dpsql.schema.load.column_types import SourceColumns, column_type, is_delimited
 from dpsql.schema.load.file_format import (
     ColumnSection,
     LimitsSection,
     TableSection,
     fill,
 )
-from dpsql.schema.load.hidden_values import read_local_noise, read_response
 from dpsql.schema.load.identifiers import check_names, check_stored
-from dpsql.schema.load.unit_path import (
+from dpsql.schema.load.table_section.column_types import SourceColumns, column_type, is_delimited
+from dpsql.schema.load.table_section.hidden_values import read_local_noise, read_response
+from dpsql.schema.load.table_section.unit_path import (
     UnitDeclaration,
     check_reference,
     read_reference,
@@ -26,16 +26,13 @@ from dpsql.schema.model import (
     Column,
     EntityUnit,
     Limits,
-    Neighbors,
     Reference,
-    RowUnit,
     Table,
 )
 from dpsql.schema.source_location import ServerSource, Source
 from dpsql.schema.sql_type import Double, Integer, SqlType, Uuid, Varchar
 
 _MAX_LIMIT = 1_000_000_000
-_MAX_ROWS = 2**40
 _MAX_CHARACTERS = 2**30
 
 
@@ -85,31 +82,10 @@ def read_table(
         comment=section.comment,
         visible=section.visible,
         rows=section.rows,
+        min_rows=section.at_least,
+        resized=section.resize,
         same_unit=claim.same_unit,
     )
-
-
-def check_rows(document: Document, tables: Mapping[str, Table], neighbors: Neighbors) -> None:
-    """Refuse a public number of rows where neighbours have different numbers of rows.
-
-    Where a unit may be missing, or has several rows, the number tells the neighbours apart.
-    """
-    for name, table in tables.items():
-        path = ("tables", name, "rows")
-        if table.rows is None:
-            continue
-        if not isinstance(table.ownership, RowUnit):
-            raise document.error(
-                path, "is for tables whose rows are units of their own", "remove it"
-            )
-        if neighbors is not Neighbors.CHANGE_ONE:
-            raise document.error(
-                path,
-                "the number of rows is what hides whether a row is there",
-                "remove it, or write neighbors: change_one, under which it isn't hidden",
-            )
-        if not 1 <= table.rows <= _MAX_ROWS:
-            raise document.error(path, "out of range", f"write a number from 1 to {_MAX_ROWS}")
 
 
 def check_types(document: Document, tables: Mapping[str, Table]) -> None:
