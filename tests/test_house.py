@@ -83,7 +83,7 @@ def test_notes_show_every_limit_and_term() -> None:
         "Square": "square of (",
         "Product": ") * (",
         "PairwiseDeviations": "squared differences of ",
-        "BoundedMean": " in all rows, 3 at least",
+        "BoundedMean": " in all rows, 9 at least",
     }
     terms |= {"DistinctValues": "distinct doctor_id = ", "DistinctSum": "sum of distinct "}
     assert {term.__name__ for term in get_args(Term)} == set(terms)

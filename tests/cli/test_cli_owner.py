@@ -143,6 +143,21 @@ def test_check_fails_for_another_number_of_rows(run: Run, shop: Path) -> None:
     assert run("check", shop).code == 0
 
 
+def test_check_fails_where_there_are_fewer_rows_than_declared(run: Run, shop: Path) -> None:
+    shop.write_text(SHOP.replace("unit: row,", "unit: row, at_least: 1000,"))
+    ended = run("check", shop)
+    assert ended.code == 1
+    assert "1 row, of 1000 at least" in ended.out
+    assert ended.err.startswith("error: readings is declared with 1000 rows at least, and has ")
+    there = int(ended.err.split("and has ")[1].split()[0])
+    assert f"hint: write at_least: {there} or less" in ended.err
+    shop.write_text(shop.read_text().replace("at_least: 1000", f"at_least: {there}"))
+    assert run("check", shop).code == 0
+    shop.write_text(SHOP.replace("unit: row,", "unit: row, resize: 1000,"))
+    ended = run("check", shop)
+    assert (ended.code, "of 1000 that it is resized to" in ended.out) == (0, True)
+
+
 def test_check_needs_the_source(run: Run, shop: Path) -> None:
     (shop.parent / "data").rename(shop.parent / "away")
     shop.write_text(

@@ -16,8 +16,13 @@ import pytest
 from privacy.seeded import SeededRandomness
 
 from dpsql.analysis.stability import contribution_stability
+from dpsql.emit.dialect.duckdb.render import rendered
+from dpsql.emit.release.bounded_mean import of_all_rows
+from dpsql.emit.sql.clauses import select_of
+from dpsql.emit.sql.identifier import column_ref, table, with_alias
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import Contributions
+from dpsql.plan.bounded_release.statistic import BoundedMean, Discretized
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Join, Scan
 from dpsql.schema.load.load import load_schema
@@ -78,6 +83,28 @@ def test_the_mean_of_many_rows_has_the_sensitivity_of_one_more_than_the_least_nu
         assert change(session, "SELECT avg(y) FROM homes") == Fraction(100, 51)
         mean = sum(30 + i % 21 for i in range(60)) / 60
         assert answered(session, "SELECT avg(x) FROM homes") == [pytest.approx(mean, abs=1)]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 7])
+@pytest.mark.parametrize("width", [1, 2, 3, 10])
+def test_no_row_moves_a_mean_further_than_is_derived(rows: int, width: int) -> None:
+    """All sums that n values of the interval can have, in the SQL that runs, for n up to 12."""
+    value = Discretized(Column(1, "x", BIGINT), Fraction(1), 0, width, width // 2)
+    low, high = value.low - value.center, value.high - value.center
+    sums = [(total, n) for n in range(13) for total in range(n * low, n * high + 1)]
+    mean = with_alias(of_all_rows(column_ref("total"), column_ref("n"), rows), "mean")
+    sql = rendered(select_of([column_ref("total"), column_ref("n"), mean], table("sums")))
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE sums (total HUGEINT, n BIGINT)")
+        connection.executemany("INSERT INTO sums VALUES (?, ?)", sums)
+        means = {(total, n): int(z) for total, n, z in connection.sql(sql).fetchall()}
+    moved = [
+        abs(means[total, n] - means[total + y, n + 1])
+        for total, n in sums
+        for y in range(low, high + 1)
+        if n < 12
+    ]
+    assert 0 < max(moved) <= BoundedMean(value, rows).change
 
 
 def test_fewer_rows_than_declared_are_taken_for_as_many(tmp_path: Path) -> None:
@@ -148,12 +175,12 @@ def test_a_number_made_public_costs_nothing_and_every_other_distance_doubles(
 
 def test_a_resized_table_is_read_once(tmp_path: Path) -> None:
     del tmp_path
-    table, columns = Table("t", {}, RowUnit(), resized=5), (Column(1, "x", Double()),)
-    one, other = (Scan(table, columns, Column(n, "u", BIGINT)) for n in (2, 3))
+    there, columns = Table("t", {}, RowUnit(), resized=5), (Column(1, "x", Double()),)
+    one, other = (Scan(there, columns, Column(n, "u", BIGINT)) for n in (2, 3))
     assert contribution_stability(Contributions(one, (), (), ()), 1).count == 2
     with pytest.raises(Refused, match="t is resized, and its rows are read beside others"):
         contribution_stability(Contributions(Join((one, other), ()), (), (), ()), 1)
-    plain = replace(one, table=replace(table, resized=None))
+    plain = replace(one, table=replace(there, resized=None))
     with pytest.raises(Refused, match="is resized"):
         contribution_stability(Contributions(Join((plain, other), ()), (), (), ()), 1)
 

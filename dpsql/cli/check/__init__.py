@@ -4,4 +4,5 @@
 | ----------- | ------------------------------------------------------- |
 | command     | the command: reads the schema and all rows, and reports |
 | limits_text | what limits leave out, in words for the owner           |
+| table_size  | sizes that are declared, and where the data have others |
 """

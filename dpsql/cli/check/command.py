@@ -9,6 +9,7 @@ from typing import assert_never
 import click
 
 from dpsql.cli.check.limits_text import left_out
+from dpsql.cli.check.table_size import size_text, wrong_sizes
 from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.engine.atomic_file import remove_left_behind
 from dpsql.engine.duckdb.csv import is_text
@@ -230,7 +231,7 @@ def limits(table: Table) -> str:
         case Public():
             return ""
         case RowUnit():
-            return "1 row" if table.rows is None else f"1 row, of {table.rows}"
+            return size_text(table)
         case EntityUnit():
             names = ("groups", "rows_per_group", "rows")
             declared = [n for n in names if n in table.limits.declared]
@@ -256,9 +257,8 @@ def _key(table: Table, holds: bool | None) -> str:  # noqa: FBT001 - None: not d
 def _judge(schema: Schema, holds: Mapping[str, bool], rows: Mapping[str, int]) -> None:
     """Fail the check if a declared key doesn't hold, or if a declared number of rows is wrong."""
     broken = [name for name, is_unique in holds.items() if not is_unique]
-    declared = {name: table.rows for name, table in schema.tables.items() if table.rows is not None}
-    others = [name for name, count in declared.items() if rows[name] != count]
-    if not broken and not others:
+    wrong = [*wrong_sizes(schema, rows)]
+    if not broken and not wrong:
         return
     for name in broken:
         key = ", ".join(schema.tables[name].key or ())
@@ -270,9 +270,7 @@ def _judge(schema: Schema, holds: Mapping[str, bool], rows: Mapping[str, int]) -
             "hint: correct the data, or remove key: from the schema; until then queries pay its"
             " limits"
         )
-    for name in others:
-        echo_err(f"error: {name} is declared with {declared[name]} rows, and has {rows[name]}")
-        echo_err(
-            f"hint: write rows: {rows[name]}; until then its answers are off, and no less private"
-        )
+    for what, fix in wrong:
+        echo_err(f"error: {what}")
+        echo_err(f"hint: {fix}")
     raise click.exceptions.Exit(ExitCode.FAILED)
