@@ -125,6 +125,7 @@ STATEMENTS = {
         "pairs",
         "CREATE SYNOPSIS parts ON SELECT part, x FROM people WITH (epsilon = 1, rounds = 5)",
     ),
+    "a decision": ("clinic", "DECIDE AMONG age AS a, 30 AS b FROM patients BY sex"),
     "randomised answers": ("trial", "SELECT drink, count(*) FROM survey GROUP BY ROLLUP (drink)"),
     "as many units on both sides": ("trial", "SELECT var_pop(x), stddev(x) FROM sized"),
 }
