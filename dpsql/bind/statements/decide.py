@@ -24,9 +24,9 @@ from dpsql.bind.syntax.placeholder import numbered
 from dpsql.errors import Error, Refused, Span, SyntaxFault, TooComplex, TypeFault
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.operator import Plan, Project, Release, Scan
-from dpsql.plan.traversal import operators
-from dpsql.schema.sql_type import Decimal, Double, Integer
+from dpsql.plan.operator import Plan, Project, Release
+from dpsql.plan.output_columns import output_columns
+from dpsql.schema.sql_type import Decimal, Double, Integer, Varchar
 
 MAX_EXPERTS: Final = 100
 """The largest number of experts of a decision."""
@@ -56,7 +56,7 @@ class Decision:
     def bound(self, context: Context) -> BoundQuery:
         """The plan of one row for each round, with the name of the expert that is chosen."""
         with _error_span(self.by):
-            losses = context.bind_query(self.query, context)
+            losses = _aggregates(self.query, context)
             chosen = _chosen(losses.plan, self.experts, self.query, context)
             # What is refused later has its place in the statement's own text.
             (key,) = chosen.keys
@@ -96,6 +96,21 @@ def read_decision(sql: str, words: list[Token]) -> Decision:
         experts = _experts(tree)
         tree.set("expressions", [key.copy(), *map(_aggregated, tree.expressions)])
     return Decision(tree, experts, by_index)
+
+
+def _aggregates(query: exp.Select, context: Context) -> BoundQuery:
+    """`query` as it is bound; what it may not aggregate is told as what no loss is."""
+    try:
+        return context.bind_query(query, context)
+    except Refused as error:
+        if "FILTER" not in error.hint:
+            raise
+        raise Refused(
+            "public rows without a private partner have no losses",
+            at=error.at,
+            hint="write JOIN in place of LEFT JOIN: such rounds have a row all the same",
+            note="weighted_majority",
+        ) from None
 
 
 def _by(words: list[Token]) -> Token:
@@ -149,7 +164,7 @@ def _aggregated(loss: exp.Expr) -> exp.Expr:
 def _chosen(plan: Plan, experts: tuple[str, ...], query: exp.Select, context: Context) -> Release:
     """Rounds and the index of each one's expert, of the `plan` of aggregates of losses."""
     if not isinstance(plan, Project) or not isinstance(plan.source, Release):
-        raise _no_release(plan, query)
+        raise _no_release(plan, experts, query)
     release = plan.source
     calls = {aggregate.column: aggregate.call for aggregate in release.aggregates}
     round_, *counted = [output.expression for output in plan.outputs]
@@ -192,7 +207,7 @@ def _no_number(what: str, at: Span | None) -> TypeFault:
     )
 
 
-def _no_release(plan: Plan, query: exp.Select) -> Error:
+def _no_release(plan: Plan, experts: tuple[str, ...], query: exp.Select) -> Error:
     if visibility(plan) is Visibility.PRIVATE:
         return Refused(
             "each round would be of one unit alone",
@@ -200,10 +215,14 @@ def _no_release(plan: Plan, query: exp.Select) -> Error:
             hint="choose BY a column that units don't determine, such as a day",
             note="weighted_majority",
         )
-    if any(isinstance(part, Scan) and part.unit is not None for part in operators(plan)):
-        return _no_number("one of these is a text", span(query.expressions[1]))
+    # Of private texts no single release has the greatest.
+    for name, column, loss in zip(
+        experts, output_columns(plan)[1:], query.expressions[1:], strict=True
+    ):
+        if isinstance(column.type, Varchar):
+            return _no_number(f"{name} is of type {column.type}", span(loss))
     return Refused(
-        "the losses are public: they are no secret",
+        "no row of these losses is private: they are no secret",
         at=span(query),
         hint="write SELECT round, sum(loss_a), sum(loss_b) … GROUP BY round",
         note="weighted_majority",
