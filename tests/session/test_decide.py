@@ -18,7 +18,7 @@ import pytest
 from privacy.seeded import SeededRandomness
 
 from dpsql.bounding.options import ContributionLimits, ReleaseOptions
-from dpsql.errors import BadParameter, BudgetSpent, Error, Refused
+from dpsql.errors import BadParameter, BudgetSpent, Error, Refused, SyntaxFault
 from dpsql.plan.expression import Literal
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
@@ -269,6 +269,26 @@ def test_under_approx_few_rounds_spend_no_delta(tmp_path: Path) -> None:
     session.close()
 
 
+def test_under_approx_many_rounds_are_composed_at_the_querys_delta(tmp_path: Path) -> None:
+    session = opened(tmp_path, crowd(1, 3, 4), accounting="approx")
+    sql = "DECIDE AMONG a, b FROM trades BY CAST(a * 30 AS INTEGER)"
+    options = spend(Fraction(1, 2))
+    (release,) = session.compile(sql, options).releases
+    made, loss = release.step.measurement.table_mechanism, release.step.measurement.loss
+    assert isinstance(made, WeightedMajority)
+    assert made.moves.rounds == 301
+    assert made.rho() == 9 * made.learning_rate**2 * (1 + 4 * 299) / 8
+    assert Fraction(49, 100) < loss.amount <= Fraction(1, 2) < made.epsilon()
+    assert loss.delta > 0
+    answer = session.query(sql, options)
+    assert answer.privacy.loss == loss
+    assert answer.table.num_rows == 301
+    spent = session.balance().spent
+    assert loss.amount <= spent.amount <= Fraction(1, 2)  # the ledger rounds up
+    assert spent.delta >= loss.delta
+    session.close()
+
+
 def test_what_no_rate_needs_is_not_spent(tmp_path: Path) -> None:
     """√(ln 2/5) = 0.372 is the best rate for losses from 0 to 1."""
     session = opened(tmp_path, crowd(1, 3, 4))
@@ -347,6 +367,45 @@ def test_parameters_stand_anywhere_and_errors_are_where_they_stand(tmp_path: Pat
         assert wrong[refused.value.at.start : refused.value.at.end] == at
     with pytest.raises(BadParameter):
         session.query(DECIDE, parameters={"1": Literal(2, Integer(32))})
+    session.close()
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        "BY ALL",
+        "BY ROLLUP (day)",
+        "BY GROUPING SETS ((day))",
+        "BY ()",
+        "BY (day, a)",
+        "BY *",
+        "BY 1",
+        "BY",
+        "BY day BY a",
+        "BY day ORDER BY day",
+        "BY day OFFSET 1",
+        "BY day HAVING true",
+        "BY day UNION SELECT 1, 2",
+        "GROUP BY day",
+        "",
+    ],
+)
+def test_a_decision_is_by_one_expression_and_nothing_follows(tmp_path: Path, by: str) -> None:
+    session = opened(tmp_path, [])
+    with pytest.raises(SyntaxFault):
+        session.query(f"DECIDE AMONG a, b FROM trades {by}")
+    assert session.balance().spent.amount == 0
+    session.close()
+
+
+def test_by_in_texts_names_and_parentheses_is_none_of_the_statements(tmp_path: Path) -> None:
+    session = opened(tmp_path, [])
+    rows = "SELECT trader_id, day, max(a) AS a, max(b) AS b FROM trades GROUP BY trader_id, day"
+    for sql in (
+        "DECIDE AMONG a AS \"by\", b FROM trades WHERE 'by' = 'by' BY day",
+        f"DECIDE AMONG a, b FROM ({rows}) t /* by */ BY -- a comment\n day",
+    ):
+        assert session.query(sql).table.num_rows == 5
     session.close()
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import Token
+from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.context import BoundQuery, Context, Cte
@@ -33,7 +33,8 @@ MAX_EXPERTS: Final = 100
 
 _FORM: Final = "DECIDE AMONG loss_a, loss_b FROM table WHERE … BY day"
 _GROUP: Final = "GROUP "
-_OTHER_CLAUSES: Final = ("distinct", "group", "having", "windows", "qualify", "order", "limit")
+_NO_ROUND: Final = (exp.Literal, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Star)
+_OTHER_CLAUSES: Final = ("distinct", "having", "windows", "qualify", "order", "limit", "offset")
 
 
 def is_decision(words: list[Token]) -> bool:
@@ -83,16 +84,9 @@ def read_decision(sql: str, words: list[Token]) -> Decision:
         tree = parse_query(text)
         if not isinstance(tree, exp.Select):
             raise _not_so(Span(words[0].start, words[-1].end + 1))
-        group = tree.args.get("group")
-        (key, *others) = group.expressions if isinstance(group, exp.Group) else [None]
-        if (
-            key is None
-            or others
-            or any(tree.args.get(name) for name in _OTHER_CLAUSES if name != "group")
-        ):
+        if any(tree.args.get(name) for name in _OTHER_CLAUSES):
             raise _not_so(span(tree))
-        if isinstance(key, exp.Literal | exp.Rollup | exp.Cube | exp.GroupingSets):
-            raise _not_so(span(key) or span(tree))
+        key = _round(tree)
         experts = _experts(tree)
         tree.set("expressions", [key.copy(), *map(_aggregated, tree.expressions)])
     return Decision(tree, experts, by_index)
@@ -113,12 +107,26 @@ def _aggregates(query: exp.Select, context: Context) -> BoundQuery:
         ) from None
 
 
+def _round(tree: exp.Select) -> exp.Expr:
+    """The one expression of BY: neither a list, nor sets, nor a constant."""
+    group = tree.args.get("group")
+    if not isinstance(group, exp.Group) or any(
+        value for name, value in group.args.items() if name != "expressions"
+    ):
+        raise _not_so(span(tree))
+    keys: list[exp.Expr] = group.expressions
+    if len(keys) != 1 or isinstance(keys[0], _NO_ROUND):
+        raise _not_so(span(tree))
+    return keys[0]
+
+
 def _by(words: list[Token]) -> Token:
     """The BY of the statement, outside of parentheses; GROUP BY and its like are one word."""
     depth, clauses = 0, []
     for word in words:
         depth += (word.token_type in OPENING) - (word.token_type in CLOSING)
-        if depth == 0 and word.text.casefold() == "by":
+        # A text or a quoted name may say the same.
+        if depth == 0 and word.token_type is TokenType.VAR and word.text.casefold() == "by":
             clauses.append(word)
     if len(clauses) != 1:
         raise _not_so(Span(words[0].start, words[-1].end + 1))
