@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from dpsql.dbapi.connection import Connection
     from dpsql.dbapi.cursor import Cursor
     from dpsql.privacy.mechanisms.local_noise import add_local_noise
+    from dpsql.privacy.online_decision import OnlineDecision, decide
 
 __all__ = [
     "BINARY",
@@ -62,6 +63,7 @@ __all__ = [
     "InterfaceError",
     "InternalError",
     "NotSupportedError",
+    "OnlineDecision",
     "OperationalError",
     "ProgrammingError",
     "Time",
@@ -72,6 +74,7 @@ __all__ = [
     "add_local_noise",
     "apilevel",
     "connect",
+    "decide",
     "paramstyle",
     "threadsafety",
 ]
@@ -86,6 +89,8 @@ _LATER: Final = {
     "connect": "dpsql.dbapi.connect",
     "Connection": "dpsql.dbapi.connection",
     "Cursor": "dpsql.dbapi.cursor",
+    "OnlineDecision": "dpsql.privacy.online_decision",
+    "decide": "dpsql.privacy.online_decision",
 }
 
 

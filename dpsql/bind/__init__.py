@@ -15,7 +15,7 @@
 | window        | OVER                                                                     |
 | subquery      | EXISTS, IN, ANY, ALL and scalar subqueries                               |
 | function      | calls of scalar functions                                                |
-| statements    | CREATE SYNOPSIS, SUGGEST BOUNDS, and statements over public tables alone |
+| statements    | CREATE SYNOPSIS, SUGGEST BOUNDS, DECIDE, statements over public tables   |
 | query         | SELECT, clause by clause, and set operations                             |
 | expression    | scalar expressions                                                       |
 | syntax        | text → one syntax tree, within limits                                    |

@@ -14,6 +14,7 @@ from dpsql.bind.from_clause.view import views_read_clock
 from dpsql.bind.grouping.empty_groups import with_groups_that_have_rows
 from dpsql.bind.query.query import bind_query, statement_context
 from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
+from dpsql.bind.statements.decide import is_decision, read_decision
 from dpsql.bind.statements.suggest_bounds import is_suggestion, suggestion
 from dpsql.bind.syntax.complexity import check_nesting
 from dpsql.bind.syntax.parameter import Parameters
@@ -59,6 +60,13 @@ def bind(
         if is_suggestion(words):
             selected = suggestion(words, context)
             return _bound(selected, context, clocked=views_read_clock(context))
+        if is_decision(words):
+            decision = read_decision(sql, words)
+            _check_used(decision.query, parameters)
+            selected = decision.bound(context)
+            check_nesting(selected.plan)
+            clocked = reads_clock(decision.query) or views_read_clock(context)
+            return _bound(selected, context, clocked=clocked)
         tree = parse_query(sql, words=words)
         _check_used(tree, parameters)
         selected = bind_query(tree, context)

@@ -10,6 +10,7 @@ from dpsql.analysis.public_row_count import PublicSize, public_size
 from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.bounding.cell_selection import CHOSEN, CellChoices
 from dpsql.bounding.contribution_limit import limit_contributions
+from dpsql.bounding.expert_losses import bound_decision, is_decision
 from dpsql.bounding.key_domain import key_domains, limit_cells
 from dpsql.bounding.options import ALL_GROUPS, AS_DECLARED, ContributionLimits, ReleaseOptions
 from dpsql.bounding.public_bounds import with_public_bounds
@@ -41,6 +42,8 @@ def bound_release(
     is_synopsis: bool = False,
 ) -> BoundedRelease:
     """`release` as integers within limits: everything a sensitivity will be derived from."""
+    if is_decision(release):
+        return bound_decision(release, facts, limits)
     read = with_public_bounds(prune_release(release), facts)
     release, responses, key = estimate_true_answers(read)
     below = column_domains(release.source)

@@ -13,7 +13,7 @@ from prompt_toolkit.document import Document
 
 from dpsql.dbapi.statements.assignment import Setting
 from dpsql.dbapi.statements.options import OPTIONS
-from dpsql.plan.aggregate import AggregateFunction, OutputKind
+from dpsql.plan.aggregate import NO_FUNCTION_OF_SQL, AggregateFunction, OutputKind
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.privacy.domain import Value
 from dpsql.schema.model import Column, Public, Schema, Table
@@ -24,7 +24,7 @@ KEYWORDS: Final = (
     " OUTER CROSS ON USING WITH UNION ALL INTERSECT EXCEPT CASE WHEN THEN ELSE END AND OR NOT IN"
     " EXISTS BETWEEN LIKE ILIKE IS NULL TRUE FALSE ASC DESC NULLS FIRST LAST CAST EXTRACT DATE"
     " TIMESTAMP INTERVAL FILTER OVER PARTITION ROLLUP CUBE GROUPING SETS QUALIFY VALUES SHOW SET"
-    " EXPLAIN PRIVACY CREATE DROP RELEASE SYNOPSIS OPTIONS"
+    " EXPLAIN PRIVACY CREATE DROP RELEASE SYNOPSIS OPTIONS DECIDE AMONG"
 )
 
 _NAME: Final = re.compile(r"[\w.\\]*$")
@@ -192,7 +192,11 @@ def describe(column: Column) -> str:
 
 def _functions() -> list[_Word]:
     return [
-        *(_Word(f"{f.value}(", "aggregate") for f in AggregateFunction),
+        *(
+            _Word(f"{f.value}(", "aggregate")
+            for f in AggregateFunction
+            if f not in NO_FUNCTION_OF_SQL
+        ),
         *(_Word(f"{kind.value}(", "error of an aggregate") for kind in _ERRORS),
         *(_Word(f"{name}(", "function") for name in sorted(FUNCTIONS) if name.isidentifier()),
     ]

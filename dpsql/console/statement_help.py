@@ -32,6 +32,7 @@ STATEMENTS: Final = (
     ("SHOW dpsql.releases", "the kept tables that one may read"),
     ("DROP RELEASE name", "forgets one"),
     ("SUGGEST BOUNDS column FROM table", "bounds to declare, charged"),
+    ("DECIDE AMONG loss_a, loss_b FROM table BY day", "an expert for each day, charged"),
 )
 
 

@@ -15,7 +15,8 @@ from dpsql.schema.sql_type import SqlType
 class AggregateFunction(Enum):
     """The aggregates that have a rule, by DuckDB's names.
 
-    A median is the continuous quantile of one half.
+    A median is the continuous quantile of one half. No text calls WEIGHTED_MAJORITY:
+    in each group of a release it is the index of the argument that DECIDE chooses by earlier ones.
     """
 
     COUNT = "count"
@@ -38,6 +39,7 @@ class AggregateFunction(Enum):
     MODE = "mode"
     ARG_MAX = "arg_max"
     ARG_MIN = "arg_min"
+    WEIGHTED_MAJORITY = "weighted_majority"
 
 
 class OpenFunction(Enum):
@@ -87,6 +89,9 @@ PAIRED = frozenset(
 """Functions of two columns' moments, over the rows that have both; y comes before x."""
 
 QUANTILES = frozenset({AggregateFunction.QUANTILE_CONT, AggregateFunction.QUANTILE_DISC})
+
+NO_FUNCTION_OF_SQL = frozenset({AggregateFunction.WEIGHTED_MAJORITY})
+"""What statements of their own ask for, and no call of a function."""
 
 ARGUMENTS_OF_EXTREMES = frozenset({AggregateFunction.ARG_MAX, AggregateFunction.ARG_MIN})
 

@@ -82,6 +82,7 @@ def aggregate_form(
             | AggregateFunction.MODE
             | AggregateFunction.ARG_MAX
             | AggregateFunction.ARG_MIN
+            | AggregateFunction.WEIGHTED_MAJORITY
             | OpenFunction.ANY_VALUE
             | OpenFunction.FIRST
             | OpenFunction.LAST

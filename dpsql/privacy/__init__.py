@@ -9,4 +9,5 @@
 | directed_rounding   | exact enclosures, rounded against ourselves                        |
 | partition_selection | thresholds on noisy unit counts                                    |
 | mechanisms          | randomise integers; exact samplers                                 |
+| online_decision     | dpsql.decide: experts chosen by losses in the caller's own hands    |
 """

@@ -24,6 +24,7 @@ from dpsql.privacy.allocation.noise_allocation import (
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.privacy.partition_selection import selection_delta, threshold
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.expected_error import shown_error, weight_choices
@@ -42,8 +43,8 @@ class Measurement:
     threshold: int | None
     loss: PrivacyLoss
     choosers: tuple[SelectionMechanism, ...] = ()
-    mwem: MwemParameters | None = None
-    """The mechanisms of a synopsis, which replace all others."""
+    table_mechanism: MwemParameters | WeightedMajority | None = None
+    """What makes the whole table, in place of all other mechanisms: a synopsis, or decisions."""
 
     @property
     def noise(self) -> tuple[Noise, ...]:

@@ -9,6 +9,7 @@ from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
+    ExpertChoice,
     LinearEstimator,
     Mean,
     Moments,
@@ -85,7 +86,7 @@ def _value_weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> list[fl
             case Mean(total=total, count=count):
                 costs[total] += 1 / own[total] ** 2
                 costs[count] += 1 / own[count] ** 2
-            case QuantileValue() | ChosenValue():
+            case QuantileValue() | ChosenValue() | ExpertChoice():
                 pass  # chosen, not summed
             case Variance(index=index):
                 costs[index] += 1 / own[index] ** 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import assert_never
 
 import pyarrow as pa
 
@@ -21,12 +22,15 @@ from dpsql.plan.bounded_release.engine_query import (
     WithoutSidecar,
 )
 from dpsql.plan.bounded_release.server_query import ServerQuery
+from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.add_noise import RawGroups, add_noise
 from dpsql.release.batch_count import batch_count
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table, number_of_cells
 from dpsql.release.columns.released_table import columns
+from dpsql.release.decision import decision_table
 from dpsql.release.server_rows import computed_rows, computing
 from dpsql.release.synopsis.mwem import synopsis_table
 
@@ -115,11 +119,16 @@ def _release(
         raw = _computed(*there, salt, has_totals=bool(terms.statistics))
     else:
         raw = _raw(step, engine, rows, salt, released)
-    weighing = step.measurement.mwem
-    if weighing is not None:
-        return synopsis_table(raw, step.bounded, step.query, weighing, randomness)
-    groups = add_noise(raw, step.bounded, step.query, step.measurement, randomness)
-    return columns(step.bounded, groups, step.measurement)
+    match step.measurement.table_mechanism:
+        case MwemParameters() as weighing:
+            return synopsis_table(raw, step.bounded, step.query, weighing, randomness)
+        case WeightedMajority() as majority:
+            return decision_table(raw, step.bounded, step.query, majority, randomness)
+        case None:
+            groups = add_noise(raw, step.bounded, step.query, step.measurement, randomness)
+            return columns(step.bounded, groups, step.measurement)
+        case missing:
+            assert_never(missing)
 
 
 def _computed(query: ServerQuery, server: ServerRows, salt: str, *, has_totals: bool) -> RawGroups:

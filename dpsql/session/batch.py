@@ -129,6 +129,9 @@ def _measured(release: CompiledRelease) -> tuple[Counter[ComposedLoss], Fraction
     measurement, changes = release.step.measurement, release.sensitivity
     loss = measurement.loss
     gaussian = any(isinstance(m, DiscreteGaussian) for m in measurement.mechanisms)
+    if measurement.table_mechanism is not None:
+        # It isn't made of the mechanisms of single statistics.
+        return Counter[ComposedLoss]({PureLoss(loss.amount): 1}), loss.delta
     moves = list(zip(measurement.noise, changes.per_group, strict=True))
     if (
         # Where two units differ, one may be in other groups than the other: ε bounds both.

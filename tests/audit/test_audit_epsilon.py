@@ -17,8 +17,10 @@ from cli.cli_run import runner
 from scipy.stats import beta
 
 from dpsql.audit.empirical.clopper_pearson import high_end, low_end
-from dpsql.audit.empirical.epsilon_lower_bound import rho_of_event
+from dpsql.audit.empirical.epsilon_lower_bound import audit_epsilon, rho_of_event
+from dpsql.errors import BadParameter
 from dpsql.privacy.accounting.loss import Accounting
+from dpsql.schema.load.load import load_schema
 
 VIOLATED = Fraction(5, 4)
 QUICK = [
@@ -63,6 +65,12 @@ def test_no_event_of_a_gaussian_asks_for_more_than_its_rho() -> None:
     tails = [(normal.cdf(x / 10), normal.cdf(x / 10 - 1)) for x in range(-20, 40)]
     found = [rho_of_event(often, seldom) for often, seldom in tails]
     assert 0.3 < max(found) < 0.5
+
+
+def test_what_is_drawn_as_a_whole_has_no_bound_by_single_statistics() -> None:
+    schema = load_schema(FIXTURES / "clinic" / "schema.yaml")
+    with pytest.raises(BadParameter, match="drawn as a whole"):
+        audit_epsilon("DECIDE AMONG age AS a, 30 AS b FROM patients BY sex", schema)
 
 
 def test_there_are_forty_canaries() -> None:

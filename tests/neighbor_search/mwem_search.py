@@ -120,8 +120,8 @@ def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator
     As it was calibrated, and as it would be under pure.
     """
     measured = release.step.measurement
-    made = measured.mwem
-    assert made is not None
+    made = measured.table_mechanism
+    assert isinstance(made, MwemParameters)
     pure = mwem_calibration(
         made.sensitivity, made.rounds, PrivacyLoss(Accounting.PURE, Fraction(1))
     )

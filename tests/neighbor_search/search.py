@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from random import Random
+from typing import assert_never
 
 import pyarrow as pa
-from neighbor_search.mwem_search import told_apart
+from neighbor_search import decision_search, mwem_search
 from neighbor_search.public_rows import PUBLIC
 from notes.compiler import schema_of
 from notes.exact import exact_table, raw_groups
@@ -18,7 +20,9 @@ from dpsql.audit.databases.database_batch import DatabaseBatch, Groups, Released
 from dpsql.audit.databases.random_databases import neighboring_databases
 from dpsql.audit.databases.unit_ownership import Rows, Unit
 from dpsql.audit.sensitivity.bound_check import cell_violations, violations
+from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.distance import NeighborDistance
+from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 
@@ -145,10 +149,23 @@ def attack(ready: CompiledStatement, found: Search, sql: str) -> None:
                 one = pairs[len(sql) % len(pairs)].one
                 if terms.statistics:
                     assert found.alone(one, release, salt) == seen[one], sql
-        if release.step.measurement.mwem is not None:
+        if release.step.measurement.table_mechanism is not None:
             for pair in pairs:
                 groups = seen[pair.one], seen[pair.other]
-                for fault in told_apart(*groups, release):
+                for fault in _told_apart(*groups, release):
                     raise AssertionError(f"{fault}: {sql}\nwithout {pair.lacks} of {pair.rows}")
             continue
         tables[release.name] = found.released(pairs[0].one, release, tables)
+
+
+def _told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator[str]:
+    """Every way in which a table that is made as a whole shows more than it costs."""
+    match release.step.measurement.table_mechanism:
+        case MwemParameters():
+            return mwem_search.told_apart(one, other, release)
+        case WeightedMajority():
+            return decision_search.told_apart(one, other, release)
+        case None:
+            return iter(())
+        case missing:
+            assert_never(missing)

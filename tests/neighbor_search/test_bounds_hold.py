@@ -83,6 +83,7 @@ FEATURES = {
     "releases",
     "synopsis",
     "views",
+    "weighted_majority",
 }
 """Notes of which every claim is tried under both relations: removed units, and replaced ones."""
 

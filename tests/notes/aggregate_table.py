@@ -21,6 +21,7 @@ from dpsql.plan.bounded_release.cell_selection import (
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
     Estimator,
+    ExpertChoice,
     LinearEstimator,
     Mean,
     Moments,
@@ -152,5 +153,7 @@ def _error(formula: Estimator) -> str:
             return "by the delta method"
         case QuantileValue() | ChosenValue():
             return "of its rank"
+        case ExpertChoice():
+            return "a regret"
         case missing:
             assert_never(missing)

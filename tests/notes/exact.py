@@ -19,10 +19,16 @@ from dpsql.plan.bounded_release.cell_selection import QuantileRanks
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.privacy.mechanisms.selection.weighted_majority import (
+    Losses,
+    WeightedMajority,
+    sums_before,
+)
 from dpsql.release.add_noise import RawGroups, add_noise
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
+from dpsql.release.decision import decision_table
 from dpsql.session.compile.compiled_release import CompiledRelease
 
 
@@ -62,6 +68,15 @@ class ExactChoice:
         return np.hstack([(below < rank).sum(axis=1, keepdims=True) for rank in ranks]).clip(
             0, counts.shape[1] - 1
         )
+
+
+class LeaderChoice:
+    """Chooses the expert who lost least so far, the first of several."""
+
+    def choose(self, losses: Losses, randomness: Randomness) -> NDArray[np.int64]:
+        del randomness
+        leaders: NDArray[np.int64] = sums_before(losses).argmin(axis=1)
+        return leaders
 
 
 def exact_mechanisms(count: int) -> tuple[Noise, ...]:
@@ -116,5 +131,9 @@ def exact_table(
     for name, table in tables.items():
         connection.register(name, table)
     raw = raw_groups(connection, release, salt)
+    made = step.measurement.table_mechanism
+    if isinstance(made, WeightedMajority):
+        nothing = SeededRandomness("exact")
+        return decision_table(raw, step.bounded, step.query, LeaderChoice(), nothing)  # type: ignore[arg-type]  # as above
     groups = add_noise(raw, step.bounded, step.query, measurement, SeededRandomness("exact"))
     return columns(step.bounded, groups, step.measurement)

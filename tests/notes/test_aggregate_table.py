@@ -9,7 +9,11 @@ from documentation.pages import check_table
 from notes.aggregate_table import ROWS, table
 from notes.blocks import accepted
 
-from dpsql.plan.aggregate import ARGUMENTS_OF_EXTREMES, AggregateFunction
+from dpsql.plan.aggregate import (
+    ARGUMENTS_OF_EXTREMES,
+    NO_FUNCTION_OF_SQL,
+    AggregateFunction,
+)
 
 
 def test_the_readme_has_the_table(request: pytest.FixtureRequest) -> None:
@@ -19,7 +23,7 @@ def test_the_readme_has_the_table(request: pytest.FixtureRequest) -> None:
 @pytest.mark.parametrize(
     "function",
     # Of private rows they are refused: they are one unit's own value.
-    [f for f in AggregateFunction if f not in ARGUMENTS_OF_EXTREMES],
+    [f for f in AggregateFunction if f not in ARGUMENTS_OF_EXTREMES | NO_FUNCTION_OF_SQL],
     ids=lambda function: function.value,
 )
 def test_the_table_has_every_aggregate_of_private_rows(function: AggregateFunction) -> None:

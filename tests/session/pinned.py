@@ -125,6 +125,7 @@ STATEMENTS = {
         "pairs",
         "CREATE SYNOPSIS parts ON SELECT part, x FROM people WITH (epsilon = 1, rounds = 5)",
     ),
+    "a decision": ("clinic", "DECIDE AMONG age AS a, 30 AS b FROM patients BY sex"),
     "randomised answers": ("trial", "SELECT drink, count(*) FROM survey GROUP BY ROLLUP (drink)"),
     "the mean of many rows": ("surveys", "SELECT avg(rooms) FROM homes"),
     "rows that are scaled together": ("surveys", "SELECT sum(east), sum(north) FROM walks"),

@@ -102,6 +102,8 @@ STATEMENTS = [
     "SELECT n, mean FROM totals UNION ALL SELECT n, together FROM groups",
     "SELECT sum(n) OVER (), dept FROM groups ORDER BY n LIMIT 3",
     "SUGGEST BOUNDS pay FROM workers",
+    "DECIDE AMONG pay AS a, id AS b FROM workers BY dept",
+    "DECIDE AMONG mean AS a, 1 AS b FROM totals BY mean",
     "SUGGEST BOUNDS mean FROM totals",
     "SUGGEST BOUNDS yes FROM heard",
     "CREATE SYNOPSIS s AS SELECT dept, count(*) FROM workers GROUP BY dept",

@@ -168,6 +168,7 @@ def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
             | AggregateFunction.REGR_SLOPE
             | AggregateFunction.REGR_INTERCEPT
             | AggregateFunction.REGR_R2
+            | AggregateFunction.WEIGHTED_MAJORITY
         ):
             return UNKNOWN
         case missing:

@@ -102,6 +102,11 @@ def audit_epsilon(
                 f"{release.name} reads randomised answers alone: what hides them was drawn before",
                 hint="ask for a column beside them, or of some of the rows: that is charged",
             )
+        if release.step.measurement.table_mechanism is not None:
+            raise BadParameter(
+                f"{release.name} is drawn as a whole: single statistics tell nothing of its loss",
+                hint="ask for the sums by round that it is drawn by: dpsql audit sensitivity",
+            )
         space = search_space(release.release, schema, schema.neighbors, size or Size())
         pair = worst_pair(release, space, tables)
         drawn = [AnswerSampler.of(release.step, space.worlds, world, tables) for world in pair]

@@ -128,8 +128,9 @@ def _together(
     """
     variances = [Fraction(m.variance) for m in release.step.measurement.mechanisms]
     wide = [Fraction(bound) ** 2 for bound in derived.per_group]
-    # Randomized responses are shown as they are, without noise that could weigh them.
-    for squares in (variances, wide) if all(variances) else (wide,):
+    # Randomized responses are shown as they are, without noise that could weigh them; what a
+    # decision sums has none.
+    for squares in (variances, wide) if variances and all(variances) else (wide,):
         l2 = sum(
             (Fraction(c * c) / s for row in changed for c, s in zip(row, squares, strict=True)),
             Fraction(0),

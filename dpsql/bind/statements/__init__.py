@@ -1,8 +1,9 @@
-"""CREATE SYNOPSIS, SUGGEST BOUNDS, and statements over public tables alone.
+"""CREATE SYNOPSIS, SUGGEST BOUNDS, DECIDE, and statements over public tables alone.
 
 | module           | what it does                                                    |
 | ---------------- | --------------------------------------------------------------- |
 | create_synopsis  | CREATE SYNOPSIS: the counts of all combinations of keys         |
 | public_statement | statements that name public tables alone, by their words        |
 | suggest_bounds   | SUGGEST BOUNDS: bounds to declare, as a release                 |
+| decide           | DECIDE: an expert for each round, by the rounds before it       |
 """

@@ -189,6 +189,7 @@ class StatisticsBuilder:
                 | AggregateFunction.MODE
                 | AggregateFunction.ARG_MAX
                 | AggregateFunction.ARG_MIN
+                | AggregateFunction.WEIGHTED_MAJORITY
                 | OpenFunction()
             ):
                 # An extreme row is one unit's; what the others choose is no sum.

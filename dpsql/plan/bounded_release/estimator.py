@@ -156,7 +156,18 @@ class ChosenValue:
     count: int | None = None
 
 
-Estimator = LinearEstimator | Mean | Moments | Variance | QuantileValue | ChosenValue
+@dataclass(frozen=True, slots=True)
+class ExpertChoice:
+    """The index of the expert that is chosen in a group, by its losses in the groups before it.
+
+    `losses` has the index of the statistic of each expert's losses, whose steps are of one size.
+    These sums are never released, with or without noise.
+    """
+
+    losses: tuple[int, ...]
+
+
+Estimator = LinearEstimator | Mean | Moments | Variance | QuantileValue | ChosenValue | ExpertChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +193,7 @@ def statistic_indices(estimator: Estimator) -> tuple[int, ...]:
             return estimator.indices
         case Variance(index=index):
             return (index,)
-        case QuantileValue() | ChosenValue():
+        case QuantileValue() | ChosenValue() | ExpertChoice():
             return ()
         case missing:
             assert_never(missing)
@@ -193,7 +204,7 @@ def row_count_index(estimator: Estimator) -> int | None:
     match estimator:
         case Mean() | Moments() | QuantileValue() | ChosenValue():
             return estimator.count
-        case LinearEstimator() | Variance():
+        case LinearEstimator() | Variance() | ExpertChoice():
             return None
         case missing:
             assert_never(missing)

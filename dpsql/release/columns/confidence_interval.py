@@ -19,6 +19,7 @@ from dpsql.plan.aggregate import OutputKind
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
     Estimator,
+    ExpertChoice,
     LinearEstimator,
     Mean,
     Moments,
@@ -98,6 +99,8 @@ def error_interval(
             return _variance_error(estimator, row[index], mechanisms[index])
         case QuantileValue() | ChosenValue():
             raise ValueError("what is chosen has an error in rank only")
+        case ExpertChoice():
+            raise ValueError("an expert has a regret, and no error")
         case missing:
             assert_never(missing)
 

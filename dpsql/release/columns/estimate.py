@@ -10,6 +10,7 @@ from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
     CrossGroupSum,
     Estimator,
+    ExpertChoice,
     LinearEstimator,
     Mean,
     Moments,
@@ -28,6 +29,8 @@ def evaluate(estimator: Estimator, row: tuple[int, ...], chosen: tuple[int, ...]
     Raises TypeError for sums over other groups that weren't localized before.
     """
     match estimator:
+        case ExpertChoice():
+            raise TypeError("an expert is chosen by other groups, whose sums nobody sees")
         case LinearEstimator(cross_group=CrossGroupSum()):
             raise TypeError("what other groups add is a statistic of its own by now")
         case LinearEstimator(summands=terms, step=step, type=kind, minimum=minimum):

@@ -80,13 +80,13 @@ def calibrate_mwem(
     filled = groups_at_row_limit(bounded.limited, changed.groups_per_unit)
     moves = HistogramSensitivity(filled, changed.units * rows_per_group(bounded.limited))
     parameters, loss = mwem_calibration(moves, rounds, query_loss)
-    return Measurement((parameters.noise(1),), None, loss, mwem=parameters)
+    return Measurement((parameters.noise(1),), None, loss, table_mechanism=parameters)
 
 
 def synopsis_notes(bounded: BoundedRelease, measurement: Measurement) -> tuple[str, ...]:
     """The lines of EXPLAIN about the rounds."""
-    parameters = measurement.mwem
-    assert parameters is not None
+    parameters = measurement.table_mechanism
+    assert isinstance(parameters, MwemParameters)
     shape = tuple(len(domain.cells) for domain in bounded.contributions.domains)
     change = parameters.sensitivity.l1
     return (

@@ -14,12 +14,15 @@ from typing import assert_never
 
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
+    ExpertChoice,
     LinearEstimator,
     Mean,
     Moments,
     QuantileValue,
     Variance,
 )
+from dpsql.privacy.allocation.mwem_calibration import MwemParameters
+from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.columns.confidence_interval import (
     CONFIDENCE,
     NoiseSpread,
@@ -28,6 +31,7 @@ from dpsql.release.columns.confidence_interval import (
     mean_rows_error,
 )
 from dpsql.release.columns.cross_group_terms import localize
+from dpsql.release.decision import expected_regret
 from dpsql.release.selection_mechanism import SelectionMechanism
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.answer.rollup import RollUp
@@ -87,10 +91,18 @@ def column_of(
     output, spreads = local.outputs[index], local.spreads
     statistics = release.step.bounded.contributions.statistics
     name = release.display_name(output.column)
-    if release.step.measurement.mwem is not None:
-        # An estimate is off by what noise moved, and by what no round asked for.
-        scale = float(mechanisms[0].variance) ** 0.5
-        return ColumnPrivacy(name, "multiplicative weights", scale, None)
+    match release.step.measurement.table_mechanism:
+        case MwemParameters():
+            # An estimate is off by what noise moved, and by what no round asked for.
+            scale = float(mechanisms[0].variance) ** 0.5
+            return ColumnPrivacy(name, "multiplicative weights", scale, None)
+        case WeightedMajority() as majority:
+            regret = float(expected_regret(release.step.bounded, majority))
+            return ColumnPrivacy(name, majority.name, regret, None, regret=regret)
+        case None:
+            pass
+        case other:
+            assert_never(other)
     match output.estimator:
         case LinearEstimator(summands=terms):
             scale, width = linear_error(output.estimator, spreads)
@@ -116,6 +128,8 @@ def column_of(
             cells, chooser = _selection_mechanism(release, chosen)
             error = float(chooser.rank_error(cells, CONFIDENCE))
             return ColumnPrivacy(name, chooser.name, error, None, error)
+        case ExpertChoice():
+            raise TypeError("an expert is chosen by a mechanism of its own")
         case missing:
             assert_never(missing)
 

@@ -23,13 +23,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 import pyarrow as pa
 
 from dpsql.plan.bounded_release.estimator import LinearEstimator, statistic_indices
 from dpsql.plan.bounded_release.statistic import NonNullCount, Product, RowCount, Square, Sum
+from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.columns.confidence_interval import NoiseSpread, combined
 from dpsql.release.columns.group_keys import listed_keys, number_of_cells
 from dpsql.release.columns.released_table import noisy_statistics, with_statistics
@@ -144,8 +147,15 @@ def consistency(releases: Sequence[CompiledRelease], options: AnswerOptions) -> 
 def _left_out(release: CompiledRelease, read: Iterable[str]) -> str | None:
     bounded = release.step.bounded
     formulas = [output.estimator for output in bounded.outputs]
-    if release.step.measurement.mwem is not None:
-        return "it is a synopsis, whose parts add up by themselves"
+    match release.step.measurement.table_mechanism:
+        case MwemParameters():
+            return "it is a synopsis, whose parts add up by themselves"
+        case WeightedMajority():
+            return "it chooses experts, which don't add up"
+        case None:
+            pass
+        case missing:
+            assert_never(missing)
     if bounded.partition_count_index is not None:
         return "its groups are shown where noise says that there are enough units"
     if bounded.min_units is not None and bounded.min_units.threshold is None:

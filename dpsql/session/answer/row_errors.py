@@ -138,7 +138,7 @@ class _ErrorReader:
         if (
             not has_value_errors(bounded.outputs[index])
             or release.opaque is not None
-            or release.step.measurement.mwem is not None
+            or release.step.measurement.table_mechanism is not None
             or release.name in self._rolled
         ):
             return None

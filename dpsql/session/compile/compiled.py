@@ -178,7 +178,7 @@ def _numbered(
     has_errors = any(
         has_value_errors(output)
         for release in releases
-        if release.opaque is None and release.step.measurement.mwem is None
+        if release.opaque is None and release.step.measurement.table_mechanism is None
         for output in release.step.bounded.outputs
     )
     return numbered_rows(plan if tagged is None else tagged.plan) if has_errors else None

@@ -19,6 +19,7 @@ from dpsql.plan.operator import Plan, Release, Scan
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.release.calibration import Measurement, calibrate, exact_measurement
+from dpsql.release.decision import calibrate_decision, experts_of
 from dpsql.release.job import Step
 from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
 from dpsql.schema.model import Schema, Table
@@ -75,7 +76,7 @@ class ReleaseCompiler:
         noisy = {
             contents[release]
             for release, one in bounded.items()
-            if has_noise or local_only(one, distance) is None
+            if has_noise or experts_of(one) is not None or local_only(one, distance) is None
         }
         return max(1, len(noisy))
 
@@ -127,6 +128,9 @@ class ReleaseCompiler:
         distance = self.schema.neighbor_distance
         match self.request:
             case AnswerRequest():
+                if experts_of(bounded) is not None:
+                    measurement, notes = calibrate_decision(bounded, changes, share)
+                    return replace(bounded, notes=(*bounded.notes, *notes)), measurement
                 randomized = local_only(bounded, distance)
                 if randomized is None:
                     return bounded, calibrate(bounded, changes, share)

@@ -22,6 +22,7 @@ from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.allocation import mwem_calibration
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.selection import weighted_majority
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
@@ -162,11 +163,14 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     estimator.Variance: Tagged("variance", ("function", "index", "rows", "value")),
     estimator.QuantileValue: Tagged("position", ("index", "low", "width", "high", "type", "count")),
     estimator.ChosenValue: Tagged("named", ("index", "values", "count")),
+    estimator.ExpertChoice: Tagged("expert", ("losses",)),
     estimator.EstimatedColumn: Tagged("formula output", ("column", "estimator", "output_kind")),
 }
 
 _MECHANISMS: Final[dict[type, Tagged]] = {
-    Measurement: Tagged("measurement", ("mechanisms", "threshold", "loss", "choosers", "mwem")),
+    Measurement: Tagged(
+        "measurement", ("mechanisms", "threshold", "loss", "choosers", "table_mechanism")
+    ),
     PrivacyLoss: Tagged("loss", ("accounting", "amount", "delta")),
     DiscreteLaplace: Tagged("laplace noise", ("scale",)),
     DiscreteGaussian: Tagged("gaussian noise", ("variance",)),
@@ -178,6 +182,8 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
     mwem_calibration.MwemParameters: Tagged(
         "weighing", ("rounds", "sensitivity", "total", "choice", "amount", "gaussian")
     ),
+    weighted_majority.WeightedMajority: Tagged("majority", ("rate", "width", "moves")),
+    weighted_majority.LossMoves: Tagged("apart", ("rounds", "per_round", "in_all")),
     mwem_calibration.HistogramSensitivity: Tagged("moves", ("groups", "per_cell")),
 }
 

@@ -14,6 +14,7 @@ from dpsql.plan.bounded_release.bounded_release import (
 )
 from dpsql.plan.bounded_release.statistic import Sum
 from dpsql.plan.traversal import columns
+from dpsql.release.decision import experts_of
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.source_location import ServerSource
 from dpsql.session.answer.default_limits import default_limits
@@ -34,7 +35,7 @@ def advice(release: CompiledRelease, schema: Schema) -> tuple[str, ...]:
                 *_domains(terms),
                 *_bounds(terms),
                 *_units(terms),
-                *_shares(bounded),
+                *(_shares(bounded) if experts_of(bounded) is None else _rounds()),
             ]
         )
     )
@@ -98,6 +99,10 @@ def _units(terms: Contributions) -> Iterator[str]:
                 f"rows of {table.display_name} that lead to no unit count nowhere: "
                 "dpsql check tells how many there are"
             )
+
+
+def _rounds() -> Iterator[str]:
+    yield "decide BY longer rounds, such as months: fewer choices share the epsilon"
 
 
 def _shares(bounded: BoundedRelease) -> Iterator[str]:

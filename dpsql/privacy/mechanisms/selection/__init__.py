@@ -1,12 +1,13 @@
 """Choices among candidates, sampled exactly.
 
-| module           | what it does                                                         |
-| ---------------- | -------------------------------------------------------------------- |
-| exponential      | a choice with probability ∝ e^(-rate·loss)                           |
-| permute_and_flip | a choice in random order: better, for pure ε                         |
-| quantile         | several quantiles of counts per cell, by choices of cells            |
-| quantile_range   | part of a group between two positions, and losses in it              |
-| candidates       | the candidates of a choice: integer losses, and weights              |
-| exp_enclosure    | e^-g for many g at once, certified                                   |
-| bernoulli_exp    | yes with probability e^-g, certified                                 |
+| module            | what it does                                                         |
+| ----------------- | -------------------------------------------------------------------- |
+| exponential       | a choice with probability ∝ e^(-rate·loss)                           |
+| permute_and_flip  | a choice in random order: better, for pure ε                         |
+| weighted_majority | a choice in each round, by the losses of the rounds before it        |
+| quantile          | several quantiles of counts per cell, by choices of cells            |
+| quantile_range    | part of a group between two positions, and losses in it              |
+| candidates        | the candidates of a choice: integer losses, and weights              |
+| exp_enclosure     | e^-g for many g at once, certified                                   |
+| bernoulli_exp     | yes with probability e^-g, certified                                 |
 """

@@ -1,0 +1,266 @@
+"""DECIDE AMONG losses FROM … [WHERE …] BY round: an expert for each round, by the rounds before it.
+
+    DECIDE AMONG late_a AS a, late_b AS b FROM trips WHERE line = 7 BY day
+
+It is bound as a query of aggregates by round, SELECT day, max(late_a), max(late_b) …, whose
+arguments become those of one choice. The rounds are those that public facts list, in ascending
+order; rows whose round is NULL are in none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from dpsql.analysis.lineage.lineage import Visibility, visibility
+from dpsql.bind.context import BoundQuery, Context, Cte
+from dpsql.bind.syntax.parse import CLOSING, OPENING, parse_query, span
+from dpsql.bind.syntax.placeholder import numbered
+from dpsql.errors import Error, Refused, Span, SyntaxFault, TooComplex, TypeFault
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
+from dpsql.plan.expression import Column, Expression
+from dpsql.plan.operator import Plan, Project, Release
+from dpsql.plan.output_columns import output_columns
+from dpsql.schema.sql_type import Decimal, Double, Integer, Varchar
+
+MAX_EXPERTS: Final = 100
+"""The largest number of experts of a decision."""
+
+_FORM: Final = "DECIDE AMONG loss_a, loss_b FROM table WHERE … BY day"
+_GROUP: Final = "GROUP "
+_NO_ROUND: Final = (exp.Literal, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Star)
+_OTHER_CLAUSES: Final = ("distinct", "having", "windows", "qualify", "order", "limit", "offset")
+
+
+def is_decision(words: list[Token]) -> bool:
+    """Whether the statement begins with DECIDE AMONG."""
+    return [word.text.casefold() for word in words[:2]] == ["decide", "among"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision as a query that aggregates each expert's losses in each round.
+
+    `experts` are their names. The query's text has GROUP before the BY at `by`, in the numbered
+    text of the statement, and is longer by that.
+    """
+
+    query: exp.Select
+    experts: tuple[str, ...]
+    by: int
+
+    def bound(self, context: Context) -> BoundQuery:
+        """The plan of one row for each round, with the name of the expert that is chosen."""
+        with _error_span(self.by):
+            losses = _aggregates(self.query, context)
+            chosen = _chosen(losses.plan, self.experts, self.query, context)
+            # What is refused later has its place in the statement's own text.
+            (key,) = chosen.keys
+            own = replace(key, at=None if key.at is None else _span_in_statement(key.at, self.by))
+            decided = BoundQuery(replace(chosen, keys=(own,)), ("round", "choice"))
+            named = context.with_cte("decided", Cte(None, context, (), decided))
+            cases = " ".join(
+                f"WHEN {index} THEN {_text(name)}" for index, name in enumerate(self.experts)
+            )
+            name = _quoted(losses.names[0])
+            columns = f'"round" AS {name}, CASE "choice" {cases} END AS expert'
+            sql = f"SELECT {columns} FROM decided ORDER BY 1"  # noqa: S608 - all quoted
+            return named.bind_query(parse_query(sql), named.subquery_context(None))
+
+
+def read_decision(sql: str, words: list[Token]) -> Decision:
+    """The decision that `sql` is, whose `tokens` are `words`; raises SyntaxFault or Refused."""
+    by = _by(words)
+    # Blanks and GROUP leave all places before BY what they are.
+    head = " " * words[0].start + "SELECT" + " " * (words[1].end + 1 - words[0].start - 6)
+    text = head + sql[words[1].end + 1 : by.start] + _GROUP + sql[by.start :]
+    by_index = len(numbered(sql[: by.start], [word for word in words if word.end < by.start]))
+    with _error_span(by_index):
+        tree = parse_query(text)
+        if not isinstance(tree, exp.Select):
+            raise _not_so(Span(words[0].start, words[-1].end + 1))
+        if any(tree.args.get(name) for name in _OTHER_CLAUSES):
+            raise _not_so(span(tree))
+        key = _round(tree)
+        experts = _experts(tree)
+        tree.set("expressions", [key.copy(), *map(_aggregated, tree.expressions)])
+    return Decision(tree, experts, by_index)
+
+
+def _aggregates(query: exp.Select, context: Context) -> BoundQuery:
+    """`query` as it is bound; what it may not aggregate is told as what no loss is."""
+    try:
+        return context.bind_query(query, context)
+    except Refused as error:
+        if "FILTER" not in error.hint:
+            raise
+        raise Refused(
+            "public rows without a private partner have no losses",
+            at=error.at,
+            hint="write JOIN in place of LEFT JOIN: such rounds have a row all the same",
+            note="weighted_majority",
+        ) from None
+
+
+def _round(tree: exp.Select) -> exp.Expr:
+    """The one expression of BY: neither a list, nor sets, nor a constant."""
+    group = tree.args.get("group")
+    if not isinstance(group, exp.Group) or any(
+        value for name, value in group.args.items() if name != "expressions"
+    ):
+        raise _not_so(span(tree))
+    keys: list[exp.Expr] = group.expressions
+    if len(keys) != 1 or isinstance(keys[0], _NO_ROUND):
+        raise _not_so(span(tree))
+    return keys[0]
+
+
+def _by(words: list[Token]) -> Token:
+    """The BY of the statement, outside of parentheses; GROUP BY and its like are one word."""
+    depth, clauses = 0, []
+    for word in words:
+        depth += (word.token_type in OPENING) - (word.token_type in CLOSING)
+        # A text or a quoted name may say the same.
+        if depth == 0 and word.token_type is TokenType.VAR and word.text.casefold() == "by":
+            clauses.append(word)
+    if len(clauses) != 1:
+        raise _not_so(Span(words[0].start, words[-1].end + 1))
+    return clauses[0]
+
+
+def _experts(tree: exp.Select) -> tuple[str, ...]:
+    """The name of each expert: the alias of its losses, or their column's name."""
+    losses = tree.expressions
+    if not 2 <= len(losses) <= MAX_EXPERTS:
+        raise TooComplex(
+            f"a decision is among 2 to {MAX_EXPERTS} experts, not {len(losses)}",
+            at=span(losses[0]) if losses else None,
+            hint=f"write {_FORM}",
+            note="weighted_majority",
+        )
+    names: list[str] = []
+    for loss in losses:
+        name = loss.alias if isinstance(loss, exp.Alias) else ""
+        if isinstance(loss, exp.Column) and not isinstance(loss.this, exp.Star):
+            name = loss.name
+        if not name:
+            raise SyntaxFault(
+                "an expert's losses have no name",
+                at=span(loss),
+                hint="write … AS name after each expression, and name columns one by one",
+            )
+        if name.casefold() in map(str.casefold, names):
+            raise SyntaxFault(
+                f"two experts are called {name}",
+                at=span(loss),
+                hint="give one of them another name: … AS name",
+            )
+        names.append(name)
+    return tuple(names)
+
+
+def _aggregated(loss: exp.Expr) -> exp.Expr:
+    """An aggregate that takes values of any type: what is no loss is refused when it is bound."""
+    return exp.Max(this=loss.this if isinstance(loss, exp.Alias) else loss)
+
+
+def _chosen(plan: Plan, experts: tuple[str, ...], query: exp.Select, context: Context) -> Release:
+    """Rounds and the index of each one's expert, of the `plan` of aggregates of losses."""
+    if not isinstance(plan, Project) or not isinstance(plan.source, Release):
+        raise _no_release(plan, experts, query)
+    release = plan.source
+    calls = {aggregate.column: aggregate.call for aggregate in release.aggregates}
+    round_, *counted = [output.expression for output in plan.outputs]
+    if len(release.keys) != 1 or round_ != release.keys[0].column or len(counted) != len(experts):
+        raise _not_so(span(query))
+    losses = tuple(
+        _loss(calls[each], name)
+        for each, name in zip(counted, experts, strict=True)
+        if isinstance(each, Column)
+    )
+    if len(losses) < len(experts):
+        raise _not_so(span(query))
+    call = AggregateCall(
+        AggregateFunction.WEIGHTED_MAJORITY,
+        losses,
+        distinct=False,
+        filter=None,
+        type=Integer(32),
+        at=span(query.expressions[1]),
+    )
+    name = f"{call.function.value}({', '.join(experts)})"
+    choice = AggregateOutput(context.names.column(name, call.type), call)
+    return replace(release, aggregates=(choice,))
+
+
+def _loss(call: AggregateCall, name: str) -> Expression:
+    """What `call` is of, if it is a number."""
+    (loss,) = call.arguments
+    if not isinstance(loss.type, Integer | Decimal | Double):
+        raise _no_number(f"{name} is of type {loss.type}", call.at)
+    return loss
+
+
+def _no_number(what: str, at: Span | None) -> TypeFault:
+    return TypeFault(
+        f"losses are numbers, and {what}",
+        at=at,
+        hint="write a number for each value: CASE WHEN … THEN 1 ELSE 0 END AS name",
+        note="weighted_majority",
+    )
+
+
+def _no_release(plan: Plan, experts: tuple[str, ...], query: exp.Select) -> Error:
+    if visibility(plan) is Visibility.PRIVATE:
+        return Refused(
+            "each round would be of one unit alone",
+            at=span(query.expressions[0]),
+            hint="choose BY a column that units don't determine, such as a day",
+            note="weighted_majority",
+        )
+    # Of private texts no single release has the greatest.
+    for name, column, loss in zip(
+        experts, output_columns(plan)[1:], query.expressions[1:], strict=True
+    ):
+        if isinstance(column.type, Varchar):
+            return _no_number(f"{name} is of type {column.type}", span(loss))
+    return Refused(
+        "no row of these losses is private: they are no secret",
+        at=span(query),
+        hint="write SELECT round, sum(loss_a), sum(loss_b) … GROUP BY round",
+        note="weighted_majority",
+    )
+
+
+def _not_so(at: Span | None) -> SyntaxFault:
+    return SyntaxFault("DECIDE isn't written so", at=at, hint=f"write {_FORM}")
+
+
+@contextmanager
+def _error_span(by: int) -> Iterator[None]:
+    """Places of errors are in the statement's text, not in the query's, which has GROUP at `by`."""
+    try:
+        yield
+    except Error as error:
+        if error.at is not None:
+            error.at = _span_in_statement(error.at, by)
+        raise
+
+
+def _span_in_statement(at: Span, by: int) -> Span:
+    """The place in the statement's text of a place in the query's."""
+    start, end = (x if x <= by else max(by, x - len(_GROUP)) for x in (at.start, at.end))
+    return Span(start, end)
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
