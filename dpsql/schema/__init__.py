@@ -7,6 +7,7 @@
 | model                    | the schema as frozen data                                          |
 | budget                   | what may be spent: by all statements on a dataset, and by one      |
 | qualified_name           | names of tables with a schema, and which table a name means        |
+| sampling                 | answers over a sample of the units: what that makes of ε           |
 | refresh_period           | budgets that are refreshed: which rows have one of their own       |
 | refresh_schedule         | how often budgets are refreshed, and the days of each              |
 | source_types             | how columns of each of DuckDB's types are read, or why they aren't |

@@ -285,6 +285,8 @@ class Schema:
     def relation(self) -> str:
         """Which databases are neighbours, as `LedgerTerms.neighbors` records it."""
         name = self.neighbors.value
+        if self.budget.sample is not None:
+            return f"{name} in a sample of {self.budget.sample.law.rate}"
         return name if self.group_size == 1 else f"{name} in groups of {self.group_size}"
 
     @property

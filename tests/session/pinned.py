@@ -126,6 +126,7 @@ STATEMENTS = {
         "CREATE SYNOPSIS parts ON SELECT part, x FROM people WITH (epsilon = 1, rounds = 5)",
     ),
     "randomised answers": ("trial", "SELECT drink, count(*) FROM survey GROUP BY ROLLUP (drink)"),
+    "a sample": ("polls", "SELECT avg(age), count(*), sum(age), median(age) FROM voters"),
     "as many units on both sides": ("trial", "SELECT var_pop(x), stddev(x) FROM sized"),
 }
 """What each is about, with its schema and text."""

@@ -4,6 +4,7 @@
 | --------------------- | ----------------------------------------------------------------------- |
 | statistics            | integer statistics of the aggregates, and estimators back to columns    |
 | public_row_count      | statistics where the number of rows is public: a constant of estimators |
+| sample_estimator      | what is counted and summed of a secret sample, for all units            |
 | discretization        | arguments as integer steps: the size of a step, and the bounds          |
 | distinct_sum          | sums of distinct values, of which a unit brings a limited number        |
 | canonical_filter      | one form of a filter, so that equal statistics compare equal            |

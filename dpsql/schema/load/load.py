@@ -28,6 +28,7 @@ from dpsql.schema.load.yaml_document import Document, read_document
 from dpsql.schema.model import Neighbors, Schema, UnitKind
 from dpsql.schema.policy import policy_hash, policy_text
 from dpsql.schema.refresh_period import attach_time_columns, read_period
+from dpsql.schema.sampling import check_sample
 from dpsql.schema.source_location import PushDown, ServerSource, Source
 
 
@@ -81,6 +82,8 @@ def schema_of(
     budget, every = read_budget(document, file.budget)
     neighbors, group_size = Neighbors(file.neighbors), read_group_size(document, file.group_size)
     check_rows(document, tables, neighbors)
+    if budget.sample is not None:
+        check_sample(document, where, tables, neighbors.distance(group_size))
     timed = attach_time_columns(document, forms, tables, refreshed=every is not None)
     schema = Schema(
         dataset=file.dataset,
