@@ -64,7 +64,7 @@ def of_all_units(
         raise Refused(
             f"{call.function.value}(DISTINCT …) of a sample: no unbiased estimate is known",
             at=call.at,
-            hint="count units or rows: which values no drawn unit has, nobody knows",
+            hint="count units or rows of private tables: what no drawn unit has, nobody knows",
             note="sampling",
         )
     match estimator:

@@ -227,7 +227,12 @@ class DuckDBEngine:
         if sample is None:
             return
         for name in names:
-            self._connection.execute(sampled_view(tables[name], sample).sql("duckdb"))
+            is_created = False
+            with suppress(duckdb.Error):  # it would quote the statement, which has the key
+                self._connection.execute(sampled_view(tables[name], sample).sql("duckdb"))
+                is_created = True
+            if not is_created:
+                raise SourceFault(f"no sample can be drawn of table {name}")
 
     def _create_view(
         self, table: SourceTable, source_columns: Mapping[str, str], *, name: str | None = None
