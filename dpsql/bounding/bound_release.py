@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from fractions import Fraction
 from typing import Final
 
 from dpsql.analysis.domains.column_domains import column_domains
@@ -19,13 +22,21 @@ from dpsql.bounding.randomized_response import estimate_true_answers
 from dpsql.bounding.randomized_response_keys import check_groups
 from dpsql.bounding.statistics.argument_grids import ArgumentGrids
 from dpsql.bounding.statistics.norm_ball import declared_norms
+from dpsql.bounding.statistics.sample_estimator import of_sample
 from dpsql.bounding.statistics.statistics import StatisticsBuilder
+from dpsql.errors import InternalError, Refused
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Contributions, MinUnits
-from dpsql.plan.bounded_release.estimator import row_count_index
+from dpsql.plan.bounded_release.estimator import (
+    ChosenValue,
+    EstimatedColumn,
+    QuantileValue,
+    row_count_index,
+)
 from dpsql.plan.bounded_release.statistic import RowCount, Statistic
 from dpsql.plan.operator import Release
 from dpsql.plan.prune_columns import prune_release
+from dpsql.privacy.subsampling import PoissonSampling
 
 _GROUPS_WITH_ROWS_NOTE: Final = (
     "groups that may be empty, as far as noise tells, are left out of what reads them"
@@ -40,8 +51,18 @@ def bound_release(
     options: ReleaseOptions = ALL_GROUPS,
     *,
     is_synopsis: bool = False,
+    sampling: PoissonSampling | None = None,
 ) -> BoundedRelease:
-    """`release` as integers within limits: everything a sensitivity will be derived from."""
+    """`release` as integers within limits: everything a sensitivity will be derived from.
+
+    `sampling` is how the units are drawn whose rows are read; what is estimated is of all units.
+    """
+    if is_synopsis and sampling is not None:
+        raise Refused(
+            "a synopsis of a sample isn't one of all units",
+            hint="ask the queries: each is scaled to all units",
+            note="sampling",
+        )
     if is_decision(release):
         return bound_decision(release, facts, limits)
     read = with_public_bounds(prune_release(release), facts)
@@ -63,6 +84,7 @@ def bound_release(
         size=PublicSize() if release.keys else public_size(release.source),
         responses=responses,
         answer_key=key,
+        sampling=sampling,
     )
     summed = tuple(a for a in release.aggregates if _is_summed(a.call))
     formulas = statistics.estimators(summed)
@@ -71,12 +93,15 @@ def bound_release(
     rows = Statistic(RowCount(), None)
     count_index = statistics.statistics.index(rows) if rows in statistics.statistics else None
     chosen = selections.estimators(others, count_index)
+    if sampling is not None:
+        chosen = tuple(_of_sample(output, sampling, statistics.per_unit) for output in chosen)
     listed = {index for each in domains for index in each.keys}
     # Without a public list of all its keys, a group shows itself only if enough units are in it.
     selection = None if len(listed) == len(release.keys) else statistics.presence()
     min_units = None
     if options.min_units is not None and release.keys:
-        min_units = MinUnits(statistics.presence(), options.min_units)
+        drawn = Fraction(1) if sampling is None else sampling.drawn
+        min_units = MinUnits(statistics.presence(), math.ceil(options.min_units * drawn))
     elif release.hides_empty_groups and release.keys and selection is None and not responses:
         min_units = MinUnits(statistics.presence(of_rows=True), None)
     terms = Contributions(
@@ -84,11 +109,30 @@ def bound_release(
     )
     chain, reasons = limit_contributions(terms, facts, limits)
     notes = (*reasons, *selections.notes)
+    if sampling is not None:
+        notes = (*notes, _sample_note(sampling))
     if min_units is not None and min_units.threshold is None:
         notes = (*notes, _GROUPS_WITH_ROWS_NOTE)
     if any(row_count_index(output.estimator) is not None for output in (*formulas, *chosen)):
         notes = (*notes, _OF_NO_ROWS)
-    return BoundedRelease(chain, (*formulas, *chosen), selection, notes, min_units)
+    return BoundedRelease(chain, (*formulas, *chosen), selection, notes, min_units, sampling)
+
+
+def _of_sample(
+    output: EstimatedColumn, sampling: PoissonSampling, per_unit: int
+) -> EstimatedColumn:
+    match output.estimator:
+        case QuantileValue() | ChosenValue() as chosen:
+            return replace(output, estimator=of_sample(chosen, sampling, per_unit))
+        case _:
+            raise InternalError("a choice has another estimator")
+
+
+def _sample_note(sampling: PoissonSampling) -> str:
+    return (
+        f"of a secret sample, which each unit is in with probability {float(sampling.rate):g}:"
+        " counts and sums are scaled to all units"
+    )
 
 
 def _is_summed(call: AggregateCall) -> bool:

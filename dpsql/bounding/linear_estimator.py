@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
-from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, ResponseVariance
+from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, RowVariance
 from dpsql.plan.expression import Expression
 from dpsql.schema.sql_type import BIGINT, Double
 
@@ -34,17 +34,17 @@ def public_count(rows: Estimator) -> Fraction | None:
 
 def scaled(estimator: LinearEstimator, factor: Fraction) -> LinearEstimator:
     """`factor` times the estimate, of type double."""
-    variance = estimator.response_variance
+    variance = estimator.row_variance
     return replace(
         estimator,
         step=estimator.step * factor,
         constant=estimator.constant * factor,
         type=Double(),
-        response_variance=None if variance is None else _scaled_variance(variance, factor**2),
+        row_variance=None if variance is None else _scaled_variance(variance, factor**2),
     )
 
 
-def _scaled_variance(variance: ResponseVariance, factor: Fraction) -> ResponseVariance:
+def _scaled_variance(variance: RowVariance, factor: Fraction) -> RowVariance:
     """The scaled variance; of other numbers than counts, any row may be the worst."""
     worst = max(variance.inside, variance.outside) * factor
-    return ResponseVariance(worst, worst, variance.rows)
+    return RowVariance(worst, worst, variance.rows)

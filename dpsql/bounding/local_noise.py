@@ -18,7 +18,7 @@ from dataclasses import replace
 from dpsql.analysis.randomized_response import NoisyNumber, no_estimator_error, no_ratio_error
 from dpsql.bounding.linear_estimator import linear, public_count, row_count, scaled
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
-from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, ResponseVariance
+from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, RowVariance
 from dpsql.plan.expression import Column
 from dpsql.plan.traversal import columns
 
@@ -71,4 +71,4 @@ def _sum(
     variance = number.noise.variance * per_unit
     rows = linear(estimate(row_count(call, call.filter)))
     total = linear(estimate(call))
-    return replace(total, response_variance=ResponseVariance(variance, variance, rows))
+    return replace(total, row_variance=RowVariance(variance, variance, rows))

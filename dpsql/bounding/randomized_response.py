@@ -30,7 +30,7 @@ from dpsql.bounding.linear_estimator import linear, public_count, row_count, sca
 from dpsql.bounding.local_noise import noisy_number_estimator
 from dpsql.bounding.randomized_response_keys import AnswerKey, answer_key, group_estimator
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OutputKind
-from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, ResponseVariance
+from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, RowVariance
 from dpsql.plan.expression import (
     Column,
     Compare,
@@ -235,8 +235,8 @@ def _weighted(
         out = [variance for true, variance in variances.items() if true not in scale]
         outside = max(out, default=inside)
     factor = amount**2 * together
-    added = ResponseVariance(inside * factor, outside * factor, rows)
-    return replace(_combined(parts, call), response_variance=added)
+    added = RowVariance(inside * factor, outside * factor, rows)
+    return replace(_combined(parts, call), row_variance=added)
 
 
 def _variance(response: Response, scale: dict[Literal, Fraction], true: Literal) -> Fraction:

@@ -36,7 +36,7 @@ from dpsql.plan.bounded_release.estimator import (
     CrossGroupSum,
     Estimator,
     LinearEstimator,
-    ResponseVariance,
+    RowVariance,
 )
 from dpsql.plan.expression import Column
 from dpsql.plan.expression_text import describe
@@ -155,7 +155,7 @@ def group_estimator(
     of_true = _with_cross_group(
         _in_statistics(estimate(call)), key, (1 - noise.q) / spread, -noise.q / spread
     )
-    return replace(of_true, response_variance=ResponseVariance(inside, outside, everybody))
+    return replace(of_true, row_variance=RowVariance(inside, outside, everybody))
 
 
 def _with_cross_group(

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Literal, assert_never
 
@@ -21,6 +22,7 @@ from dpsql.report.cost import digits
 from dpsql.report.export import csv, json
 from dpsql.report.html.budget import page
 from dpsql.report.local_epsilon import local_epsilon_lines
+from dpsql.report.sample_budget import sample_lines
 from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import listing
 from dpsql.schema.load.load import load_schema
@@ -81,6 +83,8 @@ def _print(schema: Schema, budget: Budget, past: Past, *, history: bool) -> None
     click.echo(f"dataset {schema.ledger_name}: {_balance(budget.dataset)}")
     if budget.own.epsilon_cap is not None:
         click.echo(f"analyst {sanitize(budget.analyst)}: {_balance(budget.own)}")
+    for line in sample_lines(schema, Fraction(budget.dataset.epsilon_spent)):
+        click.echo(line)
     for line in local_epsilon_lines(schema):
         click.echo(line)
     click.echo(enough(budget))

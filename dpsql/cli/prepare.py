@@ -65,14 +65,14 @@ def _prepared(schema: Schema, owner: str | None, watch: Watch) -> Collection[str
     from dpsql.engine.postgres.engine import PostgresEngine  # noqa: PLC0415
     from dpsql.engine.spark.engine import SparkEngine  # noqa: PLC0415
     from dpsql.errors import SourceFault  # noqa: PLC0415
-    from dpsql.schema.load.table_section.column_types import engine_source  # noqa: PLC0415
+    from dpsql.schema.load.table_section.column_types import whole_source  # noqa: PLC0415
     from dpsql.session.preparing.server_tables import prepare_server  # noqa: PLC0415
     from dpsql.session.preparing.spark_tables import prepare_spark  # noqa: PLC0415
     from dpsql.session.sidecar import prepare_source, remove_left  # noqa: PLC0415
 
     remove_left(schema)
     watch.step("opening the source")
-    with open_engine(engine_source(schema)) as engine:
+    with open_engine(whole_source(schema)) as engine:
         watch.step("verifying keys")
         match engine, owner:
             case PostgresEngine(), str():

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dpsql.console.completion import describe
 from dpsql.dbapi.statements.describe import reference, whose
 from dpsql.errors import UnknownTable
+from dpsql.report.sample_budget import sample_lines
 from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import listing
 from dpsql.schema.model import EntityUnit, Schema, Table
@@ -57,7 +58,8 @@ def datasets(schema: Schema) -> str:
         "neighbours": schema.relation,
         "units": ", ".join(schema.units) or "rows",
     }
-    return "\n".join(f"{name:<11} {sanitize(text)}" for name, text in lines.items())
+    listed = (f"{name:<11} {sanitize(text)}" for name, text in lines.items())
+    return "\n".join([*listed, *sample_lines(schema)])
 
 
 def _description(table: Table, schema: Schema) -> Iterator[str]:

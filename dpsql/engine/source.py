@@ -62,11 +62,54 @@ class SourceTable:
 
 
 @dataclass(frozen=True, slots=True)
+class UnitColumn:
+    """The unit of a row is the value of its `column`, among units of `kind`."""
+
+    kind: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitOfParent:
+    """The units of a row are those of the rows of the table `parent` that agree on all `pairs`."""
+
+    parent: str
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowByKey:
+    """Each row is a unit, which goes by the columns `key`; of equal keys each row is one."""
+
+    key: tuple[str, ...]
+
+
+SampledUnit = UnitColumn | UnitOfParent | RowByKey
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSample:
+    """Rows are read of drawn units alone, whose keyed hash of 64 bits is below `threshold`.
+
+    `tables` says of each private table how its rows' units are told; others have all their rows.
+    `key` is the secret that decides, 64 hexadecimal digits; "": nothing may be read.
+    """
+
+    threshold: int
+    tables: tuple[tuple[str, SampledUnit], ...]
+    key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class DuckDBSource:
-    """A DuckDB file, or tables of files, or nothing at all (then only registered tables exist)."""
+    """A DuckDB file, or tables of files, or nothing at all (then only registered tables exist).
+
+    Where there is a `sample`, statements see no other rows of its tables.
+    """
 
     database: str | None = None
     tables: tuple[SourceTable, ...] = ()
+    sample: SourceSample | None = None
 
 
 @dataclass(frozen=True, slots=True)

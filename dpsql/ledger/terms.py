@@ -14,7 +14,10 @@ LONGEST_TEXT = 1 << 20
 LONGEST_POLICY = 1 << 26
 """Characters: the policy of a hundred thousand columns takes some ten million."""
 
-_RELATION = re.compile(r"(add_remove|change_one)(?: in groups of ([2-9]|[1-9][0-9]{1,3}))?")
+_RELATION = re.compile(
+    r"(add_remove|change_one)(?: in groups of ([2-9]|[1-9][0-9]{1,3}))?"
+    r"|add_remove in a sample of [1-9][0-9]*/[1-9][0-9]*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +25,11 @@ class LedgerTerms:
     """What is promised about one dataset: `cap` bounds the loss of all its charges together.
 
     `neighbors` is "add_remove" or "change_one", "… in groups of k" where neighbours differ in up to
-    k > 1 units. `conversion_delta` is the δ at which a zcdp ledger shows ρ as ε, another than the δ
-    of `cap`; 0 in other accountings. `policy` is the policy that the owner last agreed to, when the
-    ledger was created or amended, as `schema.policy` renders it; `policy_hash` is its hash.
+    k > 1 units, or "add_remove in a sample of q", where each unit is in the data with probability
+    q: all amounts are lost of that sample. `conversion_delta` is the δ at which a zcdp ledger shows
+    ρ as ε, another than the δ of `cap`; 0 in other accountings. `policy` is the policy that the
+    owner last agreed to, when the ledger was created or amended, as `schema.policy` renders it;
+    `policy_hash` is its hash.
     """
 
     dataset: str
@@ -110,7 +115,9 @@ def check_terms(terms: LedgerTerms) -> None:
 def _relation(text: str) -> tuple[str, int]:
     """The relation in `neighbors`, and in how many units neighbours differ."""
     match = _RELATION.fullmatch(text)
-    return (text, 1) if match is None else (match[1], int(match[2] or 1))
+    if match is None or match[1] is None:
+        return text, 1
+    return match[1], int(match[2] or 1)
 
 
 def check_text(text: object, name: str, longest: int = LONGEST_TEXT) -> None:

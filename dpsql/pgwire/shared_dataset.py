@@ -27,7 +27,7 @@ from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset
-from dpsql.session.ledger_access import open_ledger
+from dpsql.session.ledger_access import open_ledger, with_sample_key
 from dpsql.session.run.execution import Progress
 from dpsql.session.session import Session
 from dpsql.session.sidecar import remove_left, sidecar_seen
@@ -49,9 +49,6 @@ class SchemaSnapshot:
         self._pool = pool
         self._line = line
         self._catalog_workers = workers
-        # Built once for all sessions: there may be a hundred thousand columns.
-        self._source = engine_source(schema)
-        self._public = public_part(self._source, schema)
         self._guard = threading.Lock()
         self._version: tuple[Identity, str] | None = None
         self._facts: tuple[object, SourceFacts] | None = None
@@ -59,6 +56,9 @@ class SchemaSnapshot:
         # analyst. A ledger in a file stays open: on a full disk, only the first connection to it
         # needs room for SQLite's log.
         self._ledger = open_ledger(schema)
+        # Built once for all sessions: there may be a hundred thousand columns.
+        self._source = engine_source(with_sample_key(schema))
+        self._public = public_part(self._source, schema)
         if not isinstance(schema.ledger, Path):
             self._ledger.close()
         remove_left(schema)

@@ -8,6 +8,7 @@
 | distance            | how far apart neighbouring databases can push an operator's output |
 | directed_rounding   | exact enclosures, rounded against ourselves                        |
 | partition_selection | thresholds on noisy unit counts                                    |
+| subsampling         | what answers over a secret sample lose of all units                |
 | mechanisms          | randomise integers; exact samplers                                 |
 | online_decision     | dpsql.decide: experts chosen by losses in the caller's own hands    |
 """

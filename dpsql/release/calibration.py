@@ -11,7 +11,7 @@ from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
-from dpsql.plan.bounded_release.estimator import ChosenValue, QuantileValue
+from dpsql.plan.bounded_release.estimator import ChosenValue, QuantileValue, of_drawn
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.allocation.joint_allocation import split_gaussian_jointly, split_laplace_jointly
@@ -70,7 +70,7 @@ def calibrate(
     chosen = sum(selection.choices for selection in bounded.contributions.cell_choices)
     formulas = {output.estimator for output in bounded.outputs}
     summed_formulas = sum(
-        not isinstance(formula, QuantileValue | ChosenValue) for formula in formulas
+        not isinstance(of_drawn(formula), QuantileValue | ChosenValue) for formula in formulas
     )
     summed = max(summed_formulas, 1) if bounded.contributions.statistics else 0
     # Nothing but keys, all of them listed by public facts: nothing is measured.

@@ -12,7 +12,8 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from dpsql.analysis.sensitivity import Sensitivity, groups_at_row_limit, partial_interval
+from dpsql.analysis.sensitivity import Sensitivity, groups_at_row_limit
+from dpsql.analysis.unit_contribution import partial_interval
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.bounded_release.estimator import ExpertChoice

@@ -15,6 +15,7 @@ from dpsql.plan.bounded_release.estimator import (
     Moments,
     QuantileValue,
     Variance,
+    of_drawn,
 )
 from dpsql.privacy.mechanisms.noise.noise import Noise
 
@@ -75,7 +76,8 @@ def _value_weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> list[fl
     costs = [0.0] * len(own)
     # A value and its error are one formula, and cost no more than the value.
     for formula in dict.fromkeys(output.estimator for output in bounded.outputs):
-        match formula:
+        own_formula = of_drawn(formula)
+        match own_formula:
             case LinearEstimator(summands=terms, cross_group=others):
                 scale = sum(abs(factor) * own[index] for index, factor in terms) or 1
                 for index, factor in terms:
@@ -91,7 +93,7 @@ def _value_weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> list[fl
             case Variance(index=index):
                 costs[index] += 1 / own[index] ** 2
             case Moments():
-                for index in formula.indices:
+                for index in own_formula.indices:
                     costs[index] += 1 / own[index] ** 2
             case missing:
                 assert_never(missing)

@@ -5,6 +5,7 @@
 | terminal        | what a terminal shows: tables, messages, progress               |
 | export          | answers for programs: CSV, JSON, Parquet                        |
 | local_epsilon   | the loss of randomised answers, which no ledger has             |
+| sample_budget   | what was spent on a secret sample, as all units lose it         |
 | budget_history  | a ledger's entries as people read them, and what they add up to |
 | documentation   | the page of grammar_notes/ that an error names, as a link       |
 | html            | HTML pages and fragments                                        |

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.subsampling import PoissonSampling
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
     """What all analysts together may spend on the dataset, or on one period of it, ever.
 
-    `epsilon` and `delta` are meant in every accounting; the ρ of zcdp is derived from them.
+    `epsilon` and `delta` are meant in every accounting; the ρ of zcdp is derived from them. Where
+    answers are of a secret sample, they are what may be spent on it, as every other amount is, and
+    `sample` has what that is worth to all units.
     """
 
     epsilon: Fraction
     delta: Fraction
     accounting: Accounting
+    sample: Sample | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The units that answers are of, and the `epsilon` and `delta` that are promised to all units.
+
+    The sample is fixed for as long as its ledger is: `key` is the secret that decides it, "" where
+    no private row is to be read.
+    """
+
+    law: PoissonSampling
+    epsilon: Fraction
+    delta: Fraction
+    key: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

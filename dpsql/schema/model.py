@@ -160,11 +160,10 @@ class Table:
 
     `time` names the column that says when a row is from, where budgets are refreshed. A table that
     isn't `visible` is read by views alone; where a view reads it, `hidden_behind` is the view whose
-    name analysts see. `rows` is the public number of rows of a table whose rows are units, None if
-    it isn't public. `saved_entry` is the entry of a saved release, whose rows are in the ledger.
-    Rows that agree on `same_unit` are of one unit: joins rely on it, but no bound. `norm` bounds
-    several columns together, None if none are. A table whose rows are units has `min_rows` of
-    them at least by public knowledge, or is `resized` to a public number; None if it isn't.
+    name analysts see. Of a table whose rows are units `rows` is their public number, `min_rows` a
+    least one, and `resized` one that it is made to have; None if it isn't declared. `saved_entry`
+    is the entry of a saved release, whose rows are in the ledger. Rows that agree on `same_unit`
+    are of one unit: joins rely on it, but no bound. `norm` bounds columns of a row together.
     """
 
     name: str
@@ -291,6 +290,8 @@ class Schema:
     def relation(self) -> str:
         """Which databases are neighbours, as `LedgerTerms.neighbors` records it."""
         name = self.neighbors.value
+        if self.budget.sample is not None:
+            return f"{name} in a sample of {self.budget.sample.law.rate}"
         return name if self.group_size == 1 else f"{name} in groups of {self.group_size}"
 
     @property

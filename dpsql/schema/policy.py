@@ -64,6 +64,9 @@ def policy_text(schema: Schema) -> str:
         rendering["views"] = {name: _view(view) for name, view in schema.views.items()}
     if schema.group_size != 1:
         rendering["group_size"] = schema.group_size
+    if (sample := schema.budget.sample) is not None:
+        of_all = (sample.law.rate, sample.epsilon, sample.delta)
+        rendering["sample"] = [_value(number) for number in of_all]
     if schema.period is not None:
         rendering["refresh"] = schema.period.interval.value
     # Table by table: of a hundred thousand columns, the objects take more than the text.

@@ -15,8 +15,15 @@ from typing import Any
 def policy_relaxations(recorded: str, proposed: str) -> tuple[str, ...]:
     """The ways in which `proposed` is looser than `recorded`, two texts of `policy_text`."""
     old, new = json.loads(recorded), json.loads(proposed)
-    comparisons = (_group_size, _refresh, _units, _tables, _views, _caps)
+    comparisons = (_sample, _group_size, _refresh, _units, _tables, _views, _caps)
     return tuple(text for compare in comparisons for text in compare(old, new))
+
+
+def _sample(old: Any, new: Any) -> Iterator[str]:
+    """Of a larger sample more is lost by all that is spent on it; another law is another ledger."""
+    was, now = (policy.get("sample", ["number 1"])[0] for policy in (old, new))
+    if was != now:
+        yield f"budget.sample was {_shown(_number(was))}, now {_shown(_number(now))}"
 
 
 def _group_size(old: Any, new: Any) -> Iterator[str]:

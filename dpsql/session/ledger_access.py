@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import assert_never
 
 from dpsql.errors import LedgerFault
+from dpsql.ledger.chain.entry import Opened
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.read_only_ledger import ReadLedger
 from dpsql.ledger.storage.backend import Location, Server
@@ -65,6 +66,23 @@ def open_ledger(schema: Schema, *, create: bool = True) -> Ledger:
         ledger.close()
         raise
     return ledger
+
+
+def with_sample_key(schema: Schema) -> Schema:
+    """`schema` with the secret that decides which units answers are of, where they are of a sample.
+
+    It is the ledger's, which is made if there is none: another ledger, as that of another period,
+    has another sample.
+    """
+    sample = schema.budget.sample
+    if sample is None or sample.key:
+        return schema
+    with open_ledger(schema) as ledger:
+        opened = next(ledger.history()).event
+    if not isinstance(opened, Opened):
+        raise LedgerFault(f"{ledger_location(schema)} doesn't begin with its opening")
+    keyed = replace(sample, key=opened.sample_key)
+    return replace(schema, budget=replace(schema.budget, sample=keyed))
 
 
 def has_ledger(schema: Schema) -> bool:

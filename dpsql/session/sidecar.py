@@ -69,9 +69,10 @@ def open_source(schema: Schema) -> SourceEngine:
 def sidecar_of(schema: Schema, version: Callable[[], str]) -> Sidecar | None:
     """The file, if there is one, as it has to be for the data whose fingerprint is `version`.
 
-    A server's data have none, but tables beside them (`session/preparing`).
+    A server's data have none, but tables beside them (`session/preparing`). Of a sample there is
+    none: what was prepared has all units.
     """
-    if isinstance(schema.source, ServerSource):
+    if isinstance(schema.source, ServerSource) or schema.budget.sample is not None:
         return None
     path = sidecar_path(schema)
     return Sidecar(str(path), _stamp(schema, version())) if path.exists() else None
@@ -123,6 +124,11 @@ def prepare_source(
 
     `step` is told what is being done. A server's source is refused.
     """
+    if schema.budget.sample is not None:
+        raise SourceFault(
+            "answers are of a sample, and a prepared file has all units",
+            hint="queries are answered without it: they read the units that are drawn",
+        )
     source = engine_source(schema)
     if not isinstance(source, DuckDBSource):
         raise SourceFault(

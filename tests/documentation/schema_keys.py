@@ -137,6 +137,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "accounting": "how losses add up; left out, `pure` without `delta`, else `zcdp`",
             "refresh": "gives each period's rows a budget of their own",
             "allow_large_epsilon": "lets ε be beyond 64, up to 500",
+            "sample": "the part of the units that [all answers are of](#a-secret-sample)",
         },
     ),
     "Per query": (

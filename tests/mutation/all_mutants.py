@@ -10,6 +10,7 @@ from mutation.key_mutants import KEY_MUTANTS
 from mutation.mutants import MUTANTS
 from mutation.postgres_mutants import POSTGRES_MUTANTS
 from mutation.relation_mutants import RELATION_MUTANTS
+from mutation.sample_mutants import SAMPLE_MUTANTS
 from mutation.service_mutants import SERVICE_MUTANTS
 from mutation.size_mutants import SIZE_MUTANTS
 from mutation.spark_mutants import SPARK_MUTANTS
@@ -26,6 +27,7 @@ ALL = (
     *KEY_MUTANTS,
     *POSTGRES_MUTANTS,
     *RELATION_MUTANTS,
+    *SAMPLE_MUTANTS,
     *SERVICE_MUTANTS,
     *SIZE_MUTANTS,
     *SPARK_MUTANTS,

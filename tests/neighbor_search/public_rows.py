@@ -34,6 +34,7 @@ PUBLIC: dict[str, dict[str, list[tuple[object, ...]]]] = {
     "families": {},
     "meters": {},
     "surveys": {},
+    "polls": {"towns": [(1, "Bonn"), (2, "Trier")]},
     "parcels": {"items": [(1, "lamp"), (2, "chair"), (3, "lamp"), (4, None)]},
     "works": {
         "plant.sites": [(1, "Bonn"), (2, "Bonn"), (3, "Trier")],

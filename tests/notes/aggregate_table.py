@@ -27,6 +27,7 @@ from dpsql.plan.bounded_release.estimator import (
     Moments,
     QuantileValue,
     Variance,
+    of_drawn,
 )
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.expression_text import describe_number
@@ -144,7 +145,7 @@ def _noise(release: CompiledRelease) -> str:
 
 
 def _error(formula: Estimator) -> str:
-    match formula:
+    match of_drawn(formula):
         case LinearEstimator() | Variance():
             return "the noise's own"
         case Mean():

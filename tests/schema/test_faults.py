@@ -61,6 +61,8 @@ def budget(inside: str) -> str:
     return f"budget: {{{inside}}}"
 
 
+SAMPLED = budget("epsilon: 1, delta: 1e-6, sample: 0.1")
+
 FAULTS = [
     # keys and kinds
     Fault("dataset: shop", "datasets: shop", "datasets", "unknown key; did you mean dataset?"),
@@ -284,6 +286,19 @@ FAULTS = [
     Fault(BUDGET, budget("epsilon: 1, accounting: zcdp"), "budget", "zcdp needs a delta above 0"),
     Fault(BUDGET, budget("epsilon: 1, accounting: approx"), "budget", "approx needs a delta"),
     Fault(BUDGET, budget("epsilon: 1, delta: 0.1, accounting: pure"), "budget.delta", "no delta"),
+    Fault(BUDGET, SAMPLED.replace("0.1", "0"), "budget.sample", "out of range"),
+    Fault(BUDGET, SAMPLED.replace("0.1", "1"), "budget.sample", "from 1e-6 to 0.999999"),
+    Fault(BUDGET, SAMPLED.replace("0.1", "a tenth"), "budget.sample", "write a number"),
+    Fault(
+        BUDGET,
+        budget("epsilon: 1, delta: 1e-6, accounting: zcdp, sample: 0.1"),
+        "budget.accounting",
+        "accounting: approx",
+    ),
+    Fault(BUDGET, budget("epsilon: 1, delta: 0.2, sample: 0.1"), "budget.delta", "delta < sample"),
+    Fault(BUDGET, SAMPLED + "\nneighbors: change_one", "budget.sample", "neighbors: add_remove"),
+    Fault(BUDGET, SAMPLED + "\ngroup_size: 2", "budget.sample", "group_size: 1"),
+    Fault(BUDGET, SAMPLED, "tables.readings", "declare its key"),
     Fault(BUDGET, budget("epsilon: 1, accounting: renyi"), "budget.accounting", "renyi is not one"),
     Fault(BUDGET, BUDGET + "\nper_query: {epsilon: 2}", "per_query.epsilon", "above max_epsilon"),
     Fault(BUDGET, BUDGET + "\nper_query: {max_epsilon: 2}", "per_query.max_epsilon",

@@ -129,6 +129,7 @@ STATEMENTS = {
     "randomised answers": ("trial", "SELECT drink, count(*) FROM survey GROUP BY ROLLUP (drink)"),
     "the mean of many rows": ("surveys", "SELECT avg(rooms) FROM homes"),
     "rows that are scaled together": ("surveys", "SELECT sum(east), sum(north) FROM walks"),
+    "a sample": ("polls", "SELECT avg(age), count(*), sum(age), median(age) FROM voters"),
     "as many units on both sides": ("trial", "SELECT var_pop(x), stddev(x) FROM sized"),
 }
 """What each is about, with its schema and text."""

@@ -155,7 +155,7 @@ def test_the_formula_is_that_of_randomised_response_and_of_noise(session: Sessio
     (output,) = release.step.bounded.outputs
     noise = RandomizedResponse.of_epsilon(Fraction(1))
     assert isinstance(output.estimator, LinearEstimator)
-    said = output.estimator.response_variance
+    said = output.estimator.row_variance
     assert said is not None
     each = noise.p * (1 - noise.p) / (noise.p - noise.q) ** 2
     assert said.inside == said.outside == each

@@ -33,6 +33,13 @@ _NODES: dict[type[exp.Expr], tuple[str, str]] = {
 }
 """Names and hints for nodes of the parser; other nodes are shown as they are written."""
 
+_SAMPLE = (
+    "leave it out: of all rows, an answer at the same price is closer; a secret sample for all"
+    " statements is its owner's to declare: budget: {sample: 0.1}"
+)
+"""For any q, noise of scale 1/ε' on a sample, with ε' = ln(1 + (e^ε - 1)/q) for the same price, is
+1/(q·ε') after scaling, and q·ε' ≤ ε by the concavity of ln."""
+
 _PARTS: dict[str, tuple[str, str]] = {
     "count": ("a second argument of min or max", "write max(x), or quantile_cont(x, 0.9)"),
     "into": ("INTO", "leave it out: a query's answer is all that is given"),
@@ -44,7 +51,7 @@ _PARTS: dict[str, tuple[str, str]] = {
     "recursive": ("WITH RECURSIVE", "list numbers and dates by generate_series(1, 12) in FROM"),
     "rename": ("* RENAME", "name the columns: a AS b"),
     "replace": ("* REPLACE", "name the columns: a + 1 AS a"),
-    "sample": ("a sample", "leave it out: an answer over all rows costs the same, and is closer"),
+    "sample": ("a sample for one statement", _SAMPLE),
     "symmetric": ("BETWEEN SYMMETRIC", "write the smaller end first: x BETWEEN 1 AND 5"),
     "totals": ("WITH TOTALS", "write GROUP BY ROLLUP (key)"),
     "unnest": ("IN of unnest()", "write x IN (1, 2, 3)"),

@@ -4,6 +4,7 @@
 | --------------------- | ----------------------------------------------------------------------- |
 | statistics            | integer statistics of the aggregates, and estimators back to columns    |
 | public_row_count      | statistics of all rows where something is public of their number        |
+| sample_estimator      | what is counted and summed of a secret sample, for all units            |
 | discretization        | arguments as integer steps: the size of a step, and the bounds          |
 | argument_grids        | the grids of the arguments of one release's aggregates                  |
 | norm_ball             | columns that are scaled into a ball together                            |

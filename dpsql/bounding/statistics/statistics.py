@@ -23,6 +23,7 @@ from dpsql.bounding.statistics.clip_condition import clipped
 from dpsql.bounding.statistics.conditional_aggregate import with_filter
 from dpsql.bounding.statistics.distinct_sum import distinct_sum, max_values
 from dpsql.bounding.statistics.public_row_count import all_rows_estimator, large_mean_estimator
+from dpsql.bounding.statistics.sample_estimator import of_all_units
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import (
     LEFT_OUT,
@@ -54,14 +55,9 @@ from dpsql.plan.bounded_release.statistic import (
     UnitCount,
     UnitsOverLimit,
 )
-from dpsql.plan.expression import (
-    Column,
-    Expression,
-    IsNull,
-    Not,
-    conjunction,
-)
+from dpsql.plan.expression import Column, Expression, IsNull, Not, conjunction
 from dpsql.plan.expression_text import describe
+from dpsql.privacy.subsampling import PoissonSampling
 
 _COUNT_FIRST = frozenset({AggregateFunction.COUNT, AggregateFunction.AVG}) | SPREADS
 
@@ -73,6 +69,7 @@ class StatisticsBuilder:
     `grids` are those of the arguments. `units` are the columns that identify the privacy unit;
     `nonnegative` counts are 0 at least. A unit counts for `per_unit` rows in a group at most: where
     that is 1, rows and units are one. `size` is what is public of the number of all rows.
+    `sampling` is how units are drawn, if they are.
     """
 
     grids: ArgumentGrids
@@ -83,6 +80,7 @@ class StatisticsBuilder:
     size: PublicSize = field(default_factory=PublicSize)
     responses: Responses = field(default_factory=dict)
     answer_key: AnswerKey | None = None
+    sampling: PoissonSampling | None = None
 
     def estimators(self, outputs: tuple[AggregateOutput, ...]) -> tuple[EstimatedColumn, ...]:
         """The estimator of each aggregate; raises Refused for calls that have none."""
@@ -111,13 +109,18 @@ class StatisticsBuilder:
                 index = self._index_of(UnitsOverLimit(), None)
             case missing:
                 assert_never(missing)
-        return EstimatedColumn(column, LinearEstimator(((index, 1),), Fraction(1), call.type))
+        count = LinearEstimator(((index, 1),), Fraction(1), call.type)
+        return EstimatedColumn(column, self._of_all_units(call, count))
 
     def _estimator(self, call: AggregateCall) -> Estimator:
         estimator = response_estimator(
             call, self.responses, self.answer_key, self._naive_estimate, self._largest, self._ends
         )
-        return estimator or self._naive_estimate(call)
+        return self._of_all_units(call, estimator or self._naive_estimate(call))
+
+    def _of_all_units(self, call: AggregateCall, estimator: Estimator) -> Estimator:
+        of_drawn = self.statistics, self._naive_estimate, self.per_unit
+        return of_all_units(call, estimator, self.sampling, self.units, *of_drawn)
 
     def _naive_estimate(self, call: AggregateCall) -> Estimator:
         """The estimator that takes randomised answers for true ones."""

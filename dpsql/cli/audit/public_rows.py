@@ -13,7 +13,7 @@ from dpsql.errors import BadParameter, Refused
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Limit, Scan
 from dpsql.release.open_public import open_rows
-from dpsql.schema.load.table_section.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import whole_source
 from dpsql.schema.model import Public, Schema
 from dpsql.session.compile.source_facts import MAX_ROWS
 
@@ -32,7 +32,7 @@ def public_rows(schema: Schema, name: str) -> PublicRows:
     columns = tuple(Column(n, c.name, c.type) for n, c in enumerate(table.columns.values(), 1))
     plan, limit = Scan(table, columns, None), replace(MAX_ROWS, rows=_MAX_ROWS + 1)
     sql = rendered(emit_plan(Limit(plan, _MAX_ROWS + 1, 0), {}))
-    with open_engine(engine_source(schema)) as engine:
+    with open_engine(whole_source(schema)) as engine:
         read = open_rows(plan, engine.execute(sql, limit=limit))
     if not 1 <= read.num_rows <= _MAX_ROWS:
         has = f"more than {_MAX_ROWS} rows" if read.num_rows else "no rows"

@@ -23,12 +23,13 @@ from dpsql.engine.source import Source as EngineSource
 from dpsql.engine.spark.read_check import SparkReading
 from dpsql.errors import SchemaFault, SourceFault
 from dpsql.pgwire.login.users import renaming, users_path
+from dpsql.report.sample_budget import sample_lines
 from dpsql.report.terminal.error_message import describe
 from dpsql.report.terminal.progress import Cancelled, Watch
 from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import listing
 from dpsql.schema.load.all_faults import all_faults
-from dpsql.schema.load.table_section.column_types import engine_source
+from dpsql.schema.load.table_section.column_types import whole_source, with_all_units
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
 from dpsql.schema.source_location import Source
 from dpsql.schema.verify import verify_keys
@@ -119,9 +120,9 @@ def _verified(
             f"the source {schema.source.path} doesn't exist", hint="correct source: in the schema"
         )
     watch.step("opening the source")
-    engines.append(open_source(schema))
+    engines.append(open_source(with_all_units(schema)))
     stops.append(engines[0].interrupt)
-    source = engine_source(schema)
+    source = whole_source(schema)
     reading = _reading(source)
     stops.append(reading.interrupt)
     stored = reading.rows(watch.step)
@@ -198,7 +199,7 @@ def report(schema: Schema, holds: Mapping[str, bool]) -> str:
         f"delta = {float(budget.delta):g} ({budget.accounting.value}), "
         f"neighbours: {schema.relation}"
     )
-    return f"{head}\n\n{listing(_HEADINGS, rows)}"
+    return "\n".join([head, *sample_lines(schema), "", listing(_HEADINGS, rows)])
 
 
 def _name(table: Table) -> str:

@@ -12,6 +12,7 @@
 | catalog             | names and types of a source's tables, never anything of their rows    |
 | declared_keys       | keys, references and comments that a DuckDB file declares             |
 | table_view          | each declared table as statements see it: its declared columns, cast  |
+| sampled_view        | the rows of drawn units alone, where answers are of a sample          |
 | csv                 | CSV files: everything is text, nothing is sniffed                     |
 | read_check          | whether all stored rows can be read                                   |
 """

@@ -17,6 +17,7 @@ from dpsql.engine.duckdb.catalog import attach, catalog
 from dpsql.engine.duckdb.csv import as_utf_8, malformed
 from dpsql.engine.duckdb.failure_cause import causes_logged
 from dpsql.engine.duckdb.lockdown import configure, lock
+from dpsql.engine.duckdb.sampled_view import sampled_tables, sampled_view, stored_name
 from dpsql.engine.duckdb.semantics import check_semantics
 from dpsql.engine.duckdb.statement import (
     refuse_shadows,
@@ -183,13 +184,17 @@ class DuckDBEngine:
         configure(self._connection, own_statistics=not files)
         attach(self._connection, self._source)
         source_columns = catalog(self._connection, self._source)
+        sampled = sampled_tables(self._source)
         for table in self._source.tables:
             columns = dict(source_columns.get(table.name, ()))
             self._check_columns(table, columns)
-            if table.file is None and len(self._source.tables) > _MAX_EAGER_TABLES:
+            if table.name in sampled:
+                self._create_view(table, columns, name=stored_name(table.name))
+            elif table.file is None and len(self._source.tables) > _MAX_EAGER_TABLES:
                 self._waiting[table.name.casefold()] = table, columns
             else:
                 self._create_view(table, columns)
+        self._create_sampled_views(sampled)
         if sidecar is not None:
             self._prepared = attach_sidecar(self._connection, sidecar)
         delimited = {table.file for table in self._source.tables if table.is_delimited}
@@ -217,15 +222,31 @@ class DuckDBEngine:
             for name in words(sql) & self._waiting.keys():
                 self._create_view(*self._waiting.pop(name))
 
-    def _create_view(self, table: SourceTable, source_columns: Mapping[str, str]) -> None:
+    def _create_sampled_views(self, names: Sequence[str]) -> None:
+        sample, tables = self._source.sample, {table.name: table for table in self._source.tables}
+        if sample is None:
+            return
+        for name in names:
+            is_created = False
+            with suppress(duckdb.Error):  # it would quote the statement, which has the key
+                self._connection.execute(sampled_view(tables[name], sample).sql("duckdb"))
+                is_created = True
+            if not is_created:
+                raise SourceFault(f"no sample can be drawn of table {name}")
+
+    def _create_view(
+        self, table: SourceTable, source_columns: Mapping[str, str], *, name: str | None = None
+    ) -> None:
         if not table.is_delimited or table.csv.encoding == UTF_8:
-            statement = create_view_sql(table, source_columns).sql("duckdb", copy=False)
+            created = create_view_sql(table, source_columns, name=name)
+            statement = created.sql("duckdb", copy=False)
             with suppress(duckdb.Error):  # of a CSV file, it quotes the line
                 self._connection.execute(statement)
                 return
         if table.file is not None and table.is_delimited:
             with suppress(duckdb.Error), as_utf_8(table.file, table.csv) as text:
-                self._connection.execute(create_view_sql(table, source_columns, text).sql("duckdb"))
+                created = create_view_sql(table, source_columns, text, name=name)
+                self._connection.execute(created.sql("duckdb"))
                 return
             raise malformed(table.file)
         raise SourceFault(f"table {table.name} can't be read from the source")

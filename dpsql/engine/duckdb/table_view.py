@@ -39,9 +39,15 @@ def rows(table: SourceTable, text: str | None = None) -> exp.Table:
 
 
 def create_view_sql(
-    table: SourceTable, source_columns: Mapping[str, str], text: str | None = None
+    table: SourceTable,
+    source_columns: Mapping[str, str],
+    text: str | None = None,
+    *,
+    name: str | None = None,
 ) -> exp.Create:
     """The statement that creates a view of `table` with its declared columns, and no others.
+
+    It is called `name`, or as the table is.
 
     `source_columns` are the types of the source. A column of another type goes through TRY_CAST: a
     value that doesn't fit is NULL, and never an error. A CSV file is read once, into a table: a
@@ -60,8 +66,8 @@ def create_view_sql(
         kind = "TABLE"
     else:
         rendered, kind = exp.select(*columns).from_(rows(table)), "VIEW"
-    name = exp.Table(this=exp.to_identifier(table.name, quoted=True))
-    return exp.Create(this=name, kind=kind, expression=rendered)
+    view = exp.Table(this=exp.to_identifier(name or table.name, quoted=True))
+    return exp.Create(this=view, kind=kind, expression=rendered)
 
 
 def _column(name: str, declared: str, source_columns: str, own: str, *, stored: bool) -> exp.Expr:

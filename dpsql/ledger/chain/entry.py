@@ -23,10 +23,18 @@ START = "0" * 64
 
 # Events are msgspec structs, since only those decode as a tagged union.
 class Opened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
-    """The first entry. `ledger` is random, so no two ledgers share a chain."""
+    """The first entry. `ledger` is random, so no two ledgers share a chain.
+
+    It is shown nowhere: whoever knows it knows the `sample_key`.
+    """
 
     ledger: str
     terms: LedgerTerms
+
+    @property
+    def sample_key(self) -> str:
+        """The secret that a sample of units is drawn by: as long as the ledger is, always one."""
+        return hashlib.sha256(f"sample of units\n{self.ledger}".encode()).hexdigest()
 
 
 class Tightened(msgspec.Struct, frozen=True, tag_field="event", tag="tightened"):

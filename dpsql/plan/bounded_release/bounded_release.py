@@ -20,6 +20,7 @@ from dpsql.plan.bounded_release.estimator import EstimatedColumn
 from dpsql.plan.bounded_release.statistic import Statistic
 from dpsql.plan.operator import Output, Plan
 from dpsql.privacy.domain import Value
+from dpsql.privacy.subsampling import PoissonSampling
 
 Cell = tuple[Value | None, ...]
 
@@ -181,6 +182,7 @@ class BoundedRelease:
 
     `partition_count_index` is the index of the unit count that decides which unlisted keys appear;
     None if all keys are enumerated. `notes` tell the analyst where limits and bounds came from.
+    `sampling` is how the units were drawn whose rows are read, None where all are read.
     """
 
     limited: Limited
@@ -188,6 +190,7 @@ class BoundedRelease:
     partition_count_index: int | None
     notes: tuple[str, ...]
     min_units: MinUnits | None = None
+    sampling: PoissonSampling | None = None
 
     @property
     def shows_all_cells(self) -> bool:

@@ -26,7 +26,7 @@ class LinearEstimator:
     type: SqlType
     minimum: int | None = None
     constant: Fraction = Fraction(0)
-    response_variance: ResponseVariance | None = None
+    row_variance: RowVariance | None = None
     cross_group: CrossGroupSum | None = None
 
 
@@ -44,8 +44,8 @@ class CrossGroupSum:
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseVariance:
-    """The variance that randomised answers add to a value, in `rows` rows.
+class RowVariance:
+    """The variance that `rows` rows add to a value beside noise: of answers, or of a sample.
 
     A row that is truly among the counted ones adds `inside`, another one `outside`; they are equal
     where numbers other than 1 are summed.
@@ -167,7 +167,22 @@ class ExpertChoice:
     losses: tuple[int, ...]
 
 
-Estimator = LinearEstimator | Mean | Moments | Variance | QuantileValue | ChosenValue | ExpertChoice
+@dataclass(frozen=True, slots=True)
+class OfSample:
+    """What `estimator` says of the drawn units, as what holds of all: scaled, a ratio, or a place.
+
+    The part `missing` of the units isn't drawn; a unit has at most `unit_rows` rows in a group.
+    """
+
+    estimator: LinearEstimator | Mean | Moments | QuantileValue | ChosenValue
+    missing: Fraction
+    unit_rows: int
+
+
+OwnEstimator = (
+    LinearEstimator | Mean | Moments | Variance | QuantileValue | ChosenValue | ExpertChoice
+)
+Estimator = OwnEstimator | OfSample
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +194,15 @@ class EstimatedColumn:
     output_kind: OutputKind = OutputKind.VALUE
 
 
+def of_drawn(estimator: Estimator) -> OwnEstimator:
+    """What is computed of the units that are there, whether all units are or a sample."""
+    return estimator.estimator if isinstance(estimator, OfSample) else estimator
+
+
 def statistic_indices(estimator: Estimator) -> tuple[int, ...]:
     """The indices of the statistics that `estimator` reads; none for choices."""
     match estimator:
-        case LinearEstimator(summands=terms, response_variance=response, cross_group=others):
+        case LinearEstimator(summands=terms, row_variance=response, cross_group=others):
             # Of other groups no further statistics are read.
             rows = () if response is None else response.rows.summands
             elsewhere = () if others is None else others.summands
@@ -195,6 +215,8 @@ def statistic_indices(estimator: Estimator) -> tuple[int, ...]:
             return (index,)
         case QuantileValue() | ChosenValue() | ExpertChoice():
             return ()
+        case OfSample(estimator=drawn):
+            return statistic_indices(drawn)
         case missing:
             assert_never(missing)
 
@@ -206,5 +228,7 @@ def row_count_index(estimator: Estimator) -> int | None:
             return estimator.count
         case LinearEstimator() | Variance() | ExpertChoice():
             return None
+        case OfSample(estimator=drawn):
+            return row_count_index(drawn)
         case missing:
             assert_never(missing)

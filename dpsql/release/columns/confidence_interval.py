@@ -23,8 +23,9 @@ from dpsql.plan.bounded_release.estimator import (
     LinearEstimator,
     Mean,
     Moments,
+    OfSample,
     QuantileValue,
-    ResponseVariance,
+    RowVariance,
     Variance,
 )
 from dpsql.privacy.mechanisms.noise.noise import Noise
@@ -86,9 +87,9 @@ def error_interval(
             if not isinstance(value, int | Fraction):
                 raise TypeError("a sum is a number")
             spread, width = linear_error(estimator, mechanisms)
-            if estimator.response_variance is not None:
-                spread, width = _with_response_variance(
-                    estimator.response_variance, Fraction(value), row, (spread, width)
+            if estimator.row_variance is not None:
+                spread, width = _with_row_variance(
+                    estimator.row_variance, Fraction(value), row, (spread, width)
                 )
             return spread, value - width, value + width
         case Mean():
@@ -101,6 +102,8 @@ def error_interval(
             raise ValueError("what is chosen has an error in rank only")
         case ExpertChoice():
             raise ValueError("an expert has a regret, and no error")
+        case OfSample():
+            return _sample_error(estimator, row, mechanisms)
         case missing:
             assert_never(missing)
 
@@ -128,8 +131,8 @@ def mean_rows_error(estimator: Mean, mechanisms: Sequence[NoiseSpread]) -> float
     return float(estimator.step) * math.hypot(total, float(radius) * count)
 
 
-def _with_response_variance(
-    response: ResponseVariance,
+def _with_row_variance(
+    response: RowVariance,
     value: Fraction,
     row: tuple[int, ...],
     noise: tuple[Fraction, Fraction],
@@ -168,6 +171,43 @@ def _mean_error(estimator: Mean, row: tuple[int, ...], mechanisms: Sequence[Nois
         min(max(low, estimator.low), estimator.high),
         min(max(high, estimator.low), estimator.high),
     )
+
+
+def _sample_error(
+    estimator: OfSample, row: tuple[int, ...], mechanisms: Sequence[NoiseSpread]
+) -> Error:
+    """The error of a sample's sum or mean as that of all units; of other ratios none is known.
+
+    Beside that of noise, a mean's has the part `missing` of R·(high - m)·(m - low)/N for N rows of
+    mean m, R of them a unit's at most: (Σy)² is at most R·Σy² over a unit's rows, and values within
+    bounds have a variance of at most (high - m)·(m - low) (Bhatia & Davis 2000). m is where in the
+    interval of noise that is largest.
+    """
+    match estimator.estimator:
+        case LinearEstimator() as scaled:
+            return error_interval(scaled, row, mechanisms)
+        case Mean() as mean:
+            spread, low, high = _mean_error(mean, row, mechanisms)
+            if spread is None or low is None or high is None:
+                return None, None, None
+            middle = min(max((mean.low + mean.high) / 2, low), high)
+            rows = Fraction(max(row[mean.count], 1))
+            largest = (mean.high - middle) * (middle - mean.low)
+            drawn = estimator.missing * estimator.unit_rows * largest / rows
+            value = evaluate(mean, row, ())
+            if not isinstance(value, Fraction | int):
+                raise TypeError("a mean is a number")
+            low, high = (
+                value + sign * root((value - end) ** 2 + Fraction(_NORMAL) ** 2 * drawn)
+                for sign, end in ((-1, low), (1, high))
+            )
+            return root(spread**2 + drawn), max(low, mean.low), min(high, mean.high)
+        case Moments():
+            return None, None, None
+        case QuantileValue() | ChosenValue():
+            raise ValueError("what is chosen has an error in rank only")
+        case missing:
+            assert_never(missing)
 
 
 def _moment_error(

@@ -19,7 +19,7 @@ from dpsql.plan.bounded_release.estimator import (
     EstimatedColumn,
     Estimator,
     LinearEstimator,
-    ResponseVariance,
+    RowVariance,
 )
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.add_noise import NoisyGroups
@@ -78,11 +78,7 @@ def _read(estimator: Estimator) -> list[CrossGroupSum]:
     if not isinstance(estimator, LinearEstimator):
         return []
     own = [] if estimator.cross_group is None else [estimator.cross_group]
-    return (
-        own
-        if estimator.response_variance is None
-        else own + _read(estimator.response_variance.rows)
-    )
+    return own if estimator.row_variance is None else own + _read(estimator.row_variance.rows)
 
 
 def _localized(estimator: Estimator, indices: dict[StatisticIndex, int]) -> Estimator:
@@ -95,18 +91,18 @@ def _localized(estimator: Estimator, indices: dict[StatisticIndex, int]) -> Esti
 def _of_one_group(
     estimator: LinearEstimator, indices: dict[StatisticIndex, int]
 ) -> LinearEstimator:
-    response, others = estimator.response_variance, estimator.cross_group
+    response, others = estimator.row_variance, estimator.cross_group
     if response is not None:
-        response = ResponseVariance(
+        response = RowVariance(
             response.inside, response.outside, _of_one_group(response.rows, indices)
         )
     if others is None:
-        return replace(estimator, response_variance=response)
+        return replace(estimator, row_variance=response)
     added = tuple((indices[others.key, index], factor) for index, factor in others.summands)
     return replace(
         estimator,
         summands=(*estimator.summands, *added),
-        response_variance=response,
+        row_variance=response,
         cross_group=None,
     )
 

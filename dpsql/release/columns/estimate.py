@@ -14,6 +14,7 @@ from dpsql.plan.bounded_release.estimator import (
     LinearEstimator,
     Mean,
     Moments,
+    OfSample,
     QuantileValue,
     Variance,
 )
@@ -49,6 +50,8 @@ def evaluate(estimator: Estimator, row: tuple[int, ...], chosen: tuple[int, ...]
             return _middle(min(low + width * chosen[index], high), kind)
         case ChosenValue(index=index, values=values):
             return values[chosen[index]]
+        case OfSample(estimator=drawn):
+            return evaluate(drawn, row, chosen)
         case missing:
             assert_never(missing)
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Mean
+from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Mean, OfSample
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.columns.arrow import arrow_type
 from dpsql.release.columns.integer_arrays import (
@@ -35,7 +35,7 @@ def whole_column(
 ) -> pa.Array | None:
     """The column that `estimator` computes from noisy statistics; None if it needs `evaluate`."""
     match estimator:
-        case LinearEstimator(constant=constant, response_variance=response) if (
+        case LinearEstimator(constant=constant, row_variance=response) if (
             constant or response is not None
         ):
             return None
@@ -50,6 +50,8 @@ def whole_column(
             return _numbers(sums if minimum is None else np.maximum(sums, minimum), factor, kind)
         case Mean() if kind == Double():
             return _mean(estimator, statistics)
+        case OfSample(estimator=drawn):
+            return whole_column(drawn, statistics, kind)
         case _:
             return None
 

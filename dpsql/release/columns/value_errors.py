@@ -17,11 +17,16 @@ from numpy.typing import NDArray
 from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.estimator import (
+    ChosenValue,
     EstimatedColumn,
     Estimator,
+    LinearEstimator,
     Mean,
     Moments,
+    OfSample,
+    QuantileValue,
     Variance,
+    of_drawn,
     statistic_indices,
 )
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
@@ -57,10 +62,11 @@ class ValueErrors:
 
 def has_value_errors(output: EstimatedColumn) -> bool:
     """Whether the error of a column's values depends on their group's noisy integers."""
-    estimator = output.estimator
+    estimator = of_drawn(output.estimator)
     is_root = isinstance(estimator, Variance) and estimator.is_root
+    is_sum = isinstance(output.estimator, OfSample) and isinstance(estimator, LinearEstimator)
     return output.output_kind is OutputKind.VALUE and (
-        is_root or isinstance(estimator, Mean | Moments)
+        is_root or is_sum or isinstance(estimator, Mean | Moments)
     )
 
 
@@ -81,11 +87,14 @@ def value_errors(
     match output.estimator:
         case Mean() as mean if is_stored:
             low, high = mean_ends(mean, statistics, spreads)
-        case Moments() | Variance() if is_stored and len(values) <= MAX_ROWS:
+        case OfSample(estimator=QuantileValue() | ChosenValue()):
+            pass
+        case Moments() | Variance() | OfSample() if is_stored and len(values) <= MAX_ROWS:
             low, high = _ends(output.estimator, statistics, spreads, len(values))
         case _:
             pass
-    return ValueErrors(np.maximum(values - low, high - values), _clamped(output.estimator, values))
+    clamped = _clamped(of_drawn(output.estimator), values)
+    return ValueErrors(np.maximum(values - low, high - values), clamped)
 
 
 def mean_ends(

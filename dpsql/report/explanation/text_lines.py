@@ -64,9 +64,15 @@ def price(price_of: Price | None) -> list[str]:
         f"odds: what anyone concludes about one unit becomes at most {price_of.odds:.3g} times"
         " (e^epsilon) likelier or less likely"
     )
-    if price_of.delta:
+    if price_of.delta and price_of.of_all is None:
         odds += f", up to delta = {price_of.delta:.2g}"
     lines = [f"{cost}, in a {price_of.accounting} ledger; neighbours: {price_of.neighbors}", odds]
+    if price_of.of_all is not None:
+        lines.insert(
+            1,
+            f"of the sample: to all units it is epsilon = {price_of.of_all:.6g} if nothing else is"
+            " asked, and more where much was spent before",
+        )
     if price_of.said:
         lines.insert(
             1,

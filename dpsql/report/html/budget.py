@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 
 from dpsql.ledger.refusal import Refusal
 from dpsql.report.budget import Allowance, Budget, with_delta
 from dpsql.report.budget_history import Point, Record, spend_by
 from dpsql.report.html.template import render
 from dpsql.report.local_epsilon import local_epsilon_lines
+from dpsql.report.sample_budget import sample_lines
 from dpsql.schema.model import Schema
 from dpsql.session.compile.loss_conversion import to_ledger_currency
 
@@ -51,7 +53,10 @@ def page(
         now=_time(now),
         balance=list(_balance(budget)),
         enough=_enough(budget),
-        beside=local_epsilon_lines(schema),
+        beside=[
+            *sample_lines(schema, Fraction(budget.dataset.epsilon_spent)),
+            *local_epsilon_lines(schema),
+        ],
         burn_down=_burn_down(points, now) if points else None,
         spent=[
             ("Spent by analyst", "analyst", by_analyst),

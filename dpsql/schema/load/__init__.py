@@ -11,6 +11,7 @@
 | view          | views, as they are written                                        |
 | values        | bounds and values in the canonical form of a column's type        |
 | budget        | budget, per-query shares and analysts' caps                       |
+| sampling      | the part of the units that all answers are of                     |
 | paths         | where source, ledger and anchor lie on disk                       |
 | csv_form      | how CSV files are written                                         |
 """

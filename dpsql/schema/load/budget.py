@@ -10,6 +10,7 @@ from typing import Final
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.load.file_format import AnalystSection, BudgetSection, PerQuerySection, fill
+from dpsql.schema.load.sampling import of_sample
 from dpsql.schema.load.yaml_document import Document, DocumentPath
 from dpsql.schema.refresh_schedule import RefreshInterval
 
@@ -25,7 +26,8 @@ MIN_DELTA: Final = Fraction(1, 10**18)
 def read_budget(document: Document, data: object) -> tuple[Budget, RefreshInterval | None]:
     """Read `budget`, and how often it is refreshed (None: never).
 
-    Accounting is zcdp by default where there is a delta for it, pure where there is none.
+    Accounting is zcdp by default where there is a delta for it, pure where there is none; of a
+    sample it is approx by default where there is a delta.
     """
     form = fill(BudgetSection, document, ("budget",), data)
     if form.allow_large_epsilon:
@@ -33,7 +35,8 @@ def read_budget(document: Document, data: object) -> tuple[Budget, RefreshInterv
     else:
         _check_epsilon(document, ("budget", "epsilon"), form.epsilon)
     _check_delta(document, ("budget", "delta"), form.delta)
-    named = form.accounting or ("zcdp" if form.delta else "pure")
+    with_delta = "zcdp" if form.sample is None else "approx"
+    named = form.accounting or (with_delta if form.delta else "pure")
     accounting = Accounting(named)
     if accounting is Accounting.PURE and form.delta:
         raise document.error(
@@ -46,7 +49,8 @@ def read_budget(document: Document, data: object) -> tuple[Budget, RefreshInterv
             ("budget",), f"{named} needs a delta above 0", "add delta: 1.0e-6, or accounting: pure"
         )
     every = None if form.refresh is None else RefreshInterval(form.refresh)
-    return Budget(form.epsilon, form.delta, accounting), every
+    of_all = Budget(form.epsilon, form.delta, accounting)
+    return of_all if form.sample is None else of_sample(document, of_all, form.sample), every
 
 
 def read_per_query(document: Document, data: object, budget: Budget) -> PerQuery:

@@ -147,6 +147,7 @@ class BudgetSection(Section, frozen=True, kw_only=True):
     accounting: Literal["pure", "approx", "zcdp"] | None = None
     refresh: Literal["day", "week", "month", "year"] | None = None
     allow_large_epsilon: bool = False
+    sample: Fraction | None = None
 
 
 class PerQuerySection(Section, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from dpsql.schema.load.csv_form import read_csv_forms
 from dpsql.schema.load.file_format import SchemaSection, TableSection, UnitSection, fill
 from dpsql.schema.load.identifiers import check_names, check_tables
 from dpsql.schema.load.paths import anchor_path, check_dataset, find_source, ledger_path
+from dpsql.schema.load.sampling import check_sample
 from dpsql.schema.load.table_section.column_types import Read, add_public_columns, find_columns
 from dpsql.schema.load.table_section.row_norm import attach_norms
 from dpsql.schema.load.table_section.table import check_types, read_table
@@ -84,6 +85,8 @@ def schema_of(
     budget, every = read_budget(document, file.budget)
     neighbors, group_size = Neighbors(file.neighbors), read_group_size(document, file.group_size)
     check_sizes(document, tables, neighbors)
+    if budget.sample is not None:
+        check_sample(document, where, tables, neighbors.distance(group_size))
     timed = attach_time_columns(document, forms, tables, refreshed=every is not None)
     schema = Schema(
         dataset=file.dataset,

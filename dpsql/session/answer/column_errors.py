@@ -18,8 +18,10 @@ from dpsql.plan.bounded_release.estimator import (
     LinearEstimator,
     Mean,
     Moments,
+    OwnEstimator,
     QuantileValue,
     Variance,
+    of_drawn,
 )
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
@@ -88,8 +90,7 @@ def column_of(
     """How one column of `release` is made; `spreads` are its statistics' noise, if not as drawn."""
     mechanisms = release.step.measurement.mechanisms
     local = localize(release.step.bounded.outputs, mechanisms if spreads is None else spreads)
-    output, spreads = local.outputs[index], local.spreads
-    statistics = release.step.bounded.contributions.statistics
+    output = local.outputs[index]
     name = release.display_name(output.column)
     match release.step.measurement.table_mechanism:
         case MwemParameters():
@@ -103,11 +104,25 @@ def column_of(
             pass
         case other:
             assert_never(other)
-    match output.estimator:
+    own = _own_column(release, of_drawn(output.estimator), name, local.spreads)
+    if release.step.bounded.sampling is None:
+        return own
+    # Beside noise there is what units are in no sample: how far that moves a value, values tell.
+    mechanism = f"{own.mechanism}, of a sample"
+    return ColumnPrivacy(name, mechanism, own.scale, None)
+
+
+def _own_column(
+    release: CompiledRelease, estimator: OwnEstimator, name: str, spreads: Sequence[NoiseSpread]
+) -> ColumnPrivacy:
+    """How values are made of the rows that are read."""
+    mechanisms = release.step.measurement.mechanisms
+    statistics = release.step.bounded.contributions.statistics
+    match estimator:
         case LinearEstimator(summands=terms):
-            scale, width = linear_error(output.estimator, spreads)
+            scale, width = linear_error(estimator, spreads)
             mechanism = mechanisms[terms[0][0]].name if terms else "public"
-            if output.estimator.response_variance is not None:
+            if estimator.row_variance is not None and release.step.bounded.sampling is None:
                 # Beside the noise there is what was randomised before, of all rows there are.
                 return ColumnPrivacy(
                     name, f"{mechanism}, of randomised answers", float(scale), None
@@ -119,7 +134,7 @@ def column_of(
             return ColumnPrivacy(name, mechanisms[chosen].name, scale, known)
         case Mean(total=total):
             scale = float(spreads[total].variance) ** 0.5 * float(statistics[total].step)
-            error = mean_rows_error(output.estimator, spreads)
+            error = mean_rows_error(estimator, spreads)
             return ColumnPrivacy(name, mechanisms[total].name, scale, None, rows_error=error)
         case Moments(x=x):
             scale = float(spreads[x.total].variance) ** 0.5 * float(x.step)

@@ -203,7 +203,7 @@ def _sums(release: CompiledRelease, digests: ReleaseDigests) -> dict[Digest, int
             output.output_kind is OutputKind.VALUE
             and isinstance(formula, LinearEstimator)
             and formula.minimum is None
-            and formula.response_variance is None
+            and formula.row_variance is None
             and all(
                 isinstance(statistics[p].term, RowCount | NonNullCount | Sum)
                 for p, _ in formula.summands

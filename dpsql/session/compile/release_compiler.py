@@ -51,12 +51,14 @@ class ReleaseCompiler:
 
     def bounded(self, release: Release) -> BoundedRelease:
         """`release` with the limits on what a unit contributes."""
+        sample = self.schema.budget.sample
         return bound_release(
             release,
             self.facts,
             self.options.limits,
             self.options.release,
             is_synopsis=isinstance(self.request, SynopsisRequest),
+            sampling=None if sample is None else sample.law,
         )
 
     def charged_count(self, bounded: Mapping[Release, BoundedRelease]) -> int:

@@ -115,6 +115,7 @@ _BOUNDED: Final[dict[type, Tagged]] = {
         ("limited", "outputs", "partition_count_index", "min_units"),
         {
             "notes": "what analysts are told of limits, which are in `limited`",
+            "sampling": "what follows from it is in `outputs`, and it is in the policy",
         },
     ),
     bounded_release.Contributions: Tagged(
@@ -153,10 +154,10 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     cell_selection.CellChoice: Tagged("selection", ("cells", "filter", "target")),
     estimator.LinearEstimator: Tagged(
         "linear",
-        ("summands", "step", "type", "minimum", "constant", "response_variance", "cross_group"),
+        ("summands", "step", "type", "minimum", "constant", "row_variance", "cross_group"),
     ),
     estimator.CrossGroupSum: Tagged("others", ("key", "groups", "summands")),
-    estimator.ResponseVariance: Tagged("said", ("inside", "outside", "rows")),
+    estimator.RowVariance: Tagged("said", ("inside", "outside", "rows")),
     estimator.Mean: Tagged("mean", ("total", "count", "center", "step", "low", "high")),
     estimator.MomentIndices: Tagged("axis", ("total", "square", "center", "radius", "step")),
     estimator.Moments: Tagged("moments", ("function", "count", "x", "y", "product")),
@@ -164,6 +165,7 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     estimator.QuantileValue: Tagged("position", ("index", "low", "width", "high", "type", "count")),
     estimator.ChosenValue: Tagged("named", ("index", "values", "count")),
     estimator.ExpertChoice: Tagged("expert", ("losses",)),
+    estimator.OfSample: Tagged("of a sample", ("estimator", "missing", "unit_rows")),
     estimator.EstimatedColumn: Tagged("formula output", ("column", "estimator", "output_kind")),
 }
 
@@ -188,7 +190,11 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
 }
 
 _SOURCES: Final[dict[type, Tagged]] = {
-    DuckDBSource: Tagged("duckdb source", ("database", "tables")),
+    DuckDBSource: Tagged(
+        "duckdb source",
+        ("database", "tables"),
+        {"sample": "no file is prepared of a sample, and a digest of its key could be guessed"},
+    ),
     SourceTable: Tagged(
         "source table",
         ("name", "file", "columns", "renamed"),

@@ -122,6 +122,8 @@ def _price(compiled: CompiledStatement, schema: Schema) -> Price | None:
         _local_epsilon(compiled, schema.neighbor_distance),
     )
     zcdp = schema.budget.accounting is Accounting.ZCDP
+    sample = schema.budget.sample
+    of_all = None if sample is None else float(sample.law.epsilon_of_all(loss.amount))
     return Price(
         epsilon,
         float(conversion_delta(schema.budget) + loss.delta),
@@ -129,8 +131,9 @@ def _price(compiled: CompiledStatement, schema: Schema) -> Price | None:
         float(loss.delta),
         schema.budget.accounting.value,
         schema.relation,
-        math.exp(epsilon + local_epsilon),
+        math.exp((epsilon if of_all is None else of_all) + local_epsilon),
         local_epsilon,
+        of_all,
     )
 
 

@@ -77,6 +77,7 @@ class Price:
     `rho` is what a zcdp ledger adds up, None in others; `selection_delta` is spent on keys. `odds`
     is e^epsilon: no conclusion about one unit becomes more than `odds` times likelier, or less.
     `said` is the ε of randomised answers that are shown without noise, in `odds` and in no ledger.
+    Where answers are of a sample, `of_all` is what all units lose of `epsilon`, and `odds` are its.
     """
 
     epsilon: float
@@ -87,6 +88,7 @@ class Price:
     neighbors: str
     odds: float
     said: float = 0.0
+    of_all: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

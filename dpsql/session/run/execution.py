@@ -25,6 +25,7 @@ from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.source_facts import MAX_ROWS, SourceFacts
+from dpsql.session.ledger_access import with_sample_key
 from dpsql.session.run.dry_run import no_rows
 from dpsql.session.run.public_statements import SECONDS, WholeStatements
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
@@ -56,6 +57,7 @@ class Execution:
         """The engine over the source."""
         if self._source is None:
             self._progress("opening the source")
+            self._schema = with_sample_key(self._schema)
             self._source = open_source(self._schema)
         return self._source
 
@@ -91,7 +93,8 @@ class Execution:
         self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
     ) -> dict[str, pa.Table]:
         """The released tables of `steps` by name; `read` are those that they may read."""
-        return run(Job(engine_source(self._schema), steps), self.source(), randomness, read)
+        source = self.source()
+        return run(Job(engine_source(self._schema), steps), source, randomness, read)
 
     def finish(self, compiled: CompiledStatement, released: Mapping[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else, if it takes one."""

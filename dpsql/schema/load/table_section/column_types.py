@@ -16,14 +16,20 @@ from dpsql.engine.source import (
     Columns,
     DuckDBSource,
     PostgresSource,
+    RowByKey,
+    SampledUnit,
     ServerTable,
+    SourceSample,
     SourceTable,
     SparkSource,
+    UnitColumn,
+    UnitOfParent,
 )
 from dpsql.engine.source import Source as EngineSource
+from dpsql.errors import InternalError
 from dpsql.schema.load.identifiers import is_plain
 from dpsql.schema.load.yaml_document import Document, DocumentPath
-from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
+from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Table
 from dpsql.schema.source_location import ServerSource, Source
 from dpsql.schema.source_types import reading
 from dpsql.schema.sql_type import (
@@ -44,7 +50,11 @@ Read = Callable[[EngineSource], Mapping[str, Columns]]
 
 
 def engine_source(schema: Schema) -> EngineSource:
-    """The source as the engine is to open it: of each table the declared columns, and no others."""
+    """The source as the engine is to open it: of each table the declared columns, and no others.
+
+    Where answers are of a sample, so is the source, and no engine opens it without the sample's
+    key; `whole_source` has all rows.
+    """
     match schema.source:
         case ServerSource() as server:
             tables = tuple(_server_table(schema, table) for table in schema.tables.values())
@@ -62,7 +72,47 @@ def engine_source(schema: Schema) -> EngineSource:
                     )
                     for name, table in schema.tables.items()
                 ),
+                sample=_sample(schema),
             )
+        case missing:
+            assert_never(missing)
+
+
+def whole_source(schema: Schema) -> EngineSource:
+    """The source with all rows, also where answers are of a sample: for the owner's commands."""
+    return engine_source(with_all_units(schema))
+
+
+def with_all_units(schema: Schema) -> Schema:
+    """`schema` as its owner reads its rows: all of them, where answers are of a sample, too."""
+    return replace(schema, budget=replace(schema.budget, sample=None))
+
+
+def _sample(schema: Schema) -> SourceSample | None:
+    """The units that answers are of, and how those of each private table are told."""
+    sample = schema.budget.sample
+    if sample is None:
+        return None
+    units = ((name, _sampled_unit(schema, table)) for name, table in schema.tables.items())
+    known = tuple((name, unit) for name, unit in units if unit is not None)
+    return SourceSample(sample.law.threshold, known, sample.key)
+
+
+def _sampled_unit(schema: Schema, table: Table) -> SampledUnit | None:
+    match table.ownership:
+        case Public():
+            return None
+        case RowUnit():
+            if table.key is None:
+                raise InternalError("rows without a key are in no sample")
+            return RowByKey(table.key)
+        case EntityUnit(kind=kind, hops=hops, column=column):
+            if not hops:
+                return UnitColumn(kind, column)
+            parent = schema.tables[hops[0].table].ownership
+            if parent != EntityUnit(kind, hops[1:], column):
+                raise InternalError(f"the units of {table.name} aren't those of its first hop")
+            return UnitOfParent(hops[0].table, hops[0].pairs)
         case missing:
             assert_never(missing)
 
