@@ -12,6 +12,7 @@ from dpsql.bounding.cell_selection import CHOSEN, CellChoices
 from dpsql.bounding.contribution_limit import limit_contributions
 from dpsql.bounding.key_domain import key_domains, limit_cells
 from dpsql.bounding.options import ALL_GROUPS, AS_DECLARED, ContributionLimits, ReleaseOptions
+from dpsql.bounding.private_selection import candidate_choice
 from dpsql.bounding.public_bounds import with_public_bounds
 from dpsql.bounding.public_facts import Facts
 from dpsql.bounding.randomized_response import estimate_true_answers
@@ -63,6 +64,8 @@ def bound_release(
     formulas = statistics.estimators(summed)
     selections = CellChoices(below)
     others = tuple(a for a in release.aggregates if a not in summed)
+    best = None if release.candidates is None else candidate_choice(release.candidates, facts)
+    candidates, shown = best or ((), ())
     rows = Statistic(RowCount(), None)
     count_index = statistics.statistics.index(rows) if rows in statistics.statistics else None
     chosen = selections.estimators(others, count_index)
@@ -74,8 +77,9 @@ def bound_release(
         min_units = MinUnits(statistics.presence(), options.min_units)
     elif release.hides_empty_groups and release.keys and selection is None and not responses:
         min_units = MinUnits(statistics.presence(of_rows=True), None)
+    choices = (*candidates, *selections.choices())
     terms = Contributions(
-        release.source, release.keys, domains, tuple(statistics.statistics), selections.choices()
+        release.source, release.keys, domains, tuple(statistics.statistics), choices
     )
     chain, reasons = limit_contributions(terms, facts, limits)
     notes = (*reasons, *selections.notes)
@@ -83,7 +87,7 @@ def bound_release(
         notes = (*notes, _GROUPS_WITH_ROWS_NOTE)
     if any(row_count_index(output.estimator) is not None for output in (*formulas, *chosen)):
         notes = (*notes, _OF_NO_ROWS)
-    return BoundedRelease(chain, (*formulas, *chosen), selection, notes, min_units)
+    return BoundedRelease(chain, (*formulas, *chosen, *shown), selection, notes, min_units)
 
 
 def _is_summed(call: AggregateCall) -> bool:

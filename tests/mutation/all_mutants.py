@@ -9,6 +9,7 @@ from mutation.key_mutants import KEY_MUTANTS
 from mutation.mutants import MUTANTS
 from mutation.postgres_mutants import POSTGRES_MUTANTS
 from mutation.relation_mutants import RELATION_MUTANTS
+from mutation.selection_mutants import SELECTION_MUTANTS
 from mutation.service_mutants import SERVICE_MUTANTS
 from mutation.spark_mutants import SPARK_MUTANTS
 from mutation.split_mutants import SPLIT_MUTANTS
@@ -23,6 +24,7 @@ ALL = (
     *KEY_MUTANTS,
     *POSTGRES_MUTANTS,
     *RELATION_MUTANTS,
+    *SELECTION_MUTANTS,
     *SERVICE_MUTANTS,
     *SPARK_MUTANTS,
     *SPLIT_MUTANTS,

@@ -77,6 +77,7 @@ FEATURES = {
     "local_noise",
     "neighbour_relations",
     "options",
+    "private_selection",
     "public_rows",
     "qualified_names",
     "randomized_response",

@@ -17,6 +17,8 @@ from dpsql.plan.bounded_release.cell_selection import (
     ListedCells,
     Mode,
     QuantileRanks,
+    ThresholdCells,
+    ThresholdScores,
 )
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
@@ -117,7 +119,7 @@ def _chosen(selection: CellChoice) -> str:
     match selection.cells:
         case EquidistantCells(value=value):
             text = f"distance in rank of each {_column(value.argument)}"
-        case ListedCells(argument=argument):
+        case ListedCells(argument=argument) | ThresholdCells(argument=argument):
             text = f"rows of each {_column(argument)}"
         case missing:
             assert_never(missing)
@@ -125,7 +127,7 @@ def _chosen(selection: CellChoice) -> str:
         case QuantileRanks(quantiles=quantiles):
             (place,) = quantiles
             return f"{text}: {describe_number(max(place, 1 - place))}"
-        case Mode():
+        case Mode() | ThresholdScores():
             return f"{text}: 1"
         case other:
             assert_never(other)

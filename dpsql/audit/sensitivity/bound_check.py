@@ -13,9 +13,10 @@ from typing import assert_never
 
 from dpsql.analysis.sensitivity import Sensitivity, rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
+from dpsql.plan.bounded_release.cell_selection import ThresholdScores
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
-from dpsql.release.selection_mechanism import ModeMechanism, SelectionMechanism
+from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
 from dpsql.session.compile.compiled_release import CompiledRelease
 
 
@@ -114,8 +115,23 @@ def is_covered_by_choice_loss(
             bounded_range = accounting is Accounting.ZCDP
             cost = sum((x * x / 8 if bounded_range else x for x in losses), Fraction(0))
             return cost <= chooser.loss(accounting).amount
+        case ScoreMechanism(mechanism=mechanism, scores=scores):
+            accounting = release.step.measurement.loss.accounting
+            moves = [score_moves(scores, each) for each in changed]
+            losses = [(max(own) - min(own)) * mechanism.rate for own in moves]
+            bounded_range = accounting is Accounting.ZCDP
+            cost = sum((x * x / 8 if bounded_range else x for x in losses), Fraction(0))
+            return cost <= chooser.loss(accounting).amount
         case missing:
             assert_never(missing)
+
+
+def score_moves(scores: ThresholdScores, change: dict[int, int]) -> list[int]:
+    """How far each candidate's score moves where the counts of cells change by `change`."""
+    return [
+        weight * sum(rows for cell, rows in change.items() if cell >= first)
+        for first, weight in zip(scores.first_cells, scores.weights, strict=True)
+    ]
 
 
 def _together(

@@ -2,6 +2,7 @@
 
 median(age)   with age in [0, 120]: a cell for each age, chosen by its rank
 mode(ward)    with ward one of ER, GP, ICU: a cell for each ward, chosen by its rows
+price         of public prices: a cell for each price, chosen by price * rows with bid >= price
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from fractions import Fraction
 from typing import Final, assert_never
 
 from dpsql.plan.bounded_release.statistic import Discretized
-from dpsql.plan.expression import Expression
+from dpsql.plan.expression import Comparison, Expression
 from dpsql.privacy.domain import Value
 
 MAX_LISTED: Final = 1000
@@ -44,7 +45,25 @@ class ListedCells:
         return len(self.values)
 
 
-Cells = EquidistantCells | ListedCells
+@dataclass(frozen=True, slots=True)
+class ThresholdCells:
+    """A cell for each of `thresholds`: a row is in the last one that its `argument` passes.
+
+    It passes a threshold if `argument comparison threshold` holds. They stand in an order in which
+    a row that passes one passes all before it. A row that passes none is in no cell.
+    """
+
+    argument: Expression
+    comparison: Comparison
+    thresholds: tuple[Value, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of cells."""
+        return len(self.thresholds)
+
+
+Cells = EquidistantCells | ListedCells | ThresholdCells
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +79,19 @@ class Mode:
 
 
 @dataclass(frozen=True, slots=True)
+class ThresholdScores:
+    """Choose the candidate of the greatest score, its weight times the rows passing its threshold.
+
+    Those of candidate i are the rows in the cell `first_cells[i]` and in all cells after it; where
+    that is the number of cells, there are none. `weights` are in units of `step`.
+    """
+
+    first_cells: tuple[int, ...]
+    weights: tuple[int, ...]
+    step: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class CellChoice:
     """A choice of cells in each group, by the counts of the rows for which `filter` holds.
 
@@ -68,15 +100,15 @@ class CellChoice:
 
     cells: Cells
     filter: Expression | None
-    target: QuantileRanks | Mode
+    target: QuantileRanks | Mode | ThresholdScores
 
     @property
     def choices(self) -> int:
-        """The number of cells that are chosen in each group."""
+        """The number of cells, or of candidates, that are chosen in each group."""
         match self.target:
             case QuantileRanks(quantiles=quantiles):
                 return len(quantiles)
-            case Mode():
+            case Mode() | ThresholdScores():
                 return 1
             case missing:
                 assert_never(missing)
