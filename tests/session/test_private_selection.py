@@ -17,6 +17,7 @@ from notes.exact import raw_groups
 from privacy.laws import exponential_law, fit, permute_and_flip_law
 from privacy.seeded import SeededRandomness
 
+import dpsql
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.bounded_release.estimator import ChosenValue
@@ -212,3 +213,92 @@ def test_a_choice_cannot_read_what_is_private_of_its_candidates(tmp_path: Path) 
     sql = PRICE.replace("count(*) * price", "count(*) * bid")
     with closing(opened(tmp_path)) as session, pytest.raises(Refused, match="by equalities"):
         session.query(sql)
+
+
+OF_LIST = "SELECT x FROM (VALUES {}) AS t(x, w) ORDER BY (SELECT {} FROM bids WHERE {}) LIMIT 1"
+DAY = "DATE '2024-01-01' + CAST(bid AS INTEGER)"
+HUGE = 4 * 10**19
+
+ANSWERS = {
+    # A column that nobody reads, of a row that is there all the same.
+    f"SELECT count(*) FROM ({PRICE})": ["1"],
+    f"SELECT price + 1 AS p FROM ({PRICE}) UNION ALL SELECT 7 ORDER BY p": ["7.00", "13.00"],
+    f"WITH best AS ({PRICE}) SELECT p.cost FROM best JOIN prices AS p USING (price)": ["9.00"],
+    f"SELECT ({PRICE}) * 2": ["24.00"],
+    OF_LIST.format("(NULL, 1), (12, 1)", "w * count(*)", "bid >= x"): ["None"],
+    OF_LIST.format(f"(12, 1), ({HUGE}, 1)", "-x * count(*)", "bid < x"): [str(HUGE)],
+    OF_LIST.format("(0.1::DOUBLE, 1), (3e300, 1), (20.0, 1)", "-x * count(*)", "bid >= x"): [
+        "20.0"
+    ],
+    OF_LIST.format("(DATE '2024-01-01', 1), (DATE '2024-03-01', 1)", "count(*)", f"{DAY} >= x"): [
+        "2024-03-01"
+    ],
+    OF_LIST.format(
+        "(TIMESTAMP '2024-01-01 12:00:00', 1), (TIMESTAMP '2024-01-20', 1)",
+        "count(*)",
+        f"{DAY} < x",
+    ): ["2024-01-01 12:00:00"],
+    OF_LIST.format("('a', NULL), ('b', 0)", "w * count(*)", "bid >= w"): ["b"],
+}
+"""What SQL says of statements, but for noise that is next to none at ε = 60."""
+
+
+@pytest.mark.parametrize("sql", ANSWERS)
+def test_any_candidates_and_any_query_around(tmp_path: Path, sql: str) -> None:
+    with closing(opened(tmp_path, epsilon=Fraction(60))) as session:
+        found = session.query(sql).table.column(0).to_pylist()
+    assert list(map(str, found)) == ANSWERS[sql]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        PRICE.replace("LIMIT 1", "LIMIT 2"),
+        PRICE.replace("LIMIT 1", "LIMIT 1 OFFSET 1"),
+        PRICE.replace("LIMIT 1", ""),
+        PRICE.replace("count(*)", "count(DISTINCT bid)"),
+        PRICE.replace("count(*)", "(count(*) + 1)"),
+        PRICE.replace("bid >= price", "bid >= price AND bid < price + 5"),
+        PRICE.replace("bid >= price", "bid BETWEEN price AND 40"),
+        PRICE.replace("bid >= price", "bid + price >= 30"),
+        PRICE.replace("bid >= price", "NOT bid < price"),
+        PRICE.replace("bid >= price", "bid >= price OR bid = 4"),
+        PRICE.replace("bid >= price", "bid >= 12 HAVING count(*) > price"),
+        PRICE.replace("bid >= price", "bid >= (SELECT min(price) FROM prices WHERE cost < p)"),
+        PRICE.replace("FROM prices", "FROM prices JOIN bids AS c ON c.bid = price"),
+        PRICE.replace("FROM prices", "FROM (SELECT bid AS price, count(*) FROM bids GROUP BY 1)"),
+        PRICE.replace("SELECT price FROM", "SELECT DISTINCT price FROM"),
+    ],
+)
+def test_what_is_no_such_choice_is_refused(tmp_path: Path, sql: str) -> None:
+    with closing(opened(tmp_path)) as session, pytest.raises(dpsql.Error):
+        session.compile(sql)
+
+
+def test_nested_choices_take_no_longer_than_their_text(tmp_path: Path) -> None:
+    """Each that was tried twice would take twice as long: 2^40 of the innermost."""
+    sql = PRICE
+    for _ in range(40):
+        sql = PRICE.replace("FROM bids", f"FROM bids JOIN ({sql}) AS b ON bid <> b.price")
+    with closing(opened(tmp_path)) as session, pytest.raises(dpsql.Error):
+        session.compile(sql)
+
+
+def test_candidates_may_be_an_answer_that_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "pure-add_remove.yaml"
+    opened(tmp_path).close()
+    with dpsql.connect(path, analyst="alice", epsilon=1) as connection:
+        connection.execute("CREATE RELEASE offers AS SELECT 5 * count(*) AS price FROM bidders")
+        kept = PRICE.replace("prices", "offers")
+        (row,) = connection.execute(kept).fetchall()
+        assert row in connection.execute("SELECT price FROM offers").fetchall()
+
+
+def test_the_error_of_a_score_is_told(tmp_path: Path) -> None:
+    opened(tmp_path).close()
+    with dpsql.connect(tmp_path / "pure-add_remove.yaml", analyst="alice", epsilon=1) as connection:
+        text = str(connection.explain(PRICE))
+        # ln(4 / 0.05) · 2 rows · 25 apart / 1
+        assert "its score is off the best by 219.101 at most" in text
+        (column,) = connection.explain(PRICE).report.releases[0].noise
+        assert column.score_error == pytest.approx(219.101, abs=0.001)
