@@ -10,6 +10,7 @@
 | local_noise              | sums over numbers that noise was added to                          |
 | linear_estimator         | formulas of counts and sums, and what was hidden in them           |
 | cell_selection           | quantiles, extremes and modes as choices among cells               |
+| frequent_key             | the most frequent key as a choice among cells                      |
 | private_selection        | public candidates as a choice among cells, by weighted counts      |
 | key_domain               | enumerated cells of the group keys                                 |
 | group_choice             | how the groups that a unit counts in are chosen                    |

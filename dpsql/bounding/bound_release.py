@@ -10,6 +10,7 @@ from dpsql.analysis.public_row_count import public_row_count
 from dpsql.analysis.sensitivity import rows_per_group
 from dpsql.bounding.cell_selection import CHOSEN, CellChoices
 from dpsql.bounding.contribution_limit import limit_contributions
+from dpsql.bounding.frequent_key import FREQUENT_NOTE, frequent_choice
 from dpsql.bounding.key_domain import key_domains, limit_cells
 from dpsql.bounding.options import ALL_GROUPS, AS_DECLARED, ContributionLimits, ReleaseOptions
 from dpsql.bounding.private_selection import candidate_choice
@@ -65,6 +66,8 @@ def bound_release(
     selections = CellChoices(below)
     others = tuple(a for a in release.aggregates if a not in summed)
     best = None if release.candidates is None else candidate_choice(release.candidates, facts)
+    if release.frequent is not None:
+        best = frequent_choice(release.frequent)
     candidates, shown = best or ((), ())
     rows = Statistic(RowCount(), None)
     count_index = statistics.statistics.index(rows) if rows in statistics.statistics else None
@@ -82,6 +85,8 @@ def bound_release(
         release.source, release.keys, domains, tuple(statistics.statistics), choices
     )
     chain, reasons = limit_contributions(terms, facts, limits)
+    if release.frequent is not None:
+        reasons = (FREQUENT_NOTE,)  # its rows are limited key by key, and in all not at all
     notes = (*reasons, *selections.notes)
     if min_units is not None and min_units.threshold is None:
         notes = (*notes, _GROUPS_WITH_ROWS_NOTE)

@@ -126,12 +126,16 @@ def emit_query(
 def _query(limited: Limited, texts: Sequence[str], *, in_batches: bool) -> EngineQuery:
     """The query of `texts`: of what gives a release's integers, and of its cells' counts."""
     terms, with_unit = contributions_of(limited), isinstance(limited, LimitGroups)
+    draws = [with_unit and choice.draws_rows for choice in terms.cell_choices]
     totals, cells = _sums_of_batches(terms) if in_batches else (None, None)
     return EngineQuery(
         texts[0],
         domain_tables(terms),
         in_batches or _is_salted(limited),
-        tuple(Histogram(text, with_unit, cells) for text in texts[1:]),
+        tuple(
+            Histogram(text, in_batches or drawn, cells)
+            for text, drawn in zip(texts[1:], draws, strict=True)
+        ),
         totals,
     )
 

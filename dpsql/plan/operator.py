@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from dpsql.errors import Span
-from dpsql.plan.aggregate import AggregateOutput
+from dpsql.plan.aggregate import AggregateOutput, FrequentKey
 from dpsql.plan.expression import Column, Comparison, Expression, Scalar
 from dpsql.plan.frame import Frame
 from dpsql.plan.sort_key import SortKey
@@ -123,8 +123,8 @@ class Release:
 
     `key_source` is a public plan whose rows are the keys that appear; None if other rules list or
     select them. `hides_empty_groups`: a group of listed keys that may be empty, as far as its noisy
-    count of units tells, is no row. With `candidates` there are neither keys nor aggregates: the
-    only row is the chosen candidate.
+    count of units tells, is no row. With `candidates` or a `frequent` key it has neither keys
+    nor aggregates: its only row is what is chosen.
     """
 
     source: Plan
@@ -133,11 +133,14 @@ class Release:
     key_source: Plan | None = None
     hides_empty_groups: bool = False
     candidates: Candidates | None = None
+    frequent: FrequentKey | None = None
 
     @property
     def chosen(self) -> tuple[Output, ...]:
-        """The columns of the chosen candidate; none without candidates."""
-        return () if self.candidates is None else self.candidates.outputs
+        """The columns of what is chosen, if something is."""
+        key = self.frequent
+        frequent = () if key is None else (Output(key.column, key.key),)
+        return frequent if self.candidates is None else self.candidates.outputs
 
 
 class OuterKind(Enum):

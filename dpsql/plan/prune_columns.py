@@ -38,6 +38,8 @@ def prune_release(release: Release) -> Release:
         *(e for a in release.aggregates for e in expressions(a.call)),
     )
     candidates = release.candidates
+    if release.frequent is not None:
+        needed |= columns(release.frequent.key)
     if candidates is not None:
         needed |= columns(candidates.value)
         candidates = replace(candidates, rows=prune(candidates.rows, _read_of_rows(candidates)))
@@ -150,6 +152,8 @@ def _reads(plan: Plan) -> Needed:
                 *(key.expression for key in keys),
                 *(e for a in aggregates for e in expressions(a.call)),
             )
+            if isinstance(plan, Release) and plan.frequent is not None:
+                return columns(plan.frequent.key)
             if not isinstance(plan, Release) or plan.candidates is None:
                 return grouped
             return grouped | columns(plan.candidates.value) | _read_of_rows(plan.candidates)

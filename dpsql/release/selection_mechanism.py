@@ -13,6 +13,7 @@ from dpsql.analysis.score_sensitivity import score_spread
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.plan.bounded_release.cell_selection import (
     CellChoice,
+    FrequentCell,
     Mode,
     QuantileRanks,
     ThresholdScores,
@@ -135,6 +136,10 @@ def selection_mechanism(
         case Mode():
             frequent = ModeMechanism(_choice_of(units * rows, query_loss, groups), groups)
             return frequent, _affordable(frequent.loss(query_loss.accounting), query_loss)
+        case FrequentCell(rows=rows_per_cell):
+            # A unit that comes or goes moves all counts one way, each by so many rows at most.
+            top = ModeMechanism(_choice_of(units * rows_per_cell, query_loss, groups), groups)
+            return top, _affordable(top.loss(query_loss.accounting), query_loss)
         case ThresholdScores() as scores:
             # Where no row moves two scores apart, any spread will do.
             spread = max(1, score_spread(scores, choice.cells.count, sensitivity, rows))

@@ -68,6 +68,27 @@ SELECTION_MUTANTS = (
         fails_by="AssertionError",
     ),
     Mutant(
+        "a unit has one row of a frequent key",
+        "release/selection_mechanism.py",
+        "_choice_of(units * rows_per_cell, query_loss, groups)",
+        "_choice_of(units, query_loss, groups)",
+        about="order_limit",
+    ),
+    Mutant(
+        "one unit is all that changes the counts of frequent keys",
+        "release/selection_mechanism.py",
+        "_choice_of(units * rows_per_cell, query_loss, groups)",
+        "_choice_of(rows_per_cell, query_loss, groups)",
+        about="order_limit",
+    ),
+    Mutant(
+        "all rows that a unit has of a key count",
+        "emit/release/histogram.py",
+        "over = exp.GT(this=count.copy(), expression=limit.copy())",
+        "over = exp.GT(this=count.copy(), expression=integer(2**40))",
+        about="order_limit",
+    ),
+    Mutant(
         "other weights are the same answer",
         "session/digest/tags.py",
         '("first_cells", "weights", "step")',

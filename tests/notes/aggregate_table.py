@@ -14,6 +14,7 @@ from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.plan.bounded_release.cell_selection import (
     CellChoice,
     EquidistantCells,
+    FrequentCell,
     ListedCells,
     Mode,
     QuantileRanks,
@@ -127,7 +128,7 @@ def _chosen(selection: CellChoice) -> str:
         case QuantileRanks(quantiles=quantiles):
             (place,) = quantiles
             return f"{text}: {describe_number(max(place, 1 - place))}"
-        case Mode() | ThresholdScores():
+        case Mode() | FrequentCell() | ThresholdScores():
             return f"{text}: 1"
         case other:
             assert_never(other)

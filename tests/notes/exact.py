@@ -16,7 +16,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
-from dpsql.plan.bounded_release.cell_selection import Mode, QuantileRanks, ThresholdScores
+from dpsql.plan.bounded_release.cell_selection import (
+    FrequentCell,
+    Mode,
+    QuantileRanks,
+    ThresholdScores,
+)
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -54,12 +59,12 @@ class ExactChoice:
     In an empty group, and of modes and equal scores, it chooses the first.
     """
 
-    target: QuantileRanks | Mode | ThresholdScores
+    target: QuantileRanks | Mode | FrequentCell | ThresholdScores
 
     def release(self, counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
         del randomness
         match self.target:
-            case Mode():
+            case Mode() | FrequentCell():
                 first: NDArray[np.int64] = counts.argmax(axis=1).reshape(-1, 1)
                 return first
             case ThresholdScores(first_cells=cells, weights=weights):

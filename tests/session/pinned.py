@@ -121,6 +121,10 @@ STATEMENTS = {
     **{about: ("clinic", sql) for about, sql in CLINIC.items()},
     "keys that the unit determines": ("clinic", _BY_UNIT),
     "a view's declared column": ("school", "SELECT age, count(*) FROM adults GROUP BY age"),
+    "the most frequent of listed keys": (
+        "auction",
+        "SELECT item FROM bids GROUP BY item ORDER BY count(*) DESC LIMIT 1",
+    ),
     "the best of public rows": (
         "auction",
         f"SELECT label FROM offers ORDER BY ({_EARNED}) DESC LIMIT 1",

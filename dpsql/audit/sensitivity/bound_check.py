@@ -13,7 +13,7 @@ from typing import assert_never
 
 from dpsql.analysis.sensitivity import Sensitivity, rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
-from dpsql.plan.bounded_release.cell_selection import ThresholdScores
+from dpsql.plan.bounded_release.cell_selection import FrequentCell, ThresholdScores
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
@@ -86,8 +86,16 @@ def cell_violations(
         changed = cell_changes(ours, theirs)
         if len(changed) > derived.groups * derived.units:
             yield f"groups [{changed}] of cells, derived {derived.groups}"
-        if max(map(rows_moved, changed), default=0) > rows * derived.units:
-            yield f"statistic 0 of cells by {changed}, derived {rows * derived.units}"
+        moved = (
+            (max(map(abs, change.values())) for change in changed)
+            if isinstance(selection.target, FrequentCell)
+            else map(rows_moved, changed)
+        )
+        max_rows = rows * derived.units
+        if isinstance(selection.target, FrequentCell):
+            max_rows = selection.target.rows * derived.units
+        if max(moved, default=0) > max_rows:
+            yield f"statistic 0 of cells by {changed}, derived {max_rows}"
         if derived == release.sensitivity and not is_covered_by_choice_loss(
             chooser, changed, release
         ):

@@ -58,7 +58,9 @@ def cell(choice: CellChoice, column: exp.Expr) -> exp.Expr:
         case ListedCells(argument=listed, values=values):
             case = exp.case()
             for number, own in enumerate(values):
-                equal = exp.EQ(this=column.copy(), expression=constant(own, listed.type))
+                equal: exp.Expr = exp.Is(this=column.copy(), expression=exp.null())
+                if own is not None:
+                    equal = exp.EQ(this=column.copy(), expression=constant(own, listed.type))
                 case = case.when(equal, integer(number), copy=False)
             return case
         case ThresholdCells(argument=compared, comparison=comparison, thresholds=thresholds):

@@ -34,10 +34,13 @@ class EquidistantCells:
 
 @dataclass(frozen=True, slots=True)
 class ListedCells:
-    """A cell for each of the `values` of `argument`; rows with other values are in no cell."""
+    """A cell for each of the `values` of `argument`; rows with other values are in no cell.
+
+    None stands for NULL.
+    """
 
     argument: Expression
-    values: tuple[Value, ...]
+    values: tuple[Value | None, ...]
 
     @property
     def count(self) -> int:
@@ -79,6 +82,17 @@ class Mode:
 
 
 @dataclass(frozen=True, slots=True)
+class FrequentCell:
+    """Choose the cell with the most rows.
+
+    Of each unit at most `rows` rows of one cell count, of however many cells: it is a count of each
+    group, where for a mode all of a unit's rows may be in one cell, and are limited together.
+    """
+
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class ThresholdScores:
     """Choose the candidate of the greatest score, its weight times the rows passing its threshold.
 
@@ -100,7 +114,12 @@ class CellChoice:
 
     cells: Cells
     filter: Expression | None
-    target: QuantileRanks | Mode | ThresholdScores
+    target: QuantileRanks | Mode | FrequentCell | ThresholdScores
+
+    @property
+    def draws_rows(self) -> bool:
+        """Of a unit's rows in all cells together so many are drawn, by a hash."""
+        return not isinstance(self.target, FrequentCell)
 
     @property
     def choices(self) -> int:
@@ -108,7 +127,7 @@ class CellChoice:
         match self.target:
             case QuantileRanks(quantiles=quantiles):
                 return len(quantiles)
-            case Mode() | ThresholdScores():
+            case Mode() | FrequentCell() | ThresholdScores():
                 return 1
             case missing:
                 assert_never(missing)

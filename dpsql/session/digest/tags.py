@@ -144,6 +144,7 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     cell_selection.ListedCells: Tagged("listed", ("argument", "values")),
     cell_selection.QuantileRanks: Tagged("places", ("quantiles",)),
     cell_selection.Mode: Tagged("most frequent"),
+    cell_selection.FrequentCell: Tagged("most frequent of groups", ("rows",)),
     cell_selection.ThresholdCells: Tagged("passed", ("argument", "comparison", "thresholds")),
     cell_selection.ThresholdScores: Tagged("scores", ("first_cells", "weights", "step")),
     cell_selection.CellChoice: Tagged("selection", ("cells", "filter", "target")),

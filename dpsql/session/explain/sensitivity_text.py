@@ -17,6 +17,7 @@ from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.cell_selection import (
     CellChoice,
     EquidistantCells,
+    FrequentCell,
     ListedCells,
     Mode,
     QuantileRanks,
@@ -198,6 +199,9 @@ def format_cell_choice(selection: CellChoice, bounded: BoundedRelease) -> str:
     match selection.target:
         case QuantileRanks() | Mode():
             moved = ""
+        case FrequentCell(rows=rows_per_cell):
+            each = f"{rows_per_cell} of a unit in each"
+            return f"rows in {selection.cells.count} cells of {text}{where}: {each}"
         case ThresholdScores(weights=weights, step=step) as scores:
             spread = describe_number(score_range(scores, selection.cells.count) * step)
             moved = f", each moving two of {len(weights)} scores apart by {spread} at most"
