@@ -11,6 +11,7 @@
 | unit_contribution   | what one unit contributes to a statistic in one group, at most        |
 | joint_sensitivity   | statistics that can't all be extreme at once                          |
 | sensitivity         | groups, and integers per group, of a bounded release that can change  |
+| score_sensitivity   | how far one row moves the scores of two candidates apart              |
 | plan_text           | a release's operators as text, each with its distance                 |
 | limit_text          | the operator that limits a unit's groups, as text                     |
 """

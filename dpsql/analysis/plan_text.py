@@ -17,7 +17,7 @@ from dpsql.analysis.stability import (
     stability,
     unit_group_stability,
 )
-from dpsql.plan.aggregate import AggregateOutput
+from dpsql.plan.aggregate import AggregateOutput, FrequentKey
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     Contributions,
@@ -27,6 +27,7 @@ from dpsql.plan.bounded_release.bounded_release import (
 from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import (
     Aggregate,
+    Candidates,
     Filter,
     Join,
     Limit,
@@ -199,7 +200,7 @@ def sources(plan: Plan) -> tuple[Plan, ...]:
             assert_never(missing)
 
 
-def operator(plan: Plan) -> str:
+def operator(plan: Plan) -> str:  # noqa: PLR0911 - one arm for each operator
     """The operator at the top of `plan`, as one line of text."""
     match plan:
         case Scan():
@@ -229,6 +230,10 @@ def operator(plan: Plan) -> str:
             return f"PublicStatement(as written, over copies of {', '.join(tables) or 'no table'})"
         case Aggregate(keys=keys, aggregates=aggregates):
             return f"Aggregate({_grouped([describe(k.expression) for k in keys], aggregates)})"
+        case Release(frequent=FrequentKey(key=key)):
+            return f"Release(most frequent {describe(key)})"
+        case Release(candidates=Candidates() as candidates):
+            return f"Release({_choice(candidates)})"
         case Release(keys=keys, aggregates=aggregates, hides_empty_groups=hides_empty):
             grouped = _grouped([describe(k.expression) for k in keys], aggregates)
             return f"Release({grouped}{'; of groups that have rows' if hides_empty else ''})"
@@ -239,6 +244,17 @@ def operator(plan: Plan) -> str:
             return f"Limit({count}, offset={offset})"
         case missing:
             assert_never(missing)
+
+
+def _choice(candidates: Candidates) -> str:
+    """Which candidate is chosen; its columns have the names of the public rows'."""
+    shown = ", ".join(output.column.name for output in candidates.outputs)
+    weight = describe(candidates.weight)
+    value, threshold = map(describe, (candidates.value, candidates.threshold))
+    end = "least" if candidates.lowest else "greatest"
+    count = f"count({value} {candidates.comparison.value} {threshold})"
+    score = count if weight == "1" else f"({weight}) * {count}"
+    return f"{shown} of the public row with the {end} {score}"
 
 
 def _contributions(terms: Contributions) -> str:

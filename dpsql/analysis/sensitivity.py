@@ -99,6 +99,7 @@ class Sensitivity:
     `groups` groups. All of them may be in the same groups, where their changes add up to
     `per_group`. Or their groups differ, up to `units * groups` of them, and each changes less: in
     any norm, the sum of k units' changes is at most k times the worst of one (triangle inequality).
+    `is_replacement`: one half of the units take the place of the other half.
     """
 
     groups: int
@@ -106,6 +107,7 @@ class Sensitivity:
     units: int
     l1: Norm
     l2: Norm
+    is_replacement: bool = False
 
 
 def sensitivity(release: BoundedRelease, distance: NeighborDistance) -> Sensitivity:
@@ -196,13 +198,9 @@ def _replaced(release: BoundedRelease, changed: PerGroup) -> Sensitivity:
             own = Norm((groups,) * len(alone), tuple(alone))
             norm = _less(norm, own, widths, power=1 + squared)
         norms.append(norm)
-    return Sensitivity(
-        groups=groups,
-        per_group=tuple(units * width for width in widths),
-        units=changed.units,
-        l1=norms[0],
-        l2=norms[1],
-    )
+    l1, l2 = norms
+    per_group = tuple(units * width for width in widths)
+    return Sensitivity(groups, per_group, changed.units, l1, l2, is_replacement=True)
 
 
 def _widened(

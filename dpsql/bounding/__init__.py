@@ -10,7 +10,7 @@
 | local_noise              | sums over numbers that noise was added to                          |
 | linear_estimator         | formulas of counts and sums, and what was hidden in them           |
 | expert_losses            | losses of experts by round, as sums on one grid                    |
-| cell_selection           | quantiles, extremes and modes as choices among cells               |
+| selection                | choices of values, keys and candidates, by private counts          |
 | key_domain               | enumerated cells of the group keys                                 |
 | group_choice             | how the groups that a unit counts in are chosen                    |
 | contribution_limit       | rows per group, groups per unit, and which of them hold already    |

@@ -11,7 +11,6 @@ from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.lineage.unit_identity import unit_valued_columns
 from dpsql.analysis.public_row_count import PublicSize, public_size
 from dpsql.analysis.unit_contribution import rows_per_group
-from dpsql.bounding.cell_selection import CHOSEN, CellChoices
 from dpsql.bounding.contribution_limit import limit_contributions
 from dpsql.bounding.expert_losses import bound_decision, is_decision
 from dpsql.bounding.key_domain import key_domains, limit_cells
@@ -20,6 +19,9 @@ from dpsql.bounding.public_bounds import with_public_bounds
 from dpsql.bounding.public_facts import Facts
 from dpsql.bounding.randomized_response import estimate_true_answers
 from dpsql.bounding.randomized_response_keys import check_groups
+from dpsql.bounding.selection.cell_selection import CHOSEN, CellChoices
+from dpsql.bounding.selection.frequent_key import FREQUENT_NOTE, frequent_choice
+from dpsql.bounding.selection.private_selection import candidate_choice
 from dpsql.bounding.statistics.argument_grids import ArgumentGrids
 from dpsql.bounding.statistics.norm_ball import declared_norms
 from dpsql.bounding.statistics.sample_estimator import of_sample
@@ -90,6 +92,10 @@ def bound_release(
     formulas = statistics.estimators(summed)
     selections = CellChoices(below)
     others = tuple(a for a in release.aggregates if a not in summed)
+    best = None if release.candidates is None else candidate_choice(release.candidates, facts)
+    if release.frequent is not None:
+        best = frequent_choice(release.frequent)
+    candidates, shown = best or ((), ())
     rows = Statistic(RowCount(), None)
     count_index = statistics.statistics.index(rows) if rows in statistics.statistics else None
     chosen = selections.estimators(others, count_index)
@@ -104,10 +110,13 @@ def bound_release(
         min_units = MinUnits(statistics.presence(), math.ceil(options.min_units * drawn))
     elif release.hides_empty_groups and release.keys and selection is None and not responses:
         min_units = MinUnits(statistics.presence(of_rows=True), None)
+    choices = (*candidates, *selections.choices())
     terms = Contributions(
-        release.source, release.keys, domains, tuple(statistics.statistics), selections.choices()
+        release.source, release.keys, domains, tuple(statistics.statistics), choices
     )
     chain, reasons = limit_contributions(terms, facts, limits)
+    if release.frequent is not None:
+        reasons = (FREQUENT_NOTE,)  # its rows are limited key by key, and in all not at all
     notes = (*reasons, *selections.notes)
     if sampling is not None:
         notes = (*notes, _sample_note(sampling))
@@ -115,7 +124,9 @@ def bound_release(
         notes = (*notes, _GROUPS_WITH_ROWS_NOTE)
     if any(row_count_index(output.estimator) is not None for output in (*formulas, *chosen)):
         notes = (*notes, _OF_NO_ROWS)
-    return BoundedRelease(chain, (*formulas, *chosen), selection, notes, min_units, sampling)
+    return BoundedRelease(
+        chain, (*formulas, *chosen, *shown), selection, notes, min_units, sampling
+    )
 
 
 def _of_sample(

@@ -76,6 +76,11 @@ def estimate_true_answers(release: Release) -> tuple[Release, Responses, AnswerK
     if not below.responses and not below.conditions:
         return release, {}, None
     answers = below.responses.keys()
+    candidates = release.candidates
+    if candidates is not None and (below.conditions or columns(candidates.value) & answers):
+        raise no_estimator_error("a choice by randomised answers", candidates.at)
+    if release.frequent is not None:
+        raise no_estimator_error("a choice by randomised answers", at)
     key = answer_key(release.keys, below)
     if below.conditions and not release.aggregates:
         raise no_estimator_error("keys by what was said", at)

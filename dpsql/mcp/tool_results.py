@@ -74,13 +74,14 @@ class NoiseLine(Struct, frozen=True):
     """How a column is made noisy: 95 % of its values are off by no more than `error_95`.
 
     None for a mean, whose error depends on the noisy count beside it; `rank_error` is of what is
-    chosen by its rank.
+    chosen by its rank, `score_error` of what is chosen by its score.
     """
 
     column: str
     mechanism: str
     error_95: float | None
     rank_error: float | None
+    score_error: float | None
 
 
 class Explanation(Struct, frozen=True):

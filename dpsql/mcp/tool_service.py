@@ -68,7 +68,13 @@ class ToolService:
             else PriceLine(price.epsilon, price.delta, price.odds, price.accounting),
             price is None or parse_epsilon(price.epsilon) <= self._limit.ceiling(),
             [
-                NoiseLine(noise.name, noise.mechanism, noise.half_width, noise.rank_error)
+                NoiseLine(
+                    noise.name,
+                    noise.mechanism,
+                    noise.half_width,
+                    noise.rank_error,
+                    noise.score_error,
+                )
                 for release in proof.releases
                 for noise in release.noise
             ],

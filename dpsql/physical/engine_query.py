@@ -128,12 +128,16 @@ def _query(limited: Limited, texts: Sequence[str], *, in_batches: bool) -> Engin
     """The query of `texts`: of what gives a release's integers, and of its cells' counts."""
     terms, with_unit = contributions_of(limited), isinstance(limited, LimitGroups)
     is_resized = any(scan.table.resized is not None for scan in private_scans(terms.source))
+    draws = [with_unit and choice.draws_rows for choice in terms.cell_choices]
     totals, cells = _sums_of_batches(terms) if in_batches else (None, None)
     return EngineQuery(
         texts[0],
         domain_tables(terms),
         in_batches or is_resized or _is_salted(limited),
-        tuple(Histogram(text, with_unit or is_resized, cells) for text in texts[1:]),
+        tuple(
+            Histogram(text, in_batches or is_resized or drawn, cells)
+            for text, drawn in zip(texts[1:], draws, strict=True)
+        ),
         totals,
     )
 

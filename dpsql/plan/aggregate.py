@@ -9,6 +9,7 @@ from fractions import Fraction
 from dpsql.errors import Span
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.sort_key import SortKey
+from dpsql.privacy.domain import Value
 from dpsql.schema.sql_type import SqlType
 
 
@@ -134,6 +135,19 @@ class AggregateCall:
     output_kind: OutputKind = OutputKind.VALUE
     order: tuple[SortKey, ...] = ()
     at: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FrequentKey:
+    """The one of `values` that the most rows have as their `key`, and the column for it.
+
+    Of each unit at most `rows` rows of one value count, of however many values.
+    """
+
+    column: Column
+    key: Expression
+    values: tuple[Value | None, ...]
+    rows: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from dpsql.errors import Span
-from dpsql.plan.aggregate import AggregateOutput
-from dpsql.plan.expression import Column, Expression, Scalar
+from dpsql.plan.aggregate import AggregateOutput, FrequentKey
+from dpsql.plan.expression import Column, Comparison, Expression, Scalar
 from dpsql.plan.frame import Frame
 from dpsql.plan.sort_key import SortKey
 from dpsql.privacy.domain import Domain
@@ -99,12 +99,32 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidates:
+    """Public `rows`, of which a release chooses the one of the greatest score, or of the `lowest`.
+
+    A row's score is its `weight` times the number of private rows whose `value` passes: for which
+    `value comparison threshold` holds. A row whose weight is NULL has no score. `outputs` are the
+    columns of the chosen row. `value` reads private rows, everything else reads `rows`.
+    """
+
+    rows: Plan
+    value: Expression
+    comparison: Comparison
+    threshold: Expression
+    weight: Expression
+    lowest: bool
+    outputs: tuple[Output, ...]
+    at: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     """Group private rows and answer with noise; all operators above have released rows.
 
     `key_source` is a public plan whose rows are the keys that appear; None if other rules list or
     select them. `hides_empty_groups`: a group of listed keys that may be empty, as far as its noisy
-    count of units tells, is no row.
+    count of units tells, is no row. With `candidates` or a `frequent` key it has neither keys
+    nor aggregates: its only row is what is chosen.
     """
 
     source: Plan
@@ -112,6 +132,15 @@ class Release:
     aggregates: tuple[AggregateOutput, ...]
     key_source: Plan | None = None
     hides_empty_groups: bool = False
+    candidates: Candidates | None = None
+    frequent: FrequentKey | None = None
+
+    @property
+    def chosen(self) -> tuple[Output, ...]:
+        """The columns of what is chosen, if something is."""
+        key = self.frequent
+        frequent = () if key is None else (Output(key.column, key.key),)
+        return frequent if self.candidates is None else self.candidates.outputs
 
 
 class OuterKind(Enum):

@@ -34,10 +34,11 @@ def output_columns(plan: Plan) -> tuple[Column, ...]:
             return tuple(output.column for output in outputs)
         case Join(sources=sources):
             return tuple(column for source in sources for column in output_columns(source))
-        case (
-            Aggregate(keys=keys, aggregates=aggregates) | Release(keys=keys, aggregates=aggregates)
-        ):
+        case Aggregate(keys=keys, aggregates=aggregates):
             return (*(key.column for key in keys), *(a.column for a in aggregates))
+        case Release(keys=keys, aggregates=aggregates, chosen=chosen):
+            grouped = (*(key.column for key in keys), *(a.column for a in aggregates))
+            return (*grouped, *(output.column for output in chosen))
         case OuterJoin(left=left, right=right):
             return (*output_columns(left), *output_columns(right))
         case MarkJoin(source=source, column=column):

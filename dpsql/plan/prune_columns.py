@@ -8,6 +8,7 @@ from typing import assert_never
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import (
     Aggregate,
+    Candidates,
     Filter,
     Join,
     Limit,
@@ -31,12 +32,24 @@ Needed = frozenset[Column]
 
 
 def prune_release(release: Release) -> Release:
-    """`release` over a source with only those columns that its keys and aggregates read."""
+    """`release` over sources with only those columns that its own parts read."""
     needed = columns(
         *(key.expression for key in release.keys),
         *(e for a in release.aggregates for e in expressions(a.call)),
     )
-    return replace(release, source=prune(release.source, needed))
+    candidates = release.candidates
+    if release.frequent is not None:
+        needed |= columns(release.frequent.key)
+    if candidates is not None:
+        needed |= columns(candidates.value)
+        candidates = replace(candidates, rows=prune(candidates.rows, _read_of_rows(candidates)))
+    return replace(release, source=prune(release.source, needed), candidates=candidates)
+
+
+def _read_of_rows(candidates: Candidates) -> Needed:
+    """The columns of public rows that choosing one of them reads."""
+    shown = (output.expression for output in candidates.outputs)
+    return columns(candidates.threshold, candidates.weight, *shown)
 
 
 def prune(plan: Plan, needed: Needed) -> Plan:
@@ -113,7 +126,12 @@ def _unread(plan: Plan, shown: Needed) -> Plan:
         if not isinstance(part, Release):
             return part
         read_aggregates = tuple(a for a in part.aggregates if a.column in read)
-        return replace(part, aggregates=read_aggregates)
+        candidates = part.candidates
+        if candidates is not None:
+            # The row that was chosen is a row, though nobody reads its columns.
+            shown_outputs = tuple(o for o in candidates.outputs if o.column in read)
+            candidates = replace(candidates, outputs=shown_outputs or candidates.outputs[:1])
+        return replace(part, aggregates=read_aggregates, candidates=candidates)
 
     return bottom_up(trimmed, plan)
 
@@ -130,10 +148,15 @@ def _reads(plan: Plan) -> Needed:
         case (
             Aggregate(keys=keys, aggregates=aggregates) | Release(keys=keys, aggregates=aggregates)
         ):
-            return columns(
+            grouped = columns(
                 *(key.expression for key in keys),
                 *(e for a in aggregates for e in expressions(a.call)),
             )
+            if isinstance(plan, Release) and plan.frequent is not None:
+                return columns(plan.frequent.key)
+            if not isinstance(plan, Release) or plan.candidates is None:
+                return grouped
+            return grouped | columns(plan.candidates.value) | _read_of_rows(plan.candidates)
         case Window(outputs=windows):
             return frozenset(c for w in windows for c in columns(*expressions(w)))
         case Sort(by=by):

@@ -186,6 +186,7 @@ def renamed_columns(rule: Callable[[Column], Column], plan: Plan) -> Plan:
     above = [part for part in operators(plan) if isinstance(part, Release)]
     released = {key.column for part in above for key in part.keys}
     released |= {output.column for part in above for output in part.aggregates}
+    released |= {output.column for part in above for output in part.chosen}
 
     def changed(part: Any) -> Any:
         if isinstance(part, Release) or part in released:

@@ -9,11 +9,19 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsql.analysis.score_sensitivity import score_spread
 from dpsql.analysis.sensitivity import Sensitivity
-from dpsql.plan.bounded_release.cell_selection import CellChoice, Mode, QuantileRanks
+from dpsql.plan.bounded_release.cell_selection import (
+    CellChoice,
+    FrequentCell,
+    Mode,
+    QuantileRanks,
+    ThresholdScores,
+)
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.directed_rounding import ln
 from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.privacy.mechanisms.selection.candidates import LIMIT
 from dpsql.privacy.mechanisms.selection.exponential import Exponential, epsilon_of_choice
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
@@ -57,7 +65,57 @@ class ModeMechanism:
         return self.mechanism.choose(losses, randomness).reshape(-1, 1)
 
 
-SelectionMechanism = Quantiles | ModeMechanism
+@dataclass(frozen=True, slots=True)
+class ScoreMechanism:
+    """Chooses the candidate with the greatest of `scores` in each group.
+
+    A unit is in at most `groups` groups, and the loss covers all of them. The mechanism's `spread`
+    is how far the unit's rows move two scores apart.
+    """
+
+    mechanism: Exponential | PermuteAndFlip
+    scores: ThresholdScores
+    groups: int
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name in reports."""
+        return self.mechanism.name
+
+    def loss(self, accounting: Accounting) -> PrivacyLoss:
+        """Return the loss of the choices in all groups that a unit is in."""
+        one = self.mechanism.loss(accounting)
+        return PrivacyLoss(accounting, self.groups * one.amount)
+
+    def score_error(self, confidence: Fraction) -> Fraction:
+        """Return how far the chosen score may be from the greatest, at this confidence.
+
+        (Dwork & Roth 2014, Corollary 3.12; permute-and-flip is never worse.)
+        """
+        candidates = len(self.scores.weights)
+        return ln(candidates / (1 - confidence)).high / self.mechanism.rate * self.scores.step
+
+    def release(self, counts: Counts, randomness: Randomness) -> Counts:
+        """Choose a candidate of each group: (groups, cells) to (groups, 1)."""
+        scores = self._scores(counts)
+        losses = scores.max(axis=1, keepdims=True) - scores
+        return self.mechanism.choose(losses, randomness).reshape(-1, 1)
+
+    def _scores(self, counts: Counts) -> Counts:
+        groups, cells = counts.shape
+        weights = np.array(self.scores.weights, dtype=np.int64)
+        # Clamping the count of a cell moves it no further than its rows do, and of two candidates
+        # that count a cell both count the same of it: no two scores come further apart. Losses
+        # stay below 2^62.
+        max_rows = LIMIT // (4 * max(cells, 1) * max(1, *map(abs, self.scores.weights)))
+        # Of no row passes: 0, in the place after all cells.
+        passing = np.zeros((groups, cells + 1), dtype=np.int64)
+        passing[:, :cells] = counts.clip(0, max_rows)[:, ::-1].cumsum(axis=1)[:, ::-1]
+        scores: Counts = passing[:, list(self.scores.first_cells)] * weights
+        return scores
+
+
+SelectionMechanism = Quantiles | ModeMechanism | ScoreMechanism
 
 
 def selection_mechanism(
@@ -76,15 +134,22 @@ def selection_mechanism(
             cost = mechanism.loss(units=units, groups=groups)
             return mechanism, _affordable(cost, query_loss)
         case Mode():
-            frequent = ModeMechanism(_mode_mechanism(units * rows, query_loss, groups), groups)
+            frequent = ModeMechanism(_choice_of(units * rows, query_loss, groups), groups)
             return frequent, _affordable(frequent.loss(query_loss.accounting), query_loss)
+        case FrequentCell(rows=rows_per_cell):
+            # A unit that comes or goes moves all counts one way, each by so many rows at most.
+            top = ModeMechanism(_choice_of(units * rows_per_cell, query_loss, groups), groups)
+            return top, _affordable(top.loss(query_loss.accounting), query_loss)
+        case ThresholdScores() as scores:
+            # Where no row moves two scores apart, any spread will do.
+            spread = max(1, score_spread(scores, choice.cells.count, sensitivity, rows))
+            best = ScoreMechanism(_choice_of(spread, query_loss, groups), scores, groups)
+            return best, _affordable(best.loss(query_loss.accounting), query_loss)
         case missing:
             assert_never(missing)
 
 
-def _mode_mechanism(
-    spread: int, query_loss: PrivacyLoss, groups: int
-) -> Exponential | PermuteAndFlip:
+def _choice_of(spread: int, query_loss: PrivacyLoss, groups: int) -> Exponential | PermuteAndFlip:
     each: Fraction = query_loss.amount / groups
     if query_loss.accounting is Accounting.ZCDP:
         return Exponential(epsilon_of_choice(each), spread)

@@ -14,7 +14,7 @@ from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.calibration import Measurement
-from dpsql.release.selection_mechanism import ModeMechanism, SelectionMechanism
+from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.model import Schema
 
@@ -121,7 +121,7 @@ def with_less_noise(measurement: Measurement, factor: Fraction) -> Measurement:
 
 
 def _bolder(chooser: SelectionMechanism, factor: Fraction) -> SelectionMechanism:
-    if isinstance(chooser, ModeMechanism):
+    if isinstance(chooser, ModeMechanism | ScoreMechanism):
         bolder = replace(chooser.mechanism, epsilon=chooser.mechanism.epsilon * factor)
         return replace(chooser, mechanism=bolder)
     return replace(chooser, epsilon=chooser.epsilon * factor)

@@ -40,7 +40,7 @@ from dpsql.session.compile.compiled_release import CompiledRelease
 
 SHARE = 16
 
-GENERATED = frozenset({"clinic", "pairs", "parcels", "trial", "families", "works"})
+GENERATED = frozenset({"auction", "clinic", "pairs", "parcels", "trial", "families", "works"})
 """The fixtures of which there are clean rows."""
 
 COVERED = 409

@@ -34,7 +34,7 @@ from dpsql.session.compile.compiled_release import CompiledRelease
 SHARE = 150
 """A statement takes a second: each run asks few of them, `-m slow` all."""
 
-GENERATED = frozenset({"clinic", "pairs", "parcels", "trial", "families", "works"})
+GENERATED = frozenset({"auction", "clinic", "pairs", "parcels", "trial", "families", "works"})
 """The fixtures of which there are clean rows."""
 
 COVERED = 400

@@ -88,7 +88,7 @@ AGGREGATE_MUTANTS = (
     Mutant(
         "the spread of a choice is halved",
         "release/selection_mechanism.py",
-        "_mode_mechanism(units * rows, query_loss, groups)",
-        "_mode_mechanism(max(1, units * rows // 2), query_loss, groups)",
+        "_choice_of(units * rows, query_loss, groups)",
+        "_choice_of(max(1, units * rows // 2), query_loss, groups)",
     ),
 )

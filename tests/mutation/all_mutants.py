@@ -11,6 +11,7 @@ from mutation.mutants import MUTANTS
 from mutation.postgres_mutants import POSTGRES_MUTANTS
 from mutation.relation_mutants import RELATION_MUTANTS
 from mutation.sample_mutants import SAMPLE_MUTANTS
+from mutation.selection_mutants import SELECTION_MUTANTS
 from mutation.service_mutants import SERVICE_MUTANTS
 from mutation.size_mutants import SIZE_MUTANTS
 from mutation.spark_mutants import SPARK_MUTANTS
@@ -28,6 +29,7 @@ ALL = (
     *POSTGRES_MUTANTS,
     *RELATION_MUTANTS,
     *SAMPLE_MUTANTS,
+    *SELECTION_MUTANTS,
     *SERVICE_MUTANTS,
     *SIZE_MUTANTS,
     *SPARK_MUTANTS,

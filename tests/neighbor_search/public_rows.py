@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from functools import cache
 from pathlib import Path
 
@@ -41,6 +42,16 @@ PUBLIC: dict[str, dict[str, list[tuple[object, ...]]]] = {
         "sites": [(1, "Ulm"), (3, None)],
     },
     "registry": {},
+    "auction": {
+        "offers": [
+            # Two of one price, and one without a price; the cheapest is sold below its cost.
+            (1, 5, 8, "low", -0.5, dt.date(2024, 1, 5)),
+            (2, 20, 12, "fair", 0.0, dt.date(2024, 1, 10)),
+            (3, 20, 15, "fair too", 0.25, dt.date(2024, 1, 10)),
+            (4, 35, 12, "high", 0.5, dt.date(2024, 1, 20)),
+            (5, None, 12, None, None, None),
+        ]
+    },
     "bi": {"products": [(1, "tools"), (2, "toys"), (3, "tools"), (4, None)]},
 }
 

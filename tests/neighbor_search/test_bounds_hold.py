@@ -77,6 +77,8 @@ FEATURES = {
     "local_noise",
     "neighbour_relations",
     "options",
+    "order_limit",
+    "private_selection",
     "public_rows",
     "qualified_names",
     "randomized_response",

@@ -14,9 +14,12 @@ from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.plan.bounded_release.cell_selection import (
     CellChoice,
     EquidistantCells,
+    FrequentCell,
     ListedCells,
     Mode,
     QuantileRanks,
+    ThresholdCells,
+    ThresholdScores,
 )
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
@@ -119,7 +122,7 @@ def _chosen(selection: CellChoice) -> str:
     match selection.cells:
         case EquidistantCells(value=value):
             text = f"distance in rank of each {_column(value.argument)}"
-        case ListedCells(argument=argument):
+        case ListedCells(argument=argument) | ThresholdCells(argument=argument):
             text = f"rows of each {_column(argument)}"
         case missing:
             assert_never(missing)
@@ -127,7 +130,7 @@ def _chosen(selection: CellChoice) -> str:
         case QuantileRanks(quantiles=quantiles):
             (place,) = quantiles
             return f"{text}: {describe_number(max(place, 1 - place))}"
-        case Mode():
+        case Mode() | FrequentCell() | ThresholdScores():
             return f"{text}: 1"
         case other:
             assert_never(other)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import assert_never
 
 import duckdb
 import numpy as np
@@ -15,7 +16,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
-from dpsql.plan.bounded_release.cell_selection import QuantileRanks
+from dpsql.plan.bounded_release.cell_selection import (
+    FrequentCell,
+    Mode,
+    QuantileRanks,
+    ThresholdScores,
+)
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -54,17 +60,31 @@ class Exact:
 
 @dataclass(frozen=True)
 class ExactChoice:
-    """Chooses the cells where the quantiles are; in an empty group, and of modes, the first."""
+    """Chooses the cells where the quantiles are, or the candidate of the greatest score.
 
-    quantiles: tuple[Fraction, ...]
+    In an empty group, and of modes and equal scores, it chooses the first.
+    """
+
+    target: QuantileRanks | Mode | FrequentCell | ThresholdScores
 
     def release(self, counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
         del randomness
-        if not self.quantiles:
-            first: NDArray[np.int64] = counts.argmax(axis=1).reshape(-1, 1)
-            return first
+        match self.target:
+            case Mode() | FrequentCell():
+                first: NDArray[np.int64] = counts.argmax(axis=1).reshape(-1, 1)
+                return first
+            case ThresholdScores(first_cells=cells, weights=weights):
+                scores = [
+                    [w * sum(row[c:]) for c, w in zip(cells, weights, strict=True)]
+                    for row in counts.tolist()
+                ]
+                return np.array([[row.index(max(row))] for row in scores]).reshape(-1, 1)
+            case QuantileRanks(quantiles=quantiles):
+                pass
+            case missing:
+                assert_never(missing)
         below = counts.cumsum(axis=1)
-        ranks = [np.ceil(below[:, -1:] * float(q)).clip(1) for q in self.quantiles]
+        ranks = [np.ceil(below[:, -1:] * float(q)).clip(1) for q in quantiles]
         return np.hstack([(below < rank).sum(axis=1, keepdims=True) for rank in ranks]).clip(
             0, counts.shape[1] - 1
         )
@@ -87,10 +107,7 @@ def exact_mechanisms(count: int) -> tuple[Noise, ...]:
 def exact_measurement(release: CompiledRelease, threshold: int | None) -> Measurement:
     """Mechanisms that add nothing and choose what is."""
     terms = release.step.bounded.contributions
-    choosers = [
-        ExactChoice(s.target.quantiles if isinstance(s.target, QuantileRanks) else ())
-        for s in terms.cell_choices
-    ]
+    choosers = [ExactChoice(choice.target) for choice in terms.cell_choices]
     return replace(
         release.step.measurement,
         mechanisms=exact_mechanisms(len(terms.statistics)),

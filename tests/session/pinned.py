@@ -31,6 +31,8 @@ _PUBLIC = "SELECT count(*) FROM visits WHERE doctor_id = ({})"
 _UNION = "SELECT i FROM (VALUES (1), (2)) a(i) UNION ALL SELECT i FROM (VALUES (3)) b(i)"
 _EXCEPT = "SELECT i FROM (VALUES (1), (2)) a(i) EXCEPT SELECT i FROM (VALUES (2)) b(i)"
 
+_EARNED = "SELECT count(*) * price FROM bids WHERE bid >= price"
+
 _BY_UNIT = "SELECT insured, count(*) FROM patients GROUP BY insured"
 
 CLINIC = {
@@ -119,6 +121,14 @@ STATEMENTS = {
     **{about: ("clinic", sql) for about, sql in CLINIC.items()},
     "keys that the unit determines": ("clinic", _BY_UNIT),
     "a view's declared column": ("school", "SELECT age, count(*) FROM adults GROUP BY age"),
+    "the most frequent of listed keys": (
+        "auction",
+        "SELECT item FROM bids GROUP BY item ORDER BY count(*) DESC LIMIT 1",
+    ),
+    "the best of public rows": (
+        "auction",
+        f"SELECT label FROM offers ORDER BY ({_EARNED}) DESC LIMIT 1",
+    ),
     "a mode by permute-and-flip": ("pairs", "SELECT mode(part) FROM people"),
     "one row per unit": ("pairs", "SELECT avg(x), stddev_samp(x) FROM people"),
     "a synopsis": (

@@ -14,9 +14,10 @@ from typing import assert_never
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
+from dpsql.plan.bounded_release.cell_selection import FrequentCell, ThresholdScores
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
-from dpsql.release.selection_mechanism import ModeMechanism, SelectionMechanism
+from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
 from dpsql.session.compile.compiled_release import CompiledRelease
 
 
@@ -86,8 +87,16 @@ def cell_violations(
         changed = cell_changes(ours, theirs)
         if len(changed) > derived.groups * derived.units:
             yield f"groups [{changed}] of cells, derived {derived.groups}"
-        if max(map(rows_moved, changed), default=0) > rows * derived.units:
-            yield f"statistic 0 of cells by {changed}, derived {rows * derived.units}"
+        moved = (
+            (max(map(abs, change.values())) for change in changed)
+            if isinstance(selection.target, FrequentCell)
+            else map(rows_moved, changed)
+        )
+        max_rows = rows * derived.units
+        if isinstance(selection.target, FrequentCell):
+            max_rows = selection.target.rows * derived.units
+        if max(moved, default=0) > max_rows:
+            yield f"statistic 0 of cells by {changed}, derived {max_rows}"
         if derived == release.sensitivity and not is_covered_by_choice_loss(
             chooser, changed, release
         ):
@@ -115,8 +124,23 @@ def is_covered_by_choice_loss(
             bounded_range = accounting is Accounting.ZCDP
             cost = sum((x * x / 8 if bounded_range else x for x in losses), Fraction(0))
             return cost <= chooser.loss(accounting).amount
+        case ScoreMechanism(mechanism=mechanism, scores=scores):
+            accounting = release.step.measurement.loss.accounting
+            moves = [score_moves(scores, each) for each in changed]
+            losses = [(max(own) - min(own)) * mechanism.rate for own in moves]
+            bounded_range = accounting is Accounting.ZCDP
+            cost = sum((x * x / 8 if bounded_range else x for x in losses), Fraction(0))
+            return cost <= chooser.loss(accounting).amount
         case missing:
             assert_never(missing)
+
+
+def score_moves(scores: ThresholdScores, change: dict[int, int]) -> list[int]:
+    """How far each candidate's score moves where the counts of cells change by `change`."""
+    return [
+        weight * sum(rows for cell, rows in change.items() if cell >= first)
+        for first, weight in zip(scores.first_cells, scores.weights, strict=True)
+    ]
 
 
 def _together(

@@ -5,6 +5,7 @@
 | query              | WITH, SELECT and set operations, in any nesting     |
 | multiset_operation | INTERSECT ALL and EXCEPT ALL                        |
 | select             | SELECT, clause by clause                            |
+| private_selection  | ORDER BY a count of private rows … LIMIT 1 of public rows |
 | select_alias       | names of the SELECT list in other clauses           |
 | select_list        | the SELECT list and its columns' names              |
 | distinct_on        | DISTINCT ON, by row_number()                        |

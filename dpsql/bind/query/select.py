@@ -20,6 +20,7 @@ from dpsql.bind.grouping.having import without_tautologies
 from dpsql.bind.proof.partner_existence import without_partner_joins
 from dpsql.bind.query.distinct_on import had_distinct_on, without_distinct_on
 from dpsql.bind.query.order_by import limit_of, order_keys, row_limit, sorted_rows
+from dpsql.bind.query.private_selection import private_selection
 from dpsql.bind.query.select_alias import Aliases
 from dpsql.bind.query.select_distinct import check_equalities, distinct
 from dpsql.bind.query.select_list import Item, bind_items, named_item, ordinal_item
@@ -52,6 +53,9 @@ def bind_select(node: exp.Select, context: Context) -> BoundQuery:
         raise SyntaxFault("SELECT lists no columns", at=span(node), hint="write SELECT count(*) …")
     plain, context = without_pivots(node, context)
     plain, context = without_distinct_on(without_partner_joins(unnested(plain), context), context)
+    chosen = private_selection(plain, context)
+    if chosen is not None:
+        return chosen
     return _Select(keys_by_index(plain), context).bind()
 
 

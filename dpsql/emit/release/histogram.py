@@ -28,7 +28,13 @@ from dpsql.emit.release.histogram_cell import cell
 from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.plan.bounded_release.bounded_release import Limited, LimitGroups, OneRowPerUnit
-from dpsql.plan.bounded_release.cell_selection import CellChoice
+from dpsql.plan.bounded_release.cell_selection import (
+    CellChoice,
+    FrequentCell,
+    Mode,
+    QuantileRanks,
+    ThresholdScores,
+)
 from dpsql.plan.bounded_release.column_names import CELL_NUMBER, ROW_COUNT, UNIT, coordinate_name
 
 _UNIT_ROWS: Final = "rows of units"
@@ -51,8 +57,15 @@ def histogram(limited: Limited, rows: exp.Select, number: int) -> exp.Select:
             terms = limited.contributions
             names = group_names(terms)
             units: list[exp.Expr] = [column_ref(UNIT)]
-            in_cells = _in_cells(rows, names, number, terms.cell_choices[number], units)
-            return _limited(in_cells, limited, names)
+            choice = terms.cell_choices[number]
+            in_cells = _in_cells(rows, names, number, choice, units)
+            match choice.target:
+                case FrequentCell(rows=rows_per_cell):
+                    return _limited_per_cell(in_cells, names, rows_per_cell)
+                case QuantileRanks() | Mode() | ThresholdScores():
+                    return _limited(in_cells, limited, names)
+                case other:
+                    assert_never(other)
         case missing:
             assert_never(missing)
 
@@ -70,6 +83,17 @@ def _counted(rows: exp.Select, names: list[str]) -> exp.Select:
     present = rows.where(_is_known(column_ref(CELL_NUMBER)), copy=False)
     count = with_alias(number_of_rows(), ROW_COUNT)
     return grouped(present, [*groups, column_ref(CELL_NUMBER)], [count])
+
+
+def _limited_per_cell(rows: exp.Select, names: list[str], rows_per_cell: int) -> exp.Select:
+    """Of each unit so many rows of a cell, or all it has there."""
+    groups = [column_ref(name) for name in names]
+    of_unit = _counted(select_from(rows, [exp.Star()]), [UNIT, *names])
+    count, limit = column_ref(ROW_COUNT), integer(rows_per_cell)
+    over = exp.GT(this=count.copy(), expression=limit.copy())
+    counted_rows = exp.case().when(over, limit, copy=False).else_(count, copy=False)
+    total = with_alias(sum_of(counted_rows), ROW_COUNT)
+    return grouped(of_unit, [*groups, column_ref(CELL_NUMBER)], [total])
 
 
 def _limited(rows: exp.Select, limited: LimitGroups, names: list[str]) -> exp.Select:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Mapping
+from typing import Final, assert_never
 
 from sqlglot import exp
 
 from dpsql.emit.dialect.nodes import as_steps, constant, integer, quotient, scalar
 from dpsql.emit.release.contribution import in_range
-from dpsql.plan.bounded_release.cell_selection import CellChoice, EquidistantCells, ListedCells
+from dpsql.plan.bounded_release.cell_selection import (
+    CellChoice,
+    EquidistantCells,
+    ListedCells,
+    ThresholdCells,
+)
+from dpsql.plan.expression import Comparison
+
+_COMPARED: Final[Mapping[Comparison, type[exp.Binary]]] = {
+    Comparison.GREATER_EQUAL: exp.GTE,
+    Comparison.GREATER: exp.GT,
+    Comparison.LESS_EQUAL: exp.LTE,
+    Comparison.LESS: exp.LT,
+}
 
 
 def argument(choice: CellChoice) -> exp.Expr:
@@ -16,8 +30,8 @@ def argument(choice: CellChoice) -> exp.Expr:
     match choice.cells:
         case EquidistantCells(value=value):
             rendered = scalar(value.argument)
-        case ListedCells(argument=listed):
-            rendered = scalar(listed)
+        case ListedCells(argument=value) | ThresholdCells(argument=value):
+            rendered = scalar(value)
         case missing:
             assert_never(missing)
     if choice.filter is None:
@@ -26,11 +40,11 @@ def argument(choice: CellChoice) -> exp.Expr:
 
 
 def coordinate(choice: CellChoice, column: exp.Expr) -> exp.Expr:
-    """What cells are told apart by: the argument in steps, if it is a number, else as it is."""
+    """What cells are value apart by: the argument in steps, if it is a number, else as it is."""
     match choice.cells:
         case EquidistantCells(value=value):
             return as_steps(value, column)
-        case ListedCells():
+        case ListedCells() | ThresholdCells():
             return column
         case missing:
             assert_never(missing)
@@ -44,8 +58,19 @@ def cell(choice: CellChoice, column: exp.Expr) -> exp.Expr:
         case ListedCells(argument=listed, values=values):
             case = exp.case()
             for number, own in enumerate(values):
-                equal = exp.EQ(this=column.copy(), expression=constant(own, listed.type))
+                equal: exp.Expr = exp.Is(this=column.copy(), expression=exp.null())
+                if own is not None:
+                    equal = exp.EQ(this=column.copy(), expression=constant(own, listed.type))
                 case = case.when(equal, integer(number), copy=False)
+            return case
+        case ThresholdCells(argument=compared, comparison=comparison, thresholds=thresholds):
+            case = exp.case()
+            # The last that a row passes comes first: what it passes, it passes all before.
+            for number, threshold in reversed([*enumerate(thresholds)]):
+                passes = _COMPARED[comparison](
+                    this=column.copy(), expression=constant(threshold, compared.type)
+                )
+                case = case.when(passes, integer(number), copy=False)
             return case
         case missing:
             assert_never(missing)

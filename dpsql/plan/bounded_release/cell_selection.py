@@ -2,6 +2,7 @@
 
 median(age)   with age in [0, 120]: a cell for each age, chosen by its rank
 mode(ward)    with ward one of ER, GP, ICU: a cell for each ward, chosen by its rows
+price         of public prices: a cell for each price, chosen by price * rows with bid >= price
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from fractions import Fraction
 from typing import Final, assert_never
 
 from dpsql.plan.bounded_release.statistic import Discretized
-from dpsql.plan.expression import Expression
+from dpsql.plan.expression import Comparison, Expression
 from dpsql.privacy.domain import Value
 
 MAX_LISTED: Final = 1000
@@ -33,10 +34,13 @@ class EquidistantCells:
 
 @dataclass(frozen=True, slots=True)
 class ListedCells:
-    """A cell for each of the `values` of `argument`; rows with other values are in no cell."""
+    """A cell for each of the `values` of `argument`; rows with other values are in no cell.
+
+    None stands for NULL.
+    """
 
     argument: Expression
-    values: tuple[Value, ...]
+    values: tuple[Value | None, ...]
 
     @property
     def count(self) -> int:
@@ -44,7 +48,25 @@ class ListedCells:
         return len(self.values)
 
 
-Cells = EquidistantCells | ListedCells
+@dataclass(frozen=True, slots=True)
+class ThresholdCells:
+    """A cell for each of `thresholds`: a row is in the last one that its `argument` passes.
+
+    It passes a threshold if `argument comparison threshold` holds. They stand in an order in which
+    a row that passes one passes all before it. A row that passes none is in no cell.
+    """
+
+    argument: Expression
+    comparison: Comparison
+    thresholds: tuple[Value, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of cells."""
+        return len(self.thresholds)
+
+
+Cells = EquidistantCells | ListedCells | ThresholdCells
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +82,30 @@ class Mode:
 
 
 @dataclass(frozen=True, slots=True)
+class FrequentCell:
+    """Choose the cell with the most rows.
+
+    Of each unit at most `rows` rows of one cell count, of however many cells: it is a count of each
+    group, where for a mode all of a unit's rows may be in one cell, and are limited together.
+    """
+
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdScores:
+    """Choose the candidate of the greatest score, its weight times the rows passing its threshold.
+
+    Those of candidate i are the rows in the cell `first_cells[i]` and in all cells after it; where
+    that is the number of cells, there are none. `weights` are in units of `step`.
+    """
+
+    first_cells: tuple[int, ...]
+    weights: tuple[int, ...]
+    step: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class CellChoice:
     """A choice of cells in each group, by the counts of the rows for which `filter` holds.
 
@@ -68,15 +114,20 @@ class CellChoice:
 
     cells: Cells
     filter: Expression | None
-    target: QuantileRanks | Mode
+    target: QuantileRanks | Mode | FrequentCell | ThresholdScores
+
+    @property
+    def draws_rows(self) -> bool:
+        """Of a unit's rows in all cells together so many are drawn, by a hash."""
+        return not isinstance(self.target, FrequentCell)
 
     @property
     def choices(self) -> int:
-        """The number of cells that are chosen in each group."""
+        """The number of cells, or of candidates, that are chosen in each group."""
         match self.target:
             case QuantileRanks(quantiles=quantiles):
                 return len(quantiles)
-            case Mode():
+            case Mode() | FrequentCell() | ThresholdScores():
                 return 1
             case missing:
                 assert_never(missing)

@@ -149,10 +149,13 @@ class QuantileValue:
 
 @dataclass(frozen=True, slots=True)
 class ChosenValue:
-    """The one of `values` that is the choice at `index`; `count` as in `QuantileValue`."""
+    """The one of `values` that is the choice at `index`; `count` as in `QuantileValue`.
+
+    Where there is no count, None is a value as any other: it is NULL in a public row.
+    """
 
     index: int
-    values: tuple[Value, ...]
+    values: tuple[Value | None, ...]
     count: int | None = None
 
 

@@ -34,6 +34,9 @@ def noise(column: ColumnPrivacy) -> str:
         return f"{column.name}: {column.mechanism}; with 95 %, its rank is off by {off} at most"
     if column.regret is not None:
         return f"{column.name}: {column.mechanism}; expected regret {column.regret:.6g} at most"
+    if column.score_error is not None:
+        off = f"off the best by {column.score_error:.6g} at most"
+        return f"{column.name}: {column.mechanism}; with 95 %, its score is {off}"
     width = "depends on the count" if column.half_width is None else f"± {column.half_width:.6g}"
     return f"{column.name}: {column.mechanism}, scale {column.scale:.6g}; 95 % error {width}"
 

@@ -19,8 +19,9 @@ class ColumnPrivacy:
     `half_width` is None for a mean, whose error depends on the noisy count beside it, and stands in
     the answer row by row: in groups of many rows it is at most `rows_error` divided by their
     number. It is None for what is chosen by its rank, too, which is off by at most `rank_error`
-    rows; `scale` is then that error's. An expert that DECIDE chooses has no error: `regret` bounds
-    what is lost in a round of one row, in expectation, more than by the best expert.
+    rows, and for what is chosen by its score, which is off the best one by at most `score_error`;
+    `scale` is then that error's. An expert that DECIDE chooses has no error: `regret` bounds what
+    is lost in a round of one row, in expectation, more than by the best expert.
     """
 
     name: str
@@ -30,6 +31,7 @@ class ColumnPrivacy:
     rank_error: float | None = None
     rows_error: float | None = None
     regret: float | None = None
+    score_error: float | None = None
 
 
 HalfWidth: TypeAlias = float | pa.Array | None

@@ -5,6 +5,7 @@ Told before anything runs: by the law of the noise alone, in which no data have 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -34,7 +35,7 @@ from dpsql.release.columns.confidence_interval import (
 )
 from dpsql.release.columns.cross_group_terms import localize
 from dpsql.release.decision import expected_regret
-from dpsql.release.selection_mechanism import SelectionMechanism
+from dpsql.release.selection_mechanism import ScoreMechanism, SelectionMechanism
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.compile.column_provenance import Origin, origins
@@ -141,6 +142,9 @@ def _own_column(
             return ColumnPrivacy(name, mechanisms[x.total].name, scale, None)
         case QuantileValue(index=chosen) | ChosenValue(index=chosen):
             cells, chooser = _selection_mechanism(release, chosen)
+            if isinstance(chooser, ScoreMechanism):
+                off = float(min(chooser.score_error(CONFIDENCE), Fraction(sys.float_info.max)))
+                return ColumnPrivacy(name, chooser.name, off, None, score_error=off)
             error = float(chooser.rank_error(cells, CONFIDENCE))
             return ColumnPrivacy(name, chooser.name, error, None, error)
         case ExpertChoice():

@@ -25,10 +25,11 @@ def origins(plan: Plan, column: int) -> tuple[Origin, ...] | None:
     missing or stand twice.
     """
     match plan:
-        case Release(keys=keys, aggregates=aggregates):
+        case Release(keys=keys, aggregates=aggregates, chosen=chosen):
             if any(key.column.id == column for key in keys):
                 return ()
-            is_released = any(output.column.id == column for output in aggregates)
+            ids = (*(a.column.id for a in aggregates), *(o.column.id for o in chosen))
+            is_released = column in ids
             return ((plan, column),) if is_released else None
         case Project(source=source, outputs=outputs):
             (own,) = (output for output in outputs if output.column.id == column)

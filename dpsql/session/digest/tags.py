@@ -28,7 +28,7 @@ from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.calibration import Measurement
 from dpsql.release.exact_answers import NoNoise
-from dpsql.release.selection_mechanism import ModeMechanism
+from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism
 from dpsql.schema import model
 from dpsql.schema import sql_type as sql
 
@@ -151,6 +151,9 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     cell_selection.ListedCells: Tagged("listed", ("argument", "values")),
     cell_selection.QuantileRanks: Tagged("places", ("quantiles",)),
     cell_selection.Mode: Tagged("most frequent"),
+    cell_selection.FrequentCell: Tagged("most frequent of groups", ("rows",)),
+    cell_selection.ThresholdCells: Tagged("passed", ("argument", "comparison", "thresholds")),
+    cell_selection.ThresholdScores: Tagged("scores", ("first_cells", "weights", "step")),
     cell_selection.CellChoice: Tagged("selection", ("cells", "filter", "target")),
     estimator.LinearEstimator: Tagged(
         "linear",
@@ -180,6 +183,9 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
     Exponential: Tagged("exponential", ("epsilon", "spread")),
     PermuteAndFlip: Tagged("permute and flip", ("epsilon", "spread")),
     ModeMechanism: Tagged("frequent", ("mechanism", "groups")),
+    ScoreMechanism: Tagged(
+        "of scores", ("mechanism", "groups"), {"scores": "they are in the release's choice"}
+    ),
     Quantiles: Tagged("quantiles", ("quantiles", "epsilon", "rows", "accounting", "slices")),
     mwem_calibration.MwemParameters: Tagged(
         "weighing", ("rounds", "sensitivity", "total", "choice", "amount", "gaussian")

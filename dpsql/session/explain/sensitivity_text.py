@@ -10,10 +10,20 @@ from typing import assert_never
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.predicate_narrowing import Known
 from dpsql.analysis.public_row_count import public_row_count
+from dpsql.analysis.score_sensitivity import score_range
 from dpsql.analysis.unit_contribution import partial_interval, rows_per_group
 from dpsql.plan.aggregate import OutputKind
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
-from dpsql.plan.bounded_release.cell_selection import CellChoice, EquidistantCells, ListedCells
+from dpsql.plan.bounded_release.cell_selection import (
+    CellChoice,
+    EquidistantCells,
+    FrequentCell,
+    ListedCells,
+    Mode,
+    QuantileRanks,
+    ThresholdCells,
+    ThresholdScores,
+)
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Variance
 from dpsql.plan.bounded_release.statistic import (
     BoundedMean,
@@ -186,11 +196,24 @@ def format_cell_choice(selection: CellChoice, bounded: BoundedRelease) -> str:
             text = f"{describe(value.argument)} in steps of {describe_number(width * value.step)}"
         case ListedCells(argument=argument):
             text = describe(argument)
+        case ThresholdCells(argument=argument, comparison=comparison):
+            text = f"{describe(argument)} {comparison.value} threshold"
         case missing:
             assert_never(missing)
     where = "" if selection.filter is None else f" where {describe(selection.filter)}"
     rows = rows_per_group(bounded.limited)
-    return f"rows in {selection.cells.count} cells of {text}{where}: {rows} of a unit"
+    match selection.target:
+        case QuantileRanks() | Mode():
+            moved = ""
+        case FrequentCell(rows=rows_per_cell):
+            each = f"{rows_per_cell} of a unit in each"
+            return f"rows in {selection.cells.count} cells of {text}{where}: {each}"
+        case ThresholdScores(weights=weights, step=step) as scores:
+            spread = describe_number(score_range(scores, selection.cells.count) * step)
+            moved = f", each moving two of {len(weights)} scores apart by {spread} at most"
+        case other:
+            assert_never(other)
+    return f"rows in {selection.cells.count} cells of {text}{where}{moved}: {rows} of a unit"
 
 
 def _derived(statistic: Statistic, bounded: BoundedRelease, distance: NeighborDistance) -> str:

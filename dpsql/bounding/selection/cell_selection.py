@@ -211,7 +211,7 @@ def _first_group(function: AggregateFunction | OpenFunction, text: str) -> str:
     return f", or count(*) … GROUP BY {text} ORDER BY {order} LIMIT 1"
 
 
-def _in_order(value: Value) -> tuple[bool, str]:
+def _in_order(value: Value | None) -> tuple[bool, str]:
     return (value is True, value if isinstance(value, str) else "")
 
 

@@ -1,0 +1,100 @@
+"""Seeded bugs of the choice among public rows by weighted counts of private ones."""
+
+from __future__ import annotations
+
+from mutation.mutants import Mutant
+
+LAW = "tests/session/test_private_selection.py"
+
+SELECTION_MUTANTS = (
+    Mutant(
+        "weights are left out of the spread of scores",
+        "analysis/score_sensitivity.py",
+        "return changed.units * rows * each",
+        "return changed.units * rows * min(each, 1)",
+        about="private_selection",
+    ),
+    Mutant(
+        "a unit has one row in the spread of scores",
+        "analysis/score_sensitivity.py",
+        "return changed.units * rows * each",
+        "return changed.units * each",
+        about="private_selection",
+    ),
+    Mutant(
+        "profits and losses count as if they moved in one direction",
+        "analysis/score_sensitivity.py",
+        "ranges.append(max([high, *others]) - min([low, *others]))",
+        "ranges.append(max([high, *others]))",
+        about="private_selection",
+    ),
+    Mutant(
+        "candidates that a row doesn't pass are forgotten",
+        "analysis/score_sensitivity.py",
+        "others = [0] if cell < last else []",
+        "others = []",
+        about="private_selection",
+    ),
+    Mutant(
+        "a replaced row moves scores as one that is removed",
+        "analysis/score_sensitivity.py",
+        "return changed.units // 2 * rows * min(2 * each, _replaced_range(scores, cells))",
+        "return changed.units // 2 * rows * each",
+        about="private_selection",
+    ),
+    Mutant(
+        "where rows are replaced, profits and losses move in one direction",
+        "analysis/score_sensitivity.py",
+        "return max([0, *weights]) - min([0, *weights])",
+        "return max([0, *weights])",
+        about="private_selection",
+    ),
+    Mutant(
+        "rows below a threshold count for it",
+        "release/selection_mechanism.py",
+        "counts.clip(0, max_rows)[:, ::-1].cumsum(axis=1)[:, ::-1]",
+        "counts.clip(0, max_rows).cumsum(axis=1)",
+        LAW,
+        "law",
+        fails_by="AssertionError",
+    ),
+    Mutant(
+        "the first threshold that a row passes is its cell",
+        "emit/release/histogram_cell.py",
+        "for number, threshold in reversed([*enumerate(thresholds)]):",
+        "for number, threshold in [*enumerate(thresholds)]:",
+        LAW,
+        "law",
+        fails_by="AssertionError",
+    ),
+    Mutant(
+        "a unit has one row of a frequent key",
+        "release/selection_mechanism.py",
+        "_choice_of(units * rows_per_cell, query_loss, groups)",
+        "_choice_of(units, query_loss, groups)",
+        about="order_limit",
+    ),
+    Mutant(
+        "one unit is all that changes the counts of frequent keys",
+        "release/selection_mechanism.py",
+        "_choice_of(units * rows_per_cell, query_loss, groups)",
+        "_choice_of(rows_per_cell, query_loss, groups)",
+        about="order_limit",
+    ),
+    Mutant(
+        "all rows that a unit has of a key count",
+        "emit/release/histogram.py",
+        "over = exp.GT(this=count.copy(), expression=limit.copy())",
+        "over = exp.GT(this=count.copy(), expression=integer(2**40))",
+        about="order_limit",
+    ),
+    Mutant(
+        "other weights are the same answer",
+        "session/digest/tags.py",
+        '("first_cells", "weights", "step")',
+        '("first_cells", "step")',
+        LAW,
+        "another_answer",
+        fails_by="AssertionError",
+    ),
+)
