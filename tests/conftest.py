@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import compileall
 import fcntl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -63,6 +63,14 @@ def tpch_schema(tpch_folder: Path, tmp_path: Path) -> Path:
 def penguins_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """penguins.parquet: 333 rows."""
     return _once(tmp_path_factory, "penguins", penguins.generate)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def worker_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """So do those of what several tests share, which is made before any test's own folder is."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("DPSQL_STATE", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 @pytest.fixture(autouse=True)
