@@ -8,6 +8,7 @@
 | randomized_response | columns of randomised answers, and conditions on them                 |
 | local_privacy       | releases of randomised answers alone, which need no noise             |
 | stability           | stability of each operator: distance out, given distance in           |
+| row_norms           | which of a plan's columns a table's norm bounds together              |
 | unit_contribution   | what one unit contributes to a statistic in one group, at most        |
 | joint_sensitivity   | statistics that can't all be extreme at once                          |
 | sensitivity         | groups, and integers per group, of a bounded release that can change  |

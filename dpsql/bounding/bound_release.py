@@ -10,6 +10,7 @@ from typing import Final
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.lineage.unit_identity import unit_valued_columns
 from dpsql.analysis.public_row_count import PublicSize, public_size
+from dpsql.analysis.row_norms import declared_norms
 from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.bounding.contribution_limit import limit_contributions
 from dpsql.bounding.expert_losses import bound_decision, is_decision
@@ -23,7 +24,6 @@ from dpsql.bounding.selection.cell_selection import CHOSEN, CellChoices
 from dpsql.bounding.selection.frequent_key import FREQUENT_NOTE, frequent_choice
 from dpsql.bounding.selection.private_selection import candidate_choice
 from dpsql.bounding.statistics.argument_grids import ArgumentGrids
-from dpsql.bounding.statistics.norm_ball import declared_norms
 from dpsql.bounding.statistics.sample_estimator import of_sample
 from dpsql.bounding.statistics.statistics import StatisticsBuilder
 from dpsql.errors import InternalError, Refused

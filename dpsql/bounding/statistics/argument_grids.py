@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from dpsql.analysis.domains.expression_domain import Environment
 from dpsql.analysis.domains.predicate_narrowing import narrow
+from dpsql.analysis.row_norms import NormOfColumn
 from dpsql.bounding.statistics.discretization import Grid, grid_of
-from dpsql.bounding.statistics.norm_ball import BallGrid, NormOfColumn, ball_grids
+from dpsql.bounding.statistics.norm_ball import BallGrid, ball_grids
 from dpsql.plan.aggregate import PAIRED, SPREADS, AggregateCall
 from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import Expression

@@ -13,13 +13,14 @@ further from 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import ceil
-from typing import Final, assert_never
+from typing import Final
 
+from dpsql.analysis.row_norms import NormOfColumn
 from dpsql.bounding.statistics.discretization import Grid, power_of_two
 from dpsql.plan.aggregate import PAIRED, SPREADS, AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.statistic import BallMember, Discretized, NormBall
@@ -38,24 +39,7 @@ from dpsql.plan.expression import (
     When,
     double,
 )
-from dpsql.plan.operator import (
-    Aggregate,
-    Filter,
-    Join,
-    Limit,
-    MarkJoin,
-    OuterJoin,
-    Plan,
-    Project,
-    PublicStatement,
-    Release,
-    Scan,
-    SetOperation,
-    Sort,
-    Union,
-    Values,
-    Window,
-)
+from dpsql.plan.operator import Scan
 from dpsql.schema.row_norm import RowNorm
 from dpsql.schema.sql_type import Double
 
@@ -83,10 +67,6 @@ class BallGrid(Grid):
         return Discretized(
             scaled, self.step, self.low, self.high, 0, BallMember(argument, self.ball)
         )
-
-
-NormOfColumn = Mapping[int, tuple[Scan, RowNorm]]
-"""By a column's id, the norm that its table declares of it, and the scan whose column it is."""
 
 
 def ball_grids(
@@ -128,43 +108,6 @@ def _farthest(grid: Grid, call: AggregateCall) -> Fraction:
 
 def _by_id(column: Column) -> int:
     return column.id
-
-
-def declared_norms(plan: Plan) -> NormOfColumn:
-    """The norm of each column of `plan` that is the very column of a table with one."""
-    match plan:
-        case Scan(table=table, columns=columns):
-            norm = table.norm
-            if norm is None:
-                return {}
-            return {c.id: (plan, norm) for c in columns if c.name in norm.columns}
-        case Project(source=source, outputs=outputs):
-            below = declared_norms(source)
-            return {
-                o.column.id: below[o.expression.id]
-                for o in outputs
-                if isinstance(o.expression, Column)
-                and o.expression.id in below
-                and o.declared is None  # the bounds that a view's owner declares stand for it
-            }
-        case Join(sources=sources):
-            return {i: norm for source in sources for i, norm in declared_norms(source).items()}
-        case OuterJoin(left=left, right=right):
-            return {**declared_norms(left), **declared_norms(right)}
-        case (
-            Filter(source=source)
-            | MarkJoin(source=source)
-            | Window(source=source)
-            | Sort(source=source)
-            | Limit(source=source)
-        ):
-            return declared_norms(source)
-        case (
-            Union() | SetOperation() | Aggregate() | Release() | Values() | PublicStatement()
-        ):  # values of several columns, or of several rows
-            return {}
-        case missing:
-            assert_never(missing)
 
 
 def _grid(ball: NormBall) -> BallGrid:
