@@ -21,7 +21,7 @@ _ROUNDED = 0.01
 _ESTIMATED = {"local_noise", "randomized_response"}
 """Notes of estimates, which differ from what the answers as they are add up to."""
 
-_NOT_GENERATED = {"registry", "school", "tpch"}
+_NOT_GENERATED = {"polls", "registry", "school", "tpch"}
 """Schemas with columns of text that the generator has no words for."""
 
 
