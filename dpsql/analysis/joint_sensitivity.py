@@ -153,7 +153,7 @@ def _by_ball(indices: Iterable[int], statistics: Sequence[Statistic]) -> dict[No
 
 
 def ball_corners(ball: NormBall, radii: Mapping[int, int], *, squared: bool) -> list[Corner]:
-    """The corners that bound integers (a_1, …) of a ball of radius R, the least of `radii` or less.
+    """The corners that bound integers (a_1, …) of a ball of radius R, the largest of `radii`.
 
     In weighted L2 norms Σ w·a² is linear in the a² of an L2 ball, whose sum is R² at most, and
     convex in the a of an L1 ball: the largest is at a corner where one a is R, the others 0. So is

@@ -32,15 +32,12 @@ class ArgumentGrids:
 
     def collect(self, calls: Sequence[AggregateCall]) -> None:
         """Learn of all calls of the release before the grid of any of them is chosen."""
+        squared = {a for c in calls if c.function in SPREADS | PAIRED for a in c.arguments}
         # A double's sum is as coarse as its squares', so that both are one statistic.
-        self.squared |= {
-            argument
-            for call in calls
-            if call.function in SPREADS | PAIRED
-            for argument in call.arguments
-            if isinstance(argument.type, Double)
-        }
-        self.balls |= ball_grids(self.norms, calls, self.alone)
+        self.squared |= {argument for argument in squared if isinstance(argument.type, Double)}
+        # Where squares are summed as well, sums of what isn't scaled serve both.
+        single = [call for call in calls if squared.isdisjoint(call.arguments)]
+        self.balls |= ball_grids(self.norms, single, self.alone)
 
     def of(self, argument: Expression, call: AggregateCall) -> Grid:
         """The grid in which `argument` is summed; Refused where it has no bounds."""

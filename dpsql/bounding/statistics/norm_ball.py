@@ -22,7 +22,7 @@ from typing import Final
 
 from dpsql.analysis.row_norms import NormOfColumn
 from dpsql.bounding.statistics.discretization import Grid, power_of_two
-from dpsql.plan.aggregate import PAIRED, SPREADS, AggregateCall, AggregateFunction
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.statistic import BallMember, Discretized, NormBall
 from dpsql.plan.expression import (
     And,
@@ -78,16 +78,13 @@ def ball_grids(
 
     `alone` is the grid of a column that isn't scaled. A row's sums change by less if the radius is
     less than the norm of what the columns can be on their own: of one column it isn't, nor where a
-    condition leaves each little. Where squares are summed as well, sums of what isn't scaled serve
-    both.
+    condition leaves each little.
     """
     summed: dict[tuple[Scan, RowNorm], dict[Column, Fraction]] = {}
-    known = tuple(calls)
-    squared = {a for call in known if call.function in SPREADS | PAIRED for a in call.arguments}
-    for call in known:
+    for call in calls:
         if call.function in _SCALED and not call.distinct:
             (argument,) = call.arguments
-            if isinstance(argument, Column) and argument not in squared and argument.id in norms:
+            if isinstance(argument, Column) and argument.id in norms:
                 columns = summed.setdefault(norms[argument.id], {})
                 farthest = _farthest(alone(argument, call), call)
                 columns[argument] = max(farthest, columns.get(argument, farthest))

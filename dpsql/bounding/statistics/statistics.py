@@ -145,9 +145,7 @@ class StatisticsBuilder:
             return None
         if self.size.min_rows is not None and _is_mean(call):
             grid = self.grids.alone(call.arguments[0], call)
-            return large_mean_estimator(
-                call, self.size.min_rows, grid, lambda term: self._index_of(term, None)
-            )
+            return large_mean_estimator(call, self.size.min_rows, grid, self._index_of_all)
         if self.size.rows is None or (self.size.is_resized and call.function in SPREADS):
             return None
         return all_rows_estimator(
@@ -156,7 +154,7 @@ class StatisticsBuilder:
             0 if self.nonnegative else None,
             lambda: self.grids.of(call.arguments[0], call),
             lambda: self.grids.of_squares(call.arguments[0], call),
-            lambda term: self._index_of(term, None),
+            self._index_of_all,
         )
 
     def _row_estimate(self, call: AggregateCall) -> Estimator:
@@ -284,6 +282,10 @@ class StatisticsBuilder:
     def _find(self, term: Term, only: Expression | None) -> int | None:
         wanted = Statistic(term, canonical_filter(only, self.domains))
         return self.statistics.index(wanted) if wanted in self.statistics else None
+
+    def _index_of_all(self, term: Term) -> int:
+        """The index of `term` over all rows."""
+        return self._index_of(term, None)
 
     def _index_of(self, term: Term, only: Expression | None) -> int:
         if self._find(term, only) is None:
