@@ -14,6 +14,7 @@ from dpsql.bind.from_clause.view import views_read_clock
 from dpsql.bind.grouping.empty_groups import with_groups_that_have_rows
 from dpsql.bind.query.query import bind_query, statement_context
 from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
+from dpsql.bind.statements.calibrate import LadderPart, calibration
 from dpsql.bind.statements.decide import is_decision, read_decision
 from dpsql.bind.statements.suggest_bounds import is_suggestion, suggestion
 from dpsql.bind.syntax.complexity import check_nesting
@@ -78,6 +79,27 @@ def bind(
         error.at = Span(0, len(sql)) if error.at is None else as_written(error.at, tokens(sql))
         raise
     return _bound(selected, context, clocked=reads_clock(tree) or views_read_clock(context))
+
+
+def bind_calibration(
+    part: LadderPart,
+    sql: str,
+    schema: Schema,
+    parameters: Parameters = NO_PARAMETERS,
+    releases: SavedReleaseNames = NO_RELEASES,
+) -> Statement:
+    """The plan of one part of the calibration that `sql` is."""
+    try:
+        if parameters:
+            raise BadParameter("CALIBRATE takes no parameters", hint="write the values out")
+        context = statement_context(schema, parameters, releases)
+        selected = calibration(sql, part, context)
+        check_nesting(selected.plan)
+    except Error as error:
+        # What it is bound as isn't what was written.
+        error.at = Span(len(sql) - len(sql.lstrip()), len(sql.rstrip()))
+        raise
+    return _bound(selected, context, clocked=views_read_clock(context))
 
 
 def _bound(selected: BoundQuery, context: Context, *, clocked: bool) -> Statement:

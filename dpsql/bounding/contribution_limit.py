@@ -60,7 +60,7 @@ def limit_contributions(
     table = highest_fanout_table(contributions)
     limited = LimitGroups(clamped, limit, bounds.rows)
     filled = groups_at_row_limit(limited, bounds.groups)
-    origin = _origin(table, "rows", requested.tightened(table.limits))
+    origin = _origin(table, "rows", requested.tightened(table.limits), requested.origin)
     reason = f"{origin}, in all groups: as many as fill {filled} of them"
     return limited, (*bounds.reasons, reason)
 
@@ -84,19 +84,22 @@ def contribution_bounds(
     limits = requested.tightened(table.limits)
     free = _unit_independent_cells(contributions)
     groups = limits.groups if free is None else min(limits.groups, free)
-    reasons = [_origin(table, "groups", limits) if groups == limits.groups else _is_small(groups)]
+    origin = requested.origin
+    reasons = [_is_small(groups)]
+    if groups == limits.groups:
+        reasons = [_origin(table, "groups", limits, origin)]
     if groups == 1:
         # In its only group a unit has all its rows.
         rows = limits.rows
-        reasons.append(_origin(table, "rows", limits))
+        reasons.append(_origin(table, "rows", limits, origin))
         return ContributionBounds(groups, rows, tuple(reasons))
     if "rows" not in limits.declared and requested.rows is None:
         # Who says how many rows count in each group says by that how many do in all of them.
-        reasons.append(_origin(table, "rows_per_group", limits))
+        reasons.append(_origin(table, "rows_per_group", limits, origin))
         return ContributionBounds(groups, limits.rows_per_group, tuple(reasons))
     rows = min(limits.rows_per_group, limits.rows)
     name = "rows_per_group" if rows == limits.rows_per_group else "rows"
-    reasons.append(_origin(table, name, limits))
+    reasons.append(_origin(table, name, limits, origin))
     # Where it saves no group's worth of rows, it would be enforced for nothing.
     in_all = limits.rows if -(-limits.rows // rows) < groups else None
     return ContributionBounds(groups, rows, tuple(reasons), in_all)
@@ -121,14 +124,14 @@ def _unit_independent_cells(contributions: Contributions) -> int | None:
     return cell_count(contributions.domains, unit_independent_keys(contributions, declared))
 
 
-def _origin(table: Table, name: str, limits: Limits) -> str:
+def _origin(table: Table, name: str, limits: Limits, requested: str) -> str:
     value, declared = getattr(limits, name), getattr(table.limits, name)
     source = (
         f"limits of {table.limits.view or table.display_name}"
         if name in limits.declared
         else "the default"
     )
-    return f"{name} = {value}: {source if value == declared else 'set for this session'}"
+    return f"{name} = {value}: {source if value == declared else requested}"
 
 
 def _is_small(groups: int) -> str:

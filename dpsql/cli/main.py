@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from dpsql.cli.audit.commands import audit
+from dpsql.cli.calibrate import calibrate
 from dpsql.cli.demo.command import demo
 from dpsql.cli.exit_codes import ExitCode, echo_err
 from dpsql.cli.explain import explain
@@ -103,7 +104,37 @@ def query(
     help="The file to write, - for stdout.",
 )
 @sampled_rows
-def init(source: Path | str, output: Path, sample: int | None) -> None:
+@click.option(
+    "--calibrate",
+    "epsilon",
+    metavar="E",
+    help="Ask what has to be decided, let limits be chosen by ladders, and draw these for E.",
+)
+@click.option(
+    "--unit",
+    "units",
+    multiple=True,
+    metavar="TABLE=WHOSE",
+    help="With --calibrate: whose rows a table has, a column that identifies them, row, or public.",
+)
+@click.option(
+    "--by",
+    "keys",
+    multiple=True,
+    metavar="TABLE=KEYS",
+    help="With --calibrate: what a table is grouped by, as orders=city or orders=city, kind.",
+)
+@click.option("--yes", is_flag=True, help="With --calibrate: don't ask before it is charged.")
+def init(
+    source: Path | str,
+    output: Path,
+    sample: int | None,
+    epsilon: str | None,
+    units: tuple[str, ...],
+    keys: tuple[str, ...],
+    *,
+    yes: bool,
+) -> None:
     """Write a schema file to be edited, from a source's catalogue.
 
     SOURCE is a DuckDB file, a folder of TABLE.parquet or TABLE.csv, a server's
@@ -113,7 +144,13 @@ def init(source: Path | str, output: Path, sample: int | None) -> None:
     """
     from dpsql.cli.init import command as run  # noqa: PLC0415 - opens engines
 
-    run.init(source, output, sample)
+    if epsilon is None and (units or keys or yes):
+        raise click.UsageError("--unit, --by and --yes go with --calibrate")
+    if epsilon is None:
+        run.init(source, output, sample)
+    else:
+        wanted = run.Wanted(dict(map(run.pair, units)), tuple(map(run.pair, keys)), epsilon, yes)
+        run.init_calibrated(source, output, sample, wanted)
 
 
 @commands.command()
@@ -224,7 +261,7 @@ def console(schema: Path, epsilon: float | None, analyst: str) -> None:
     run.console(schema, epsilon=epsilon, analyst=analyst)
 
 
-for command in (audit, demo, explain, mcp, prepare, serve, user):
+for command in (audit, calibrate, demo, explain, mcp, prepare, serve, user):
     commands.add_command(command)
 
 

@@ -35,7 +35,7 @@ def query(
     if form == "parquet" and sys.stdout.isatty():
         raise click.UsageError("Parquet isn't for terminals: redirect it, as in > answer.parquet")
     with reporting_errors(sql):
-        connection, cursor = _watched(
+        connection, cursor = watched(
             schema, epsilon, analyst, lambda connection: connection.execute(sql)
         )
         with closing(connection):
@@ -59,7 +59,7 @@ def batch(
     if form == "parquet":
         raise click.UsageError("Parquet holds one answer: ask for another format")
     with reporting_errors():
-        connection, (cursors, composed) = _watched(
+        connection, (cursors, composed) = watched(
             schema, epsilon, analyst, lambda connection: connection.batch(parts(statements))
         )
         with closing(connection):
@@ -75,7 +75,7 @@ def explain(
 ) -> None:
     """Print the proof and the price of `sql`."""
     with reporting_errors(sql):
-        connection, explanation = _watched(
+        connection, explanation = watched(
             schema, epsilon, analyst, lambda connection: connection.explain(sql)
         )
         with closing(connection):
@@ -85,7 +85,7 @@ def explain(
 def sweep(schema: Path, sql: str, form: Written, epsilons: str | None, *, analyst: str) -> None:
     """Print the errors of `sql` at many epsilons."""
     with reporting_errors(sql):
-        connection, curve = _watched(
+        connection, curve = watched(
             schema, None, analyst, lambda connection: connection.sweep(sql, epsilons)
         )
         with closing(connection):
@@ -115,7 +115,7 @@ def write(cursor: Cursor, form: OutputFormat, *, errors: bool) -> None:
             assert_never(missing)
 
 
-def _watched(
+def watched(
     schema: Path,
     epsilon: float | None,
     analyst: str,

@@ -20,6 +20,7 @@ from dpsql.dbapi.statements.assignment import Assignment
 from dpsql.dbapi.statements.describe import Describe, described
 from dpsql.dbapi.statements.options import statement_options
 from dpsql.dbapi.statements.parse import (
+    Calibrate,
     CreateRelease,
     DropRelease,
     ExplainPrivacy,
@@ -117,7 +118,7 @@ class Connection:
             statement = read_statement(sql)
             if isinstance(statement, ExplainPrivacy):
                 statement = explained(statement)
-            if isinstance(statement, Query | CreateRelease):
+            if isinstance(statement, Query | CreateRelease | Calibrate):
                 return self._explain(statement, literals(() if parameters is None else parameters))
             raise BadParameter("only queries have a price", hint="write SELECT …")
 
@@ -152,6 +153,8 @@ class Connection:
         with self._one_statement:
             self._check_open()
             statement = read_statement(sql)
+            if isinstance(statement, Calibrate):
+                return self._session.share_of_ladders(statement.spec)
             if not isinstance(statement, Query | CreateRelease):
                 return Fraction(0)
             with self._options_of(statement) as options, suppress(NotPaid):
@@ -250,6 +253,12 @@ class Connection:
                 with self._options_of(statement) as options:
                     work = partial(session.save, wanted, sql, options, parameters)
                     return from_answer(interruptible(work, session.interrupt))
+            case Calibrate(spec=spec):
+                session = self._session
+                if parameters:
+                    raise BadParameter("CALIBRATE takes no parameters")
+                work = partial(session.calibrate, spec, self._options)
+                return from_answer(interruptible(work, session.interrupt))
             case DropRelease(name=name, if_exists=if_exists):
                 with suppress(*[UnknownRelease] * if_exists):
                     self._session.saved.drop(name)
@@ -265,8 +274,14 @@ class Connection:
             case missing:
                 assert_never(missing)
 
-    def _explain(self, statement: Query | CreateRelease, parameters: Literals) -> Explanation:
-        session, request = self._session, _request(statement)
+    def _explain(
+        self, statement: Query | CreateRelease | Calibrate, parameters: Literals
+    ) -> Explanation:
+        session = self._session
+        if isinstance(statement, Calibrate):
+            of_ladders = partial(session.explain_ladders, statement.spec, self._options)
+            return Explanation(interruptible(of_ladders, session.interrupt))
+        request = _request(statement)
         with self._options_of(statement) as options:
             work = partial(session.explain, statement.sql, options, parameters, request)
             return Explanation(interruptible(work, session.interrupt))

@@ -144,7 +144,8 @@ class Limits:
     """What one unit may contribute: groups, rows in each group, rows in all.
 
     `declared` names the limits that the schema states; the others are defaults. `view` names the
-    view that states them instead of its tables, "" if none does.
+    view that states them instead of its tables, "" if none does. `calibrated`: they are the highest
+    that may be chosen by ladders, for each query anew.
     """
 
     groups: int = 8
@@ -152,6 +153,7 @@ class Limits:
     rows: int = 64
     declared: frozenset[str] = frozenset()
     view: str = ""
+    calibrated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

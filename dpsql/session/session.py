@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 from dpsql.bind.statement import NO_PARAMETERS
+from dpsql.bind.statements.calibrate import LadderPart
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.ledger.caps import Balance
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
@@ -18,18 +20,32 @@ from dpsql.session.batch import Batch, charge_batch, check_batch
 from dpsql.session.budget_share import budget_fraction
 from dpsql.session.compile.compile import compile_statement, compiler_of, epsilon_of_request
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.cost_cap import check_cost
 from dpsql.session.compile.loss_conversion import parse_epsilon, query_loss
-from dpsql.session.compile.request import ANSWER, Request
+from dpsql.session.compile.request import ANSWER, AnswerRequest, LadderRequest, Request
 from dpsql.session.context import SessionContext
 from dpsql.session.dataset import load_dataset
 from dpsql.session.explain.error_curve import Sweep, error_curve
 from dpsql.session.explain.explain import explain
 from dpsql.session.explain.report import PrivacyReport
+from dpsql.session.ladders.draw_ladders import (
+    LadderSpec,
+    draw_ladders,
+    ladder_options,
+    ladder_parts,
+    ladder_source,
+)
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.run.charge_and_run import charge_and_run
 from dpsql.session.run.execution import Execution, Progress
 from dpsql.session.run.pending_releases import roll_ups
-from dpsql.session.saved.create import SaveRequest, check_save_request, encode, metadata
+from dpsql.session.saved.create import (
+    SaveRequest,
+    check_name,
+    check_save_request,
+    encode,
+    metadata,
+)
 from dpsql.session.saved.saved_releases import SavedReleases
 
 _ANY_VERSION = "any"
@@ -130,6 +146,56 @@ class Session:
             keys = tuple(dict.fromkeys([*answer.keys, *self.saved.keys(compiled.saved_tables)]))
             names.keep(name, about, encode(answer.table), keys, replace=wanted.replace)
             return answer
+
+    def calibrate(self, spec: LadderSpec, options: QueryOptions = DEFAULT_OPTIONS) -> Answer:
+        """Draw the ladders that `spec` asks for, at its price, and keep them under a name."""
+        context = self._context
+        with context.ledger.recording_refusals(spec.statement):
+            context.check_open()
+            query_loss(self.schema, spec.epsilon)
+            source = ladder_source(context, spec.sql)
+            wanted = SaveRequest(spec.name or source.name, spec.statement, replace=True)
+            check_name(wanted, self.schema)
+            check_cost(query_loss(self.schema, spec.epsilon), options.price, self.schema)
+            names, name = context.ledger.open().names, self.saved.name(wanted.name)
+            names.check(name, replace=True)
+            drawn = draw_ladders(context, spec, source, options)
+            about = metadata(wanted, drawn.answer, self.schema, self.version, drawn.about)
+            names.keep(name, about, encode(drawn.answer.table), drawn.answer.keys, replace=True)
+            return drawn.answer
+
+    def explain_ladders(
+        self, spec: LadderSpec, options: QueryOptions = DEFAULT_OPTIONS
+    ) -> PrivacyReport:
+        """The proof and the price of ladders, free.
+
+        What a unit has in each group is explained for one group of each: how many count, the ladder
+        of groups will say.
+        """
+        context = self._context
+        context.check_open()
+        options, source = ladder_options(spec, options), ladder_source(context, spec.sql)
+        parts = [*ladder_parts(source), LadderRequest(LadderPart.CONTRIBUTIONS, Fraction(1))]
+        *reports, whole = (
+            self.explain(spec.sql, options, request=AnswerRequest(part)) for part in parts
+        )
+        return replace(
+            whole,
+            operators=tuple(line for report in reports for line in report.operators),
+            releases=tuple(
+                replace(release, name=f"release_{number}")
+                for number, report in enumerate(reports)
+                for release in report.releases
+            ),
+            advice=(),
+        )
+
+    def share_of_ladders(self, spec: LadderSpec) -> Fraction:
+        """What part of the budget that is left the ladders would take at most, from 0 to 1."""
+        cost = query_loss(self.schema, spec.epsilon).amount
+        balances = (self.balance(), self.balance(self.analyst))
+        left = min(balance.left for balance in balances if balance.left is not None)
+        return min(Fraction(1), cost / left) if left > 0 else Fraction(1)
 
     def compile(
         self,

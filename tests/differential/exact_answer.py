@@ -28,6 +28,7 @@ from dpsql.session.compile.compiled import CompiledStatement, compile_bound
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import ANSWER
+from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.options import DEFAULT_OPTIONS
 
 Row = tuple[object, ...]
@@ -48,7 +49,9 @@ def prepared(sql: str, world: World) -> CompiledStatement:
     statement = world.whole.bound(sql, world.schema, NO_PARAMETERS, NO_RELEASES)
     loss = query_loss(world.schema, Fraction(1))
     schema, facts = world.schema, world.facts
-    return compile_bound(statement, sql, schema, facts, loss, "data", ANSWER, DEFAULT_OPTIONS)
+    return compile_bound(
+        statement, sql, schema, facts, loss, DataEdition("data"), ANSWER, DEFAULT_OPTIONS
+    )
 
 
 def exact_answer(ready: CompiledStatement, world: World, *, empty_groups: bool = False) -> Answer:

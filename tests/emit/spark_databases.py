@@ -28,6 +28,7 @@ from dpsql.schema.model import Hop, Table
 from dpsql.session.compile.compiled import CompiledStatement, compile_bound
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import SynopsisRequest, binder_of
+from dpsql.session.ladders.stored_ladders import DataEdition
 
 
 def fast_sums(statement: ServerStatement) -> tuple[int, int]:
@@ -64,7 +65,7 @@ def prepared(sql: str, schema: str, limits: ContributionLimits = AS_DECLARED) ->
     statement = binder_of(request, whole(schema).bound)(query, own, NO_PARAMETERS, NO_RELEASES)
     epsilon = request.epsilon if isinstance(request, SynopsisRequest) else options.epsilon
     loss = query_loss(own, Fraction(1) if epsilon is None else epsilon)
-    return compile_bound(statement, query, own, facts, loss, "data", request, options)
+    return compile_bound(statement, query, own, facts, loss, DataEdition("data"), request, options)
 
 
 def numbered(sql: str, tables: Collection[str], number: int) -> str:

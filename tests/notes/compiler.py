@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -16,8 +17,9 @@ from dpsql.analysis.plan_text import plan_text, tree_text
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
+from dpsql.bind.statements.calibrate import LadderPart
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
-from dpsql.dbapi.statements.parse import CreateRelease, Query, read_statement
+from dpsql.dbapi.statements.parse import Calibrate, CreateRelease, Query, read_statement
 from dpsql.dbapi.statements.settings import updated
 from dpsql.errors import Error
 from dpsql.plan.expression_text import describe_number
@@ -28,7 +30,14 @@ from dpsql.session.answer.column_errors import column_privacy
 from dpsql.session.compile.compiled import CompiledStatement, compile_bound, compile_sql
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import epsilon_of, query_loss
-from dpsql.session.compile.request import ANSWER, Request, SynopsisRequest, binder_of
+from dpsql.session.compile.request import (
+    ANSWER,
+    AnswerRequest,
+    LadderRequest,
+    Request,
+    SynopsisRequest,
+    binder_of,
+)
 from dpsql.session.explain.sensitivity_text import (
     format_all_rows,
     format_cell_choice,
@@ -36,6 +45,7 @@ from dpsql.session.explain.sensitivity_text import (
     format_norms,
     format_statistic,
 )
+from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.options import AnswerOptions, QueryOptions
 from dpsql.session.run.public_statements import WholeStatements
 
@@ -72,7 +82,9 @@ def prepared(
     statement = bind(query, found, NO_PARAMETERS, NO_RELEASES)
     epsilon = request.epsilon if isinstance(request, SynopsisRequest) else options.epsilon
     loss = query_loss(found, Fraction(1) if epsilon is None else epsilon)
-    return compile_bound(statement, query, found, facts, loss, "data", request, options)
+    return compile_bound(
+        statement, query, found, facts, loss, DataEdition("data"), request, options
+    )
 
 
 @cache
@@ -86,12 +98,26 @@ def asked(
 ) -> tuple[str, Request, QueryOptions]:
     """The query that a statement is or keeps, what for, and its options, ε = 1 by default."""
     found = read_statement(sql)
+    if isinstance(found, Calibrate):
+        return _part_of_ladders(found, sql, limits)
     assert isinstance(found, Query | CreateRelease)
     options = QueryOptions(Fraction(1), limits)
     for option in found.options:
         options = updated(options, option, schema)
     request = found.request.content if isinstance(found, CreateRelease) else ANSWER
     return found.sql, request, options
+
+
+def _part_of_ladders(
+    found: Calibrate, sql: str, limits: ContributionLimits
+) -> tuple[str, Request, QueryOptions]:
+    """The part that a comment names, as if three groups of a unit were found to count."""
+    named = re.search(r"-- part: (\w+)", sql)
+    part = LadderPart(named[1]) if named else LadderPart.CONTRIBUTIONS
+    rows = 1 if part in {LadderPart.GROUPS, LadderPart.SHARES} else 3
+    limits = replace(limits, rows=min(rows, limits.rows or rows))
+    request = AnswerRequest(LadderRequest(part, Fraction(1)))
+    return found.spec.sql, request, QueryOptions(found.spec.epsilon, limits)
 
 
 def plan(sql: str, schema: str, verified: frozenset[str]) -> str:

@@ -44,7 +44,7 @@ class DraftTable:
     """A table; `unit` is the privacy unit that is declared elsewhere, None if it is to be decided.
 
     `max_rows` is how many rows a unit has at most, None where that isn't declared. `csv` says how a
-    CSV file is written.
+    CSV file is written. `is_public`: its rows are nobody's; `is_calibrated`: ladders choose limits.
     """
 
     name: str
@@ -52,6 +52,8 @@ class DraftTable:
     key: tuple[str, ...] | None = None
     unit: str | None = None
     max_rows: int | None = None
+    is_public: bool = False
+    is_calibrated: bool = False
     comment: str = ""
     csv: CsvForm = PLAIN_CSV
 

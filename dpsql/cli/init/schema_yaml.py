@@ -113,11 +113,15 @@ def _table(table: DraftTable, draft: Draft) -> Iterator[str]:
         keys = [_name(names.get(column, column)) for column in table.key]
         key = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
         yield f"    key: {key}  # unique, as `dpsql check` verifies"
-    if table.unit is not None:
+    if table.is_public:
+        yield "    public: true"
+    elif table.unit is not None:
         yield f"    unit: {table.unit if table.unit.startswith('{') else _name(table.unit)}"
     else:
         yield from _choices(table, draft, names)
-    if table.max_rows is not None:
+    if table.is_calibrated:
+        yield "    limits: calibrated  # chosen for each query by ladders, see dpsql calibrate"
+    elif table.max_rows is not None:
         rows = table.max_rows
         yield f"    limits: {{groups: {rows}, rows_per_group: {rows}, rows: {rows}}}"
     elif table.unit is None:

@@ -13,7 +13,8 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | CREATE RELEASE name AS <query>     | answer a query, and keep the answer       |
 | CREATE OR REPLACE RELEASE …        | the same, in place of one of one's own    |
 | CREATE SYNOPSIS name ON <query of keys> WITH (epsilon = 0.5) | keep estimated counts    |
-| DROP RELEASE, DROP SYNOPSIS [IF EXISTS] name | forget what one keeps under a name |
+| CALIBRATE table MEASURE x BY keys FOR 0.5 | draw ladders, by which limits are chosen |
+| DROP RELEASE, SYNOPSIS, LADDER [IF EXISTS] name | forget what one keeps under a name |
 | SET dpsql.epsilon = 0.1 (or DEFAULT) | what the next queries spend               |
 | SET dpsql.groups = 2               | limits below the schema's: groups, rows_per_group, rows |
 | SET dpsql.min_units = 20           | leave out groups of fewer units           |
@@ -31,6 +32,7 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
+from dpsql.bind.statements.calibrate import CALIBRATE
 from dpsql.dbapi.statements.assignment import READ_ONLY, Assignment, Setting
 from dpsql.dbapi.statements.describe import Describe, read_describe
 from dpsql.dbapi.statements.options import assignments, split_options
@@ -38,6 +40,7 @@ from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 from dpsql.report.explanation.explanation import OutputFormat
 from dpsql.session.compile.loss_conversion import parse_epsilon
 from dpsql.session.compile.request import SynopsisRequest
+from dpsql.session.ladders.draw_ladders import LadderSpec
 from dpsql.session.saved.create import SaveRequest
 from dpsql.sqltext.tokens import Word, words
 
@@ -83,7 +86,16 @@ class DropRelease:
     if_exists: bool
 
 
-Statement = Query | ExplainPrivacy | Describe | Show | Assignment | CreateRelease | DropRelease
+@dataclass(frozen=True, slots=True)
+class Calibrate:
+    """CALIBRATE …: draw ladders of what a table's units contribute."""
+
+    spec: LadderSpec
+
+
+Statement = (
+    Query | ExplainPrivacy | Describe | Show | Assignment | CreateRelease | DropRelease | Calibrate
+)
 
 
 def read_statement(sql: str) -> Statement:
@@ -116,10 +128,12 @@ def read_statement(sql: str) -> Statement:
             return _synopsis(sql, first_words[4], first_words[5], replace=True)
         case ["create", "synopsis", *_] | ["create", "or", "replace", "synopsis", *_]:
             raise _not_so(first_words)
-        case ["drop", "release" | "synopsis", "if", "exists", _, *rest]:
+        case ["calibrate", *_]:
+            return _calibrate(sql)
+        case ["drop", "release" | "synopsis" | "ladder", "if", "exists", _, *rest]:
             _nothing_else(first_words[5:], rest)
             return DropRelease(first_words[4].value, if_exists=True)
-        case ["drop", "release" | "synopsis", _, *rest]:
+        case ["drop", "release" | "synopsis" | "ladder", _, *rest]:
             _nothing_else(first_words[3:], rest)
             return DropRelease(first_words[2].value, if_exists=False)
         case ["create", "release", *_] | ["create", "or", "replace", "release", *_]:
@@ -128,7 +142,7 @@ def read_statement(sql: str) -> Statement:
                 at=Span(first_words[0].start, first_words[-1].end),
                 hint="write CREATE RELEASE name AS SELECT …",
             )
-        case ["drop", "release" | "synopsis", *_]:
+        case ["drop", "release" | "synopsis" | "ladder", *_]:
             raise SyntaxFault(
                 "DROP RELEASE isn't written so",
                 at=Span(first_words[0].start, first_words[-1].end),
@@ -144,10 +158,10 @@ def read_statement(sql: str) -> Statement:
             return read_describe(first_words) or Query(*split_options(sql))
 
 
-def explained(statement: ExplainPrivacy) -> Query | CreateRelease:
+def explained(statement: ExplainPrivacy) -> Query | CreateRelease | Calibrate:
     """What EXPLAIN PRIVACY is asked of; what has no price is refused where it is bound."""
     inner = read_statement(statement.sql)
-    return inner if isinstance(inner, Query | CreateRelease) else Query(statement.sql)
+    return inner if isinstance(inner, Query | CreateRelease | Calibrate) else Query(statement.sql)
 
 
 _MAX_WORDS = 8
@@ -213,6 +227,23 @@ def _synopsis(sql: str, name: Word, before: Word, *, replace: bool) -> CreateRel
     wanted = SaveRequest(name.value, sql.strip(), replace, content)
     options = tuple(_set(Setting(name), value, value) for name, value in own.items())
     return CreateRelease(wanted, _blanked(sql[: rest[start].start], before.end), options)
+
+
+def _calibrate(sql: str) -> Calibrate:
+    """… FOR 0.5 [AS name]: what stands last, behind what the ladders are of."""
+    found = [word for word in words(sql) if word.text != ";"]
+    name = None
+    if len(found) > 4 and found[-2].folded == "as" and found[-4].folded == "for":
+        name = found[-1].value
+        found = found[:-2]
+    if len(found) < 4 or found[-2].folded != "for":
+        raise SyntaxFault(
+            "CALIBRATE isn't written so",
+            at=Span(found[0].start, found[-1].end),
+            hint=f"write {CALIBRATE}",
+        )
+    what, epsilon = sql[: found[-2].start], parse_epsilon(found[-1].value)
+    return Calibrate(LadderSpec(what, sql.strip(), epsilon, name))
 
 
 def _rounds(value: Word) -> int:

@@ -56,6 +56,7 @@ class LimitsSection(Section, frozen=True, kw_only=True):
     groups: int | None = None
     rows_per_group: int | None = None
     rows: int | None = None
+    calibrated: bool = False
 
 
 class TableSection(Section, frozen=True, kw_only=True):
@@ -65,7 +66,7 @@ class TableSection(Section, frozen=True, kw_only=True):
     public: bool = False
     key: str | list[str] | None = None
     same_unit: str | list[str] | None = None
-    limits: dict[str, object] | None = None
+    limits: dict[str, object] | Literal["calibrated"] | None = None
     columns: dict[str, object] | None = None
     comment: str = ""
     time: str | None = None
@@ -97,7 +98,7 @@ class ViewSection(Section, frozen=True, kw_only=True):
 
     query: str
     columns: dict[str, object] | None = None
-    limits: dict[str, object] | None = None
+    limits: dict[str, object] | Literal["calibrated"] | None = None
     comment: str = ""
     visible: bool = True
 

@@ -74,6 +74,7 @@ def _answer(
         (
             *compiled.consistency.without(rolled).notes,
             *default_limit_notes(compiled.releases),
+            *dict.fromkeys(note for r in compiled.releases for note in r.limit_notes),
             *unlisted_key_notes(compiled.releases, tables),
             *error_notes(compiled, errors, ordered),
         ),

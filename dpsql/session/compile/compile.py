@@ -23,7 +23,9 @@ from dpsql.session.compile.request import (
     Request,
     SynopsisRequest,
     binder_of,
+    share_of_loss,
 )
+from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.options import QueryOptions
 from dpsql.session.saved.saved_releases import SavedReleaseFacts
 
@@ -33,12 +35,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A statement and all that its proof depends on but for ε; `version` is that of the data."""
+    """A statement and all that its proof depends on but for ε; `edition` is that of the data."""
 
     sql: str
     schema: Schema
     facts: Facts
-    version: str
+    edition: DataEdition
     parameters: Parameters
     request: Request
     options: QueryOptions
@@ -47,7 +49,7 @@ class Compiler:
 
     def compile(self, epsilon: Fraction) -> CompiledStatement:
         """The statement at `epsilon`."""
-        loss = query_loss(self.schema, epsilon)
+        loss = share_of_loss(self.request, query_loss(self.schema, epsilon))
         return with_deep_stack(lambda: self._compiled(loss))
 
     def compile_for_target(self, epsilon: Fraction) -> CompiledStatement:
@@ -75,7 +77,7 @@ class Compiler:
             self.schema,
             self.facts,
             loss,
-            self.version,
+            self.edition,
             self.request,
             self.options,
         )
@@ -97,6 +99,7 @@ def compile_statement(
     """
     context.check_open()
     epsilon, edition = epsilon_of_request(context, options, request), context.edition
+    ladders = context.saved.ladder_entries()
     options = replace(options, epsilon=epsilon)
     pays = pays and meets_cost_cap(options.price, epsilon, context.schema)
 
@@ -104,7 +107,7 @@ def compile_statement(
         compiler = compiler_of(context, sql, options, parameters, request, edition, pays=pays)
         return compiler.compile_for_target(epsilon)
 
-    key = (sql, options, tuple(sorted(parameters.items())), request, edition)
+    key = (sql, options, tuple(sorted(parameters.items())), request, edition, ladders)
     return context.plans.get(key, compiled)
 
 
@@ -122,8 +125,17 @@ def compiler_of(
     context.progress("proving what one unit can change")
     execution, saved = context.execution, context.saved
     facts = SavedReleaseFacts(execution.facts(), saved, execution, pays=pays)
-    bind = execution.whole.bound
-    return Compiler(sql, context.schema, facts, version, parameters, request, options, saved, bind)
+    return Compiler(
+        sql,
+        context.schema,
+        facts,
+        DataEdition(version, saved.ladders(execution.version(), pays=pays)),
+        parameters,
+        request,
+        options,
+        saved,
+        execution.whole.bound,
+    )
 
 
 def epsilon_of_request(

@@ -36,6 +36,8 @@ from dpsql.session.compile.release_compiler import ReleaseCompiler, saved_tables
 from dpsql.session.compile.request import ANSWER, Request, SynopsisRequest
 from dpsql.session.compile.row_numbers import NumberedRows, numbered_rows
 from dpsql.session.explain.plan_visibility import Opaque, opaque
+from dpsql.session.ladders.limit_choice import LimitChoice, LimitChooser
+from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 
 
@@ -104,7 +106,8 @@ def compile_sql(
 ) -> CompiledStatement:
     """Everything that SQL, schema and public facts decide; `version` names that of the data."""
     statement = bind(sql, schema, parameters, releases)
-    return compile_bound(statement, sql, schema, facts, query_loss, version, ANSWER, options)
+    edition = DataEdition(version)
+    return compile_bound(statement, sql, schema, facts, query_loss, edition, ANSWER, options)
 
 
 def compile_bound(
@@ -113,7 +116,7 @@ def compile_bound(
     schema: Schema,
     facts: Facts,
     query_loss: PrivacyLoss,
-    version: str,
+    edition: DataEdition,
     request: Request,
     options: QueryOptions,
 ) -> CompiledStatement:
@@ -129,19 +132,25 @@ def compile_bound(
     releases = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
     names = {release: f"release_{number}" for number, release in enumerate(releases)}
     server = _server(schema)
-    compiler = ReleaseCompiler(schema, facts, version, request, options, names, server)
+    # What it may cost is shared once it is known how many releases are charged.
+    share = query_loss.divided(max(1, len(releases)))
+    chooser = LimitChooser(schema, facts, edition.ladders, share)
+    version = edition.version
+    compiler = ReleaseCompiler(schema, facts, version, request, options, names, server, chooser)
     hidden = {release: opaque(release, plan) for release in releases}
     bounded: dict[Release, BoundedRelease] = {}
+    choices: dict[Release, LimitChoice] = {}
     for release in releases:
         with _error_position(sql, request), _hidden_note(hidden[release]):
-            bounded[release] = compiler.bounded(release)
+            bounded[release], choices[release] = compiler.bounded(release)
 
     def compile_all(share: PrivacyLoss) -> tuple[CompiledRelease, ...]:
         compiled: dict[str, CompiledRelease] = {}
         for release in releases:
             with _error_position(sql, request), _hidden_note(hidden[release]):
                 one = compiler.compile(release, bounded[release], share, compiled)
-                compiled[names[release]] = replace(one, opaque=hidden[release])
+                told = () if hidden[release] is not None else choices[release].notes
+                compiled[names[release]] = replace(one, opaque=hidden[release], limit_notes=told)
         return tuple(compiled.values())
 
     charged = compiler.charged_count(bounded)

@@ -20,6 +20,7 @@ class CompiledRelease:
 
     A release that reads others is drawn on their noisy rows, so their keys are part of its. `ways`
     are those that a server allows, None where there is none; `choice` is the plan without it.
+    `limit_notes` tell what limits that were chosen by ladders leave out, as expected.
     """
 
     release: Release
@@ -30,6 +31,7 @@ class CompiledRelease:
     choice: Choice
     opaque: Opaque | None = None
     ways: Ways | None = None
+    limit_notes: tuple[str, ...] = ()
 
     def display_name(self, column: Column) -> str:
         """What analysts are told a column of it is called."""

@@ -27,6 +27,7 @@ from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.request import AnswerRequest, Request, SynopsisRequest
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
+from dpsql.session.ladders.limit_choice import LimitChoice, LimitChooser
 from dpsql.session.options import QueryOptions
 
 
@@ -48,18 +49,22 @@ class ReleaseCompiler:
     options: QueryOptions
     names: Mapping[Release, str]
     server: Server | None
+    chooser: LimitChooser
 
-    def bounded(self, release: Release) -> BoundedRelease:
-        """`release` with the limits on what a unit contributes."""
+    def bounded(self, release: Release) -> tuple[BoundedRelease, LimitChoice]:
+        """`release` with the limits on what a unit contributes, and how they were chosen."""
         sample = self.schema.budget.sample
-        return bound_release(
+        is_synopsis = isinstance(self.request, SynopsisRequest)
+        choice = self.chooser.choice(release, self.options.limits, is_synopsis=is_synopsis)
+        bounded = bound_release(
             release,
             self.facts,
-            self.options.limits,
+            choice.limits,
             self.options.release,
-            is_synopsis=isinstance(self.request, SynopsisRequest),
+            is_synopsis=is_synopsis,
             sampling=None if sample is None else sample.law,
         )
+        return replace(bounded, notes=(*bounded.notes, *choice.notes)), choice
 
     def charged_count(self, bounded: Mapping[Release, BoundedRelease]) -> int:
         """How many of a statement's releases are drawn with noise, and charged; at least one.

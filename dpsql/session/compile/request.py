@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Final, TypeAlias, assert_never
 
 from dpsql.bind.saved_release import SavedReleaseNames
-from dpsql.bind.statement import Statement
+from dpsql.bind.statement import Statement, bind_calibration
+from dpsql.bind.statements.calibrate import LadderPart
 from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.bind.syntax.parameter import Parameters
+from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 
 Binder = Callable[[str, Schema, Parameters, SavedReleaseNames], Statement]
@@ -18,8 +21,21 @@ Binder = Callable[[str, Schema, Parameters, SavedReleaseNames], Statement]
 
 
 @dataclass(frozen=True, slots=True)
+class LadderRequest:
+    """One part of a calibration, which spends `share` of the statement's loss."""
+
+    part: LadderPart
+    share: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """The answer of a statement: each of its statistics is released with noise of its own."""
+    """The answer of a statement: each of its statistics is released with noise of its own.
+
+    `ladder`: the statement is a calibration, and this part of it is answered.
+    """
+
+    ladder: LadderRequest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +54,22 @@ Request: TypeAlias = AnswerRequest | SynopsisRequest
 ANSWER: Final = AnswerRequest()
 
 
+def share_of_loss(request: Request, loss: PrivacyLoss) -> PrivacyLoss:
+    """What `request` may spend of the loss that its statement asks for."""
+    match request:
+        case AnswerRequest(ladder=LadderRequest(share=share)):
+            return PrivacyLoss(loss.accounting, loss.amount * share, loss.delta * share)
+        case AnswerRequest() | SynopsisRequest():
+            return loss
+        case missing:
+            assert_never(missing)
+
+
 def binder_of(request: Request, bind: Binder) -> Binder:
     """How the statement of `request` is bound; `bind` binds one that is to be answered."""
     match request:
-        case AnswerRequest():
-            return bind
+        case AnswerRequest(ladder=ladder):
+            return bind if ladder is None else partial(bind_calibration, ladder.part)
         case SynopsisRequest():
             return bind_synopsis
         case missing:

@@ -112,6 +112,25 @@ def digests(bounded: BoundedRelease) -> ReleaseDigests:
     return ReleaseDigests(rows, keys, tuple(map(reader.read, terms.statistics)))
 
 
+class SourceDigests:
+    """What the columns of one source mean, and what is computed of them.
+
+    It reads no release: whoever asks looks whether there is one.
+    """
+
+    def __init__(self, source: Plan) -> None:
+        self._reader = _DigestBuilder({})
+        self._reader.read(source)
+
+    def of(self, expression: Expression) -> Digest:
+        """What `expression` means, which reads columns of the source."""
+        return self._reader.read(expression)
+
+    def column_ids(self, digest: Digest) -> frozenset[int]:
+        """The columns, anywhere in the source, that mean this."""
+        return self._reader.column_ids(digest)
+
+
 @dataclass(frozen=True, slots=True)
 class _Rows:
     """All combinations of rows of `sources` for which `where` holds: filters and inner joins."""
@@ -148,6 +167,10 @@ class _DigestBuilder:
         if kind is KeyDomain:
             return digest_of("domain", encoded(value.keys), digest_of_cells(value.cells))
         return parted(value, self.read)
+
+    def column_ids(self, digest: Digest) -> frozenset[int]:
+        """The columns that were read and mean this."""
+        return frozenset(number for number, known in self._columns.items() if known == digest)
 
     def _rows(self, plan: Plan) -> _Rows:
         match plan:

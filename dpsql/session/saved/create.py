@@ -16,6 +16,7 @@ from dpsql.schema.sql_type import Array, Interval, Null
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.stored_answer import to_bytes
 from dpsql.session.compile.request import ANSWER, AnswerRequest, Request, SynopsisRequest
+from dpsql.session.ladders.stored_ladders import LadderMetadata
 from dpsql.session.saved.metadata import SavedReleaseMetadata, encode_metadata
 
 MAX_ROWS = 1_000_000
@@ -52,6 +53,12 @@ class SaveRequest:
 
 def check_save_request(wanted: SaveRequest, statement: Statement, schema: Schema) -> None:
     """Refuse what can't name a kept table, and columns that no table has, before any charge."""
+    check_name(wanted, schema)
+    _check_columns(statement)
+
+
+def check_name(wanted: SaveRequest, schema: Schema) -> None:
+    """Refuse what can't name a kept table, before any charge."""
     name = wanted.name
     if not is_plain(name) or name.casefold().startswith("pg_"):
         raise BadName(
@@ -60,17 +67,23 @@ def check_save_request(wanted: SaveRequest, statement: Statement, schema: Schema
         )
     if resolve_name(schema.visible_tables, [name], schema.dataset):
         raise NameTaken(f"there is a table {name} already", hint="give the release another name")
-    _check_columns(statement)
 
 
-def metadata(wanted: SaveRequest, answer: Answer, schema: Schema, version: str) -> str:
-    """What the ledger keeps of `answer` beside its rows."""
+def metadata(
+    wanted: SaveRequest,
+    answer: Answer,
+    schema: Schema,
+    version: str,
+    ladders: LadderMetadata | None = None,
+) -> str:
+    """What the ledger keeps of `answer` beside its rows, and what its `ladders` are of."""
     types = zip(answer.names, answer.types, strict=True)
     columns = {name: Column(name, kind) for name, kind in types}
     rows, statement = answer.table.num_rows, wanted.statement
     stated = schema.version is not None
+    kind = wanted.kind if ladders is None else "ladder"
     about = SavedReleaseMetadata(
-        wanted.name, wanted.kind, columns, rows, statement, version, stated
+        wanted.name, kind, columns, rows, statement, version, stated, ladders
     )
     return encode_metadata(about)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dpsql.errors import LedgerFault
 from dpsql.schema.model import Column
 from dpsql.schema.sql_type import parse_type
+from dpsql.session.ladders.stored_ladders import LadderMetadata, decode_ladders, encode_ladders
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class SavedReleaseMetadata:
 
     `version` is that of the data it was made of: as the schema stated it if `states_version`, else
     a fingerprint, which is only ever compared. `rows` is how many there are, as secret as they are.
+    Of ladders, `ladders` says what they are of.
     """
 
     name: str
@@ -26,6 +28,7 @@ class SavedReleaseMetadata:
     statement: str
     version: str
     states_version: bool
+    ladders: LadderMetadata | None = None
 
     @property
     def comment(self) -> str:
@@ -36,18 +39,18 @@ class SavedReleaseMetadata:
 def encode_metadata(about: SavedReleaseMetadata) -> str:
     """`about` as text."""
     columns = [[column.name, str(column.type)] for column in about.columns.values()]
-    return json.dumps(
-        {
-            "name": about.name,
-            "kind": about.kind,
-            "columns": columns,
-            "rows": about.rows,
-            "statement": about.statement,
-            "version": about.version,
-            "states_version": about.states_version,
-        },
-        sort_keys=True,
-    )
+    fields = {
+        "name": about.name,
+        "kind": about.kind,
+        "columns": columns,
+        "rows": about.rows,
+        "statement": about.statement,
+        "version": about.version,
+        "states_version": about.states_version,
+    }
+    if about.ladders is not None:
+        fields["ladders"] = encode_ladders(about.ladders)
+    return json.dumps(fields, sort_keys=True)
 
 
 def decode_metadata(text: str) -> SavedReleaseMetadata:
@@ -70,4 +73,5 @@ def decode_metadata(text: str) -> SavedReleaseMetadata:
         fields["statement"],
         fields["version"],
         fields["states_version"],
+        decode_ladders(fields["ladders"]) if "ladders" in fields else None,
     )

@@ -27,6 +27,7 @@ from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 from dpsql.schema.qualified_name import resolve_name
 from dpsql.session.answer.stored_answer import from_bytes
 from dpsql.session.compile.release_compiler import saved_tables
+from dpsql.session.ladders.stored_ladders import StoredLadders
 from dpsql.session.run.execution import Execution
 from dpsql.session.saved.metadata import SavedReleaseMetadata, decode_metadata
 
@@ -94,6 +95,34 @@ class SavedReleases:
             if not resolve_name(self._schema.visible_tables, [one.info.name], self._schema.dataset):
                 shown.setdefault(one.info.name, one)
         return tuple(shown.values())
+
+    def ladder_entries(self) -> tuple[int, ...]:
+        """Which ladders there are: what is chosen by them depends on it."""
+        return tuple(sorted(saved.info.entry for saved in self._saved_ladders()))
+
+    def ladders(self, version: str, *, pays: bool) -> tuple[StoredLadders, ...]:
+        """The ladders by which limits may be chosen, the oldest first; `version` is the data's.
+
+        Whose own cap would have to pay for a look at them has none unless the statement `pays`.
+        """
+        saved = [one for one in self._saved_ladders() if pays or self.is_paid(one)]
+        read = self.rows([one.table for one in saved], charge=pays)
+        return tuple(
+            StoredLadders(
+                one.table.name,
+                one.metadata.ladders,
+                read[one.table.engine_name],
+                one.metadata.version != version,
+            )
+            for one in sorted(saved, key=lambda one: one.info.entry)
+            if one.metadata.ladders is not None
+        )
+
+    def _saved_ladders(self) -> list[SavedTable]:
+        # Only where limits are chosen, a ledger is looked into before a statement is bound.
+        if not any(table.limits.calibrated for table in self._schema.tables.values()):
+            return []
+        return [saved for saved in self.all() if saved.metadata.ladders is not None]
 
     def name(self, name: str) -> ReleaseName:
         """The analyst's own `name`."""

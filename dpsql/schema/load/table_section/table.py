@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from dpsql.schema.load.file_format import (
     ColumnSection,
@@ -33,6 +34,12 @@ from dpsql.schema.source_location import ServerSource, Source
 from dpsql.schema.sql_type import Double, Integer, SqlType, Uuid, Varchar
 
 _MAX_LIMIT = 1_000_000_000
+
+CALIBRATED: Final = "calibrated"
+"""What stands in place of limits where ladders choose them."""
+
+HIGHEST_CALIBRATED: Final = 2**20
+"""The highest limit that is chosen where none is declared."""
 _MAX_CHARACTERS = 2**30
 
 
@@ -245,7 +252,7 @@ class _Reader:
 
 def read_limits(document: Document, path: DocumentPath, data: object) -> Limits:
     """Read what one unit may contribute; limits that aren't stated have defaults."""
-    form = fill(LimitsSection, document, path, data)
+    form = fill(LimitsSection, document, path, {"calibrated": True} if data == CALIBRATED else data)
     stated = {
         name: limit
         for name in ("groups", "rows_per_group", "rows")
@@ -256,4 +263,7 @@ def read_limits(document: Document, path: DocumentPath, data: object) -> Limits:
             raise document.error(
                 (*path, name), "out of range", f"write a number from 1 to {_MAX_LIMIT}"
             )
-    return replace(Limits(declared=frozenset(stated)), **stated)
+    if not form.calibrated:
+        return replace(Limits(declared=frozenset(stated)), **stated)
+    highest = dict.fromkeys(("groups", "rows_per_group", "rows"), HIGHEST_CALIBRATED)
+    return Limits(**highest | stated, declared=frozenset(stated), calibrated=True)

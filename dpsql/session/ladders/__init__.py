@@ -1,0 +1,8 @@
+"""Ladders: what units contribute, as noisy counts that are kept; and the limits chosen by them.
+
+| module         | what it does                                                    |
+| -------------- | --------------------------------------------------------------- |
+| stored_ladders | the ladders of one CALIBRATE, as the ledger keeps them          |
+| draw_ladders   | CALIBRATE: draws the ladders of a table, part by part           |
+| limit_choice   | the limits of a release with the least expected error           |
+"""

@@ -1,0 +1,267 @@
+"""CALIBRATE: the ladders of a table, drawn part by part, and kept for all later queries.
+
+What a unit contributes to a group is counted within a limit of its groups, and the ladder of
+groups, which is drawn first, says how many nearly all units are in. Each part is charged and stored
+like any other answer: if a later one is refused, what was drawn is free when it is asked again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, assert_never
+
+import pyarrow as pa
+
+from dpsql.analysis.lineage.functional_dependency import (
+    declared,
+    is_determined,
+    unit_determined_columns,
+)
+from dpsql.bind.query.query import statement_context
+from dpsql.bind.statement import NO_PARAMETERS
+from dpsql.bind.statements.calibrate import (
+    CalibratedRows,
+    LadderPart,
+    calibrated_rows,
+    read_calibration,
+)
+from dpsql.bounding.contribution_limit import highest_fanout_table
+from dpsql.bounding.options import ContributionLimits
+from dpsql.engine.digest import digest_of
+from dpsql.errors import Refused
+from dpsql.plan.bounded_release.bounded_release import Contributions
+from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.session.answer.answer import Answer
+from dpsql.session.answer.answer_construction import build_answer
+from dpsql.session.compile.compile import compile_statement
+from dpsql.session.compile.loss_conversion import epsilon_of
+from dpsql.session.compile.request import AnswerRequest, LadderRequest
+from dpsql.session.digest.canonical_digest import SourceDigests
+from dpsql.session.ladders.stored_ladders import (
+    COLUMNS,
+    GROUPS,
+    KEYS,
+    ROWS,
+    SHARES,
+    SUMS,
+    LadderForm,
+    LadderMetadata,
+)
+from dpsql.session.options import QueryOptions
+from dpsql.session.run.charge_and_run import charge_and_run
+
+if TYPE_CHECKING:
+    from dpsql.session.context import SessionContext
+
+_OF_GROUPS: Final = Fraction(1, 4)
+_OF_SHARES: Final = Fraction(1, 10)
+"""The parts of the loss that say how many groups a unit is in, and how large a group is."""
+
+
+@dataclass(frozen=True, slots=True)
+class LadderSpec:
+    """CALIBRATE … FOR `epsilon`: `sql` is the statement without that, `statement` what was written.
+
+    `name` is what the ladders are kept as, None for one that follows from what they are of.
+    """
+
+    sql: str
+    statement: str
+    epsilon: Fraction
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnLadders:
+    """Drawn ladders, as an answer of all their counts, and what is kept beside them."""
+
+    answer: Answer
+    about: LadderMetadata
+
+
+@dataclass(frozen=True, slots=True)
+class LadderSource:
+    """What the ladders of one statement are of: the rows that are bound, and their digests."""
+
+    rows: CalibratedRows
+    table: str
+    keys: tuple[str, ...]
+    known: tuple[str, ...]
+    measure: str | None
+
+    @property
+    def name(self) -> str:
+        """A name for the ladders: those of the same rows, keys and measure have the same."""
+        of = digest_of("ladders", self.table, *self.keys, "", *self.known, "", self.measure or "")
+        return f"ladder_{self.table[:40]}_{of[:8]}"
+
+
+def ladder_source(context: SessionContext, sql: str) -> LadderSource:
+    """What `sql` is to be drawn of."""
+    bound = statement_context(context.schema, NO_PARAMETERS, context.saved)
+    rows = calibrated_rows(read_calibration(sql), bound)
+    digests, known = SourceDigests(rows.plan), unit_determined_columns(rows.plan, declared)
+    keys = {key: digests.of(key) for key in rows.keys}
+    table = highest_fanout_table(Contributions(rows.plan, (), (), ()))
+    return LadderSource(
+        rows,
+        table.name,
+        tuple(digest for key, digest in keys.items() if not is_determined(key, known)),
+        tuple(digest for key, digest in keys.items() if is_determined(key, known)),
+        None if rows.measure is None else digests.of(rows.measure),
+    )
+
+
+def ladder_parts(source: LadderSource) -> tuple[LadderRequest, ...]:
+    """The parts of the ladders in the order in which they are drawn, with their shares."""
+    first: tuple[LadderRequest, ...] = ()
+    if source.keys:
+        first = (
+            LadderRequest(LadderPart.GROUPS, _OF_GROUPS),
+            LadderRequest(LadderPart.KEYS, _OF_SHARES),
+        )
+    elif source.rows.keys:
+        first = (LadderRequest(LadderPart.SHARES, _OF_SHARES),)
+    left = 1 - sum((part.share for part in first), Fraction(0))
+    return (*first, LadderRequest(LadderPart.CONTRIBUTIONS, left))
+
+
+def ladder_options(spec: LadderSpec, options: QueryOptions) -> QueryOptions:
+    """What a part is asked with: nothing that is SET for queries but what they may cost."""
+    price = replace(options.price, max_error=None)
+    return QueryOptions(spec.epsilon, ContributionLimits(rows=1), price=price)
+
+
+def draw_ladders(
+    context: SessionContext, spec: LadderSpec, source: LadderSource, options: QueryOptions
+) -> DrawnLadders:
+    """Draw all parts of the ladders that `spec` asks for; what was drawn before is free."""
+    options = ladder_options(spec, options)
+    rows, limit, least = source.rows, 1, 1
+    parts: dict[str, Answer] = {}
+    forms: dict[str, LadderForm] = {}
+    for request in ladder_parts(source):
+        name = part_name(request.part, source)
+        try:
+            answer, noise = _part(context, spec, request, options)
+        except Refused as error:
+            if request.part is not LadderPart.SHARES or error.note != "partition_selection":
+                raise
+            continue  # keys that nobody listed can't be shown without a delta
+        parts[name] = answer
+        if request.part in {LadderPart.GROUPS, LadderPart.CONTRIBUTIONS}:
+            forms[name] = LadderForm(rows.rungs(request.part), noise)
+        if request.part is LadderPart.GROUPS:
+            limit = least = _group_limit(answer, forms[name])
+            options = replace(options, limits=ContributionLimits(rows=limit))
+        elif request.part is LadderPart.KEYS:
+            least = max(least, _least_count(answer))
+    about = LadderMetadata(
+        source.table, source.keys, source.known, source.measure, limit, least, forms
+    )
+    return DrawnLadders(_joined(context, parts, forms), about)
+
+
+def part_name(part: LadderPart, source: LadderSource) -> str:
+    """What a part is called among the rows of the ladders."""
+    match part:
+        case LadderPart.GROUPS:
+            return GROUPS
+        case LadderPart.KEYS:
+            return KEYS
+        case LadderPart.SHARES:
+            return SHARES
+        case LadderPart.CONTRIBUTIONS:
+            return ROWS if source.measure is None else SUMS
+        case missing:
+            assert_never(missing)
+
+
+def _part(
+    context: SessionContext, spec: LadderSpec, part: LadderRequest, options: QueryOptions
+) -> tuple[Answer, Noise]:
+    """The answer of one part, and the noise of its counts."""
+    request = AnswerRequest(part)
+    compiled = compile_statement(context, spec.sql, options, NO_PARAMETERS, request)
+    (release,) = compiled.releases
+    with context.turn(compiled):
+        answer = build_answer(context, compiled, charge_and_run(context, spec.statement, compiled))
+    return answer, release.step.measurement.noise[0]
+
+
+def _group_limit(answer: Answer, form: LadderForm) -> int:
+    """The number of groups within which a unit's contributions are counted: nearly all are."""
+    counts = dict(zip(*(answer.table.column(n).to_pylist() for n in (0, 1)), strict=True))
+    ladder = form.ladder([counts.get(rung, 0) for rung in range(form.rungs.last + 1)])
+    return max(1, int(ladder.rungs[ladder.top()]))
+
+
+def _least_count(answer: Answer) -> int:
+    """What an answer's only number is at least, with 97.5 %."""
+    (count,), (width,) = answer.table.column(0).to_pylist(), answer.half_widths
+    error = width[0].as_py() if isinstance(width, pa.Array) else width
+    return int(count - (error or 0))
+
+
+def _joined(
+    context: SessionContext, parts: dict[str, Answer], forms: dict[str, LadderForm]
+) -> Answer:
+    """One answer of all counts, and of what they cost together."""
+    rows = [row for part, answer in parts.items() for row in _rows(part, answer, forms.get(part))]
+    names = list(COLUMNS)
+    table = pa.table(
+        {name: [row[n] for row in rows] for n, name in enumerate(names)},
+        schema=pa.schema(
+            [
+                ("part", pa.string()),
+                ("up_to", pa.float64()),
+                ("key", pa.string()),
+                ("count", pa.int64()),
+            ]
+        ),
+    )
+    errors = pa.array([row[len(names)] for row in rows], pa.float64())
+    answers = list(parts.values())
+    losses = [answer.privacy.loss for answer in answers if answer.privacy.loss is not None]
+    loss = sum(losses[1:], losses[0]) if losses else None
+    last = answers[-1]
+    spent = Fraction(0) if loss is None else loss.amount
+    receipts = [a.privacy.receipt for a in answers if a.privacy.receipt is not None]
+    (*_, counted) = last.privacy.shown_columns
+    privacy = replace(
+        last.privacy,
+        loss=loss,
+        epsilon=epsilon_of(context.schema, spent),
+        columns=tuple(column for answer in answers for column in answer.privacy.columns),
+        thresholds=tuple(t for answer in answers for t in answer.privacy.thresholds),
+        stored=not receipts,
+        receipt=receipts[-1] if receipts else None,
+        shown_columns=(None, None, None, counted),
+        notes=(),
+    )
+    keys = tuple(dict.fromkeys(key for answer in answers for key in answer.keys))
+    types, unknown = tuple(COLUMNS.values()), (None, None, None)
+    return Answer(table, tuple(names), types, privacy, (*unknown, errors), keys)
+
+
+def _rows(
+    part: str, answer: Answer, form: LadderForm | None
+) -> Iterator[tuple[str, float | None, str | None, int, float | None]]:
+    """The rows of one part: a rung, or the values of a group's keys, with its count and error."""
+    *keys, counts = (column.to_pylist() for column in answer.table.columns)
+    *_, widths = answer.half_widths
+    errors = widths.to_pylist() if isinstance(widths, pa.Array) else [widths] * len(counts)
+    cells = list(zip(*keys, strict=True)) if keys else [()] * len(counts)
+    if form is None:
+        for cell, count, error in zip(cells, counts, errors, strict=True):
+            yield part, None, json.dumps(cell, default=str) if cell else None, count, error
+        return
+    known = {
+        rung: (count, error) for (rung,), count, error in zip(cells, counts, errors, strict=True)
+    }
+    for rung, end in enumerate(form.rungs.ends):
+        count, error = known.get(rung, (0, None))
+        yield part, float(end), None, count, error

@@ -1,0 +1,159 @@
+"""The ladders of one CALIBRATE, as the ledger keeps them: noisy counts, public from then on.
+
+What is kept beside the counts says what they are of: the table, and digests of its keys and of its
+measure, by which a query's are known whatever they are called in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, assert_never
+
+import pyarrow as pa
+
+from dpsql.bind.statements.calibrate import Rungs
+from dpsql.engine.digest import Digest
+from dpsql.privacy.ladder.ladder import Ladder
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.schema.sql_type import BIGINT, Double, SqlType, Varchar
+
+GROUPS: Final = "groups of a unit"
+ROWS: Final = "rows of a unit in a group"
+SUMS: Final = "sums of a unit in a group"
+SHARES: Final = "units in a group"
+KEYS: Final = "groups"
+"""The parts of the ladders' table, as it names them."""
+
+COLUMNS: Final[Mapping[str, SqlType]] = {
+    "part": Varchar(),
+    "up_to": Double(),
+    "key": Varchar(),
+    "count": BIGINT,
+}
+"""Its table: a ladder's rung holds what is more than the rung before it has, `up_to` its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class LadderForm:
+    """What a ladder's counts are read by: its rungs, and the noise of each count."""
+
+    rungs: Rungs
+    noise: Noise
+
+    def ladder(self, counts: Sequence[int], *, whole: bool = True) -> Ladder:
+        """The ladder of these counts, one of each rung.
+
+        `whole`: numbers are counted. Between 1 and √2 there is none of them, and a rung that holds
+        nothing is left out.
+        """
+        merged: dict[Fraction, int] = {}
+        for end, count in zip(self.rungs.ends, counts, strict=True):
+            if not whole or Fraction(end // 1) not in merged:
+                merged[Fraction(end // 1) if whole else end] = count
+        return Ladder(tuple(merged.values()), tuple(merged), self.noise)
+
+
+@dataclass(frozen=True, slots=True)
+class LadderMetadata:
+    """What the ladders of one CALIBRATE are of.
+
+    Of `keys` a unit may have several values, of `known` it has one, by digests.
+    `measure` is the digest of what is summed, None where rows are counted. `forms` has the ladders
+    by their part. `key_limit` is the number of groups within which a unit's contributions count.
+    There are `least_groups` at least, as far as noise tells.
+    """
+
+    table: str
+    keys: tuple[Digest, ...]
+    known: tuple[Digest, ...]
+    measure: Digest | None
+    key_limit: int
+    least_groups: int
+    forms: Mapping[str, LadderForm]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLadders:
+    """The ladders that were kept under a `name`; `is_old`: of another version of the data."""
+
+    name: str
+    about: LadderMetadata
+    table: pa.Table
+    is_old: bool
+
+    def ladder(self, part: str) -> Ladder | None:
+        """The ladder of a part; None where there is none."""
+        form = self.about.forms.get(part)
+        if form is None:
+            return None
+        rows = self.table.to_pylist()
+        counts = [row["count"] for row in rows if row["part"] == part]
+        return form.ladder(counts, whole=part != SUMS)
+
+    @property
+    def group_units(self) -> Mapping[str, int]:
+        """The noisy number of units in each group that was listed, by its key as text."""
+        rows = self.table.to_pylist()
+        return {row["key"]: row["count"] for row in rows if row["part"] == SHARES}
+
+
+@dataclass(frozen=True, slots=True)
+class DataEdition:
+    """What a statement is compiled for: a `version` of the data, and the `ladders` that are kept.
+
+    The version is part of what answers are stored by.
+    """
+
+    version: str
+    ladders: tuple[StoredLadders, ...] = ()
+
+
+def encode_ladders(about: LadderMetadata) -> dict[str, Any]:
+    """`about` as JSON has it."""
+    return {
+        "table": about.table,
+        "keys": list(about.keys),
+        "known": list(about.known),
+        "measure": about.measure,
+        "key_limit": about.key_limit,
+        "least_groups": about.least_groups,
+        "forms": {
+            part: [form.rungs.offset, form.rungs.last, *_encoded_noise(form.noise)]
+            for part, form in about.forms.items()
+        },
+    }
+
+
+def decode_ladders(data: Mapping[str, Any]) -> LadderMetadata:
+    """What `encode_ladders` wrote."""
+    forms = {
+        part: LadderForm(Rungs(offset, last), _noise(mechanism, Fraction(parameter)))
+        for part, (offset, last, mechanism, parameter) in data["forms"].items()
+    }
+    return LadderMetadata(
+        data["table"],
+        tuple(data["keys"]),
+        tuple(data["known"]),
+        data["measure"],
+        data["key_limit"],
+        data["least_groups"],
+        forms,
+    )
+
+
+def _encoded_noise(noise: Noise) -> tuple[str, str]:
+    match noise:
+        case DiscreteLaplace(scale=scale):
+            return noise.name, str(scale)
+        case DiscreteGaussian(variance=variance):
+            return noise.name, str(variance)
+        case missing:
+            assert_never(missing)
+
+
+def _noise(mechanism: str, parameter: Fraction) -> Noise:
+    return DiscreteLaplace(parameter) if mechanism == "laplace" else DiscreteGaussian(parameter)
