@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
+from dpsql.plan.expression import Expression
 from dpsql.schema.model import Limits
 
 
 @dataclass(frozen=True, slots=True)
+class SumCap:
+    """A unit's values of `argument` sum, in a group, to no more than `cap` in either direction.
+
+    `argument` is that of a bound call of sum(); `cap` has its unit. Raises ValueError for a cap
+    that isn't above 0.
+    """
+
+    argument: Expression
+    cap: Fraction
+
+    def __post_init__(self) -> None:
+        if not self.cap > 0:
+            raise ValueError("a cap is above 0")
+
+
+@dataclass(frozen=True, slots=True)
 class ContributionLimits:
-    """Limits below the schema's on what one unit contributes; None where the schema's hold."""
+    """Limits below the schema's on what one unit contributes; None where the schema's hold.
+
+    `unit_sum` caps what a unit's values sum to in a group, of all sums; `sums` those of some
+    arguments. The least cap of an argument holds.
+    """
 
     groups: int | None = None
     rows_per_group: int | None = None
     rows: int | None = None
+    unit_sum: Fraction | None = None
+    sums: tuple[SumCap, ...] = ()
 
     def tightened(self, limits: Limits) -> Limits:
         """The schema's limits, or lower ones."""
