@@ -84,6 +84,7 @@ def test_notes_show_every_limit_and_term() -> None:
         "Product": ") * (",
         "PairwiseDeviations": "squared differences of ",
         "BoundedMean": " in all rows, 9 at least",
+        "CappedSum": " of a unit at most = ",
     }
     terms |= {"DistinctValues": "distinct doctor_id = ", "DistinctSum": "sum of distinct "}
     assert {term.__name__ for term in get_args(Term)} == set(terms)

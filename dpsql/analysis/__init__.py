@@ -10,9 +10,10 @@
 | stability           | stability of each operator: distance out, given distance in           |
 | row_norms           | which of a plan's columns a table's norm bounds together              |
 | unit_contribution   | what one unit contributes to a statistic in one group, at most        |
+| capped_sums         | how many groups capped sums fill, and what they never exceed          |
 | joint_sensitivity   | statistics that can't all be extreme at once                          |
 | sensitivity         | groups, and integers per group, of a bounded release that can change  |
 | score_sensitivity   | how far one row moves the scores of two candidates apart              |
 | plan_text           | a release's operators as text, each with its distance                 |
-| limit_text          | the operator that limits a unit's groups, as text                     |
+| limit_text          | a unit's limits on groups, and caps on sums, as text                  |
 """

@@ -15,6 +15,11 @@ powers are largest where one of them is R and the other 0.
 Of a unit's rows in a group, m have at most m times the norm of the worst row; where more than m
 count, their sums are scaled down together by m / n, toward 0, and clamping them afterwards makes
 none larger.
+
+A sum with a cap is bounded alone, and by its cap: it isn't m times what a row adds. Of 10 rows with
+x in [0, 10], 2 may be where `a` is and 2 where it isn't, so that sum(x) FILTER (a) and sum(x)
+FILTER (NOT a), capped at 20, are (20, 20), and not (20, 0) or (0, 20) at worst. Nor does a ball say
+more of it: sums of norm 5, one of them capped at 3, may be (3, 4), and not (3, 0) or (0, 5).
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from itertools import combinations, product
 from math import comb, isqrt, prod
 
 from dpsql.plan.bounded_release.statistic import (
+    CappedSum,
     Discretized,
     NormBall,
     Product,
@@ -57,14 +63,17 @@ class StatisticGroup:
 
     A row's additions to the statistics at `indices` have at most the norm that the largest of
     `corners` has, however the statistics are weighted. Each corner has one integer for each of
-    `indices`.
+    `indices`. A sum with a cap is alone in its group, and counts in steps: its corner is 1.
     """
 
     indices: tuple[int, ...]
     corners: tuple[tuple[int, ...], ...]
 
     def of_rows(self, rows: Sequence[int]) -> StatisticGroup:
-        """The bound of several rows' additions: `rows[i]` rows add to the statistic at index i."""
+        """The bound of several rows' additions: `rows[i]` rows add to the statistic at index i.
+
+        Of a sum with a cap, `rows[i]` is how many steps it comes to at most.
+        """
         corners = tuple(
             tuple(rows[p] * addition for p, addition in zip(self.indices, corner, strict=True))
             for corner in self.corners
@@ -81,9 +90,12 @@ def statistic_groups(
     `statistics` is in one group.
     """
     by_filter: dict[Expression | None, list[int]] = {}
-    for index, statistic in enumerate(statistics):
-        by_filter.setdefault(statistic.filter, []).append(index)
     groups: list[StatisticGroup] = []
+    for index, statistic in enumerate(statistics):
+        if isinstance(statistic.term, CappedSum):
+            groups.append(_block([{index: 1}]))
+        else:
+            by_filter.setdefault(statistic.filter, []).append(index)
     families = _exclusive([f for f in by_filter if f is not None])
     for family in families:
         parts = {only: _parts(by_filter[only], statistics, squared=squared) for only in family}

@@ -1,4 +1,4 @@
-"""The operator that limits a unit's groups, as text."""
+"""The operator that limits a unit's groups, and the caps on its sums in them, as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from dpsql.plan.bounded_release.bounded_release import (
     ByStoredRank,
     ByUnit,
     GroupLimit,
+    LimitGroups,
 )
+from dpsql.plan.bounded_release.statistic import CappedSum
+from dpsql.plan.expression_text import describe, describe_number
 
 
 def describe_limit(limit: GroupLimit, rows: int | None = None) -> str:
@@ -30,3 +33,16 @@ def describe_limit(limit: GroupLimit, rows: int | None = None) -> str:
             return f"LimitGroups(1, the unit determines the keys: verified {', '.join(tables)})"
         case missing:
             assert_never(missing)
+
+
+def describe_caps(limited: LimitGroups) -> str:
+    """The caps on a unit's sums in a group, each once; empty where there are none."""
+    texts: dict[str, None] = {}
+    for statistic in limited.contributions.statistics:
+        match statistic.term:
+            case CappedSum(value=value, cap=cap):
+                name = describe(value.argument if value.scaled is None else value.scaled.column)
+                texts[f", {name} within ±{describe_number(cap * value.step)}"] = None
+            case _:
+                pass  # nothing but rows limits it
+    return "".join(texts)

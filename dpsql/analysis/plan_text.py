@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from dpsql.analysis.limit_text import describe_limit
+from dpsql.analysis.limit_text import describe_caps, describe_limit
 from dpsql.analysis.lineage.lineage import Visibility, has_row_units, unit_kind, visibility
 from dpsql.analysis.stability import (
     contribution_stability,
@@ -110,7 +110,7 @@ def _bounded(bounded: BoundedRelease, units: int) -> list[tuple[int, str, Distan
                 (0, describe_limit(limit, limited.rows), top),
                 (
                     1,
-                    f"ClampPerGroup(rows_per_group={clamped.rows_per_group})",
+                    f"ClampPerGroup(rows_per_group={clamped.rows_per_group}{describe_caps(limited)})",
                     unit_group_stability(clamped, units),
                 ),
                 (2, "PerUnitGroup(partial sums)", unit_group_stability(clamped.source, units)),

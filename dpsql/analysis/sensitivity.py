@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import assert_never
 
+from dpsql.analysis.capped_sums import groups_at_sum_cap, without_caps
 from dpsql.analysis.joint_sensitivity import StatisticGroup, statistic_groups
 from dpsql.analysis.stability import limited_stability
 from dpsql.analysis.unit_contribution import partial_bound, partial_interval, rows_per_group
@@ -19,9 +20,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     LimitGroups,
     OneRowPerUnit,
 )
-from dpsql.plan.bounded_release.statistic import (
-    PairwiseDeviations,
-)
+from dpsql.plan.bounded_release.statistic import CappedSum, PairwiseDeviations, Statistic
 from dpsql.privacy.distance import NeighborDistance, PerGroup
 
 NormTerm = Callable[[int, int], Fraction]
@@ -115,6 +114,22 @@ def sensitivity(release: BoundedRelease, distance: NeighborDistance) -> Sensitiv
 
     Raises Refused for squared differences of pairs of rows where neighbours remove rows.
     """
+    capped = _sensitivity(release, distance)
+    limited = without_caps(release.limited)
+    if limited is release.limited:
+        return capped
+    # What holds of sums without their caps holds of capped ones, which are no farther from 0. It is
+    # less where several can't be extreme at once: six months' sums, each capped at half of a row's
+    # largest value times the rows that count, are three times as much as a unit has in all.
+    wide = _sensitivity(replace(release, limited=limited), distance)
+    return replace(
+        capped,
+        l1=_less(capped.l1, wide.l1, capped.per_group, power=1),
+        l2=_less(capped.l2, wide.l2, capped.per_group, power=2),
+    )
+
+
+def _sensitivity(release: BoundedRelease, distance: NeighborDistance) -> Sensitivity:
     changed = limited_stability(release.limited, distance.steps)
     statistics = release.contributions.statistics
     if distance.is_replacement:
@@ -139,14 +154,28 @@ def _norm(
     groups: int, release: BoundedRelease, units: int, *, squared: bool, times: int = 1
 ) -> Norm:
     """The bound for units with rows in one database; or, in `times` as many groups, in both."""
-    statistics = release.contributions.statistics
-    bounds = (partial_bound(s, release.limited) for s in statistics)
-    rows = [units * bound // s.magnitude for s, bound in zip(statistics, bounds, strict=True)]
+    statistics, limited = release.contributions.statistics, release.limited
+    # What a sum with a cap comes to isn't a number of rows times a row: 25 of rows up to 10.
+    rows = [
+        units * partial_bound(s, limited) // (1 if isinstance(s.term, CappedSum) else s.magnitude)
+        for s in statistics
+    ]
     blocks = tuple(block.of_rows(rows) for block in statistic_groups(statistics, squared=squared))
-    filled = groups_at_row_limit(release.limited, groups)
-    # A block is of rows or of units: joint never has both in one.
-    of_rows = [all(statistics[index].is_row_sum for index in block.indices) for block in blocks]
-    return Norm(tuple(times * (filled if rows else groups) for rows in of_rows), blocks)
+    # A block is of rows, of units, or of one sum with a cap: joint never has two in one.
+    filled = [
+        max(_filled_groups(statistics[index], limited, groups) for index in block.indices)
+        for block in blocks
+    ]
+    return Norm(tuple(times * number for number in filled), blocks)
+
+
+def _filled_groups(statistic: Statistic, limited: Limited, groups: int) -> int:
+    """In how many of its `groups` groups one unit can change `statistic` by as much as in one."""
+    if not statistic.is_row_sum:
+        return groups
+    if isinstance(statistic.term, CappedSum):
+        return groups_at_sum_cap(statistic, limited, groups)
+    return groups_at_row_limit(limited, groups)
 
 
 def groups_at_row_limit(limited: Limited, groups: int) -> int:
@@ -183,7 +212,8 @@ def _replaced(release: BoundedRelease, changed: PerGroup) -> Sensitivity:
         # The groups of the two units are others, or the same: in up to `groups` of them t, in up to
         # `groups` t', in those they share |t - t'| <= |t| + |t'|.
         # So it is where rows in all are limited: what t and t' are at worst is convex in how many
-        # rows of either count in each group, and largest where these are r or 0 (filled_groups).
+        # rows of either count in each group, and largest where these are r or 0 (filled_groups);
+        # or, of a sum with a cap, in φ of either, and largest where these are 1 or 0.
         norm = _norm(groups, release, units, squared=squared, times=2)
         if squared:
             norm = replace(

@@ -1,4 +1,7 @@
-"""What one unit contributes to a statistic in one group, at most: its rows times what each adds."""
+"""What one unit contributes to a statistic in one group, at most: its rows times what each adds.
+
+Of a sum with a cap it is no more than the cap, to which the emitted SQL clamps each unit's sum.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import assert_never
 from dpsql.plan.bounded_release.bounded_release import Limited, LimitGroups, OneRowPerUnit
 from dpsql.plan.bounded_release.statistic import (
     BoundedMean,
+    CappedSum,
     DistinctSum,
     DistinctValues,
     NonNullCount,
@@ -30,6 +34,8 @@ def partial_bound(statistic: Statistic, limited: Limited) -> int:
             return values_per_group(max_values, limited)
         case DistinctSum(limit=max_values):
             return values_per_group(max_values, limited) * statistic.magnitude
+        case CappedSum(cap=cap):
+            return min(cap, _summed_rows(limited) * statistic.magnitude)
         case (
             RowCount()
             | NonNullCount()
@@ -55,9 +61,24 @@ def partial_interval(statistic: Statistic, limited: Limited) -> tuple[int, int]:
     bound = partial_bound(statistic, limited)
     if isinstance(statistic.term, UnitCount | UnitsOverLimit):
         return 0, bound
+    if isinstance(statistic.term, CappedSum):
+        rows = rows_per_group(limited)
+        low, high = (rows * end for end in statistic.interval)
+        return max(-bound, min(0, low)), min(bound, max(0, high))
     # Of values no more than of rows: each is one row's at least.
     rows, (low, high) = bound // statistic.magnitude, statistic.interval
     return max(-bound, min(0, rows * low)), min(bound, max(0, rows * high))
+
+
+def _summed_rows(limited: Limited) -> int:
+    """The number of rows whose sum a cap is enforced of; ValueError where none is summed."""
+    match limited:
+        case LimitGroups():
+            return rows_per_group(limited)
+        case OneRowPerUnit():
+            raise ValueError("rows that are summed as they are have no sum to be capped")
+        case missing:
+            assert_never(missing)
 
 
 def rows_per_group(limited: Limited) -> int:

@@ -26,9 +26,15 @@ from dpsql.bounding.selection.private_selection import candidate_choice
 from dpsql.bounding.statistics.argument_grids import ArgumentGrids
 from dpsql.bounding.statistics.sample_estimator import of_sample
 from dpsql.bounding.statistics.statistics import StatisticsBuilder
+from dpsql.bounding.statistics.sum_caps import NO_CAPS, sum_caps
 from dpsql.errors import InternalError, Refused
 from dpsql.plan.aggregate import LEFT_OUT, AggregateCall
-from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Contributions, MinUnits
+from dpsql.plan.bounded_release.bounded_release import (
+    BoundedRelease,
+    Contributions,
+    MinUnits,
+    OneRowPerUnit,
+)
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
     EstimatedColumn,
@@ -78,8 +84,17 @@ def bound_release(
     draft, _ = limit_contributions(
         Contributions(release.source, release.keys, domains, ()), facts, limits
     )
+    calls = [output.call for output in release.aggregates]
+    grids = ArgumentGrids(
+        below,
+        declared_norms(release.source),
+        # What people hid is estimated by what is linear in their answers.
+        NO_CAPS if responses else sum_caps(limits, calls),
+        rows_per_group(draft),
+        rows_are_units=isinstance(draft, OneRowPerUnit),
+    )
     statistics = StatisticsBuilder(
-        ArgumentGrids(below, declared_norms(release.source)),
+        grids,
         unit_valued_columns(release.source),
         nonnegative=options.nonnegative,
         per_unit=rows_per_group(draft),
@@ -117,9 +132,8 @@ def bound_release(
     chain, reasons = limit_contributions(terms, facts, limits)
     if release.frequent is not None:
         reasons = (FREQUENT_NOTE,)  # its rows are limited key by key, and in all not at all
-    notes = (*reasons, *selections.notes)
-    if sampling is not None:
-        notes = (*notes, _sample_note(sampling))
+    notes = (*reasons, *grids.cap_notes(calls), *selections.notes)
+    notes += () if sampling is None else (_sample_note(sampling),)
     if min_units is not None and min_units.threshold is None:
         notes = (*notes, _GROUPS_WITH_ROWS_NOTE)
     if any(row_count_index(output.estimator) is not None for output in (*formulas, *chosen)):

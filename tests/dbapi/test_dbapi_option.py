@@ -32,6 +32,7 @@ def settings(connection: Connection) -> list[object]:
         ("groups", "1"),
         ("rows_per_group", "1"),
         ("rows", "1"),
+        ("unit_sum", "2500"),
         ("min_units", "100000"),
         ("nonnegative", "on"),
         ("reuse", "TRUE"),

@@ -58,6 +58,9 @@ CLINIC = {
         " WHERE visit_date + INTERVAL '1 month' > TIMESTAMP '2024-02-01 00:00:01.5'"
     ),
     "a null": "SELECT DISTINCT NULL AS nothing, insured FROM patients",
+    "a sum with a cap": (
+        "SELECT ward, sum(cost) FROM visits GROUP BY ward OPTIONS (unit_sum = 1500)"
+    ),
     "an average": "SELECT avg(age) FROM patients",
     "spreads": "SELECT stddev(weight), var_pop(age) FROM patients",
     "pairs": "SELECT covar_pop(weight, age), regr_slope(weight, age) FROM patients",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from dpsql.analysis.domains.expression_domain import Environment
 from dpsql.analysis.domains.predicate_narrowing import narrow
 from dpsql.analysis.row_norms import NormOfColumn
-from dpsql.bounding.statistics.discretization import Grid, grid_of
+from dpsql.bounding.statistics.conditional_aggregate import with_filter
+from dpsql.bounding.statistics.discretization import Grid, ends_of, grid_of
 from dpsql.bounding.statistics.norm_ball import BallGrid, ball_grids
-from dpsql.plan.aggregate import PAIRED, SPREADS, AggregateCall
+from dpsql.bounding.statistics.sum_caps import NO_CAPS, SumCaps, capped_rows
+from dpsql.plan.aggregate import LEFT_OUT, PAIRED, SPREADS, AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import Expression
 from dpsql.schema.sql_type import Double
@@ -22,11 +25,15 @@ class ArgumentGrids:
 
     `domains` are those of the columns of the release's rows, and `norms` the norms that bound some
     of them together. `squared` has the doubles whose squares are summed, `balls` the columns that
-    are scaled together.
+    are scaled together. `caps` are those on a unit's sums over `unit_rows` rows at most in a group;
+    where `rows_are_units` they are on what its one row adds.
     """
 
     domains: Environment
     norms: NormOfColumn = field(default_factory=dict)
+    caps: SumCaps = NO_CAPS
+    unit_rows: int = 1
+    rows_are_units: bool = False
     squared: set[Expression] = field(default_factory=set)
     balls: dict[Expression, BallGrid] = field(default_factory=dict)
 
@@ -41,12 +48,60 @@ class ArgumentGrids:
 
     def of(self, argument: Expression, call: AggregateCall) -> Grid:
         """The grid in which `argument` is summed; Refused where it has no bounds."""
-        ball = None if call.distinct else self.balls.get(argument)
-        return ball or self.alone(argument, call)
+        grid = self._uncapped(argument, call)
+        cap = self._cap(call, grid) if self.rows_are_units else None
+        return grid if cap is None else capped_rows(grid, cap)
+
+    def cap(self, call: AggregateCall) -> int | None:
+        """The cap of `call`, a sum, in steps.
+
+        None where it doesn't bind, and where rows are units: their grids are within it.
+        """
+        if self.rows_are_units:
+            return None
+        return self._cap(call, self._uncapped(call.arguments[0], call))
+
+    def cap_notes(self, calls: Iterable[AggregateCall]) -> tuple[str, ...]:
+        """What an analyst is told of the caps on the sums among `calls`."""
+        notes: dict[str, None] = {}
+        for call in map(with_filter, calls):
+            if call.function is AggregateFunction.SUM and call.output_kind not in LEFT_OUT:
+                (argument,) = call.arguments
+                grid = self._uncapped(argument, call)
+                cap = self._cap(call, grid)
+                if cap is not None:
+                    notes[self.caps.note(argument, cap, grid.step)] = None
+        return tuple(notes)
+
+    def declared_ends(self, argument: Expression) -> tuple[Fraction, Fraction] | None:
+        """The ends to which values of `argument` are clamped, if it has bounds of its own."""
+        return ends_of(argument, self.domains, None)
+
+    def ends(self, argument: Expression, call: AggregateCall) -> tuple[Fraction, Fraction] | None:
+        """The ends to which values of `argument` are clamped for `call`; None without bounds."""
+        ends = ends_of(argument, self.where(call.filter), self.caps.cap(argument))
+        if ends is None or not self.rows_are_units:
+            return ends
+        grid = self._uncapped(argument, call)
+        cap = self._cap(call, grid)
+        if cap is None:
+            return ends
+        low, high = (max(-cap * grid.step, min(cap * grid.step, end)) for end in ends)
+        return low, high
+
+    def _cap(self, call: AggregateCall, grid: Grid) -> int | None:
+        """The cap of `call` in steps of its own `grid`, where it binds.
+
+        A ball's rows have a norm together: of values that are clamped one by one, it would be none.
+        """
+        if self.rows_are_units and isinstance(grid, BallGrid):
+            return None
+        return self.caps.steps(call, grid, self.unit_rows)
 
     def of_squares(self, argument: Expression, call: AggregateCall) -> Discretized:
         """`argument`, about the middle of its bounds, in a grid in which its squares are summed."""
-        grid = grid_of(argument, self.where(call.filter), call.at, squared=True)
+        cap = self.caps.cap(argument)
+        grid = grid_of(argument, self.where(call.filter), call.at, squared=True, cap=cap)
         return grid.centered(argument, grid.middle)
 
     def where(self, only: Expression | None) -> Environment:
@@ -55,5 +110,9 @@ class ArgumentGrids:
 
     def alone(self, argument: Expression, call: AggregateCall) -> Grid:
         """The grid of `argument` by its own bounds, without others that it may be scaled with."""
-        domains = self.where(call.filter)
-        return grid_of(argument, domains, call.at, squared=argument in self.squared)
+        domains, cap = self.where(call.filter), None if call.distinct else self.caps.cap(argument)
+        return grid_of(argument, domains, call.at, squared=argument in self.squared, cap=cap)
+
+    def _uncapped(self, argument: Expression, call: AggregateCall) -> Grid:
+        ball = None if call.distinct else self.balls.get(argument)
+        return ball or self.alone(argument, call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dpsql.analysis.domains.expression_domain import Environment, domain
+from dpsql.bounding.statistics.argument_grids import ArgumentGrids
 from dpsql.bounding.statistics.discretization import missing_bounds_error
 from dpsql.errors import Refused
 from dpsql.plan.aggregate import AggregateCall
@@ -13,8 +13,8 @@ from dpsql.plan.expression import Compare, Comparison, Expression, Literal, Or, 
 from dpsql.schema.sql_type import Integer
 
 
-def clipped(call: AggregateCall, domains: Environment) -> Expression:
-    """The condition of the rows where an argument of `call` is outside its bounds in `domains`.
+def clipped(call: AggregateCall, grids: ArgumentGrids) -> Expression:
+    """The condition of the rows where an argument of `call` is outside its bounds.
 
     Raises Refused if there is no argument, or one has no bounds.
     """
@@ -27,10 +27,10 @@ def clipped(call: AggregateCall, domains: Environment) -> Expression:
         )
     parts: list[Expression] = []
     for argument in call.arguments:
-        bounds = domain(argument, domains).bounds
-        if bounds is None or bounds.ends is None:
-            raise missing_bounds_error(argument, domains, call.at)
-        low, high = bounds.ends
+        ends = grids.ends(argument, call)
+        if ends is None:
+            raise missing_bounds_error(argument, grids.where(call.filter), call.at)
+        low, high = ends
         if isinstance(argument.type, Integer):
             low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
         parts.append(Compare(Comparison.LESS, argument, Literal(low, argument.type)))

@@ -63,14 +63,15 @@ def grid_of(
     *,
     squared: bool,
     ordered: bool = False,
+    cap: Fraction | None = None,
 ) -> Grid:
     """The grid of the values of `argument`; Refused where it has no bounds, or can't be summed.
 
     A `squared` grid, for sums of squares and products, is coarser where it has to be. An `ordered`
-    one is for values that are only compared, so dates and timestamps have one too.
+    one is for values that are only compared, so dates and timestamps have one too. A `cap` on sums
+    of the values bounds them where nothing else does.
     """
-    bounds = domain(argument, domains).bounds
-    ends = None if bounds is None else bounds.ends
+    ends = ends_of(argument, domains, cap)
     if ends is None:
         raise missing_bounds_error(argument, domains, at)
     low, high = ends
@@ -84,8 +85,23 @@ def grid_of(
         )
     if ordered and isinstance(argument.type, Date | Timestamp):
         return Grid(math.floor(low), math.ceil(high), Fraction(1))
-    step = _step(argument, low, high, at, squared=squared)
+    step = _step(argument, low, high, at, squared=squared, cap=cap)
     return Grid(math.floor(low / step), math.ceil(high / step), step)
+
+
+def ends_of(
+    argument: Expression, domains: Environment, cap: Fraction | None
+) -> tuple[Fraction, Fraction] | None:
+    """The bounds of `argument`; where it has none, or one alone, what a `cap` leaves of it."""
+    bounds = domain(argument, domains).bounds
+    ends = None if bounds is None else bounds.ends
+    if ends is not None or cap is None:
+        return ends
+    low, high = (None, None) if bounds is None else (bounds.low, bounds.high)
+    return (
+        -cap if low is None else max(-cap, min(cap, low)),
+        cap if high is None else max(-cap, min(cap, high)),
+    )
 
 
 def missing_bounds_error(argument: Expression, domains: Environment, at: Span | None) -> Refused:
@@ -113,10 +129,20 @@ def _narrowed(argument: Expression) -> str:
 
 
 def _step(
-    argument: Expression, low: Fraction, high: Fraction, at: Span | None, *, squared: bool
+    argument: Expression,
+    low: Fraction,
+    high: Fraction,
+    at: Span | None,
+    *,
+    squared: bool,
+    cap: Fraction | None,
 ) -> Fraction:
-    """The size of one step: exact for integers and decimals that fit, else a power of two."""
+    """The size of one step: exact for integers and decimals that fit, else a power of two.
+
+    Steps of what sums to a `cap` at most are as fine as it asks for.
+    """
     magnitude, radius = max(abs(low), abs(high)), (high - low) / 2
+    finest = radius if cap is None or squared else min(radius, cap)
     match argument.type:
         case Integer():
             step, base = Fraction(1), 10
@@ -124,7 +150,7 @@ def _step(
             step, base = Fraction(1, 10**scale), 10
         case Double():
             # A power of two: multiplying by it is exact.
-            wish = radius / (_SQUARED_DOUBLE_STEPS if squared else _DOUBLE_STEPS)
+            wish = finest / (_SQUARED_DOUBLE_STEPS if squared else _DOUBLE_STEPS)
             step, base = power_of_two(max(wish, magnitude / 2**50, Fraction(1, 2**90))), 2
         case other:
             raise Refused(f"values of type {other} can't be summed", at=at, note="aggregate_sum")

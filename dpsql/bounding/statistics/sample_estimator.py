@@ -8,7 +8,8 @@ Each unit is drawn with probability q for itself, so that a sum over units, of x
 variance of (1-q)/q·Σx_u², beside that of noise. Σx_u² isn't released; it is bounded by what is. A
 unit has at most R rows in a group, each of at most M: Σx_u² is at most R·M·|Σx_u| if all values
 have one sign, and R·M² times the number of rows otherwise. Counts have M = 1, and one of units
-R = 1. Where R is larger than what units have, intervals are too wide, and never too narrow.
+R = 1. Where R is larger than what units have, intervals are too wide, and never too narrow. A sum
+with a cap c is what c / M rows have: Σx_u² is at most c·|Σx_u|, or c·M times the number of rows.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from dpsql.plan.bounded_release.estimator import (
     RowVariance,
 )
 from dpsql.plan.bounded_release.statistic import (
+    CappedSum,
     DistinctSum,
     DistinctValues,
     Statistic,
@@ -69,7 +71,8 @@ def of_all_units(
         )
     match estimator:
         case LinearEstimator():
-            scaled = _scaled(call, estimator, sampling, statistics, estimate, per_unit)
+            rows = Fraction(per_unit)
+            scaled = _scaled(call, estimator, sampling, statistics, estimate, rows)
             return of_sample(scaled, sampling, per_unit)
         case Mean() | Moments() | QuantileValue() | ChosenValue():
             return of_sample(estimator, sampling, per_unit)
@@ -93,7 +96,7 @@ def _scaled(
     sampling: PoissonSampling,
     statistics: Sequence[Statistic],
     estimate: Callable[[AggregateCall], Estimator],
-    per_unit: int,
+    per_unit: Fraction,
 ) -> LinearEstimator:
     if estimator.constant or estimator.cross_group is not None or estimator.row_variance:
         raise InternalError("the number of rows is public, or values are hidden, of a sample")
@@ -101,10 +104,12 @@ def _scaled(
     scaled = replace(estimator, step=estimator.step * whole)
     first, _ = estimator.summands[0]
     match statistics[first].term:
-        case Sum(value=value) | DistinctSum(value=value):
+        case Sum(value=value) | CappedSum(value=value) | DistinctSum(value=value) as term:
             largest = max(abs(value.low), abs(value.high)) * value.step
             if not largest:
                 return scaled  # every value is 0
+            if isinstance(term, CappedSum):
+                per_unit = Fraction(term.cap, max(abs(value.low), abs(value.high)))
             if value.low >= 0 or value.high <= 0:
                 sign = 1 if value.low >= 0 else -1
                 rows = _plain(scaled, scaled.step * sign / largest)
@@ -112,7 +117,7 @@ def _scaled(
                 counted = linear(estimate(row_count(call, call.filter)))
                 rows = _plain(counted, counted.step * whole)
         case UnitCount() | UnitsOverLimit() | DistinctValues():
-            largest, per_unit, rows = Fraction(1), 1, _plain(scaled, scaled.step)
+            largest, per_unit, rows = Fraction(1), Fraction(1), _plain(scaled, scaled.step)
         case _:
             largest, rows = Fraction(1), _plain(scaled, scaled.step)
     of_one = (whole - 1) * per_unit * largest**2

@@ -43,6 +43,7 @@ from dpsql.plan.bounded_release.estimator import (
     Moments,
 )
 from dpsql.plan.bounded_release.statistic import (
+    CappedSum,
     Discretized,
     DistinctValues,
     NonNullCount,
@@ -104,7 +105,7 @@ class StatisticsBuilder:
             case OutputKind.VALUE | OutputKind.LOW | OutputKind.HIGH | OutputKind.STDDEV:
                 return EstimatedColumn(column, self._estimator(call), call.output_kind)
             case OutputKind.CLIPPED:
-                index = self._index_of(RowCount(), clipped(call, self.grids.where(call.filter)))
+                index = self._index_of(RowCount(), clipped(call, self.grids))
             case OutputKind.OVER:
                 index = self._index_of(UnitsOverLimit(), None)
             case missing:
@@ -113,9 +114,8 @@ class StatisticsBuilder:
         return EstimatedColumn(column, self._of_all_units(call, count))
 
     def _estimator(self, call: AggregateCall) -> Estimator:
-        estimator = response_estimator(
-            call, self.responses, self.answer_key, self._naive_estimate, self._largest, self._ends
-        )
+        naive = self._naive_estimate, self._largest, self.grids.declared_ends
+        estimator = response_estimator(call, self.responses, self.answer_key, *naive)
         return self._of_all_units(call, estimator or self._naive_estimate(call))
 
     def _of_all_units(self, call: AggregateCall, estimator: Estimator) -> Estimator:
@@ -132,11 +132,6 @@ class StatisticsBuilder:
             return Fraction(1), self.per_unit
         grid = self.grids.of(call.arguments[0], call)
         return max(abs(grid.low), abs(grid.high)) * grid.step, self.per_unit
-
-    def _ends(self, argument: Expression) -> tuple[Fraction, Fraction] | None:
-        """The ends to which values of `argument` are clamped, if it has bounds."""
-        bounds = domain(argument, self.domains).bounds
-        return None if bounds is None else bounds.ends
 
     def _all_rows_estimate(self, call: AggregateCall) -> Estimator | None:
         """The estimator over all rows, where something is public of their number."""
@@ -221,6 +216,11 @@ class StatisticsBuilder:
 
     def _sum(self, call: AggregateCall) -> Estimator:
         grid = self.grids.of(call.arguments[0], call)
+        cap = self.grids.cap(call)
+        if cap is not None:
+            capped = CappedSum(grid.centered(call.arguments[0], 0), cap)
+            total = self._index_of(capped, call.filter)
+            return LinearEstimator(((total, 1),), grid.step, call.type)
         counted = self._find(self._counter(call), call.filter)
         centre = 0 if counted is None else grid.middle
         total = self._total(call, grid.centered(call.arguments[0], centre))

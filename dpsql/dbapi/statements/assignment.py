@@ -18,6 +18,7 @@ class Setting(Enum):
     GROUPS = "groups"
     ROWS_PER_GROUP = "rows_per_group"
     ROWS = "rows"
+    UNIT_SUM = "unit_sum"
     MIN_UNITS = "min_units"
     NONNEGATIVE = "nonnegative"
     REUSE = "reuse"

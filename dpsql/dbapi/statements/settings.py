@@ -8,6 +8,7 @@ from typing import assert_never
 
 from dpsql.dbapi.statements.assignment import Assignment, Setting
 from dpsql.errors import BadParameter
+from dpsql.plan.expression_text import describe_number
 from dpsql.schema.model import Schema
 from dpsql.session.compile.loss_conversion import parse_epsilon, query_loss
 from dpsql.session.options import QueryOptions
@@ -35,6 +36,8 @@ def format_setting(options: QueryOptions, setting: Setting) -> str:
     value = _value(options, setting)
     if isinstance(value, bool):
         return "on" if value else "off"
+    if setting is Setting.UNIT_SUM and value is not None:
+        return describe_number(Fraction(value))
     if isinstance(value, Fraction):
         return f"{float(value):g}"
     return _NOT_SET.get(setting, "as declared") if value is None else str(value)
@@ -51,6 +54,8 @@ def _updated(options: QueryOptions, assignment: Assignment, schema: Schema) -> Q
             return replace(options, limits=replace(limits, rows_per_group=_number(assignment)))
         case Setting.ROWS:
             return replace(options, limits=replace(limits, rows=_number(assignment)))
+        case Setting.UNIT_SUM:
+            return replace(options, limits=replace(limits, unit_sum=_amount(assignment)))
         case Setting.MIN_UNITS:
             return replace(options, release=replace(release, min_units=_number(assignment)))
         case Setting.NONNEGATIVE:
@@ -79,6 +84,8 @@ def _value(options: QueryOptions, setting: Setting) -> int | Fraction | None:
             return options.limits.rows_per_group
         case Setting.ROWS:
             return options.limits.rows
+        case Setting.UNIT_SUM:
+            return options.limits.unit_sum
         case Setting.MIN_UNITS:
             return options.release.min_units
         case Setting.NONNEGATIVE:

@@ -26,6 +26,7 @@ from dpsql.emit.dialect.nodes import (
 )
 from dpsql.plan.bounded_release.statistic import (
     BoundedMean,
+    CappedSum,
     Discretized,
     DistinctSum,
     DistinctValues,
@@ -60,6 +61,7 @@ def raw_values(statistic: Statistic) -> tuple[exp.Expr, ...]:
             return (exp.case().when(_only(statistic, _is_value(argument)), integer(1), copy=False),)
         case (
             Sum(value=value)
+            | CappedSum(value=value)
             | Square(value=value)
             | PairwiseDeviations(value=value)
             | BoundedMean(value=value)
@@ -83,7 +85,7 @@ def discretize(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp
             | NonNullCount()
         ):
             return columns
-        case Sum(value=value):
+        case Sum(value=value) | CappedSum(value=value):
             return columns if value.decimal is not None else (as_steps(value, columns[0]),)
         case Square(value=value) | PairwiseDeviations(value=value) | BoundedMean(value=value):
             return (as_steps(value, columns[0]),)
@@ -106,7 +108,7 @@ def clamp(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Expr:
             return integer(1)
         case RowCount() | NonNullCount():
             return columns[0]
-        case Sum(value=value):
+        case Sum(value=value) | CappedSum(value=value):
             return _clamped(value, columns[0], value.decimal)
         case PairwiseDeviations(value=value) | BoundedMean(value=value):
             return exp.Paren(this=_clamped(value, columns[0], None))
@@ -187,7 +189,7 @@ def to_steps(statistic: Statistic, column: exp.Expr, *, has_few_rows: bool = Fal
 def _decimal_of(statistic: Statistic) -> Decimal | None:
     """The type of a sum of decimals that are clamped as they are."""
     term = statistic.term
-    return term.value.decimal if isinstance(term, Sum) else None
+    return term.value.decimal if isinstance(term, Sum | CappedSum) else None
 
 
 def _filtered(argument: Expression, statistic: Statistic) -> exp.Expr:

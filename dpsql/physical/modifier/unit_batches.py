@@ -39,6 +39,7 @@ from dpsql.plan.bounded_release.column_names import UNIT
 from dpsql.plan.bounded_release.engine_query import BATCH_TABLE, BatchPolicy
 from dpsql.plan.bounded_release.statistic import (
     BoundedMean,
+    CappedSum,
     DistinctSum,
     DistinctValues,
     NonNullCount,
@@ -168,6 +169,7 @@ def _is_additive(statistic: Statistic) -> bool:
             RowCount()
             | NonNullCount()
             | Sum()
+            | CappedSum()
             | Square()
             | Product()
             | UnitCount()

@@ -48,7 +48,7 @@ from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import column_ref, table, with_alias
 from dpsql.physical.cost import SETS_OF_RANKS, cost_of_rows
 from dpsql.physical.emission import NO_DOMAINS, Emission
-from dpsql.physical.strategy.unlimited_sums import unlimited_totals
+from dpsql.physical.strategy.unlimited_sums import has_caps, unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import ByRank, Limited, LimitGroups
 from dpsql.plan.bounded_release.column_names import UNIT
 from dpsql.schema.sql_type import HUGEINT
@@ -85,7 +85,9 @@ class ChooseGroupsFirst:
     def applies(cls, limited: Limited, facts: Facts) -> Self | None:  # noqa: ARG003 - as all do
         """The plan, where each unit's groups are chosen by rank; None elsewhere."""
         match limited:
-            case LimitGroups(limit=ByRank(groups=groups, ranks=ranks)):
+            case LimitGroups(limit=ByRank(groups=groups, ranks=ranks)) if not has_caps(
+                limited.contributions
+            ):
                 cells = 1
                 for domain in limited.contributions.domains:
                     cells *= len(domain.cells)

@@ -46,7 +46,7 @@ from dpsql.physical.cost import (
 )
 from dpsql.physical.emission import Emission
 from dpsql.physical.selectivity import selectivity
-from dpsql.physical.strategy.unlimited_sums import unlimited_totals
+from dpsql.physical.strategy.unlimited_sums import has_caps, unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
     ByRank,
@@ -75,7 +75,8 @@ class CountUnitsFirst:
         """The plan, where each unit's groups are chosen, and sums are asked of their rows."""
         if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByHash | ByRank):
             return None
-        if not is_sum_only(limited.contributions, of_units=True):
+        terms = limited.contributions
+        if not is_sum_only(terms, of_units=True) or has_caps(terms):
             return None
         in_all = [] if limited.rows is None else [limited.rows]
         return cls(limited, min(limited.limit.groups, rows_per_group(limited), *in_all))

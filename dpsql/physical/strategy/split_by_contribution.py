@@ -39,7 +39,7 @@ from dpsql.physical.modifier.clamp_elimination import (
     tested_columns,
 )
 from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
-from dpsql.physical.strategy.unlimited_sums import unlimited_totals
+from dpsql.physical.strategy.unlimited_sums import has_caps, unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import Contributions, Limited, LimitGroups
 from dpsql.plan.bounded_release.statistic import RowCount, Statistic, UnitCount
 from dpsql.plan.expression import Column
@@ -65,6 +65,8 @@ class SplitByContribution:
     def applies(cls, limited: Limited, facts: Facts) -> Self | None:
         """The plan, where a sidecar tells what no limit can bind, and few tables are joined."""
         if not isinstance(limited, LimitGroups) or not limited.contributions.statistics:
+            return None
+        if has_caps(limited.contributions):
             return None
         rows = sidecar_rows(limited, facts)
         limits = None if rows is None else rows.unlimited_rows()

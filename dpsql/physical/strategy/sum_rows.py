@@ -29,6 +29,7 @@ from dpsql.plan.bounded_release.bounded_release import Contributions, Limited, O
 from dpsql.plan.bounded_release.column_names import ROW_COUNT, total_name
 from dpsql.plan.bounded_release.statistic import (
     BoundedMean,
+    CappedSum,
     DistinctSum,
     DistinctValues,
     PairwiseDeviations,
@@ -84,6 +85,8 @@ def _total(statistic: Statistic, number: int) -> exp.Expr:
             return of_distinct_values(distinct, number)
         case PairwiseDeviations():
             return of_pairs(term)
+        case CappedSum():
+            raise ValueError("what caps one row's sum is its bounds")
         case _:
             return sum_of(term)
 

@@ -33,7 +33,12 @@ from dpsql.physical.modifier.clamp_elimination import (
 )
 from dpsql.plan.bounded_release.bounded_release import Contributions
 from dpsql.plan.bounded_release.column_names import UNIT, total_name
-from dpsql.plan.bounded_release.statistic import UnitCount
+from dpsql.plan.bounded_release.statistic import CappedSum, UnitCount
+
+
+def has_caps(contributions: Contributions) -> bool:
+    """A cap binds a unit's sum however few its rows are: none is summed without regard to units."""
+    return any(isinstance(s.term, CappedSum) for s in contributions.statistics)
 
 
 def unlimited_totals(
@@ -44,8 +49,11 @@ def unlimited_totals(
 ) -> exp.Select:
     """Groups with their totals, in integers of steps; distinct values are counted beside them.
 
-    A group has a total of the rows that meet `condition`, and one of all others.
+    A group has a total of the rows that meet `condition`, and one of all others. Raises ValueError
+    where sums have caps, which would be enforced nowhere.
     """
+    if has_caps(contributions):
+        raise ValueError("caps are on the sums of units, which aren't told apart here")
     groups = [column_ref(name) for name in grouped_names(contributions, late)]
     sums = _sums(contributions, frozenset())
     if condition is None:

@@ -87,6 +87,23 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
+class CappedSum:
+    """`value`, 0 where there is none; over one unit's rows in a group it sums to [-cap, cap].
+
+    The term of SUM under a cap, in steps, which is of values without a centre: a unit with many
+    rows near the centre would have a sum near 0, and no cap would bind. It is for units that may
+    have several rows; the bounds of one row's value are its cap.
+    """
+
+    value: Discretized
+    cap: int
+
+    def __post_init__(self) -> None:
+        if self.value.center != 0 or self.cap < 1:
+            raise ValueError("a cap is one step at least, and of a sum of values as they are")
+
+
+@dataclass(frozen=True, slots=True)
 class Square:
     """The square of `value` less its largest possible square, so that few values are far from 0."""
 
@@ -168,6 +185,7 @@ Term = (
     RowCount
     | NonNullCount
     | Sum
+    | CappedSum
     | Square
     | Product
     | PairwiseDeviations
@@ -201,7 +219,7 @@ class Statistic:
         match self.term:
             case RowCount() | NonNullCount() | UnitCount() | UnitsOverLimit() | DistinctValues():
                 return 0, 1
-            case Sum(value=value) | DistinctSum(value=value):
+            case Sum(value=value) | CappedSum(value=value) | DistinctSum(value=value):
                 return value.low - value.center, value.high - value.center
             case Square(value=value):
                 return -(value.radius**2), 0
@@ -221,7 +239,7 @@ class Statistic:
         match self.term:
             case RowCount() | NonNullCount() | UnitCount() | UnitsOverLimit() | DistinctValues():
                 return Fraction(1)
-            case Sum(value=value) | DistinctSum(value=value):
+            case Sum(value=value) | CappedSum(value=value) | DistinctSum(value=value):
                 return value.step
             case Square(value=value) | PairwiseDeviations(value=value):
                 return value.step**2

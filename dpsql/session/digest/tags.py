@@ -138,6 +138,7 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     statistic.RowCount: Tagged("ones"),
     statistic.NonNullCount: Tagged("present", ("argument",)),
     statistic.Sum: Tagged("amount", ("value",)),
+    statistic.CappedSum: Tagged("capped amount", ("value", "cap")),
     statistic.Square: Tagged("square", ("value",)),
     statistic.Product: Tagged("product", ("left", "right")),
     statistic.PairwiseDeviations: Tagged("deviations", ("value", "rows")),

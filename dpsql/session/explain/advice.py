@@ -12,7 +12,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     Contributions,
     OneRowPerUnit,
 )
-from dpsql.plan.bounded_release.statistic import Sum
+from dpsql.plan.bounded_release.statistic import CappedSum, Sum
 from dpsql.plan.traversal import columns
 from dpsql.release.decision import experts_of
 from dpsql.schema.model import EntityUnit, Schema, Table
@@ -85,7 +85,7 @@ def _domains(terms: Contributions) -> Iterator[str]:
 
 def _bounds(terms: Contributions) -> Iterator[str]:
     for statistic in terms.statistics:
-        if isinstance(statistic.term, Sum):
+        if isinstance(statistic.term, Sum | CappedSum):
             for column in sorted(columns(statistic.term.value.argument), key=lambda c: c.id):
                 yield f"narrow {column.name} by WHERE, or its declared bounds: noise follows them"
 

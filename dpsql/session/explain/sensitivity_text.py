@@ -27,6 +27,7 @@ from dpsql.plan.bounded_release.cell_selection import (
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Variance
 from dpsql.plan.bounded_release.statistic import (
     BoundedMean,
+    CappedSum,
     Discretized,
     DistinctSum,
     DistinctValues,
@@ -67,6 +68,8 @@ def format_statistic(statistic: Statistic) -> str:
             text = f"sum of distinct {_shifted(value)}"
         case Sum(value=value):
             text = _shifted(value)
+        case CappedSum(value=value, cap=cap):
+            text = f"{_shifted(value)}, {describe_number(cap * value.step)} of a unit at most"
         case Square(value=value):
             largest = describe_number(value.radius**2 * statistic.step)
             text = f"square of ({_shifted(value)}) less {largest}"
@@ -118,7 +121,7 @@ def sensitivities(
         derived = _derived(statistic, bounded, distance)
         claim = f"{format_statistic(statistic)}: {worth}{derived}"
         origins: list[str] = []
-        if isinstance(statistic.term, Sum):
+        if isinstance(statistic.term, Sum | CappedSum):
             origins = _origins(statistic.term.value.argument, bounded.contributions.source)
         yield SensitivityLine(claim, tuple(origins))
     yield from map(SensitivityLine, format_joint(release))
@@ -230,6 +233,9 @@ def _derived(statistic: Statistic, bounded: BoundedRelease, distance: NeighborDi
     rows = rows_per_group(bounded.limited)
     low_end, high_end = (describe_number(b * statistic.step) for b in statistic.interval)
     of_units = f"{distance.units} units of " if distance.units > 1 else ""
+    if isinstance(statistic.term, CappedSum):
+        of_units = of_units.removesuffix(" of ")
+        return f" of {of_units or '1 unit'}, of up to {rows} rows in [{low_end}, {high_end}]"
     return f" = {of_units}{rows} row{'s' if rows > 1 else ''}, each in [{low_end}, {high_end}]"
 
 

@@ -1,0 +1,56 @@
+"""What else is proved of sums with a cap: how many groups a unit fills, and what they never exceed.
+
+`unit_contribution` has what one of them is in one group, `joint_sensitivity` why it is bounded
+alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from dpsql.analysis.unit_contribution import partial_bound
+from dpsql.plan.bounded_release.bounded_release import Limited, LimitGroups, OneRowPerUnit
+from dpsql.plan.bounded_release.statistic import CappedSum, Statistic, Sum
+
+
+def groups_at_sum_cap(statistic: Statistic, limited: Limited, groups: int) -> int:
+    """How many of its `groups` groups a unit can fill with as much as `statistic`, capped, may be.
+
+    Where u_g rows of a unit count in group g, each of at most M in either direction, its sum is in
+    φ_g times the interval of a unit's sum there, whose farther end is c: φ_g = min(1, u_g·M / c),
+    where u_g is r at most and c is r·M at most, as in `partial_bound`. For of u_g rows in [-l, h]
+    no sum is above u_g·h, nor above c; and -r·l, if the cap leaves that, is reached by r rows only.
+    With R rows in all, Σφ_g is at most R·M / c. What is convex in them and 0 at 0 is largest where
+    ⌈R·M / c⌉ of them are 1, and the others 0. Where a unit has more rows, its sums are scaled
+    toward 0 by what scales u_g down to R in all.
+
+    As many groups as R rows fill are too few: of 120 rows in all, 60 in each group, with values up
+    to 10 and a cap of 20, two rows in each of six groups are 20 in each, not 20 in two of them.
+    """
+    match limited:
+        case LimitGroups(rows=int(rows)):
+            reach = partial_bound(statistic, limited)
+            return min(groups, -(-rows * statistic.magnitude // reach))
+        case LimitGroups() | OneRowPerUnit():
+            return groups
+        case missing:
+            assert_never(missing)
+
+
+def without_caps(limited: Limited) -> Limited:
+    """`limited` with sums that aren't capped in place of those that are; itself if none is."""
+    match limited:
+        case LimitGroups(source=clamped, contributions=terms):
+            if not any(isinstance(s.term, CappedSum) for s in terms.statistics):
+                return limited
+            statistics = tuple(
+                replace(s, term=Sum(s.term.value)) if isinstance(s.term, CappedSum) else s
+                for s in terms.statistics
+            )
+            partials = replace(clamped.source, source=replace(terms, statistics=statistics))
+            return replace(limited, source=replace(clamped, source=partials))
+        case OneRowPerUnit():
+            return limited
+        case missing:
+            assert_never(missing)
