@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Final, assert_never
 
 from dpsql.analysis.domains.column_domains import column_domains
-from dpsql.analysis.lineage.functional_dependency import declared
+from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
 from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.bounding.group_choice import cell_count, unit_independent_keys
@@ -147,6 +147,7 @@ class _ReleaseLimits:
         self._digests = SourceDigests(release.source) if own else None
         keys = {self._meaning(terms.keys[index].expression) for index in independent}
         self._is_in_one = not independent
+        self._is_one_row = one_row_per_unit(release.source, declared)
         self._by_keys = [each for each in own if set(each.about.keys) == keys]
         self._of_all = [each for each in own if not each.about.keys]
         self._cells = cell_count(terms.domains, range(len(terms.keys)))
@@ -155,10 +156,10 @@ class _ReleaseLimits:
     def chosen(self, requested: ContributionLimits) -> LimitChoice:
         """The limits with the least expected error, no looser than what is `requested`."""
         sums, rows, groups = self._sums(), self._find(None), self._groups()
-        counts_rows = len(sums) < len(self._release.aggregates)
+        counts_rows = len(sums) < len(self._release.aggregates) and not self._is_one_row
         is_known = groups is not None or self._cells is not None
-        if rows is None and (counts_rows or not sums or not is_known):
-            return self._by_default(requested)
+        if rows is None and (counts_rows or not is_known or not (sums or self._is_one_row)):
+            return self._by_default(requested, sums)
         if groups is not None:
             best, in_all = self._by_groups(groups, sums, rows if counts_rows else None)
         else:
@@ -274,9 +275,16 @@ class _ReleaseLimits:
             return Fraction(counts[len(counts) // 2], sum(counts))
         return Fraction(1, max(1, self._cells or ladders.about.least_groups))
 
-    def _by_default(self, requested: ContributionLimits) -> LimitChoice:
-        """The default limits: no ladder says what units contribute."""
+    def _by_default(self, requested: ContributionLimits, sums: Sequence[_Sum]) -> LimitChoice:
+        """The default limits: no ladder says how many rows or groups a unit has."""
         caps, name = self._table.limits, self._table.display_name
+        groups = min(caps.groups, _DEFAULTS.groups, self._cells or _DEFAULTS.groups)
+
+        def noise(_: int, cap: Fraction) -> float:
+            return self._noise.mean_absolute(groups, cap)
+
+        measured = [self._measured(each.ladders, SUMS, noise) for each in sums]
+        capped = best_limits(_ONE_GROUP, measured, None).caps if measured else ()
         limits = replace(
             requested,
             groups=_least(requested.groups, min(caps.groups, _DEFAULTS.groups)),
@@ -284,10 +292,13 @@ class _ReleaseLimits:
                 requested.rows_per_group, min(caps.rows_per_group, _DEFAULTS.rows_per_group)
             ),
             rows=_least(requested.rows, min(caps.rows, _DEFAULTS.rows)),
+            sums=tuple(
+                SumCap(each.argument, one.cap) for each, one in zip(sums, capped, strict=True)
+            ),
             origin="the default",
         )
         note = (
-            "no ladder says what a unit contributes, so that default limits hold, and what they"
+            "no ladder says how many rows a unit has, so that default limits hold, and what they"
             f" leave out can't be told: CALIBRATE {name} FOR 0.5"
         )
         return LimitChoice(limits, (note,))
