@@ -1,0 +1,73 @@
+"""How much a cap cuts off: draws of the excess Σ (value - cap)+ at every rung."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from dpsql.privacy.ladder.ladder import Ladder
+from dpsql.privacy.ladder.lattice import Floats, scattered
+from dpsql.privacy.ladder.rung_units import RungUnits, rung_edges, rung_units
+from dpsql.privacy.ladder.unit_values import UnitValues, unit_values
+
+_DIMENSION = 1
+"""The lattice's first dimension for numbers of units."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExcessDraws:
+    """Equally likely draws of what units contribute beyond each rung, and how many they are.
+
+    `beyond` has the shape (DRAWS, caps). The first of the `caps` is 0, so that its column is the
+    whole sum; nothing is expected beyond the last.
+    """
+
+    caps: Floats
+    beyond: Floats
+    units: float
+
+    @property
+    def total(self) -> Floats:
+        """Draws of the whole sum."""
+        return np.asarray(self.beyond[:, 0])
+
+    def at(self, cap: float) -> Floats:
+        """Return draws of the excess beyond any cap: between rungs along the chord, not below it."""
+        right = int(np.searchsorted(self.caps, cap))
+        if right == self.caps.size:
+            return np.zeros(self.beyond.shape[0])
+        left = max(right - 1, 0)
+        span = self.caps[right] - self.caps[left]
+        part = (cap - self.caps[left]) / span if span else 0.0
+        return np.asarray(self.beyond[:, left] * (1 - part) + self.beyond[:, right] * part)
+
+
+def excess_draws(ladder: Ladder, share: Fraction) -> ExcessDraws:
+    """Return draws for a part of all units, each being in it with probability `share`."""
+    units, values, caps = _prepared(ladder)
+    within = float(min(max(share, Fraction(0)), Fraction(1)))
+    mean = within * units.mean
+    variance = within * (1 - within) * units.mean + within**2 * units.variance
+    number = scattered(mean, variance, _DIMENSION)
+    # At each cap, of the rungs above it: what they sum to, less the cap of each unit.
+    above, total = _sums_above(number), _sums_above(number * values.of(number))
+    return ExcessDraws(caps, np.maximum(total - above * caps, 0.0), float(above[:, 0].mean()))
+
+
+@lru_cache(maxsize=64)
+def _prepared(ladder: Ladder) -> tuple[RungUnits, UnitValues, Floats]:
+    """What doesn't depend on the part."""
+    units = rung_units(ladder)
+    kept = units.mean.shape[1]
+    caps = np.array([float(rung) for rung in ladder.rungs[: kept + 1]])
+    return units, unit_values(units, rung_edges(ladder).first(kept)), caps
+
+
+def _sums_above(rungs: Floats) -> Floats:
+    """Sums over the rungs behind each, one more than there are: of all, …, of the last, of none."""
+    sums = np.zeros((rungs.shape[0], rungs.shape[1] + 1))
+    np.cumsum(rungs[:, ::-1], axis=1, out=sums[:, -2::-1])
+    return sums

@@ -1,0 +1,117 @@
+"""How many units are in each rung of a ladder, those beyond its top included."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from dpsql.privacy.ladder.ladder import Ladder
+from dpsql.privacy.ladder.lattice import DRAWS, Floats
+from dpsql.privacy.ladder.tail_model import BEYOND, FittedRungs, expected_units, seen
+
+_FEWEST: Final = 5
+_MOST: Final = 16
+"""The model is fitted to so many rungs below the top,"""
+
+_MANY: Final = 2500
+"""but not to those below one with so many units: they say nothing of the tail."""
+
+_SOLID: Final = 8
+"""A count of so many of its noise's deviations is believed, whatever the model says."""
+
+_LARGEST: Final = 10**15
+"""Counts beyond this are taken for it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RungUnits:
+    """Equally likely draws of how many units are expected in the rungs from 1 on.
+
+    `mean` and `variance` have the shape (DRAWS, rungs); the variance is what is unknown of the
+    number in that draw. Rungs behind the last of these have no units.
+    """
+
+    mean: Floats
+    variance: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RungEdges:
+    """Where the rungs from 1 on lie, in the magnitudes' own unit.
+
+    A rung spreads from `low` to `high`; its values are from `least` to `most`. Over a grid these are
+    half a step inside: what rounds to 5 lies between 4.5 and 5.5.
+    """
+
+    low: Floats
+    high: Floats
+    least: Floats
+    most: Floats
+
+    def first(self, count: int) -> RungEdges:
+        """Only so many rungs."""
+        kept = slice(count)
+        return RungEdges(self.low[kept], self.high[kept], self.least[kept], self.most[kept])
+
+
+@lru_cache(maxsize=64)
+def rung_units(ladder: Ladder) -> RungUnits:
+    """Return what a ladder says of the number of units in each rung, up to `BEYOND` its top."""
+    counts, edges = noisy_counts(ladder), rung_edges(ladder)
+    deviation = math.sqrt(ladder.noise.variance)
+    top = pivot(ladder)
+    first = _first_fitted(counts, top)
+    end = min(top + BEYOND, counts.size)
+    places = np.log2(edges.low) + np.log2(edges.high)
+    width = 2 * (np.log2(edges.high) - np.log2(edges.low))
+    fitted = slice(first, end)
+    rungs = FittedRungs(counts[fitted], (places - places[top])[fitted], width[fitted])
+    expected, spread = expected_units(rungs, float(counts[top]), ladder.noise)
+    mean = np.tile(np.maximum(counts[:end], 0.0), (DRAWS, 1))
+    variance = np.tile(np.minimum(deviation**2, mean[0] + 1), (DRAWS, 1))
+    faint = counts[fitted] < _SOLID * deviation
+    mean[:, fitted] = np.where(faint, seen(expected, spread, counts[fitted], ladder.noise), mean[:, fitted])
+    unknown = spread * deviation**2 / (spread + deviation**2)
+    variance[:, fitted] = np.where(faint, unknown, variance[:, fitted])
+    return RungUnits(mean, variance)
+
+
+def pivot(ladder: Ladder) -> int:
+    """Return the top, counted from rung 1; where there is none, the middle of the fullest rungs."""
+    top = ladder.top()
+    if top:
+        return top - 1
+    counts = noisy_counts(ladder)
+    width = min(8, counts.size)
+    sums = np.convolve(counts, np.ones(width), "valid")
+    return int(sums.argmax()) + width // 2
+
+
+def noisy_counts(ladder: Ladder) -> Floats:
+    """Return the counts of the rungs from 1 on, as floats."""
+    return np.array([float(min(max(count, -_LARGEST), _LARGEST)) for count in ladder.counts[1:]])
+
+
+def rung_edges(ladder: Ladder) -> RungEdges:
+    """Return where the rungs from 1 on lie; the lowest is taken for as wide as others."""
+    values = np.array([float(rung) for rung in ladder.rungs])
+    step = float(ladder.step)
+    low, high = values[:-1] + step / 2, values[1:] + step / 2
+    if ladder.step != ladder.rungs[1]:
+        low[0] = high[0] / math.sqrt(2)
+    least = np.minimum(np.maximum(low, values[:-1] + step), values[1:])
+    return RungEdges(low, high, least, values[1:])
+
+
+def _first_fitted(counts: Floats, top: int) -> int:
+    """The lowest rung that the model is fitted to."""
+    first = top
+    while first > 0 and top - first < _MOST:
+        if top - first >= _FEWEST and counts[first] >= _MANY:
+            break
+        first -= 1
+    return first
