@@ -15,7 +15,7 @@
 | window        | OVER                                                                     |
 | subquery      | EXISTS, IN, ANY, ALL and scalar subqueries                               |
 | function      | calls of scalar functions                                                |
-| statements    | CREATE SYNOPSIS, SUGGEST BOUNDS, DECIDE, statements over public tables   |
+| statements    | CREATE SYNOPSIS, SUGGEST BOUNDS, CALIBRATE, DECIDE, public statements    |
 | query         | SELECT, clause by clause, and set operations                             |
 | expression    | scalar expressions                                                       |
 | syntax        | text → one syntax tree, within limits                                    |

@@ -11,6 +11,7 @@
 | explain     | `dpsql explain`: a query's price and proof                                  |
 | options     | arguments and options that several commands take                            |
 | check       | `dpsql check`: compares a schema with its source, and verifies keys         |
+| calibrate   | `dpsql calibrate`: ladders, by which each query's limits are chosen         |
 | prepare     | `dpsql prepare`: writes the sidecar, a file next to the ledger              |
 | console     | `dpsql console`: a prompt, or statements from a pipe                        |
 | ledger      | `dpsql ledger`: an owner's commands to verify, amend, back up a ledger      |

@@ -60,23 +60,23 @@ def calibrate(
         raise click.UsageError("name the TABLE that these are of")
     with reporting_errors():
         loaded = load_schema(schema)
-        asked = (
+        parts = (
             [" ".join([f"CALIBRATE {table}", *clauses])] if table else list(statements(loaded, {}))
         )
-        if not asked:
+        if not parts:
             raise click.UsageError("no table says `limits: calibrated`: name a TABLE")
-        draw(schema, loaded, asked, epsilon, analyst, yes=yes)
+        draw(schema, loaded, parts, epsilon, analyst, yes=yes)
 
 
 def draw(
-    path: Path, schema: Schema, asked: Sequence[str], epsilon: str, analyst: str, *, yes: bool
+    path: Path, schema: Schema, parts: Sequence[str], epsilon: str, analyst: str, *, yes: bool
 ) -> None:
     """Tell the price of the statements, ask unless `yes`, and draw their ladders."""
     from dpsql.cli.exit_codes import echo_err  # noqa: PLC0415 - opens engines
     from dpsql.cli.query import watched  # noqa: PLC0415
 
-    share = _share(epsilon, len(asked))
-    priced = [f"{statement} FOR {share}" for statement in asked]
+    share = _share(epsilon, len(parts))
+    priced = [f"{statement} FOR {share}" for statement in parts]
     for statement in priced:
         click.echo(statement)
     echo_err(f"price: epsilon = {epsilon} in all, of {float(schema.budget.epsilon):g}")
@@ -88,7 +88,7 @@ def draw(
         path, None, analyst, lambda opened: [opened.execute(statement) for statement in priced]
     )
     with closing(connection):
-        for statement, ladders in zip(asked, drawn, strict=True):
+        for statement, ladders in zip(parts, drawn, strict=True):
             click.echo(f"{statement}: {summary(ladders)}")
 
 

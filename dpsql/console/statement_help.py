@@ -33,6 +33,7 @@ STATEMENTS: Final = (
     ("SHOW dpsql.releases", "the kept tables that one may read"),
     ("DROP RELEASE name", "forgets one"),
     ("SUGGEST BOUNDS column FROM table", "bounds to declare, charged"),
+    ("CALIBRATE table MEASURE x BY key FOR 0.5", "ladders, by which limits are chosen"),
     ("DECIDE AMONG loss_a, loss_b FROM table BY day", "an expert for each day, charged"),
 )
 

@@ -4,6 +4,7 @@
 | ------------------- | ------------------------------------------------------------------ |
 | accounting          | losses, and how they add up                                        |
 | allocation          | how one loss is shared by statistics                               |
+| ladder              | limits chosen by noisy counts of what units contribute             |
 | domain              | the values a column or expression may take                         |
 | distance            | how far apart neighbouring databases can push an operator's output |
 | directed_rounding   | exact enclosures, rounded against ourselves                        |

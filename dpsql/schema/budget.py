@@ -15,13 +15,15 @@ class Budget:
 
     `epsilon` and `delta` are meant in every accounting; the ρ of zcdp is derived from them. Where
     answers are of a secret sample, they are what may be spent on it, as every other amount is, and
-    `sample` has what that is worth to all units.
+    `sample` has what that is worth to all units. `calibrators` are the analysts who may spend it on
+    ladders; None: all.
     """
 
     epsilon: Fraction
     delta: Fraction
     accounting: Accounting
     sample: Sample | None = None
+    calibrators: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

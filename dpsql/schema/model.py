@@ -143,9 +143,7 @@ Ownership = Public | RowUnit | EntityUnit
 class Limits:
     """What one unit may contribute: groups, rows in each group, rows in all.
 
-    `declared` names the limits that the schema states; the others are defaults. `view` names the
-    view that states them instead of its tables, "" if none does. `calibrated`: they are the highest
-    that may be chosen by ladders, for each query anew.
+    `declared` names stated ones, `view` the view that states them. `calibrated`: ladders choose.
     """
 
     groups: int = 8

@@ -30,6 +30,7 @@ from dpsql.session.explain.explain import explain
 from dpsql.session.explain.report import PrivacyReport
 from dpsql.session.ladders.draw_ladders import (
     LadderSpec,
+    check_calibrator,
     draw_ladders,
     ladder_options,
     ladder_parts,
@@ -152,6 +153,7 @@ class Session:
         context = self._context
         with context.ledger.recording_refusals(spec.statement):
             context.check_open()
+            check_calibrator(self.schema, self.analyst)
             query_loss(self.schema, spec.epsilon)
             source = ladder_source(context, spec.sql)
             wanted = SaveRequest(spec.name or source.name, spec.statement, replace=True)

@@ -1,4 +1,4 @@
-"""CREATE SYNOPSIS, SUGGEST BOUNDS, DECIDE, and statements over public tables alone.
+"""CREATE SYNOPSIS, SUGGEST BOUNDS, CALIBRATE, DECIDE, and statements over public tables alone.
 
 | module           | what it does                                                    |
 | ---------------- | --------------------------------------------------------------- |
@@ -6,4 +6,6 @@
 | public_statement | statements that name public tables alone, by their words        |
 | suggest_bounds   | SUGGEST BOUNDS: bounds to declare, as a release                 |
 | decide           | DECIDE: an expert for each round, by the rounds before it       |
+| calibrate        | CALIBRATE: ladders of what units contribute, part by part       |
+| ladder_clauses   | its clauses: MEASURE, BY, ALONG                                 |
 """

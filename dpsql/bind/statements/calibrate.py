@@ -11,7 +11,6 @@ the magnitude of its measure's sum. What is listed by them are the rungs, whatev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
@@ -28,27 +27,23 @@ from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.context import BoundQuery, Context, Cte
 from dpsql.bind.expression.coercion import sum_type
 from dpsql.bind.expression.current_time import reads_clock
-from dpsql.bind.from_clause.table import find_named
-from dpsql.bind.scope import quoted_name
+from dpsql.bind.statements.ladder_clauses import (
+    Calibration,
+    from_clause,
+    not_so,
+    read_calibration,
+)
 from dpsql.bind.syntax.parse import parse_query
 from dpsql.errors import Refused, SyntaxFault
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.expression import Column
-from dpsql.plan.operator import Aggregate, Output, Plan, Scan
-from dpsql.plan.traversal import bottom_up
-from dpsql.schema.model import EntityUnit, Limits, Table, View
+from dpsql.plan.operator import Aggregate, Output, Plan, Release, Scan
+from dpsql.plan.traversal import bottom_up, operators
+from dpsql.schema.model import Limits
 from dpsql.schema.sql_type import BIGINT, Decimal, Integer
-from dpsql.sqltext.tokens import Word, words
-
-CALIBRATE: Final = "CALIBRATE table MEASURE expression BY keys ALONG tables FOR 0.5"
-"""The form of the statement; MEASURE, BY and ALONG may be left out."""
 
 MAX_CONTRIBUTION: Final = 2**30
 """No unit's number of rows or groups is told from a greater one."""
-
-_CLAUSES: Final = ("measure", "by", "along")
-_OPENING: Final = frozenset("([{")
-_CLOSING: Final = frozenset(")]}")
 
 _LARGEST_DOUBLE: Final = 2**80
 _DOUBLE_OFFSET: Final = 81
@@ -97,19 +92,6 @@ ROWS: Final = Rungs(1, 61)
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
-    """A calibration as it is written, by its clauses; `rows` is the query of its rows.
-
-    The first columns of `rows` are its keys, the last one is its measure, if it has one.
-    """
-
-    table: tuple[str, ...]
-    measure: str | None
-    keys: str | None
-    along: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class CalibratedRows:
     """The bound rows of a calibration, with its keys and its measure."""
 
@@ -130,38 +112,19 @@ class CalibratedRows:
         return _rungs_of(self.measure)
 
 
-def read_calibration(sql: str) -> Calibration:
-    """The clauses of `sql`; raises SyntaxFault for what has another form."""
-    found = [word for word in words(sql) if word.text != ";"]
-    starts = [n for n in _top_level(found) if found[n].folded in _CLAUSES]
-    names = [found[n].folded for n in starts]
-    if len(found) < 2 or names != [clause for clause in _CLAUSES if clause in names]:
-        raise _not_so()
-    ends = [*starts[1:], len(found)] if starts else []
-    texts: dict[str, str] = {}
-    for start, end in zip(starts, ends, strict=True):
-        inside = found[start + 1 : end]
-        if not inside:
-            raise _not_so()
-        texts[found[start].folded] = sql[inside[0].start : inside[-1].end]
-    table = _name(found[1 : starts[0] if starts else len(found)])
-    along: tuple[tuple[str, ...], ...] = ()
-    if "along" in texts:
-        along = tuple(map(_name, _parted(list(words(texts["along"])))))
-    return Calibration(table, texts.get("measure"), texts.get("by"), along)
-
-
 def calibrated_rows(calibration: Calibration, context: Context) -> CalibratedRows:
     """The rows of `calibration`, as no limit of the schema's leaves any out."""
     items = [text for text in (calibration.keys, calibration.measure) if text is not None]
-    sql = f"SELECT {', '.join(items) or '1'} FROM {_joined(calibration, context)}"  # noqa: S608
+    sql = f"SELECT {', '.join(items) or '1'} FROM {from_clause(calibration, context)}"  # noqa: S608
     try:
         tree = parse_query(sql)
     except SyntaxFault:
-        raise _not_so() from None
+        raise not_so() from None
     stated = {name for name, value in tree.args.items() if value}
     if not isinstance(tree, exp.Select) or not stated <= {"expressions", "from_", "joins"}:
-        raise _not_so()
+        raise not_so()
+    if any(isinstance(item.unalias(), exp.Star) for item in tree.expressions):
+        raise not_so()
     if reads_clock(tree):
         raise Refused(
             "what is calibrated by the current time is another thing tomorrow",
@@ -169,6 +132,12 @@ def calibrated_rows(calibration: Calibration, context: Context) -> CalibratedRow
             note="calibrate",
         )
     bound = context.bind_query(tree, context.subquery_context(None))
+    if any(isinstance(part, Release) for part in operators(bound.plan)):
+        raise Refused(
+            "what is calibrated reads noisy answers, and ladders are of a table's own rows",
+            hint="leave the subquery out, or write its value",
+            note="calibrate",
+        )
     if visibility(bound.plan) is not Visibility.PRIVATE:
         raise Refused(
             f"{'.'.join(calibration.table)} is public: what a unit contributes has no limit there",
@@ -183,7 +152,7 @@ def calibrated_rows(calibration: Calibration, context: Context) -> CalibratedRow
         )
     keys = columns if measure is None else columns[:-1]
     if calibration.keys is None and keys:
-        raise _not_so()
+        raise not_so()
     return CalibratedRows(bottom_up(_unlimited, bound.plan), keys, measure)
 
 
@@ -269,72 +238,5 @@ def _unlimited(plan: Plan) -> Plan:
     return replace(plan, table=replace(plan.table, limits=limits))
 
 
-def _joined(calibration: Calibration, context: Context) -> str:
-    """The FROM clause: the table, and those ALONG which its rows are followed, by declared keys."""
-    tables = [find_named(context, calibration.table, None)]
-    text = quoted_name(tables[0].name)
-    for parts in calibration.along:
-        table = find_named(context, parts, None)
-        on = next(filter(None, (_reference(known, table) for known in tables)), None)
-        if on is None:
-            raise Refused(
-                f"no table before {table.name} has a declared reference to it",
-                hint=f"declare `references`, or name the tables in between: ALONG …, {table.name}",
-                note="calibrate",
-            )
-        text += f" JOIN {quoted_name(table.name)} ON {on}"
-        tables.append(table)
-    return text
-
-
-def _reference(table: Table | View, other: Table | View) -> str | None:
-    """The condition on which rows of `table` lead to those of `other`; None if none is declared."""
-    if isinstance(table, View):
-        return None
-    pairs = [
-        (name, column.references.column)
-        for name, column in table.columns.items()
-        if column.references is not None and column.references.table == other.name
-    ][:1]
-    if isinstance(table.ownership, EntityUnit):
-        hops = [hop for hop in table.ownership.hops[:1] if hop.table == other.name]
-        pairs = [pair for hop in hops for pair in hop.pairs] or pairs
-    left, right = quoted_name(table.name), quoted_name(other.name)
-    on = [f"{left}.{quoted_name(a)} = {right}.{quoted_name(b)}" for a, b in pairs]
-    return " AND ".join(on) or None
-
-
-def _top_level(found: Sequence[Word]) -> list[int]:
-    """The indices of the words that stand in no parentheses, behind the first."""
-    depth, outside = 0, []
-    for index, word in enumerate(found):
-        depth += (word.text in _OPENING) - (word.text in _CLOSING)
-        if index and not depth:
-            outside.append(index)
-    return outside
-
-
-def _parted(found: list[Word]) -> list[list[Word]]:
-    """The words between commas."""
-    parts: list[list[Word]] = [[]]
-    for word in found:
-        if word.text == ",":
-            parts.append([])
-        else:
-            parts[-1].append(word)
-    return parts
-
-
-def _name(found: Sequence[Word]) -> tuple[str, ...]:
-    parts, signs = found[::2], found[1::2]
-    if not 1 <= len(parts) <= 3 or len(parts) == len(signs) or any(s.text != "." for s in signs):
-        raise _not_so()
-    return tuple(part.name for part in parts)
-
-
 def _bound(sql: str, context: Context) -> BoundQuery:
     return context.bind_query(parse_query(sql), context.subquery_context(None))
-
-
-def _not_so() -> SyntaxFault:
-    return SyntaxFault("CALIBRATE isn't written so", hint=f"write {CALIBRATE}")

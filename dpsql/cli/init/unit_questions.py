@@ -29,7 +29,7 @@ def decided(draft: Draft, known: Mapping[str, str]) -> Draft:
         if table.unit is not None:
             tables.append(replace(table, is_calibrated=True))
             continue
-        answer = known[table.name] if table.name in known else _asked(table)
+        answer = known[table.name] if table.name in known else _answer(table)
         tables.append(_decided(table, answer, units))
     kinds = tuple((kind, table, key) for kind, (table, key) in units.items())
     return replace(draft, tables=tuple(tables), units=kinds)
@@ -40,14 +40,14 @@ def _decided(table: DraftTable, answer: str, units: dict[str, tuple[str, str]]) 
         return replace(table, is_public=True)
     if answer == _ROW:
         return replace(table, unit=_ROW, is_calibrated=True)
-    found = [column for column in table.columns if column.name == answer]
-    if not found or not is_plain(answer):
+    named = [column for column in table.columns if column.name == answer]
+    if not named or not is_plain(answer):
         names = ", ".join(column.name for column in table.columns if is_plain(column.name))
         raise click.UsageError(
             f"{table.name} has no column {answer} that can identify a unit; it has {names}, and"
             f" {_ROW} or {_PUBLIC} will do"
         )
-    reference = found[0].references
+    reference = named[0].references
     if reference is None and answer in units and units[answer][0] != table.name:
         reference = ".".join(units[answer])
     if reference is not None:
@@ -57,7 +57,7 @@ def _decided(table: DraftTable, answer: str, units: dict[str, tuple[str, str]]) 
     return replace(table, unit=answer, is_calibrated=True)
 
 
-def _asked(table: DraftTable) -> str:
+def _answer(table: DraftTable) -> str:
     if not sys.stdin.isatty():
         raise click.UsageError(f"say whose rows {table.name} has: --unit {table.name}=COLUMN")
     names = ", ".join(column.name for column in table.columns)

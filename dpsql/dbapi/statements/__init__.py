@@ -1,9 +1,10 @@
-"""Dpsql's own statements: SET, SHOW, EXPLAIN PRIVACY, CREATE RELEASE, OPTIONS.
+"""Dpsql's own statements: SET, SHOW, EXPLAIN PRIVACY, CREATE RELEASE, CALIBRATE, OPTIONS.
 
 | module        | what it does                                                          |
 | ------------- | --------------------------------------------------------------------- |
 | parse         | EXPLAIN PRIVACY, SHOW and SET, told from queries by their first words |
 | assignment    | the settings by name, and a change of one of them                     |
+| calibrate     | CALIBRATE: its price, and the name of its ladders                     |
 | describe      | SHOW TABLES and DESCRIBE: what the schema declares                    |
 | options       | OPTIONS (…): settings of one statement                                |
 | settings      | the settings that SET changes, beside epsilon                         |

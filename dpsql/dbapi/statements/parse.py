@@ -32,15 +32,14 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
-from dpsql.bind.statements.calibrate import CALIBRATE
 from dpsql.dbapi.statements.assignment import READ_ONLY, Assignment, Setting
+from dpsql.dbapi.statements.calibrate import Calibrate, read_calibrate
 from dpsql.dbapi.statements.describe import Describe, read_describe
 from dpsql.dbapi.statements.options import assignments, split_options
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 from dpsql.report.explanation.explanation import OutputFormat
 from dpsql.session.compile.loss_conversion import parse_epsilon
 from dpsql.session.compile.request import SynopsisRequest
-from dpsql.session.ladders.draw_ladders import LadderSpec
 from dpsql.session.saved.create import SaveRequest
 from dpsql.sqltext.tokens import Word, words
 
@@ -86,13 +85,6 @@ class DropRelease:
     if_exists: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Calibrate:
-    """CALIBRATE …: draw ladders of what a table's units contribute."""
-
-    spec: LadderSpec
-
-
 Statement = (
     Query | ExplainPrivacy | Describe | Show | Assignment | CreateRelease | DropRelease | Calibrate
 )
@@ -129,7 +121,7 @@ def read_statement(sql: str) -> Statement:
         case ["create", "synopsis", *_] | ["create", "or", "replace", "synopsis", *_]:
             raise _not_so(first_words)
         case ["calibrate", *_]:
-            return _calibrate(sql)
+            return read_calibrate(sql)
         case ["drop", "release" | "synopsis" | "ladder", "if", "exists", _, *rest]:
             _nothing_else(first_words[5:], rest)
             return DropRelease(first_words[4].value, if_exists=True)
@@ -227,23 +219,6 @@ def _synopsis(sql: str, name: Word, before: Word, *, replace: bool) -> CreateRel
     wanted = SaveRequest(name.value, sql.strip(), replace, content)
     options = tuple(_set(Setting(name), value, value) for name, value in own.items())
     return CreateRelease(wanted, _blanked(sql[: rest[start].start], before.end), options)
-
-
-def _calibrate(sql: str) -> Calibrate:
-    """… FOR 0.5 [AS name]: what stands last, behind what the ladders are of."""
-    found = [word for word in words(sql) if word.text != ";"]
-    name = None
-    if len(found) > 4 and found[-2].folded == "as" and found[-4].folded == "for":
-        name = found[-1].value
-        found = found[:-2]
-    if len(found) < 4 or found[-2].folded != "for":
-        raise SyntaxFault(
-            "CALIBRATE isn't written so",
-            at=Span(found[0].start, found[-1].end),
-            hint=f"write {CALIBRATE}",
-        )
-    what, epsilon = sql[: found[-2].start], parse_epsilon(found[-1].value)
-    return Calibrate(LadderSpec(what, sql.strip(), epsilon, name))
 
 
 def _rounds(value: Word) -> int:

@@ -57,18 +57,21 @@ def best_cap(
     share: Fraction,
     noise_of_cap: Callable[[Fraction], float],
     highest: Fraction | None,
+    *,
+    own: Ladder | None = None,
 ) -> ChosenCap:
-    """Return the cap whose sum over a part of all units is expected to be nearest.
+    """Return the cap whose sum over a part of all units is expected to be nearest to the best one's.
 
     `noise_of_cap` is the mean absolute noise of the sum at a cap: the scale of Laplace noise,
     √(2/π) of a normal deviation. No cap is above `highest`, the declared bound; values beyond that
-    don't count as cut off. Raises ValueError unless `highest` is above 0.
+    don't count as cut off. `own` is the part's own ladder, on the same rungs, where there is one.
+    Raises ValueError unless `highest` is above 0, and for other rungs.
     """
     caps = candidates(ladder, highest)
-    draws = excess_draws(ladder, share)
+    draws = excess_draws(ladder, share, own)
     noise = np.array([noise_of_cap(cap) for cap in caps])
     biases = biases_of(draws, caps, highest)
-    chosen = int(typical_error(biases, noise).argmin())
+    chosen = int(times_hindsight(biases, noise).argmin())
     bias = biases[:, chosen]
     low, high = interval(bias)
     total = float(draws.total.mean())
@@ -96,15 +99,15 @@ def biases_of(draws: ExcessDraws, caps: list[Fraction], highest: Fraction | None
     return found
 
 
-def typical_error(biases: Floats, noise: Floats) -> Floats:
-    """Return, for each column, the power mean of exponent ½ of the errors of its draws.
+def times_hindsight(biases: Floats, noise: Floats) -> Floats:
+    """Return, for each column, how many times the best column's error its own is expected to be.
 
-    With Laplace noise of scale b the mean of |noise - bias| is bias + b·e^(-bias/b). Where draws
-    are orders of magnitude apart, as those of heavy tails, the mean would be the largest one's
-    alone; the mean of roots asks to be near the best cap of most of them.
+    The best is that of each draw, of which the mean is taken. With Laplace noise of scale b the
+    mean of |noise - bias| is bias + b·e^(-bias/b). The mean error itself wouldn't do: where draws
+    are orders of magnitude apart, as those of heavy tails, it is the largest one's alone.
     """
     errors = biases + noise * np.exp(-biases / noise)
-    return np.asarray(np.sqrt(errors).mean(axis=0) ** 2)
+    return np.asarray((errors / errors.min(axis=1, keepdims=True)).mean(axis=0))
 
 
 def interval(draws: Floats) -> tuple[float, float]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.lattice import Floats, scattered
+from dpsql.privacy.ladder.part_units import part_units
 from dpsql.privacy.ladder.rung_units import RungUnits, rung_edges, rung_units
 from dpsql.privacy.ladder.unit_values import UnitValues, unit_values
 
@@ -45,16 +46,39 @@ class ExcessDraws:
         return np.asarray(self.beyond[:, left] * (1 - part) + self.beyond[:, right] * part)
 
 
-def excess_draws(ladder: Ladder, share: Fraction) -> ExcessDraws:
-    """Return draws for a part of all units, each being in it with probability `share`."""
+def excess_draws(ladder: Ladder, share: Fraction, own: Ladder | None = None) -> ExcessDraws:
+    """Return draws for a part of all units, each being in it with probability `share`.
+
+    `own` is the part's ladder, on the same rungs, where there is one. Raises ValueError for others.
+    """
     units, values, caps = _prepared(ladder)
     within = float(min(max(share, Fraction(0)), Fraction(1)))
-    mean = within * units.mean
-    variance = within * (1 - within) * units.mean + within**2 * units.variance
-    number = scattered(mean, variance, _DIMENSION)
+    if own is None:
+        mean = within * units.mean
+        variance = within * (1 - within) * units.mean + within**2 * units.variance
+        return _draws(RungUnits(mean, variance), values, caps)
+    if own.rungs != ladder.rungs or own.step != ladder.step:
+        raise ValueError("a part's ladder has the rungs of the one of all units")
+    part = part_units(units, within, own)
+    found = _draws(part.units, values, caps)
+    return found if part.alike else _mixed(found, excess_draws(own, Fraction(1)))
+
+
+def _draws(units: RungUnits, values: UnitValues, caps: Floats) -> ExcessDraws:
+    """Draws where so many units, of such values, are in the rungs."""
+    number = scattered(units.mean, units.variance, _DIMENSION)
     # At each cap, of the rungs above it: what they sum to, less the cap of each unit.
     above, total = _sums_above(number), _sums_above(number * values.of(number))
     return ExcessDraws(caps, np.maximum(total - above * caps, 0.0), float(above[:, 0].mean()))
+
+
+def _mixed(one: ExcessDraws, other: ExcessDraws) -> ExcessDraws:
+    """Draws of both in turn."""
+    longer = max(one, other, key=lambda draws: draws.caps.size)
+    beyond = np.zeros_like(longer.beyond)
+    beyond[::2, : one.caps.size] = one.beyond[::2]
+    beyond[1::2, : other.caps.size] = other.beyond[1::2]
+    return ExcessDraws(longer.caps, beyond, (one.units + other.units) / 2)
 
 
 @lru_cache(maxsize=64)

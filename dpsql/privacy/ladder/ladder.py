@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -99,7 +98,7 @@ def laplace_rate(noise: DiscreteLaplace) -> float:
 
 
 def _log_moment(rate: float, t: float) -> float:
-    """ln M(t) of discrete Laplace noise: (cosh a - 1)/(cosh a - cosh t), a = rate, 0 < t < a.
+    """Ln M(t) of discrete Laplace noise: (cosh a - 1)/(cosh a - cosh t), a = rate, 0 < t < a.
 
     By (1 - p)²/((1 - p·e^t)(1 - p·e^-t)) with p = e^-a; cosh x - cosh y is
     2·sinh((x + y)/2)·sinh((x - y)/2).

@@ -74,7 +74,9 @@ def rung_units(ladder: Ladder) -> RungUnits:
     mean = np.tile(np.maximum(counts[:end], 0.0), (DRAWS, 1))
     variance = np.tile(np.minimum(deviation**2, mean[0] + 1), (DRAWS, 1))
     faint = counts[fitted] < _SOLID * deviation
-    mean[:, fitted] = np.where(faint, seen(expected, spread, counts[fitted], ladder.noise), mean[:, fitted])
+    mean[:, fitted] = np.where(
+        faint, seen(expected, spread, counts[fitted], ladder.noise), mean[:, fitted]
+    )
     unknown = spread * deviation**2 / (spread + deviation**2)
     variance[:, fitted] = np.where(faint, unknown, variance[:, fitted])
     return RungUnits(mean, variance)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -49,8 +50,12 @@ def read_budget(document: Document, data: object) -> tuple[Budget, RefreshInterv
             ("budget",), f"{named} needs a delta above 0", "add delta: 1.0e-6, or accounting: pure"
         )
     every = None if form.refresh is None else RefreshInterval(form.refresh)
-    of_all = Budget(form.epsilon, form.delta, accounting)
-    return of_all if form.sample is None else of_sample(document, of_all, form.sample), every
+    budget = Budget(form.epsilon, form.delta, accounting)
+    if form.sample is not None:
+        budget = of_sample(document, budget, form.sample)
+    if form.calibrators is not None:
+        budget = replace(budget, calibrators=tuple(form.calibrators))
+    return budget, every
 
 
 def read_per_query(document: Document, data: object, budget: Budget) -> PerQuery:

@@ -149,6 +149,7 @@ class BudgetSection(Section, frozen=True, kw_only=True):
     refresh: Literal["day", "week", "month", "year"] | None = None
     allow_large_epsilon: bool = False
     sample: Fraction | None = None
+    calibrators: list[str] | None = None
 
 
 class PerQuerySection(Section, frozen=True, kw_only=True):

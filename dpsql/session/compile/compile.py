@@ -129,7 +129,7 @@ def compiler_of(
         sql,
         context.schema,
         facts,
-        DataEdition(version, saved.ladders(execution.version(), pays=pays)),
+        DataEdition(version, saved.ladders(execution.version, pays=pays)),
         parameters,
         request,
         options,

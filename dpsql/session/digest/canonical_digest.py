@@ -92,7 +92,7 @@ _MIRRORED = {
 
 def release_digest(bounded: BoundedRelease, keys: Mapping[Release, str]) -> Digest:
     """What `bounded` means; `keys` identify the answers of the releases that it reads."""
-    return _DigestBuilder(keys).read(bounded)
+    return DigestBuilder(keys).read(bounded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,29 +106,10 @@ class ReleaseDigests:
 
 def digests(bounded: BoundedRelease) -> ReleaseDigests:
     """The parts of `bounded`, which reads no other release, as far as others may share them."""
-    terms, reader = bounded.contributions, _DigestBuilder({})
+    terms, reader = bounded.contributions, DigestBuilder({})
     rows = reader.read(terms.source)
     keys = tuple(reader.read(key.expression) for key in terms.keys)
     return ReleaseDigests(rows, keys, tuple(map(reader.read, terms.statistics)))
-
-
-class SourceDigests:
-    """What the columns of one source mean, and what is computed of them.
-
-    It reads no release: whoever asks looks whether there is one.
-    """
-
-    def __init__(self, source: Plan) -> None:
-        self._reader = _DigestBuilder({})
-        self._reader.read(source)
-
-    def of(self, expression: Expression) -> Digest:
-        """What `expression` means, which reads columns of the source."""
-        return self._reader.read(expression)
-
-    def column_ids(self, digest: Digest) -> frozenset[int]:
-        """The columns, anywhere in the source, that mean this."""
-        return self._reader.column_ids(digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +124,7 @@ class _Rows:
         return digest_of("rows", *sorted(self.sources), "where", *sorted(self.where))
 
 
-class _DigestBuilder:
+class DigestBuilder:
     """Reads a plan from its tables up, and knows what each column means by then."""
 
     def __init__(self, keys: Mapping[Release, str]) -> None:
@@ -167,10 +148,6 @@ class _DigestBuilder:
         if kind is KeyDomain:
             return digest_of("domain", encoded(value.keys), digest_of_cells(value.cells))
         return parted(value, self.read)
-
-    def column_ids(self, digest: Digest) -> frozenset[int]:
-        """The columns that were read and mean this."""
-        return frozenset(number for number, known in self._columns.items() if known == digest)
 
     def _rows(self, plan: Plan) -> _Rows:
         match plan:

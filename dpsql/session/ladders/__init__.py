@@ -4,5 +4,8 @@
 | -------------- | --------------------------------------------------------------- |
 | stored_ladders | the ladders of one CALIBRATE, as the ledger keeps them          |
 | draw_ladders   | CALIBRATE: draws the ladders of a table, part by part           |
+| group_share    | which part of all units a release reads                         |
+| query_noise    | how far noise moves a query's values, by its limits             |
 | limit_choice   | the limits of a release with the least expected error           |
+| limit_notes    | what is told of such limits                                     |
 """

@@ -26,20 +26,21 @@ from dpsql.bind.statements.calibrate import (
     CalibratedRows,
     LadderPart,
     calibrated_rows,
-    read_calibration,
 )
+from dpsql.bind.statements.ladder_clauses import read_calibration
 from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.bounding.options import ContributionLimits
 from dpsql.engine.digest import digest_of
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import Contributions
 from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
 from dpsql.session.compile.compile import compile_statement
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.compile.request import AnswerRequest, LadderRequest
-from dpsql.session.digest.canonical_digest import SourceDigests
+from dpsql.session.digest.source_digests import SourceDigests
 from dpsql.session.ladders.stored_ladders import (
     COLUMNS,
     GROUPS,
@@ -99,6 +100,17 @@ class LadderSource:
         return f"ladder_{self.table[:40]}_{of[:8]}"
 
 
+def check_calibrator(schema: Schema, analyst: str) -> None:
+    """Refuse ladders to whom the owner doesn't let spend the budget on them."""
+    allowed = schema.budget.calibrators
+    if allowed is not None and analyst not in allowed:
+        raise Refused(
+            f"{analyst} may not CALIBRATE here",
+            hint=f"ask {', '.join(allowed) or 'the owner of the data'}: ladders serve all analysts",
+            note="calibrate",
+        )
+
+
 def ladder_source(context: SessionContext, sql: str) -> LadderSource:
     """What `sql` is to be drawn of."""
     bound = statement_context(context.schema, NO_PARAMETERS, context.saved)
@@ -140,7 +152,7 @@ def draw_ladders(
 ) -> DrawnLadders:
     """Draw all parts of the ladders that `spec` asks for; what was drawn before is free."""
     options = ladder_options(spec, options)
-    rows, limit, least = source.rows, 1, 1
+    rows, limit, number = source.rows, 1, 1
     parts: dict[str, Answer] = {}
     forms: dict[str, LadderForm] = {}
     for request in ladder_parts(source):
@@ -155,12 +167,12 @@ def draw_ladders(
         if request.part in {LadderPart.GROUPS, LadderPart.CONTRIBUTIONS}:
             forms[name] = LadderForm(rows.rungs(request.part), noise)
         if request.part is LadderPart.GROUPS:
-            limit = least = _group_limit(answer, forms[name])
+            limit = number = _group_limit(answer, forms[name])
             options = replace(options, limits=ContributionLimits(rows=limit))
         elif request.part is LadderPart.KEYS:
-            least = max(least, _least_count(answer))
+            number = max(number, _lower_end(answer))
     about = LadderMetadata(
-        source.table, source.keys, source.known, source.measure, limit, least, forms
+        source.table, source.keys, source.known, source.measure, limit, number, forms
     )
     return DrawnLadders(_joined(context, parts, forms), about)
 
@@ -199,7 +211,7 @@ def _group_limit(answer: Answer, form: LadderForm) -> int:
     return max(1, int(ladder.rungs[ladder.top()]))
 
 
-def _least_count(answer: Answer) -> int:
+def _lower_end(answer: Answer) -> int:
     """What an answer's only number is at least, with 97.5 %."""
     (count,), (width,) = answer.table.column(0).to_pylist(), answer.half_widths
     error = width[0].as_py() if isinstance(width, pa.Array) else width

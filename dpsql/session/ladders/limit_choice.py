@@ -7,11 +7,10 @@ costs nothing and may be another one for every query.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, assert_never
+from typing import Final
 
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
@@ -29,21 +28,22 @@ from dpsql.plan.expression import Expression
 from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import operators
-from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.ladder.cap_choice import ChosenCap
 from dpsql.privacy.ladder.joint_choice import ChosenLimits, Measured, best_limits
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.schema.model import Limits, Schema
-from dpsql.session.digest.canonical_digest import SourceDigests
+from dpsql.session.digest.source_digests import SourceDigests
+from dpsql.session.ladders.group_share import counted_share, listed_values
+from dpsql.session.ladders.limit_notes import limit_notes, names_of
+from dpsql.session.ladders.query_noise import QueryNoise
 from dpsql.session.ladders.stored_ladders import GROUPS, ROWS, SUMS, StoredLadders
 
 _ONE_GROUP: Final = Ladder((0, 1), (Fraction(0), Fraction(1)), DiscreteLaplace(Fraction(1)))
 """Of units that are in one group each: nobody needs to ask how many groups they are in."""
 
-_MEAN_OF_NORMAL: Final = math.sqrt(2 / math.pi)
-"""The mean absolute value of a standard normal variable."""
 
 _MANY: Final = 2**20
 """More groups than a unit is taken to be in."""
@@ -58,34 +58,6 @@ class LimitChoice:
 
     limits: ContributionLimits
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryNoise:
-    """What noise costs a query: its `loss`, shared by so many `statistics`, of so many units."""
-
-    loss: PrivacyLoss
-    distance: NeighborDistance
-    statistics: int
-
-    def mean_absolute(self, groups: int, cap: Fraction) -> float:
-        """About how far noise moves a value of which a unit changes `groups` by up to `cap`."""
-        amount = float(self.loss.amount) / self.statistics
-        change = self.distance.steps * float(cap)
-        laplace = groups * change / amount
-        match self.loss.accounting:
-            case Accounting.PURE:
-                return laplace
-            case Accounting.ZCDP:
-                return _MEAN_OF_NORMAL * math.sqrt(groups / (2 * amount)) * change
-            case Accounting.APPROX:
-                delta = float(self.loss.delta) / self.statistics
-                if not delta:
-                    return laplace
-                deviation = math.sqrt(2 * groups * math.log(1.25 / delta)) * change / amount
-                return min(laplace, _MEAN_OF_NORMAL * deviation)
-            case missing:
-                assert_never(missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +117,13 @@ class _ReleaseLimits:
         self._terms = terms
         self._table = table
         self._digests = SourceDigests(release.source) if own else None
+        self._listed = listed_values(release, self._digests) if self._digests else {}
         keys = {self._meaning(terms.keys[index].expression) for index in independent}
+        # WHERE clerk = 7 leaves one group of those by clerk.
+        fixed = {digest for digest, values in self._listed.items() if len(values) == 1}
         self._is_in_one = not independent
         self._is_one_row = one_row_per_unit(release.source, declared)
-        self._by_keys = [each for each in own if set(each.about.keys) == keys]
+        self._by_keys = [each for each in own if set(each.about.keys) - fixed == keys - fixed]
         self._of_all = [each for each in own if not each.about.keys]
         self._cells = cell_count(terms.domains, range(len(terms.keys)))
         self._noise = QueryNoise(loss, distance, self._statistics)
@@ -157,8 +132,10 @@ class _ReleaseLimits:
         """The limits with the least expected error, no looser than what is `requested`."""
         sums, rows, groups = self._sums(), self._find(None), self._groups()
         counts_rows = len(sums) < len(self._release.aggregates) and not self._is_one_row
-        is_known = groups is not None or self._cells is not None
-        if rows is None and (counts_rows or not is_known or not (sums or self._is_one_row)):
+        if self._is_one_row and not sums:
+            return LimitChoice(requested, ())  # there is nothing to limit
+        are_known = groups is not None or self._cells is not None
+        if rows is None and (counts_rows or not are_known or not sums):
             return self._by_default(requested, sums)
         if groups is not None:
             best, in_all = self._by_groups(groups, sums, rows if counts_rows else None)
@@ -168,16 +145,16 @@ class _ReleaseLimits:
         ladders = [each.ladders for each in sums] + ([] if rows is None else [rows])
         limits = replace(
             requested,
-            groups=_least(requested.groups, best.groups),
-            rows_per_group=_least(requested.rows_per_group, per_group),
-            rows=requested.rows if in_all is None else _least(requested.rows, in_all),
+            groups=_tighter(requested.groups, best.groups),
+            rows_per_group=_tighter(requested.rows_per_group, per_group),
+            rows=requested.rows if in_all is None else _tighter(requested.rows, in_all),
             sums=tuple(
                 SumCap(each.argument, one.cap) for each, one in zip(sums, best.caps, strict=False)
             ),
-            origin=f"by {_names(ladders)}",
+            origin=f"by {names_of(ladders)}",
         )
         named = [f"sum({describe(each.argument)})" for each in sums] + ["count(*)"] * counts_rows
-        return LimitChoice(limits, _notes(named, best.caps, ladders))
+        return LimitChoice(limits, limit_notes(named, best.caps, ladders))
 
     def _by_groups(
         self, groups: Ladder, sums: Sequence[_Sum], rows: StoredLadders | None
@@ -232,9 +209,9 @@ class _ReleaseLimits:
     def _find(self, measure: Digest | None) -> StoredLadders | None:
         """The newest ladders of this measure, or of rows: by the release's keys, else of all."""
         for known in (self._by_keys, self._of_all):
-            found = [each for each in known if each.about.measure == measure]
-            if found:
-                return found[-1]
+            of_measure = [each for each in known if each.about.measure == measure]
+            if of_measure:
+                return of_measure[-1]
         return None
 
     def _sums(self) -> list[_Sum]:
@@ -253,8 +230,8 @@ class _ReleaseLimits:
         """The newest ladder of a unit's groups; None where there is none, and it is in several."""
         if self._is_in_one:
             return _ONE_GROUP
-        found = [ladder for each in self._by_keys if (ladder := each.ladder(GROUPS)) is not None]
-        return found[-1] if found else None
+        ladders = [ladder for each in self._by_keys if (ladder := each.ladder(GROUPS)) is not None]
+        return ladders[-1] if ladders else None
 
     def _measured(
         self, ladders: StoredLadders, part: str, noise: Callable[[int, Fraction], float]
@@ -268,12 +245,12 @@ class _ReleaseLimits:
 
     def _share(self, ladders: StoredLadders) -> Fraction:
         """The part of all units, in their groups, that a group of the release has, as expected."""
-        if not self._terms.keys:
-            return Fraction(1)
-        counts = sorted(max(1, count) for count in ladders.group_units.values())
-        if counts and self._cells in {None, len(counts)}:
-            return Fraction(counts[len(counts) // 2], sum(counts))
-        return Fraction(1, max(1, self._cells or ladders.about.least_groups))
+        groups = 1 if not self._terms.keys else self._cells or ladders.about.lower_groups
+        counted = counted_share(ladders, self._listed)
+        if counted is not None:
+            share, read = counted
+            return share / max(1, min(groups, read))
+        return Fraction(1, max(groups, ladders.about.lower_groups if ladders.about.keys else 1))
 
     def _by_default(self, requested: ContributionLimits, sums: Sequence[_Sum]) -> LimitChoice:
         """The default limits: no ladder says how many rows or groups a unit has."""
@@ -287,11 +264,11 @@ class _ReleaseLimits:
         capped = best_limits(_ONE_GROUP, measured, None).caps if measured else ()
         limits = replace(
             requested,
-            groups=_least(requested.groups, min(caps.groups, _DEFAULTS.groups)),
-            rows_per_group=_least(
+            groups=_tighter(requested.groups, min(caps.groups, _DEFAULTS.groups)),
+            rows_per_group=_tighter(
                 requested.rows_per_group, min(caps.rows_per_group, _DEFAULTS.rows_per_group)
             ),
-            rows=_least(requested.rows, min(caps.rows, _DEFAULTS.rows)),
+            rows=_tighter(requested.rows, min(caps.rows, _DEFAULTS.rows)),
             sums=tuple(
                 SumCap(each.argument, one.cap) for each, one in zip(sums, capped, strict=True)
             ),
@@ -304,27 +281,8 @@ class _ReleaseLimits:
         return LimitChoice(limits, (note,))
 
 
-def _names(ladders: Sequence[StoredLadders]) -> str:
-    return ", ".join(dict.fromkeys(each.name for each in ladders))
-
-
-def _notes(
-    named: Sequence[str], caps: Sequence[ChosenCap], ladders: Sequence[StoredLadders]
-) -> tuple[str, ...]:
-    """What the limits leave out of a group, as the ladders let expect."""
-    notes = []
-    for name, one in zip(named, caps, strict=True):
-        notes.append(
-            f"{name}: limits leave out about {one.bias:,.3g} of {one.total:,.6g} in a group"
-            f" (90 %: {one.low:,.3g} to {one.high:,.3g}), as expected by {_names(ladders)}"
-        )
-    if any(each.is_old for each in ladders):
-        notes.append(f"{_names(ladders)}: of an earlier version of the data; CALIBRATE again")
-    return tuple(notes)
-
-
 _OF_SUMS: Final = {AggregateFunction.SUM, AggregateFunction.AVG}
 
 
-def _least(requested: int | None, chosen: int) -> int:
+def _tighter(requested: int | None, chosen: int) -> int:
     return chosen if requested is None else min(requested, chosen)

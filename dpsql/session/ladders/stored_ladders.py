@@ -64,7 +64,7 @@ class LadderMetadata:
     Of `keys` a unit may have several values, of `known` it has one, by digests.
     `measure` is the digest of what is summed, None where rows are counted. `forms` has the ladders
     by their part. `key_limit` is the number of groups within which a unit's contributions count.
-    There are `least_groups` at least, as far as noise tells.
+    There are `lower_groups` at least, as far as noise tells.
     """
 
     table: str
@@ -72,7 +72,7 @@ class LadderMetadata:
     known: tuple[Digest, ...]
     measure: Digest | None
     key_limit: int
-    least_groups: int
+    lower_groups: int
     forms: Mapping[str, LadderForm]
 
 
@@ -120,7 +120,7 @@ def encode_ladders(about: LadderMetadata) -> dict[str, Any]:
         "known": list(about.known),
         "measure": about.measure,
         "key_limit": about.key_limit,
-        "least_groups": about.least_groups,
+        "lower_groups": about.lower_groups,
         "forms": {
             part: [form.rungs.offset, form.rungs.last, *_encoded_noise(form.noise)]
             for part, form in about.forms.items()
@@ -140,7 +140,7 @@ def decode_ladders(data: Mapping[str, Any]) -> LadderMetadata:
         tuple(data["known"]),
         data["measure"],
         data["key_limit"],
-        data["least_groups"],
+        data["lower_groups"],
         forms,
     )
 

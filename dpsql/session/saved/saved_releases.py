@@ -100,19 +100,21 @@ class SavedReleases:
         """Which ladders there are: what is chosen by them depends on it."""
         return tuple(sorted(saved.info.entry for saved in self._saved_ladders()))
 
-    def ladders(self, version: str, *, pays: bool) -> tuple[StoredLadders, ...]:
+    def ladders(self, version: Callable[[], str], *, pays: bool) -> tuple[StoredLadders, ...]:
         """The ladders by which limits may be chosen, the oldest first; `version` is the data's.
 
         Whose own cap would have to pay for a look at them has none unless the statement `pays`.
         """
         saved = [one for one in self._saved_ladders() if pays or self.is_paid(one)]
-        read = self.rows([one.table for one in saved], charge=pays)
+        if not saved:
+            return ()
+        read, current = self.rows([one.table for one in saved], charge=pays), version()
         return tuple(
             StoredLadders(
                 one.table.name,
                 one.metadata.ladders,
                 read[one.table.engine_name],
-                one.metadata.version != version,
+                one.metadata.version != current,
             )
             for one in sorted(saved, key=lambda one: one.info.entry)
             if one.metadata.ladders is not None

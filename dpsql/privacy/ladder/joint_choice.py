@@ -1,0 +1,126 @@
+"""Limits of grouped questions: in how many groups a unit counts, and how much in each.
+
+Both cut something off, and both multiply the noise, so that neither can be chosen without the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from dpsql.privacy.ladder.cap_choice import (
+    ChosenCap,
+    biases_of,
+    candidates,
+    interval,
+    times_hindsight,
+)
+from dpsql.privacy.ladder.excess_draws import excess_draws
+from dpsql.privacy.ladder.ladder import Ladder
+from dpsql.privacy.ladder.lattice import Floats
+
+_EVERY: Final = 5
+"""Choices are made by every fifth draw: there are as many pairs of limits as rungs squared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A statistic of each group: what each unit has in it, and the noise of limits.
+
+    `pairs` is the ladder of what each (unit, group) pair has, rows or the magnitude of a sum;
+    `share` the part of all pairs that a group has; `noise_of` the mean absolute noise of a group's
+    statistic at a limit of groups and a cap. No cap is above `highest`.
+    """
+
+    pairs: Ladder
+    share: Fraction
+    noise_of: Callable[[int, Fraction], float]
+    highest: Fraction | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenLimits:
+    """How many groups a unit counts in, the part of all pairs that this leaves out, and the caps.
+
+    There is a cap for each statistic; its bias has what is left out, too.
+    """
+
+    groups: int
+    lost: float
+    caps: tuple[ChosenCap, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Choice:
+    """What each limit of groups costs a statistic, in times the best limits' error, at best caps."""
+
+    times: Floats
+    caps: tuple[ChosenCap, ...]
+
+
+def best_limits(
+    groups: Ladder, measured: Sequence[Measured], highest_groups: int | None
+) -> ChosenLimits:
+    """Return the limits at which the statistics of a group are expected to be nearest.
+
+    `groups` is the ladder of the number of groups that each unit is in. No limit of groups is
+    above `highest_groups`. Pairs are taken for alike whether their unit is in few groups or many:
+    if a limit of groups leaves out the part a of all pairs, and a cap the part b of what they have,
+    1 - (1 - a)·(1 - b) is lost. Raises ValueError unless something is measured and `highest_groups`
+    is at least 1.
+    """
+    if not measured:
+        raise ValueError("limits are chosen for something that is measured")
+    limits = [
+        int(limit)
+        for limit in candidates(
+            groups, None if highest_groups is None else Fraction(highest_groups)
+        )
+        if limit >= 1
+    ]
+    draws = excess_draws(groups, Fraction(1))
+    beyond = np.stack([draws.at(float(limit)) for limit in limits], axis=1)
+    if highest_groups is not None:
+        beyond = np.maximum(beyond - draws.at(float(highest_groups))[:, None], 0.0)
+    lost = beyond / np.maximum(draws.total, 1e-300)[:, None]
+    choices = [_choose(each, limits, lost) for each in measured]
+    best = int(np.sum([choice.times for choice in choices], axis=0).argmin())
+    return ChosenLimits(
+        limits[best], float(lost[:, best].mean()), tuple(choice.caps[best] for choice in choices)
+    )
+
+
+def _choose(measured: Measured, limits: list[int], lost: Floats) -> _Choice:
+    """The best cap at each limit of groups."""
+    caps = candidates(measured.pairs, measured.highest)
+    draws = excess_draws(measured.pairs, measured.share)
+    beyond = biases_of(draws, caps, measured.highest)
+    whole = (
+        draws.total if measured.highest is None else draws.total - draws.at(float(measured.highest))
+    )
+    # (draws, limits, caps): what the groups leave out, and what the caps cut off of the rest.
+    kept = (1 - lost)[:, :, None] * (whole[:, None] - beyond)[:, None, :]
+    biases = np.maximum(whole[:, None, None] - kept, 0.0)
+    noise = np.array([[measured.noise_of(limit, cap) for cap in caps] for limit in limits])
+    some = biases[::_EVERY]
+    times = times_hindsight(some.reshape(some.shape[0], -1), noise.ravel()).reshape(noise.shape)
+    best = times.argmin(axis=1)
+    chosen = []
+    for place, cap in enumerate(best.tolist()):
+        bias = biases[:, place, cap]
+        low, high = interval(bias)
+        chosen.append(
+            ChosenCap(
+                caps[cap],
+                float(bias.mean()),
+                low,
+                high,
+                float(noise[place, cap]),
+                float(whole.mean()),
+            )
+        )
+    return _Choice(times.min(axis=1), tuple(chosen))
