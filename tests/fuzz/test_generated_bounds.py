@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from fractions import Fraction
 from random import Random
 
 import pytest
@@ -16,6 +17,7 @@ from fuzz.query import query
 from neighbor_search.search import WORLDS, attack, search
 from notes.compiler import prepared
 
+from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.errors import Error
 from dpsql.session.compile.compiled import CompiledStatement
 
@@ -55,15 +57,18 @@ def _queries(random: Random, verified: frozenset[str]) -> Iterator[tuple[str, Co
     count = 0
     while count < CHUNK:
         sql = query(random)
-        ready = _accepted(sql, verified)
+        cap = random.choice([None, None, None, Fraction(5, 2), Fraction(60), Fraction(1500)])
+        ready = _accepted(sql, verified, ContributionLimits(unit_sum=cap))
         if ready is not None and ready.releases:
             count += 1
-            yield sql, ready
+            yield f"{sql}\n{cap}", ready
 
 
-def _accepted(sql: str, verified: frozenset[str]) -> CompiledStatement | None:
+def _accepted(
+    sql: str, verified: frozenset[str], limits: ContributionLimits = AS_DECLARED
+) -> CompiledStatement | None:
     """`sql` prepared; None if it is refused, which only an error of ours may do."""
     try:
-        return prepared(sql, "clinic", verified)
+        return prepared(sql, "clinic", verified, None, limits)
     except Error:
         return None

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from contextlib import ExitStack
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 
@@ -70,6 +72,8 @@ def _attack(random: Random, folder: Path) -> Counter[str]:
         for _ in range(QUERIES):
             asked = query(random, found)
             limits = random.choice([AS_DECLARED, *LIMITS.values()])
+            if random.random() < 0.3:
+                limits = replace(limits, unit_sum=Fraction(random.choice([1, 3, 40, 1000]), 2))
             for ways in proofs.ways(asked.sql, limits):
                 outcomes = [[each.found(way) for way in ways] for each in databases]
                 where = f"{asked.sql}\n{limits}\n{found.text}{found.rows}"

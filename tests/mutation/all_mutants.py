@@ -16,6 +16,7 @@ from mutation.service_mutants import SERVICE_MUTANTS
 from mutation.size_mutants import SIZE_MUTANTS
 from mutation.spark_mutants import SPARK_MUTANTS
 from mutation.split_mutants import SPLIT_MUTANTS
+from mutation.sum_cap_mutants import SUM_CAP_MUTANTS
 from mutation.synopsis_mutants import SYNOPSIS_MUTANTS
 from mutation.totality_mutants import TOTALITY_MUTANTS
 
@@ -34,6 +35,7 @@ ALL = (
     *SIZE_MUTANTS,
     *SPARK_MUTANTS,
     *SPLIT_MUTANTS,
+    *SUM_CAP_MUTANTS,
     *SYNOPSIS_MUTANTS,
     *TOTALITY_MUTANTS,
 )

@@ -115,8 +115,8 @@ MUTANTS = (
     Mutant(
         "units are there in as few groups as rows fill",
         "analysis/sensitivity.py",
-        "of_rows = [all(statistics[index].is_row_sum for index in block.indices) for block in blocks]",
-        "of_rows = [True for block in blocks]",
+        "    if not statistic.is_row_sum:\n        return groups\n",
+        "    if not statistic.is_row_sum:\n        return groups_at_row_limit(limited, groups)\n",
     ),
     Mutant(
         "values are clamped by their upper end only",
@@ -169,8 +169,8 @@ MUTANTS = (
     Mutant(
         "groups are forgotten in the norms",
         "analysis/sensitivity.py",
-        "return Norm(tuple(times * (filled if rows else groups)",
-        "return Norm(tuple(times * (1 if rows else groups)",
+        "    return groups_at_row_limit(limited, groups)\n",
+        "    return 1\n",
     ),
     Mutant(
         "a unit's presence is free",

@@ -42,6 +42,8 @@ LIMITS = {
     "few": ContributionLimits(rows_per_group=1),
     # A unit's groups could hold more of its rows than count in all of them.
     "few in all": ContributionLimits(rows_per_group=2, rows=3),
+    # Also units of few rows are bound by it, and those of none that a limit on rows binds.
+    "capped": ContributionLimits(unit_sum=Fraction(7, 2)),
 }
 
 _SALT = "1"

@@ -8,6 +8,7 @@ wrong rules; it proves nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import pytest
 from neighbor_search.public_rows import PUBLIC
@@ -134,12 +135,23 @@ FEW_ROWS = [ContributionLimits(rows=2), ContributionLimits(rows_per_group=2, row
 """Rows in all of a unit's groups are fewer than its groups could hold: one group's, or two's."""
 
 
-def few_rows() -> list[tuple[Claim, ContributionLimits, NeighborDistance | None]]:
-    """Each claim with one of FEW_ROWS; one in three under another relation than its schema's."""
+CAPPED = [
+    ContributionLimits(unit_sum=Fraction(5, 2)),
+    ContributionLimits(rows_per_group=2, rows=3, unit_sum=Fraction(7)),
+    ContributionLimits(unit_sum=Fraction(1700)),
+    ContributionLimits(rows_per_group=2, rows=3, unit_sum=Fraction(900)),
+]
+"""Caps on sums of small values and of large ones, beside few rows in all groups."""
+
+
+def under(
+    tightened: list[ContributionLimits],
+) -> list[tuple[Claim, ContributionLimits, NeighborDistance | None]]:
+    """Each claim with one of these; one in three under another relation than its schema's."""
     found = [
         (
             claim,
-            FEW_ROWS[turn % len(FEW_ROWS)],
+            tightened[turn % len(tightened)],
             None if turn % 3 else RELATIONS[turn // 3 % len(RELATIONS)],
         )
         for turn, claim in enumerate(answered())
@@ -153,9 +165,23 @@ def few_rows() -> list[tuple[Claim, ContributionLimits, NeighborDistance | None]
 
 @pytest.mark.parametrize(
     ("claim", "limits", "apart"),
-    in_turn(((case[0].name, case) for case in few_rows()), SHARE),
+    in_turn(((case[0].name, case) for case in under(FEW_ROWS)), SHARE),
 )
 def test_few_rows_in_all_groups_change_no_more_than_derived(
+    claim: Claim, limits: ContributionLimits, apart: NeighborDistance | None
+) -> None:
+    ready = prepared(claim.sql, claim.schema, claim.verified, apart, limits)
+    found = search(claim.schema, claim.verified, 0 if apart is None else 1, apart)
+    attack(ready, found.of(range(FIRST)), claim.sql)
+
+
+@pytest.mark.parametrize(
+    ("claim", "limits", "apart"),
+    in_turn(
+        ((case[0].name, case) for case in under(CAPPED) if "sum(" in case[0].sql.lower()), SHARE
+    ),
+)
+def test_sums_with_a_cap_change_no_more_than_derived(
     claim: Claim, limits: ContributionLimits, apart: NeighborDistance | None
 ) -> None:
     ready = prepared(claim.sql, claim.schema, claim.verified, apart, limits)

@@ -1,0 +1,64 @@
+"""Seeded bugs of caps on what a unit's values sum to in a group."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from mutation.mutants import Mutant
+
+_Noted = partial(Mutant, about="unit_sums")
+_Split = partial(Mutant, tests="tests/neighbor_search/test_sidecar_bounds_hold.py")
+
+SUM_CAP_MUTANTS = (
+    _Noted(
+        "the emitted sum has no cap",
+        "emit/release/limited_sums.py",
+        "    low, high = partial_interval(statistic, limited)",
+        "    low, high = sorted(99 * end for end in (0, *statistic.interval))[::2]",
+    ),
+    _Noted(
+        "a unit's sum is taken for as many of its rows as its cap has of their largest value",
+        "analysis/sensitivity.py",
+        "(1 if isinstance(s.term, CappedSum) else s.magnitude)",
+        "s.magnitude",
+    ),
+    _Noted(
+        "few rows in all fill no more groups with a cap than with rows",
+        "analysis/capped_sums.py",
+        "return min(groups, -(-rows * statistic.magnitude // reach))",
+        "return min(groups, -(-rows // limited.source.rows_per_group))",
+    ),
+    _Noted(
+        "a part of a cap that rows in all fill is none",
+        "analysis/capped_sums.py",
+        "return min(groups, -(-rows * statistic.magnitude // reach))",
+        "return min(groups, max(1, rows * statistic.magnitude // reach))",
+    ),
+    _Noted(
+        "what sums are without their caps is taken for less than it is",
+        "analysis/sensitivity.py",
+        "wide = _sensitivity(replace(release, limited=limited), distance)",
+        "wide = _sensitivity(replace(release, limited=limited), replace(distance, units=1))",
+    ),
+    _Noted(
+        "no cap binds a unit of few rows",
+        "physical/strategy/unlimited_sums.py",
+        "return any(isinstance(s.term, CappedSum) for s in contributions.statistics)",
+        "return not contributions.statistics",
+    ),
+    _Split(
+        "no cap binds rows that a sidecar tells from others",
+        "physical/strategy/unlimited_sums.py",
+        "return any(isinstance(s.term, CappedSum) for s in contributions.statistics)",
+        "return not contributions.statistics",
+        about="summed_in_two_parts",
+    ),
+    Mutant(
+        "a cap isn't part of what a release means",
+        "session/digest/tags.py",
+        'Tagged("capped amount", ("value", "cap"))',
+        'Tagged("capped amount", ("value",), {"cap": "none"})',
+        tests="tests/release/test_unit_sums.py",
+        fails_by="AssertionError: assert .* != ",
+    ),
+)
