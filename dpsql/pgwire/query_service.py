@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
-from sqlglot import exp
 
 from dpsql.bind.statement import Statement
 from dpsql.dbapi.connection import Connection
@@ -28,16 +27,18 @@ from dpsql.errors import (
     WouldShowIndividuals,
 )
 from dpsql.pgwire.codec.oid import TEXT, Column, column
-from dpsql.pgwire.codec.parameter import TEXTS, Bound, examples
+from dpsql.pgwire.codec.parameter import TEXTS, Bound, Listed, examples
 from dpsql.pgwire.error_response import CANCELLED, Cancelled, notice
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.portal import Answer, Rows
 from dpsql.pgwire.shared_dataset import Dataset, SchemaSnapshot
 from dpsql.pgwire.sql.metadata_probe import asks_for_columns, columns_alone, counted_instead
+from dpsql.pgwire.sql.query_reader import QueryReader
 from dpsql.pgwire.sql.semantics.array_operators import spread
-from dpsql.pgwire.sql.translate import Translated, translated
+from dpsql.pgwire.sql.translate import Translated, computes
+from dpsql.pgwire.sql.translation_cache import ReadQuery
 from dpsql.pgwire.sql.types.output_types import declared
-from dpsql.pgwire.statement_errors.overflow import COMPUTED, check_digits
+from dpsql.pgwire.statement_errors.overflow import check_digits
 from dpsql.pgwire.statement_errors.postgresql_error import postgresql_error
 from dpsql.plan.expression import Literal
 from dpsql.report.budget import budget_of
@@ -48,7 +49,6 @@ from dpsql.schema.model import Schema
 from dpsql.session.compile.deep_recursion import with_deep_stack
 from dpsql.session.compile.request import ANSWER, Request, binder_of
 from dpsql.session.run.charge_and_run import RUNNING
-from dpsql.sqltext.split import spaced
 
 Parameters = Mapping[str, Literal]
 ParameterValues = Mapping[str, Bound]
@@ -84,48 +84,29 @@ class QueryService:
         self._session = edition.session(self.analyst, self._progress)
         self._connection = Connection(self._session)
         self._catalogue = edition.catalog.reader(self.analyst, self._process)
+        self._reader = QueryReader(
+            edition.schema,
+            edition.translations,
+            self._session.saved,
+            self._catalogue.reads_catalog,
+        )
 
     def _progress(self, step: str) -> None:
         if self._stopped:
             raise ExecutionCancelled
         self._charged = self._charged or step == RUNNING
 
-    def translate(self, written: str, types: Sequence[int] = ()) -> Translated:
-        """A statement in both dialects, whose parameters are declared to be of `types`."""
-        text, blanks = spaced(written)
-        return replace(self._understood(text, types), blanks=blanks)
+    def known(self, written: str, types: tuple[int, ...]) -> ReadQuery | None:
+        """What `read` makes of `written`, if it was read before and means the same still."""
+        return self._reader.known(written, types)
 
-    def _understood(self, written: str, types: Sequence[int]) -> Translated:
-        statement = read_statement(written)
-        match statement:
-            case ExplainPrivacy(form=form, with_sql=with_sql):
-                options = f"FORMAT {form.name}" + (", SQL" if with_sql else "")
-                inner = self._understood(statement.sql, types)
-                sql = f"EXPLAIN PRIVACY ({options}) {inner.sql}"
-                return Translated(written, sql, None, None, inner.query_tree, refused=inner.refused)
-            case CreateRelease():
-                # The words before the query and behind it are the same in both dialects.
-                first, last = len(statement.sql) - len(statement.sql.lstrip()), len(statement.sql)
-                inner = self._read(statement.sql, types)
-                sql = f"{written[:first]}{inner.sql} {written[last:]}".strip()
-                return Translated(written, sql, None, None, inner.query_tree, refused=inner.refused)
-            case Describe() | Show():
-                return Translated(written, written, None, None)
-            case Query(sql=sql) if statement.options:
-                inner = self._read(sql, types)
-                both = f"{inner.sql} {written[len(sql) :]}"
-                return replace(inner, written=written, sql=both)
-            case _:
-                return self._read(written, types)
+    def read(self, written: str, types: tuple[int, ...] = ()) -> ReadQuery:
+        """A query in both dialects, with its parameters' types, declared to be of `types`."""
+        return self._reader.read(written, types)
 
-    def _read(self, written: str, types: Sequence[int]) -> Translated:
-        by_schema = translated(written, self._session.schema, types)
-        declared = {name.casefold() for name in self._session.schema.tables}
-        named = () if by_schema.tree is None else by_schema.tree.find_all(exp.Table)
-        if all(table.name.casefold() in declared for table in named):
-            return by_schema
-        # Saved releases' columns have types, too, which decide how integers are divided.
-        return translated(written, self.schema, types)
+    def translate(self, written: str) -> Translated:
+        """A statement in both dialects."""
+        return self.read(written).query
 
     def execute(self, sql: str) -> None:
         """Run a statement of dpsql's own that has no rows."""
@@ -148,7 +129,7 @@ class QueryService:
     def _columns(self, query: Translated, inputs: ParameterValues) -> tuple[Column, ...]:
         query, values = self._spread(query, inputs)
         with self._with_positions(query):
-            if query.tree is None:
+            if query.parsed is None:
                 query.check()
             match read_statement(query.sql):
                 case Query(sql=sql):
@@ -161,7 +142,7 @@ class QueryService:
                     return self._bound(replace(query, sql=sql), values, wanted.content)
                 case _:
                     pass
-            if self._catalogue.reads_catalog(query.tree):
+            if self._reads_catalog(query):
                 return self._catalogue.columns(query, values)
             query.check()
             return self._bound(query, values)
@@ -170,7 +151,7 @@ class QueryService:
         """The rows, which are charged; a statement answered before gets the same rows for free."""
         query, inputs = self._spread(query, bound)
         with self._with_positions(query), self._cancellable():
-            if self._catalogue.reads_catalog(query.tree):
+            if self._reads_catalog(query):
                 return self._catalogue.answer(query, inputs, self.schema)
             query.check()
             try:
@@ -193,9 +174,16 @@ class QueryService:
 
     def _spread(self, query: Translated, inputs: ParameterValues) -> tuple[Translated, Parameters]:
         """`query` with each array's items as parameters; the catalogue takes arrays as texts."""
-        asks = query.tree is not None and not self._catalogue.reads_catalog(query.tree)
+        if not any(isinstance(value, Listed) for value in inputs.values()):
+            return query, {n: v for n, v in inputs.items() if isinstance(v, Literal)}
+        asks = query.parsed is not None and not self._reads_catalog(query)
         sql, values = with_deep_stack(lambda: spread(query.sql, inputs, is_query=asks))
         return (query if sql == query.sql else replace(query, sql=sql)), values
+
+    def _reads_catalog(self, query: Translated) -> bool:
+        if query.traits is not None:
+            return query.traits.reads_catalog
+        return self._catalogue.reads_catalog(query.tree)
 
     def shown(self, setting: str) -> tuple[tuple[Column, ...], Rows]:
         """Columns and rows of SHOW for a dpsql.* setting."""
@@ -270,8 +258,10 @@ class QueryService:
         return with_deep_stack(lambda: bind(sql, session.schema, values, session.saved))
 
     def _check_digits(self, query: Translated, values: Parameters) -> None:
-        read, tree = read_statement(query.sql), query.query_tree
-        if isinstance(read, Query | CreateRelease) and tree is not None and tree.find(*COMPUTED):
+        traits = query.traits
+        does = computes(query.query_tree) if traits is None else traits.computes
+        read = read_statement(query.sql) if does else None
+        if isinstance(read, Query | CreateRelease):
             check_digits(self._statement(read.sql, values))
 
     @contextmanager
@@ -281,7 +271,7 @@ class QueryService:
             yield
         except Error as error:
             theirs = postgresql_error(error, query, self.schema)
-            if theirs is not None and not self._catalogue.reads_catalog(query.tree):
+            if theirs is not None and not self._reads_catalog(query):
                 raise theirs from None
             error.at = query.position(error.at)
             raise

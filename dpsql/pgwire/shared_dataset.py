@@ -17,6 +17,7 @@ from dpsql.engine.source import Columns, Source
 from dpsql.errors import Error, ExecutionFailed, SourceFault
 from dpsql.pgwire.catalog.catalog import Catalog
 from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.sql.translation_cache import TranslationCache
 from dpsql.pgwire.workers.admission_queue import AdmissionQueue
 from dpsql.pgwire.workers.catalog_pool import CatalogWorkers
 from dpsql.pgwire.workers.pool import Pool
@@ -46,6 +47,7 @@ class SchemaSnapshot:
     ) -> None:
         self.schema = schema
         self.catalog = Catalog(schema, workers)
+        self.translations = TranslationCache(schema.tables)
         self._pool = pool
         self._line = line
         self._catalog_workers = workers

@@ -78,6 +78,10 @@ class SavedReleases:
         ]
         return tuple(sorted(may, key=lambda k: (k.info.analyst != self._analyst, k.info.entry)))
 
+    def entries(self) -> tuple[int, ...]:
+        """The ledger's entries of all, which tell whether a name means what it meant before."""
+        return tuple(saved.info.entry for saved in self.all())
+
     def find(self, name: str) -> Table | None:
         """The table kept as `name`, in whatever case; None if there is none to be read."""
         folded = name.casefold()
