@@ -46,7 +46,9 @@ from dpsql.report.cost_notice import cost
 from dpsql.report.result.python_value import python_rows
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
+from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.deep_recursion import with_deep_stack
+from dpsql.session.compile.plan_cache import MAX_PLANS
 from dpsql.session.compile.request import ANSWER, Request, binder_of
 from dpsql.session.run.charge_and_run import RUNNING
 
@@ -64,6 +66,8 @@ class QueryService:
         self._charged = False
         self._stopped = ""
         self._own: dict[str, str] = {}
+        self._computes = False
+        self._proved: dict[int, CompiledStatement] = {}
         self._use(dataset.snapshot())
 
     @property
@@ -82,6 +86,7 @@ class QueryService:
     def _use(self, edition: SchemaSnapshot) -> None:
         self._edition = edition
         self._session = edition.session(self.analyst, self._progress)
+        self._session.inspect = self._check_digits
         self._connection = Connection(self._session)
         self._catalogue = edition.catalog.reader(self.analyst, self._process)
         self._reader = QueryReader(
@@ -155,7 +160,8 @@ class QueryService:
                 return self._catalogue.answer(query, inputs, self.schema)
             query.check()
             try:
-                self._check_digits(query, inputs)
+                traits = query.traits
+                self._computes = computes(query.query_tree) if traits is None else traits.computes
                 result = self._connection.run(query.sql, inputs)
             except (WouldShowIndividuals, Refused) as refusal:
                 if not asks_for_columns(query.tree):
@@ -257,12 +263,15 @@ class QueryService:
         bind, session = binder_of(request, self._session.whole.bound), self._session
         return with_deep_stack(lambda: bind(sql, session.schema, values, session.saved))
 
-    def _check_digits(self, query: Translated, values: Parameters) -> None:
-        traits = query.traits
-        does = computes(query.query_tree) if traits is None else traits.computes
-        read = read_statement(query.sql) if does else None
-        if isinstance(read, Query | CreateRelease):
-            check_digits(self._statement(read.sql, values))
+    def _check_digits(self, compiled: CompiledStatement) -> None:
+        """Raise, before anything is charged, where PostgreSQL's answer may have more digits."""
+        if not self._computes or self._proved.get(id(compiled)) is compiled:
+            return
+        check_digits(compiled.statement)
+        # It is held, so that its id stays its own.
+        self._proved[id(compiled)] = compiled
+        if len(self._proved) > MAX_PLANS:
+            del self._proved[next(iter(self._proved))]
 
     @contextmanager
     def _with_positions(self, query: Translated) -> Iterator[None]:

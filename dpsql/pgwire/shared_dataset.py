@@ -26,6 +26,8 @@ from dpsql.pgwire.workers.remote_engine import RemoteEngine, RemoteExecution, pu
 from dpsql.pgwire.workers.tasks import ReadColumns, columns_of
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
+from dpsql.session.answer.answer_cache import AnswerCache
+from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import open_ledger, with_sample_key
@@ -35,6 +37,9 @@ from dpsql.session.sidecar import remove_left, sidecar_seen
 
 _START_SECONDS: Final = 120
 """How long the first worker may take to start, and to read names and types of columns."""
+
+_REMEMBERED: Final = 256
+"""Statements, and answers, that all sessions remember together."""
 
 log = logging.getLogger("dpsql.pgwire")
 
@@ -48,6 +53,8 @@ class SchemaSnapshot:
         self.schema = schema
         self.catalog = Catalog(schema, workers)
         self.translations = TranslationCache(schema.tables)
+        self._plans = PlanCache(size=_REMEMBERED)
+        self._answers = AnswerCache(_REMEMBERED)
         self._pool = pool
         self._line = line
         self._catalog_workers = workers
@@ -69,6 +76,7 @@ class SchemaSnapshot:
         """A session of `analyst`; `progress` hears of each step of a statement."""
         engine, sandbox = self._engine(), PublicStatements(self._catalog_workers, analyst)
         execution = RemoteExecution(self.schema, engine, self._line, self.facts, progress, sandbox)
+        execution.plans, execution.answers = self._plans, self._answers
         return Session(self.schema, analyst=analyst, progress=progress, execution=execution)
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -40,7 +40,8 @@ class Session:
     """Answers one analyst's queries on one dataset, within its budget.
 
     Nothing private is opened before the first query runs; `explain` reads public tables at most.
-    `default_epsilon` is what a query spends unless its options say otherwise.
+    `default_epsilon` is what a query spends unless its options say otherwise. `inspect` is called
+    with each statement that is to be answered, before its charge, and may refuse it.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Session:
             self.schema.per_query.epsilon if epsilon is None else parse_epsilon(epsilon)
         )
         query_loss(self.schema, self.default_epsilon)
+        self.inspect: Callable[[CompiledStatement], None] = lambda _: None
         execution = Execution(self.schema, progress) if execution is None else execution
         ledger = AnalystLedger(self.schema, analyst)
         self.saved = SavedReleases(self.schema, analyst, ledger.existing, lambda: ledger.cap)
@@ -85,6 +87,7 @@ class Session:
         context, written = self._context, written or sql
         with context.ledger.recording_refusals(written):
             compiled = compile_statement(context, sql, options, parameters, ANSWER)
+            self.inspect(compiled)
             with context.turn(compiled):
                 released = charge_and_run(context, written, compiled)
                 return build_answer(context, compiled, released)
@@ -120,6 +123,7 @@ class Session:
         context = self._context
         with context.ledger.recording_refusals(wanted.statement):
             compiled = compile_statement(context, sql, options, parameters, wanted.content)
+            self.inspect(compiled)
             check_save_request(wanted, compiled.statement, self.schema)
             names, name = context.ledger.open().names, self.saved.name(wanted.name)
             names.check(name, replace=wanted.replace)

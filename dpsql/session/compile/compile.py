@@ -104,7 +104,8 @@ def compile_statement(
         compiler = compiler_of(context, sql, options, parameters, request, edition, pays=pays)
         return compiler.compile_for_target(epsilon)
 
-    key = (sql, options, tuple(sorted(parameters.items())), request, edition)
+    facts = context.execution.facts().edition
+    key = (sql, options, tuple(sorted(parameters.items())), request, edition, facts)
     return context.plans.get(key, compiled)
 
 
