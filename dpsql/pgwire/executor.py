@@ -50,11 +50,11 @@ class Executor(NamedObjects):
 
     def known(self, sql: str, types: tuple[int, ...]) -> ReadQuery | None:
         """What `read` makes of `sql`, if it was read before; None for what isn't a query."""
-        return self._service.known(sql, types)
+        return self._service.reader.known(sql, types)
 
     def read(self, sql: str, types: tuple[int, ...] = ()) -> ReadQuery:
         """A query in both dialects, with its parameters' types, declared to be of `types`."""
-        return self._service.read(sql, types)
+        return self._service.reader.read(sql, types)
 
     def cancel(self, why: str) -> None:
         """Stop the statement that runs now; its error says `why`."""

@@ -36,7 +36,6 @@ from dpsql.pgwire.sql.metadata_probe import asks_for_columns, columns_alone, cou
 from dpsql.pgwire.sql.query_reader import QueryReader
 from dpsql.pgwire.sql.semantics.array_operators import spread
 from dpsql.pgwire.sql.translate import Translated, computes
-from dpsql.pgwire.sql.translation_cache import ReadQuery
 from dpsql.pgwire.sql.types.output_types import declared
 from dpsql.pgwire.statement_errors.overflow import check_digits
 from dpsql.pgwire.statement_errors.postgresql_error import postgresql_error
@@ -67,7 +66,7 @@ class QueryService:
         self._stopped = ""
         self._own: dict[str, str] = {}
         self._computes = False
-        self._proved: dict[int, CompiledStatement] = {}
+        self._proved: dict[int, Statement] = {}
         self._use(dataset.snapshot())
 
     @property
@@ -86,10 +85,10 @@ class QueryService:
     def _use(self, edition: SchemaSnapshot) -> None:
         self._edition = edition
         self._session = edition.session(self.analyst, self._progress)
-        self._session.inspect = self._check_digits
+        self._session.inspect = self._check_answer
         self._connection = Connection(self._session)
         self._catalogue = edition.catalog.reader(self.analyst, self._process)
-        self._reader = QueryReader(
+        self.reader = QueryReader(
             edition.schema,
             edition.translations,
             self._session.saved,
@@ -101,17 +100,9 @@ class QueryService:
             raise ExecutionCancelled
         self._charged = self._charged or step == RUNNING
 
-    def known(self, written: str, types: tuple[int, ...]) -> ReadQuery | None:
-        """What `read` makes of `written`, if it was read before and means the same still."""
-        return self._reader.known(written, types)
-
-    def read(self, written: str, types: tuple[int, ...] = ()) -> ReadQuery:
-        """A query in both dialects, with its parameters' types, declared to be of `types`."""
-        return self._reader.read(written, types)
-
     def translate(self, written: str) -> Translated:
         """A statement in both dialects."""
-        return self.read(written).query
+        return self.reader.read(written).query
 
     def execute(self, sql: str) -> None:
         """Run a statement of dpsql's own that has no rows."""
@@ -248,7 +239,7 @@ class QueryService:
     ) -> tuple[Column, ...]:
         try:
             statement = self._statement(query.sql, values, request)
-            check_digits(statement)
+            self._check_digits(statement)
             kinds = tuple(c.type for c in statement.columns)
             outputs = Result(statement.names, kinds, _NOTHING.table)
         except (WouldShowIndividuals, Refused) as refusal:
@@ -259,17 +250,25 @@ class QueryService:
             outputs = Result(names, kinds, _NOTHING.table)
         return self._described(outputs, query)
 
-    def _statement(self, sql: str, values: Parameters, request: Request = ANSWER) -> Statement:
-        bind, session = binder_of(request, self._session.whole.bound), self._session
+    def _statement(self, sql: str, values: Parameters, request: Request) -> Statement:
+        session = self._session
+        known = session.whole.statements.get(sql, values) if request == ANSWER else None
+        if known is not None:
+            return known
+        bind = binder_of(request, session.whole.bound)
         return with_deep_stack(lambda: bind(sql, session.schema, values, session.saved))
 
-    def _check_digits(self, compiled: CompiledStatement) -> None:
+    def _check_answer(self, compiled: CompiledStatement) -> None:
+        if self._computes:
+            self._check_digits(compiled.statement)
+
+    def _check_digits(self, statement: Statement) -> None:
         """Raise, before anything is charged, where PostgreSQL's answer may have more digits."""
-        if not self._computes or self._proved.get(id(compiled)) is compiled:
+        if self._proved.get(id(statement)) is statement:
             return
-        check_digits(compiled.statement)
+        check_digits(statement)
         # It is held, so that its id stays its own.
-        self._proved[id(compiled)] = compiled
+        self._proved[id(statement)] = statement
         if len(self._proved) > MAX_PLANS:
             del self._proved[next(iter(self._proved))]
 

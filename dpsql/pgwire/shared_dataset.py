@@ -32,6 +32,7 @@ from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import open_ledger, with_sample_key
 from dpsql.session.run.execution import Progress
+from dpsql.session.run.statement_cache import StatementCache
 from dpsql.session.session import Session
 from dpsql.session.sidecar import remove_left, sidecar_seen
 
@@ -54,6 +55,7 @@ class SchemaSnapshot:
         self.catalog = Catalog(schema, workers)
         self.translations = TranslationCache(schema.tables)
         self._plans = PlanCache(size=_REMEMBERED)
+        self._statements = StatementCache(_REMEMBERED)
         self._answers = AnswerCache(_REMEMBERED)
         self._pool = pool
         self._line = line
@@ -77,6 +79,7 @@ class SchemaSnapshot:
         engine, sandbox = self._engine(), PublicStatements(self._catalog_workers, analyst)
         execution = RemoteExecution(self.schema, engine, self._line, self.facts, progress, sandbox)
         execution.plans, execution.answers = self._plans, self._answers
+        execution.whole.statements = self._statements
         return Session(self.schema, analyst=analyst, progress=progress, execution=execution)
 
     def close(self) -> None:

@@ -25,28 +25,28 @@ COUNT = "SELECT status, count(*) + 1 AS n FROM orders GROUP BY status"
 
 def test_all_connections_share_what_one_has_read(alice: QueryService, bob: QueryService) -> None:
     sql = f"{COUNT} ORDER BY status"
-    assert alice.known(sql, ()) is None
-    read = alice.read(sql)
-    assert bob.read(sql) is read
-    assert bob.known(sql, ()) is read
+    assert alice.reader.known(sql, ()) is None
+    read = alice.reader.read(sql)
+    assert bob.reader.read(sql) is read
+    assert bob.reader.known(sql, ()) is read
 
 
 def test_each_use_has_a_tree_of_its_own(alice: QueryService) -> None:
-    query = alice.read(COUNT).query
+    query = alice.reader.read(COUNT).query
     first, second = query.tree, query.tree
     assert first is not None
     assert first is not second
     first.set("limit", None)
     first.expressions[0].replace(first.expressions[1].copy())
-    assert alice.read(COUNT).query.tree == second
+    assert alice.reader.read(COUNT).query.tree == second
 
 
 def test_declared_types_of_parameters_are_another_text(alice: QueryService) -> None:
     sql = "SELECT count(*) FROM orders WHERE qty > $1"
-    assert alice.read(sql).types == (INT4,)
-    assert alice.read(sql, (INT8,)).types == (INT8,)
-    assert alice.read(sql, (TEXT,)).types == (TEXT,)
-    assert alice.read(sql).types == (INT4,)
+    assert alice.reader.read(sql).types == (INT4,)
+    assert alice.reader.read(sql, (INT8,)).types == (INT8,)
+    assert alice.reader.read(sql, (TEXT,)).types == (TEXT,)
+    assert alice.reader.read(sql).types == (INT4,)
 
 
 def test_a_refusal_is_not_remembered(alice: QueryService) -> None:
@@ -56,13 +56,13 @@ def test_a_refusal_is_not_remembered(alice: QueryService) -> None:
         with pytest.raises(Error) as refusal:
             alice.query(alice.translate(f"  {sql}"), {})
         told.append((refusal.value.message, refusal.value.at))
-        assert alice.known(f"  {sql}", ()) is None
+        assert alice.reader.known(f"  {sql}", ()) is None
     assert told[0] == told[1]
     both = "SELECT count(*) FROM orders, pg_class"
     for _ in range(2):
         with pytest.raises(Refused):
             alice.query(alice.translate(both), {})
-        assert alice.known(both, ()) is None
+        assert alice.reader.known(both, ()) is None
 
 
 def test_a_name_means_the_table_that_is_kept_under_it_now(
@@ -75,11 +75,11 @@ def test_a_name_means_the_table_that_is_kept_under_it_now(
     alice.query(alice.translate(made.format("", count)), {})
     # PostgreSQL divides integers without a rest, and others with it: the column's type decides.
     assert isinstance(rows(alice, sql)[0][0], int)
-    whole = alice.read(sql)
-    assert bob.read(sql) is whole
+    whole = alice.reader.read(sql)
+    assert bob.reader.read(sql) is whole
     real = "SELECT count(*)::float8 + 0.5::float8 AS n FROM orders"
     alice.query(alice.translate(made.format("OR REPLACE", real)), {})
-    assert bob.known(sql, ()) is None
+    assert bob.reader.known(sql, ()) is None
     assert isinstance(rows(bob, sql)[0][0], float)
     alice.execute("DROP RELEASE kept_then")
     with pytest.raises(UnknownTable):
@@ -88,14 +88,14 @@ def test_a_name_means_the_table_that_is_kept_under_it_now(
 
 def test_a_kept_column_may_give_a_parameter_its_type(alice: QueryService) -> None:
     sql = "SELECT count(*) FROM orders WHERE qty = $1"
-    before = alice.read(sql)
+    before = alice.reader.read(sql)
     assert before.types == (INT4,)
     made = "CREATE RELEASE another AS SELECT count(*) AS qty FROM orders"
     alice.query(alice.translate(made), {})
-    assert alice.known(sql, ()) is None
-    assert alice.read(sql).types == (INT8,)
+    assert alice.reader.known(sql, ()) is None
+    assert alice.reader.read(sql).types == (INT8,)
     alice.execute("DROP RELEASE another")
-    assert alice.read(sql).types == before.types
+    assert alice.reader.read(sql).types == before.types
 
 
 def test_another_schema_is_another_translation(
@@ -106,11 +106,11 @@ def test_another_schema_is_another_translation(
     dataset = Dataset(path, Limits(workers=1))
     asking = QueryService(dataset, "alice")
     try:
-        read = asking.read(COUNT)
-        assert asking.read(COUNT) is read
+        read = asking.reader.read(COUNT)
+        assert asking.reader.read(COUNT) is read
         path.write_text(path.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
         asking.reload()
-        assert asking.known(COUNT, ()) is None
+        assert asking.reader.known(COUNT, ()) is None
     finally:
         asking.close()
         dataset.close()

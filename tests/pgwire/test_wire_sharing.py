@@ -12,15 +12,21 @@ import pytest
 from pgwire.asking import rows
 from pgwire.shop import make
 
-from dpsql.errors import BudgetSpent, Refused
+from dpsql.bind import statement
+from dpsql.bind.statement import Statement
+from dpsql.errors import BudgetSpent, Refused, WouldShowIndividuals
 from dpsql.ledger.chain.entry import Charged, Paid
+from dpsql.pgwire.codec.parameter import Bound
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.shared_dataset import Dataset
+from dpsql.plan.expression import Literal
+from dpsql.schema.sql_type import Integer
 from dpsql.session.compile import compile as compilation
 from dpsql.session.compile import compiled as compiled_module
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.plan_cache import PlanCache
+from dpsql.session.run import public_statements
 from dpsql.session.session import Session
 
 CHARTS = [f"SELECT region_id, count(*) FROM orders WHERE qty > {n} GROUP BY 1" for n in range(6)]
@@ -72,6 +78,45 @@ def test_a_dashboard_that_many_open_at_once_is_computed_once(
     assert all(one == seen[0] for one in seen)
     assert len(events(shop, Charged)) == len(CHARTS)
     assert len(compiled) == len(CHARTS)
+
+
+def test_a_description_and_the_answer_bind_a_statement_once(
+    shop: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound: list[object] = []
+    real = statement.bind
+
+    def counted(*arguments: object) -> Statement:
+        bound.append(arguments)
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(public_statements, "bind", counted)
+    sql = "SELECT count(*) + 1 AS more FROM orders WHERE qty > $1"
+    with closing(QueryService(shop, "alice")) as alice, closing(QueryService(shop, "bob")) as bob:
+        for one in (alice, bob, alice):
+            read = one.reader.read(sql)
+            inputs: dict[str, Bound] = {"1": Literal(3, Integer(32))}
+            (column,) = one.columns(read.query, read.types, inputs)
+            answer = one.query(read.query, inputs)
+            assert answer.columns == (column,)
+        assert len(bound) == 1
+        one.query(read.query, {"1": Literal(4, Integer(32))})
+        assert len(bound) == 2
+
+
+def test_the_clock_kept_tables_and_refusals_are_bound_each_time(shop: Dataset) -> None:
+    with closing(QueryService(shop, "alice")) as alice:
+        statements = alice._session.whole.statements
+        for sql in (
+            "SELECT count(*) FROM orders WHERE ts < now()",
+            "CREATE RELEASE few AS SELECT count(*) AS n FROM orders",
+            "SELECT n FROM few",
+        ):
+            alice.query(alice.translate(sql), {})
+        with pytest.raises(WouldShowIndividuals):
+            alice.query(alice.translate("SELECT qty FROM orders"), {})
+        (known,) = statements._bound
+        assert "COUNT(*) AS n FROM orders" in str(known)
 
 
 def test_whose_own_cap_is_too_small_is_refused_what_another_was_given(shop: Dataset) -> None:
