@@ -26,9 +26,7 @@ from dpsql.pgwire.result_messages import described, encoded, reported
 from dpsql.pgwire.session_settings import SessionSettings
 from dpsql.pgwire.sql import commands as c
 from dpsql.pgwire.sql.cursor_statement import Declare, Fetch
-from dpsql.pgwire.sql.translate import Translated
-from dpsql.pgwire.sql.types.parameter_types import parameter_types
-from dpsql.schema.model import Schema
+from dpsql.pgwire.sql.translation_cache import ReadQuery
 
 _NOWHERE: Final = Span(0, 0)
 
@@ -41,11 +39,6 @@ class Executor(NamedObjects):
         self._service = service
         self._limits = limits
 
-    @property
-    def schema(self) -> Schema:
-        """The schema that statements are bound to, saved releases included."""
-        return self._service.schema
-
     def begin(self) -> None:
         """Apply the dpsql.* settings that came with the login."""
         self._apply_own()
@@ -55,9 +48,13 @@ class Executor(NamedObjects):
         if self._settings.status == "I":
             self._service.reload()
 
-    def read(self, sql: str, types: tuple[int, ...] = ()) -> Translated:
-        """A query in both dialects, whose parameters are declared to be of `types`."""
-        return self._service.translate(sql, types)
+    def known(self, sql: str, types: tuple[int, ...]) -> ReadQuery | None:
+        """What `read` makes of `sql`, if it was read before; None for what isn't a query."""
+        return self._service.reader.known(sql, types)
+
+    def read(self, sql: str, types: tuple[int, ...] = ()) -> ReadQuery:
+        """A query in both dialects, with its parameters' types, declared to be of `types`."""
+        return self._service.reader.read(sql, types)
 
     def cancel(self, why: str) -> None:
         """Stop the statement that runs now; its error says `why`."""
@@ -221,9 +218,8 @@ class Executor(NamedObjects):
         if len(self.statements) >= self._limits.statements:
             raise TooMany("too many prepared statements", hint="close some, or connect again")
         oids = tuple(map(named_type, command.types))
-        query = self.read(command.sql, oids)
-        types = parameter_types(query.query_tree, oids, self.schema)
-        prepared = Statement(c.Query(command.sql), query, types, command.start)
+        read = self.read(command.sql, oids)
+        prepared = Statement(c.Query(command.sql), read.query, read.types, command.start)
         self.describe(prepared)  # a query that is refused fails here, as in PostgreSQL
         self.statements[command.name] = prepared
 
@@ -248,9 +244,8 @@ class Executor(NamedObjects):
             raise NameTaken(f"cursor {command.name[:60]} exists already")
         if len(self.portals) >= self._limits.portals:
             raise TooMany("too many cursors", hint="close some")
-        query = self.read(command.sql)
-        types = parameter_types(query.query_tree, (), self.schema)
-        statement = Statement(c.Query(command.sql), query, types, command.start)
+        read = self.read(command.sql)
+        statement = Statement(c.Query(command.sql), read.query, read.types, command.start)
         hold = command.hold or self._settings.status == "I"
         portal = Portal(statement, hold=hold, goes_back=command.goes_back)
         # A query that is refused fails here, at DECLARE, before anything is charged.
@@ -274,7 +269,7 @@ class Executor(NamedObjects):
         yield b.complete(f"FETCH {len(rows)}")
 
     def _copy(self, command: c.Copy) -> Iterator[bytes]:
-        query = self.read(command.sql)
+        query = self.read(command.sql).query
         answer = self._service.query(query, NO_PARAMETERS)
         for fields in answer.notices:
             yield b.notice(fields)

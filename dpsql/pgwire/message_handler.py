@@ -31,7 +31,6 @@ from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.result_messages import described
 from dpsql.pgwire.session_settings import SessionSettings
 from dpsql.pgwire.sql.commands import End, Query, Savepoint, read_command
-from dpsql.pgwire.sql.types.parameter_types import parameter_types
 from dpsql.sqltext.split import Piece, split
 
 
@@ -158,7 +157,8 @@ class MessageHandler:
 
     def _read(self, piece: Piece, types: tuple[int, ...]) -> Statement:
         self._running.renew()
-        command = read_command(piece.sql)
+        known = self._running.known(piece.sql, types)
+        command = read_command(piece.sql) if known is None else Query(piece.sql)
         if self._settings.status == "E" and not isinstance(command, End | Savepoint):
             raise InFailedTransaction(
                 "the transaction has failed: its statements are ignored until it ends",
@@ -166,9 +166,8 @@ class MessageHandler:
             )
         if not isinstance(command, Query) or not piece.sql.strip():
             return Statement(command, None, types, piece.start)
-        query = self._running.read(command.sql, types)
-        oids = parameter_types(query.query_tree, types, self._running.schema)
-        return Statement(command, query, oids, piece.start)
+        read = self._running.read(command.sql, types) if known is None else known
+        return Statement(command, read.query, read.types, piece.start)
 
     def _bind(self, message: f.Bind) -> None:
         statement = self._running.statement(message.statement)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
-from sqlglot import exp
 
 from dpsql.bind.statement import Statement
 from dpsql.dbapi.connection import Connection
@@ -28,16 +27,17 @@ from dpsql.errors import (
     WouldShowIndividuals,
 )
 from dpsql.pgwire.codec.oid import TEXT, Column, column
-from dpsql.pgwire.codec.parameter import TEXTS, Bound, examples
+from dpsql.pgwire.codec.parameter import TEXTS, Bound, Listed, examples
 from dpsql.pgwire.error_response import CANCELLED, Cancelled, notice
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.portal import Answer, Rows
 from dpsql.pgwire.shared_dataset import Dataset, SchemaSnapshot
 from dpsql.pgwire.sql.metadata_probe import asks_for_columns, columns_alone, counted_instead
+from dpsql.pgwire.sql.query_reader import QueryReader
 from dpsql.pgwire.sql.semantics.array_operators import spread
-from dpsql.pgwire.sql.translate import Translated, translated
+from dpsql.pgwire.sql.translate import Translated, computes
 from dpsql.pgwire.sql.types.output_types import declared
-from dpsql.pgwire.statement_errors.overflow import COMPUTED, check_digits
+from dpsql.pgwire.statement_errors.overflow import check_digits
 from dpsql.pgwire.statement_errors.postgresql_error import postgresql_error
 from dpsql.plan.expression import Literal
 from dpsql.report.budget import budget_of
@@ -45,10 +45,11 @@ from dpsql.report.cost_notice import cost
 from dpsql.report.result.python_value import python_rows
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
+from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.deep_recursion import with_deep_stack
+from dpsql.session.compile.plan_cache import MAX_PLANS
 from dpsql.session.compile.request import ANSWER, Request, binder_of
 from dpsql.session.run.charge_and_run import RUNNING
-from dpsql.sqltext.split import spaced
 
 Parameters = Mapping[str, Literal]
 ParameterValues = Mapping[str, Bound]
@@ -64,6 +65,8 @@ class QueryService:
         self._charged = False
         self._stopped = ""
         self._own: dict[str, str] = {}
+        self._computes = False
+        self._proved: dict[int, Statement] = {}
         self._use(dataset.snapshot())
 
     @property
@@ -82,50 +85,24 @@ class QueryService:
     def _use(self, edition: SchemaSnapshot) -> None:
         self._edition = edition
         self._session = edition.session(self.analyst, self._progress)
+        self._session.inspect = self._check_answer
         self._connection = Connection(self._session)
         self._catalogue = edition.catalog.reader(self.analyst, self._process)
+        self.reader = QueryReader(
+            edition.schema,
+            edition.translations,
+            self._session.saved,
+            self._catalogue.reads_catalog,
+        )
 
     def _progress(self, step: str) -> None:
         if self._stopped:
             raise ExecutionCancelled
         self._charged = self._charged or step == RUNNING
 
-    def translate(self, written: str, types: Sequence[int] = ()) -> Translated:
-        """A statement in both dialects, whose parameters are declared to be of `types`."""
-        text, blanks = spaced(written)
-        return replace(self._understood(text, types), blanks=blanks)
-
-    def _understood(self, written: str, types: Sequence[int]) -> Translated:
-        statement = read_statement(written)
-        match statement:
-            case ExplainPrivacy(form=form, with_sql=with_sql):
-                options = f"FORMAT {form.name}" + (", SQL" if with_sql else "")
-                inner = self._understood(statement.sql, types)
-                sql = f"EXPLAIN PRIVACY ({options}) {inner.sql}"
-                return Translated(written, sql, None, None, inner.query_tree, refused=inner.refused)
-            case CreateRelease():
-                # The words before the query and behind it are the same in both dialects.
-                first, last = len(statement.sql) - len(statement.sql.lstrip()), len(statement.sql)
-                inner = self._read(statement.sql, types)
-                sql = f"{written[:first]}{inner.sql} {written[last:]}".strip()
-                return Translated(written, sql, None, None, inner.query_tree, refused=inner.refused)
-            case Describe() | Show():
-                return Translated(written, written, None, None)
-            case Query(sql=sql) if statement.options:
-                inner = self._read(sql, types)
-                both = f"{inner.sql} {written[len(sql) :]}"
-                return replace(inner, written=written, sql=both)
-            case _:
-                return self._read(written, types)
-
-    def _read(self, written: str, types: Sequence[int]) -> Translated:
-        by_schema = translated(written, self._session.schema, types)
-        declared = {name.casefold() for name in self._session.schema.tables}
-        named = () if by_schema.tree is None else by_schema.tree.find_all(exp.Table)
-        if all(table.name.casefold() in declared for table in named):
-            return by_schema
-        # Saved releases' columns have types, too, which decide how integers are divided.
-        return translated(written, self.schema, types)
+    def translate(self, written: str) -> Translated:
+        """A statement in both dialects."""
+        return self.reader.read(written).query
 
     def execute(self, sql: str) -> None:
         """Run a statement of dpsql's own that has no rows."""
@@ -148,7 +125,7 @@ class QueryService:
     def _columns(self, query: Translated, inputs: ParameterValues) -> tuple[Column, ...]:
         query, values = self._spread(query, inputs)
         with self._with_positions(query):
-            if query.tree is None:
+            if query.parsed is None:
                 query.check()
             match read_statement(query.sql):
                 case Query(sql=sql):
@@ -161,7 +138,7 @@ class QueryService:
                     return self._bound(replace(query, sql=sql), values, wanted.content)
                 case _:
                     pass
-            if self._catalogue.reads_catalog(query.tree):
+            if self._reads_catalog(query):
                 return self._catalogue.columns(query, values)
             query.check()
             return self._bound(query, values)
@@ -170,11 +147,12 @@ class QueryService:
         """The rows, which are charged; a statement answered before gets the same rows for free."""
         query, inputs = self._spread(query, bound)
         with self._with_positions(query), self._cancellable():
-            if self._catalogue.reads_catalog(query.tree):
+            if self._reads_catalog(query):
                 return self._catalogue.answer(query, inputs, self.schema)
             query.check()
             try:
-                self._check_digits(query, inputs)
+                traits = query.traits
+                self._computes = computes(query.query_tree) if traits is None else traits.computes
                 result = self._connection.run(query.sql, inputs)
             except (WouldShowIndividuals, Refused) as refusal:
                 if not asks_for_columns(query.tree):
@@ -193,9 +171,16 @@ class QueryService:
 
     def _spread(self, query: Translated, inputs: ParameterValues) -> tuple[Translated, Parameters]:
         """`query` with each array's items as parameters; the catalogue takes arrays as texts."""
-        asks = query.tree is not None and not self._catalogue.reads_catalog(query.tree)
+        if not any(isinstance(value, Listed) for value in inputs.values()):
+            return query, {n: v for n, v in inputs.items() if isinstance(v, Literal)}
+        asks = query.parsed is not None and not self._reads_catalog(query)
         sql, values = with_deep_stack(lambda: spread(query.sql, inputs, is_query=asks))
         return (query if sql == query.sql else replace(query, sql=sql)), values
+
+    def _reads_catalog(self, query: Translated) -> bool:
+        if query.traits is not None:
+            return query.traits.reads_catalog
+        return self._catalogue.reads_catalog(query.tree)
 
     def shown(self, setting: str) -> tuple[tuple[Column, ...], Rows]:
         """Columns and rows of SHOW for a dpsql.* setting."""
@@ -254,7 +239,7 @@ class QueryService:
     ) -> tuple[Column, ...]:
         try:
             statement = self._statement(query.sql, values, request)
-            check_digits(statement)
+            self._check_digits(statement)
             kinds = tuple(c.type for c in statement.columns)
             outputs = Result(statement.names, kinds, _NOTHING.table)
         except (WouldShowIndividuals, Refused) as refusal:
@@ -265,14 +250,27 @@ class QueryService:
             outputs = Result(names, kinds, _NOTHING.table)
         return self._described(outputs, query)
 
-    def _statement(self, sql: str, values: Parameters, request: Request = ANSWER) -> Statement:
-        bind, session = binder_of(request, self._session.whole.bound), self._session
+    def _statement(self, sql: str, values: Parameters, request: Request) -> Statement:
+        session = self._session
+        known = session.whole.statements.get(sql, values) if request == ANSWER else None
+        if known is not None:
+            return known
+        bind = binder_of(request, session.whole.bound)
         return with_deep_stack(lambda: bind(sql, session.schema, values, session.saved))
 
-    def _check_digits(self, query: Translated, values: Parameters) -> None:
-        read, tree = read_statement(query.sql), query.query_tree
-        if isinstance(read, Query | CreateRelease) and tree is not None and tree.find(*COMPUTED):
-            check_digits(self._statement(read.sql, values))
+    def _check_answer(self, compiled: CompiledStatement) -> None:
+        if self._computes:
+            self._check_digits(compiled.statement)
+
+    def _check_digits(self, statement: Statement) -> None:
+        """Raise, before anything is charged, where PostgreSQL's answer may have more digits."""
+        if self._proved.get(id(statement)) is statement:
+            return
+        check_digits(statement)
+        # It is held, so that its id stays its own.
+        self._proved[id(statement)] = statement
+        if len(self._proved) > MAX_PLANS:
+            del self._proved[next(iter(self._proved))]
 
     @contextmanager
     def _with_positions(self, query: Translated) -> Iterator[None]:
@@ -281,7 +279,7 @@ class QueryService:
             yield
         except Error as error:
             theirs = postgresql_error(error, query, self.schema)
-            if theirs is not None and not self._catalogue.reads_catalog(query.tree):
+            if theirs is not None and not self._reads_catalog(query):
                 raise theirs from None
             error.at = query.position(error.at)
             raise

@@ -10,7 +10,6 @@ import asyncio
 import hmac
 import secrets
 import ssl
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Final
@@ -34,6 +33,7 @@ from dpsql.pgwire.monitoring.metrics import Counts
 from dpsql.pgwire.options import is_loopback
 from dpsql.pgwire.protocol import backend_messages as b
 from dpsql.pgwire.protocol import frontend_messages as f
+from dpsql.pgwire.protocol.turn import Turn
 from dpsql.pgwire.protocol.violation import ProtocolFault
 from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.session_settings import SessionSettings
@@ -227,25 +227,30 @@ class Server:
 
     async def _converse(self, wire: ConnectionStream, client: _Client) -> None:
         loop = asyncio.get_running_loop()
+        left: f.Message | None = None
         while True:
-            client.is_busy = False
-            if self._draining and wire.has_no_more:
+            client.is_busy = left is not None
+            if left is None and self._draining and wire.has_no_more:
                 raise Stopping(STOPPING)
-            message = await self._next(wire)
+            message = left or await self._next(wire)
             client.is_busy = True
             if message is None or isinstance(message, f.Terminate):
                 return
-            self.counts.messages += 1
             seconds = self._limits.statement_seconds
             late = f"the statement took longer than {seconds:g} s, the server's limit"
             watchdog = loop.call_later(seconds, client.conversation.cancel, late)
+            turn = Turn(message, wire.machine, client.conversation.handle)
             try:
-                answers = client.conversation.handle(message, wire.machine.skip)
-                while data := await loop.run_in_executor(self._threads, _gather, answers):
-                    await wire.hold(data)
+                while not turn.is_over:
+                    answers = await loop.run_in_executor(self._threads, turn.part, MAX_BUFFERED)
+                    await wire.hold(answers)
             finally:
                 watchdog.cancel()
-            if wire.has_no_more:
+                self.counts.messages += turn.taken
+            if turn.fault is not None:
+                raise turn.fault
+            left = turn.left
+            if left is None and wire.has_no_more:
                 await wire.flush()
 
     async def _next(self, wire: ConnectionStream) -> f.Message | None:
@@ -284,15 +289,3 @@ def _own_task() -> asyncio.Task[None]:
     task = asyncio.current_task()
     assert task is not None
     return task
-
-
-def _gather(messages: Iterator[bytes]) -> bytes:
-    """The next of `messages`, enough bytes for one write; b"" at their end."""
-    parts: list[bytes] = []
-    size = 0
-    for part in messages:
-        parts.append(part)
-        size += len(part)
-        if size >= MAX_BUFFERED:
-            break
-    return b"".join(parts)

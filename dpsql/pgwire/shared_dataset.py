@@ -17,6 +17,7 @@ from dpsql.engine.source import Columns, Source
 from dpsql.errors import Error, ExecutionFailed, SourceFault
 from dpsql.pgwire.catalog.catalog import Catalog
 from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.sql.translation_cache import TranslationCache
 from dpsql.pgwire.workers.admission_queue import AdmissionQueue
 from dpsql.pgwire.workers.catalog_pool import CatalogWorkers
 from dpsql.pgwire.workers.pool import Pool
@@ -25,15 +26,21 @@ from dpsql.pgwire.workers.remote_engine import RemoteEngine, RemoteExecution, pu
 from dpsql.pgwire.workers.tasks import ReadColumns, columns_of
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
+from dpsql.session.answer.answer_cache import AnswerCache
+from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import open_ledger, with_sample_key
 from dpsql.session.run.execution import Progress
+from dpsql.session.run.statement_cache import StatementCache
 from dpsql.session.session import Session
 from dpsql.session.sidecar import remove_left, sidecar_seen
 
 _START_SECONDS: Final = 120
 """How long the first worker may take to start, and to read names and types of columns."""
+
+_REMEMBERED: Final = 256
+"""Statements, and answers, that all sessions remember together."""
 
 log = logging.getLogger("dpsql.pgwire")
 
@@ -46,6 +53,10 @@ class SchemaSnapshot:
     ) -> None:
         self.schema = schema
         self.catalog = Catalog(schema, workers)
+        self.translations = TranslationCache(schema.tables)
+        self._plans = PlanCache(size=_REMEMBERED)
+        self._statements = StatementCache(_REMEMBERED)
+        self._answers = AnswerCache(_REMEMBERED)
         self._pool = pool
         self._line = line
         self._catalog_workers = workers
@@ -67,6 +78,8 @@ class SchemaSnapshot:
         """A session of `analyst`; `progress` hears of each step of a statement."""
         engine, sandbox = self._engine(), PublicStatements(self._catalog_workers, analyst)
         execution = RemoteExecution(self.schema, engine, self._line, self.facts, progress, sandbox)
+        execution.plans, execution.answers = self._plans, self._answers
+        execution.whole.statements = self._statements
         return Session(self.schema, analyst=analyst, progress=progress, execution=execution)
 
     def close(self) -> None:

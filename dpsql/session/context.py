@@ -22,7 +22,7 @@ from dpsql.session.saved.saved_releases import SavedReleases
 class SessionContext:
     """One analyst's use of one dataset; `default_epsilon` is what a query spends by default.
 
-    `plans`, `answers` and `sources` remember statements, answers, and releases to sum others from.
+    `sources` remembers releases to sum others from.
     """
 
     schema: Schema
@@ -33,10 +33,18 @@ class SessionContext:
     execution: Execution
     ledger: AnalystLedger
     saved: SavedReleases
-    plans: PlanCache = field(default_factory=PlanCache)
-    answers: AnswerCache = field(default_factory=AnswerCache)
     sources: RollUpSources = field(default_factory=RollUpSources)
     is_open: bool = True
+
+    @property
+    def plans(self) -> PlanCache:
+        """Statements that were compiled before."""
+        return self.execution.plans
+
+    @property
+    def answers(self) -> AnswerCache:
+        """Answers that were given before."""
+        return self.execution.answers
 
     @property
     def edition(self) -> str:

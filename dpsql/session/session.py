@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +18,12 @@ from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
 from dpsql.session.batch import Batch, charge_batch, check_batch
 from dpsql.session.budget_share import budget_fraction
-from dpsql.session.compile.compile import compile_statement, compiler_of, epsilon_of_request
+from dpsql.session.compile.compile import (
+    compile_statement,
+    compiler_of,
+    edition_of,
+    epsilon_of_request,
+)
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.cost_cap import check_cost
 from dpsql.session.compile.loss_conversion import parse_epsilon, query_loss
@@ -57,7 +62,8 @@ class Session:
     """Answers one analyst's queries on one dataset, within its budget.
 
     Nothing private is opened before the first query runs; `explain` reads public tables at most.
-    `default_epsilon` is what a query spends unless its options say otherwise.
+    `default_epsilon` is what a query spends unless its options say otherwise. `inspect` is called
+    with each statement that is to be answered, before its charge, and may refuse it.
     """
 
     def __init__(
@@ -76,6 +82,7 @@ class Session:
             self.schema.per_query.epsilon if epsilon is None else parse_epsilon(epsilon)
         )
         query_loss(self.schema, self.default_epsilon)
+        self.inspect: Callable[[CompiledStatement], None] = lambda _: None
         execution = Execution(self.schema, progress) if execution is None else execution
         ledger = AnalystLedger(self.schema, analyst)
         self.saved = SavedReleases(self.schema, analyst, ledger.existing, lambda: ledger.cap)
@@ -102,6 +109,7 @@ class Session:
         context, written = self._context, written or sql
         with context.ledger.recording_refusals(written):
             compiled = compile_statement(context, sql, options, parameters, ANSWER)
+            self.inspect(compiled)
             with context.turn(compiled):
                 released = charge_and_run(context, written, compiled)
                 return build_answer(context, compiled, released)
@@ -137,6 +145,7 @@ class Session:
         context = self._context
         with context.ledger.recording_refusals(wanted.statement):
             compiled = compile_statement(context, sql, options, parameters, wanted.content)
+            self.inspect(compiled)
             check_save_request(wanted, compiled.statement, self.schema)
             names, name = context.ledger.open().names, self.saved.name(wanted.name)
             names.check(name, replace=wanted.replace)
@@ -220,7 +229,8 @@ class Session:
         context = self._context
         context.check_open()
         epsilon = epsilon_of_request(context, options, request)
-        compiler = compiler_of(context, sql, options, parameters, request, _ANY_VERSION, pays=False)
+        edition = edition_of(context, _ANY_VERSION, pays=False)
+        compiler = compiler_of(context, sql, options, parameters, request, edition, pays=False)
         return explain(compiler.compile_for_target(epsilon), self.schema)
 
     def sweep(
@@ -233,7 +243,8 @@ class Session:
         """How far noise moves the values of `sql` at each of `epsilons`, whatever is set; free."""
         context = self._context
         context.check_open()
-        compiler = compiler_of(context, sql, options, parameters, ANSWER, _ANY_VERSION, pays=False)
+        edition = edition_of(context, _ANY_VERSION, pays=False)
+        compiler = compiler_of(context, sql, options, parameters, ANSWER, edition, pays=False)
         return error_curve(compiler.compile, epsilons)
 
     def share(

@@ -20,6 +20,7 @@ from dpsql.report.chart import HEIGHT, WIDTH, Line, blocks
 from dpsql.session.compile.compile import compiler_of
 from dpsql.session.compile.request import ANSWER
 from dpsql.session.explain.error_curve import Measure, epsilon_grid
+from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.ledger_access import existing_ledger
 from dpsql.session.options import DEFAULT_OPTIONS, AnswerOptions, PriceOptions, QueryOptions
 from dpsql.session.session import Session
@@ -98,7 +99,9 @@ def test_a_mean_of_many_rows_lies_within_what_is_told(session: Session) -> None:
     """By Fieller's interval at both ends of the range, and within 1 % of it."""
     sql = "SELECT avg(age) FROM patients"
     context = session._context
-    compiler = compiler_of(context, sql, DEFAULT_OPTIONS, {}, ANSWER, "any", pays=False)
+    compiler = compiler_of(
+        context, sql, DEFAULT_OPTIONS, {}, ANSWER, DataEdition("any"), pays=False
+    )
     (release,) = compiler.compile(Fraction(1)).releases
     (output,) = release.step.bounded.outputs
     mean = output.estimator

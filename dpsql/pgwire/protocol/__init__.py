@@ -6,6 +6,7 @@
 | frontend_messages | frames → a client's messages, as frozen data                          |
 | backend_messages  | the server's messages → bytes                                         |
 | state_machine     | which message may come when: phases, and a table of transitions       |
+| turn              | messages of one statement that came together, answered in one turn    |
 | scram             | SCRAM-SHA-256: stored verifiers, and the server's half of an exchange |
 | violation         | the error of a client that violates the protocol                      |
 """

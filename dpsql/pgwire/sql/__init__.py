@@ -7,6 +7,8 @@
 | cursor_statement  | DECLARE, FETCH and MOVE: where a cursor's next rows are                 |
 | prepare_statement | PREPARE and EXECUTE of SQL                                              |
 | translate         | PostgreSQL's dialect → the pipeline's, with positions and column names  |
+| query_reader      | a client's text → a query in both dialects, each text once              |
+| translation_cache | queries that were translated before, over one edition of the schema     |
 | grammar           | PostgreSQL's grammar, with function calls as they are written           |
 | interval_literal  | lengths of time as PostgreSQL writes them                               |
 | semantics         | a statement as PostgreSQL means it: one pass for each construct         |

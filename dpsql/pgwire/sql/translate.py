@@ -7,7 +7,7 @@ this translation. Differences between the dialects are in grammar_notes/dialects
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlglot import exp
@@ -27,30 +27,63 @@ from dpsql.session.compile.deep_recursion import with_deep_stack
 _QUALIFIERS: Final = {"public"}
 
 
+_COMPUTED: Final = (exp.Add, exp.Sub, exp.Mul)
+"""The parser's nodes of operators whose values may have more digits than their operands."""
+
+
+def computes(tree: exp.Expr | None) -> bool:
+    """Whether `tree` has an operator whose values may have more digits than its operands."""
+    return tree is not None and tree.find(*_COMPUTED) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a statement is asked each time it runs, and its tree alone decides.
+
+    `reads_catalog`: it reads the catalogue, not the data; `computes`: as `computes` says.
+    """
+
+    reads_catalog: bool
+    computes: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Translated:
     """A statement in PostgreSQL's dialect (`written`) and in the pipeline's (`sql`).
 
-    `tree` is that of `written`, None if PostgreSQL's parser can't read it; `query` is the tree of
+    `parsed` is the tree of `written`, None if PostgreSQL's parser can't read it; `query` that of
     the query within a statement of dpsql's own. `names` are the columns', None where only the
     pipeline knows them, and `kinds` their types, where None is unknown. `blanks` are the positions
     in the client's text where `written` has one blank more. `refused` is why the statement has no
-    answer that would be PostgreSQL's; queries of the catalogue ignore it.
+    answer that would be PostgreSQL's; queries of the catalogue ignore it. `traits` are what was
+    found of the tree once; where there are any, several connections share the tree, and each use
+    gets a copy.
     """
 
     written: str
     sql: str
-    tree: exp.Expr | None
+    parsed: exp.Expr | None
     names: tuple[str, ...] | None
     query: exp.Expr | None = None
     blanks: tuple[int, ...] = ()
     refused: Refused | None = None
     kinds: tuple[Kind | None, ...] | None = None
+    traits: Traits | None = None
+
+    @property
+    def tree(self) -> exp.Expr | None:
+        """The tree of `written`, None if PostgreSQL's parser can't read it."""
+        parsed = self.parsed
+        return parsed if parsed is None or self.traits is None else parsed.copy()
 
     @property
     def query_tree(self) -> exp.Expr | None:
         """The tree that has the parameters."""
-        return self.query if self.tree is None else self.tree
+        return self.query if self.parsed is None else self.tree
+
+    def shared(self, traits: Traits) -> Translated:
+        """The same for several connections, whose tree nobody changes."""
+        return replace(self, traits=traits)
 
     def check(self) -> None:
         """Raise `refused`, if the pipeline's answer would be one to another question."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from sqlglot import exp
-
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.bind.statement import Statement
 from dpsql.errors import DataError, NotSupportedError
@@ -22,8 +20,6 @@ from dpsql.privacy.domain import Domain
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType, Varchar
 from dpsql.session.compile.deep_recursion import with_deep_stack
 
-COMPUTED: Final = (exp.Add, exp.Sub, exp.Mul)
-"""The parser's nodes of operators whose values may have more digits than their operands."""
 _ROWS: Final = 10**9
 """As many rows are summed at most, each as large as its type allows."""
 _WIDEST: Final = 128

@@ -1,4 +1,4 @@
-"""Answers that this session gave before: neither read from bytes nor finished again.
+"""Answers that were given before: neither read from bytes nor finished again.
 
 A statement is known by its text, parameters, options and the edition of the data, before it is
 parsed (`PlanCache`). The ledger is asked as ever: whether the reader has paid for what is stored,
@@ -8,6 +8,7 @@ where, say, another session's draw was kept instead of this one's, the statement
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from dpsql.session.answer.answer import Answer
 from dpsql.session.compile.compiled import CompiledStatement
 
 MAX_ANSWERS = 64
-"""Answers that are remembered."""
+"""Answers that one session remembers."""
 
 MAX_BYTES = 32 * 2**20
 """What they may hold together."""
@@ -41,33 +42,40 @@ class CachedAnswer:
 
 
 class AnswerCache:
-    """The last answers, by the statements that they are of."""
+    """The last answers, by the statements that they are of; sessions that share plans share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, answers: int = MAX_ANSWERS) -> None:
+        self._guard = threading.Lock()
+        self._answers = answers
         # A statement that is remembered is held, so that its id stays its own.
         self._cached: OrderedDict[int, CachedAnswer] = OrderedDict()
         self._size = 0
 
     def add(self, compiled: CompiledStatement, answer: Answer, stored: Mapping[str, bytes]) -> None:
         """`answer` is that of `compiled`, made of the releases `stored` in the ledger."""
-        self._forget(id(compiled))
         entry = CachedAnswer(compiled, answer, stored)
-        if entry.size > MAX_BYTES:
-            return
-        self._cached[id(compiled)] = entry
-        self._size += entry.size
-        while len(self._cached) > MAX_ANSWERS or self._size > MAX_BYTES:
-            self._forget(next(iter(self._cached)))
+        with self._guard:
+            self._forget(id(compiled))
+            if entry.size > MAX_BYTES:
+                return
+            self._cached[id(compiled)] = entry
+            self._size += entry.size
+            while len(self._cached) > self._answers or self._size > MAX_BYTES:
+                self._forget(next(iter(self._cached)))
 
     def answer(self, compiled: CompiledStatement, view: View) -> Answer | None:
         """What `compiled` was answered, free now; None if that isn't known, or not stored so."""
-        entry = self._cached.get(id(compiled))
-        if entry is None:
-            return None
+        with self._guard:
+            entry = self._cached.get(id(compiled))
+            if entry is None:
+                return None
+            self._cached.move_to_end(id(compiled))
+        # Each reader is asked for: who hasn't seen it yet, pays for a look.
         if list(view(list(entry.stored))) != list(entry.stored.values()):
-            self._forget(id(compiled))
+            with self._guard:
+                if self._cached.get(id(compiled)) is entry:
+                    self._forget(id(compiled))
             return None
-        self._cached.move_to_end(id(compiled))
         free = replace(
             entry.answer.privacy, loss=None, epsilon=Fraction(0), stored=True, receipt=None
         )

@@ -98,17 +98,24 @@ def compile_statement(
     which is charged whatever becomes of the statement.
     """
     context.check_open()
-    epsilon, edition = epsilon_of_request(context, options, request), context.edition
-    ladders = context.saved.ladder_entries()
+    epsilon = epsilon_of_request(context, options, request)
     options = replace(options, epsilon=epsilon)
     pays = pays and meets_cost_cap(options.price, epsilon, context.schema)
+    edition = edition_of(context, context.edition, pays=pays)
 
     def compiled() -> CompiledStatement:
         compiler = compiler_of(context, sql, options, parameters, request, edition, pays=pays)
         return compiler.compile_for_target(epsilon)
 
-    key = (sql, options, tuple(sorted(parameters.items())), request, edition, ladders)
+    facts, ladders = context.execution.facts().edition, tuple(one.entry for one in edition.ladders)
+    values = tuple(sorted(parameters.items()))
+    key = (sql, options, values, request, edition.version, facts, ladders)
     return context.plans.get(key, compiled)
+
+
+def edition_of(context: SessionContext, version: str, *, pays: bool) -> DataEdition:
+    """A `version` of the data with the ladders that the analyst may see, or `pays` for."""
+    return DataEdition(version, context.saved.ladders(context.execution.version, pays=pays))
 
 
 def compiler_of(
@@ -117,7 +124,7 @@ def compiler_of(
     options: QueryOptions,
     parameters: Parameters,
     request: Request,
-    version: str,
+    edition: DataEdition,
     *,
     pays: bool,
 ) -> Compiler:
@@ -129,7 +136,7 @@ def compiler_of(
         sql,
         context.schema,
         facts,
-        DataEdition(version, saved.ladders(execution.version, pays=pays)),
+        edition,
         parameters,
         request,
         options,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
@@ -10,33 +11,61 @@ from dpsql.bind.expression.current_time import utc
 from dpsql.session.compile.compiled import CompiledStatement
 
 MAX_PLANS = 64
-"""Statements that are remembered: each may list a great many group keys."""
+"""Statements that one session remembers: each may list a great many group keys."""
 
 
 class PlanCache:
     """The last statements that were compiled, by all that their compilation depends on.
 
     What now() means changes from minute to minute, so statements that ask for it are remembered for
-    a minute.
+    a minute. Sessions of one edition of the schema may share a cache: who asks for what another
+    compiles at that moment waits for it.
     """
 
-    def __init__(self, clock: Callable[[], dt.datetime] = utc) -> None:
+    def __init__(self, clock: Callable[[], dt.datetime] = utc, size: int = MAX_PLANS) -> None:
         self._clock = clock
+        self._size = size
+        self._guard = threading.Lock()
         self._compiled: OrderedDict[Hashable, tuple[dt.datetime, CompiledStatement]] = OrderedDict()
+        self._in_progress: dict[Hashable, threading.Event] = {}
 
     def get(
         self, key: Hashable, compile_statement: Callable[[], CompiledStatement]
     ) -> CompiledStatement:
         """The plan that `key` had, if it still means that, else what `compile_statement` makes."""
         minute = self._clock().replace(second=0, microsecond=0)
-        known = self._compiled.get(key)
-        if known is None or (known[1].statement.reads_clock and known[0] != minute):
+        known, other = self._begin(key, minute)
+        if known is None and other is not None:
+            other.wait()
+            # What another was refused, or is remembered for nobody, is compiled by each for itself.
+            known, other = self._begin(key, minute)
+        if known is not None:
+            return known
+        try:
             # The minute from before: one that ends while the statement is bound is over.
             compiled = compile_statement()
-            if compiled.saved_tables:
-                return compiled  # its names may mean other tables by the next time
-            self._compiled[key] = known = minute, compiled
-            if len(self._compiled) > MAX_PLANS:
-                self._compiled.popitem(last=False)
-        self._compiled.move_to_end(key)
-        return known[1]
+            if not compiled.saved_tables:  # names may mean other tables by the next time
+                with self._guard:
+                    self._compiled[key] = minute, compiled
+                    self._compiled.move_to_end(key)
+                    if len(self._compiled) > self._size:
+                        self._compiled.popitem(last=False)
+            return compiled
+        finally:
+            if other is None:
+                with self._guard:
+                    self._in_progress.pop(key).set()
+
+    def _begin(
+        self, key: Hashable, minute: dt.datetime
+    ) -> tuple[CompiledStatement | None, threading.Event | None]:
+        """The plan of `key`, or the end of another's compiling; if neither, one's own has begun."""
+        with self._guard:
+            known = self._compiled.get(key)
+            if known is not None and not (known[1].statement.reads_clock and known[0] != minute):
+                self._compiled.move_to_end(key)
+                return known[1], None
+            other = self._in_progress.get(key)
+            if other is None:
+                self._in_progress[key] = threading.Event()
+            return None, other

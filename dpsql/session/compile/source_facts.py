@@ -38,7 +38,8 @@ class SourceFacts:
 
     The source is opened when a public table has to be read, or the owner has verified keys: a
     statement that needs neither is explained without it. `values` of public rows are remembered.
-    `copies` are those of its public tables.
+    `copies` are those of its public tables. `edition` is the same object for as long as the facts
+    are, and for no others.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class SourceFacts:
         engine: Callable[[], Engine],
         prepared: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
+        self.edition = object()
         self._schema = schema
         self._engine = engine
         self.copies = Copies(schema, engine)

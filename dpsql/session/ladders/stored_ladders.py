@@ -78,8 +78,9 @@ class LadderMetadata:
 
 @dataclass(frozen=True, slots=True)
 class StoredLadders:
-    """The ladders that were kept under a `name`; `is_old`: of another version of the data."""
+    """The ladders that an `entry` of the ledger gave a `name`; `is_old`: of other data than now."""
 
+    entry: int
     name: str
     about: LadderMetadata
     table: pa.Table

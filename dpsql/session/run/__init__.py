@@ -4,6 +4,7 @@
 | ------------------- | ------------------------------------------------------------------- |
 | execution           | runs what was compiled: on the source, and on released tables       |
 | public_statements   | statements over public tables alone, which run as they are written  |
+| statement_cache     | statements that were bound before                                   |
 | zone_conversions    | conversions between time zones in these, written out                |
 | public_table_copies | copies of public tables, for engines that have nothing else         |
 | dry_run             | what stands above the releases, tried on no rows before the charge  |

@@ -50,7 +50,7 @@ class ReleasedTables:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredBefore:
-    """The session gave this `answer` before, and the ledger has what it was made of."""
+    """An `answer` that was given before, and the ledger has what it was made of."""
 
     answer: Answer
 
@@ -68,6 +68,8 @@ def charge_and_run(context: SessionContext, sql: str, compiled: CompiledStatemen
         return ReleasedTables(context.saved.rows(compiled.saved_tables, charge=True), {}, {})
     answer = context.answers.answer(compiled, context.ledger.read)
     if answer is not None:
+        stored = (r for r in compiled.releases if r.step.measurement.loss.amount)
+        context.sources.add(compiled, stored)  # another session may have been given it first
         return AnsweredBefore(answer)
     rolled = roll_ups(context, compiled)
     if costly := unique_releases([unpaid(compiled, context.ledger.open(), rolled)]):

@@ -23,7 +23,9 @@ from dpsql.release.job import Job, Step, run
 from dpsql.release.open_public import open_rows
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
+from dpsql.session.answer.answer_cache import AnswerCache
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.compile.source_facts import MAX_ROWS, SourceFacts
 from dpsql.session.ledger_access import with_sample_key
 from dpsql.session.run.dry_run import no_rows
@@ -40,9 +42,14 @@ _MAX_TRIED = 256
 
 
 class Execution:
-    """The engines of one session, each opened when it is first needed."""
+    """The engines of one session, each opened when it is first needed.
+
+    `plans` and `answers` remember statements and their answers, of all sessions that share them.
+    """
 
     def __init__(self, schema: Schema, progress: Progress) -> None:
+        self.plans = PlanCache()
+        self.answers = AnswerCache()
         self._schema = schema
         self._progress = progress
         self._source: Engine | None = None

@@ -42,6 +42,7 @@ from dpsql.schema.model import Schema
 from dpsql.schema.source_types import reading
 from dpsql.schema.sql_type import UHUGEINT, Array, Interval, Null, SqlType, Varchar, parse_type
 from dpsql.session.run.public_table_copies import Copies
+from dpsql.session.run.statement_cache import StatementCache
 from dpsql.session.run.zone_conversions import conversions_written_out
 
 SECONDS: Final = 30
@@ -76,11 +77,15 @@ class SandboxEngine(Protocol):
 
 
 class WholeStatements:
-    """One session's: `copies` are those of the data as they are now."""
+    """One session's: `copies` are those of the data as they are now.
+
+    `statements` were bound before, and sessions of one schema may share them.
+    """
 
     def __init__(
         self, schema: Schema, copies: Callable[[], Copies], engine: Callable[[], SandboxEngine]
     ) -> None:
+        self.statements = StatementCache()
         self._schema = schema
         self._copies = copies
         self._engine = engine
@@ -89,13 +94,20 @@ class WholeStatements:
         self, sql: str, schema: Schema, parameters: Parameters, releases: SavedReleaseNames
     ) -> Statement:
         """The plan of `sql`; one that dpsql has no rules for is `PublicStatement` if it may be."""
+        is_own = schema is self._schema
+        known = self.statements.get(sql, parameters) if is_own else None
+        if known is not None:
+            return known
         try:
-            return bind(sql, schema, parameters, releases)
+            statement = bind(sql, schema, parameters, releases)
         except (ProgrammingError, NotSupportedError) as refusal:
             whole = None if isinstance(refusal, _STANDS) else self._whole(sql, parameters, refusal)
             if whole is None:
                 raise
             return whole
+        if is_own:
+            self.statements.add(sql, parameters, statement)
+        return statement
 
     def rows(self, plan: PublicStatement) -> pa.Table:
         """The rows of `plan`, as of now."""

@@ -79,6 +79,10 @@ class SavedReleases:
         ]
         return tuple(sorted(may, key=lambda k: (k.info.analyst != self._analyst, k.info.entry)))
 
+    def entries(self) -> tuple[int, ...]:
+        """The ledger's entries of all, which tell whether a name means what it meant before."""
+        return tuple(saved.info.entry for saved in self.all())
+
     def find(self, name: str) -> Table | None:
         """The table kept as `name`, in whatever case; None if there is none to be read."""
         folded = name.casefold()
@@ -96,10 +100,6 @@ class SavedReleases:
                 shown.setdefault(one.info.name, one)
         return tuple(shown.values())
 
-    def ladder_entries(self) -> tuple[int, ...]:
-        """Which ladders there are: what is chosen by them depends on it."""
-        return tuple(sorted(saved.info.entry for saved in self._saved_ladders()))
-
     def ladders(self, version: Callable[[], str], *, pays: bool) -> tuple[StoredLadders, ...]:
         """The ladders by which limits may be chosen, the oldest first; `version` is the data's.
 
@@ -111,6 +111,7 @@ class SavedReleases:
         read, current = self.rows([one.table for one in saved], charge=pays), version()
         return tuple(
             StoredLadders(
+                one.info.entry,
                 one.table.name,
                 one.metadata.ladders,
                 read[one.table.engine_name],

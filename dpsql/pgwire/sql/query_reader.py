@@ -1,0 +1,103 @@
+"""A client's text → a query in both dialects, with its parameters' types; each is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from dpsql.dbapi.statements.describe import Describe
+from dpsql.dbapi.statements.parse import CreateRelease, ExplainPrivacy, Query, Show, read_statement
+from dpsql.errors import Refused
+from dpsql.pgwire.sql.translate import Traits, Translated, computes, translated
+from dpsql.pgwire.sql.translation_cache import ReadQuery, TranslationCache
+from dpsql.pgwire.sql.types.parameter_types import parameter_types
+from dpsql.schema.model import Schema
+from dpsql.session.saved.saved_releases import SavedReleases
+from dpsql.sqltext.split import spaced
+
+
+class QueryReader:
+    """Reads one connection's queries over one edition of the schema."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        cache: TranslationCache,
+        saved: SavedReleases,
+        reads_catalog: Callable[[exp.Expr], bool],
+    ) -> None:
+        self._schema = schema
+        self._cache = cache
+        self._saved = saved
+        self._reads_catalog = reads_catalog
+
+    def known(self, written: str, types: tuple[int, ...]) -> ReadQuery | None:
+        """What `read` makes of `written`, if it was read before and means the same still."""
+        known = self._cache.get(written, types)
+        return known if known is None or self._is_current(known) else None
+
+    def read(self, written: str, types: tuple[int, ...] = ()) -> ReadQuery:
+        """A query in both dialects, with the types of its parameters; 0 in `types` is unknown."""
+        known = self.known(written, types)
+        if known is not None:
+            return known
+        saved = self._saved.entries()
+        query = self._translated(written, types)
+        tree = query.parsed
+        oids = parameter_types(query.query_tree, types, self._saved.catalog())
+        if tree is None:
+            return ReadQuery(query, oids)
+        try:
+            traits = Traits(self._reads_catalog(tree), computes(tree))
+        except Refused:  # it names both, and is refused once it runs
+            return ReadQuery(query, oids)
+        # A kept table's columns may give parameters their types, whatever table is named.
+        is_fixed = not oids and self._names_declared(tree)
+        read = ReadQuery(query.shared(traits), oids, None if is_fixed else saved)
+        if not traits.reads_catalog:
+            self._cache.add(written, types, read)
+        return read
+
+    def _is_current(self, known: ReadQuery) -> bool:
+        return known.saved is None or known.saved == self._saved.entries()
+
+    def _translated(self, written: str, types: Sequence[int] = ()) -> Translated:
+        """A statement in both dialects, whose parameters are declared to be of `types`."""
+        text, blanks = spaced(written)
+        return replace(self._understood(text, types), blanks=blanks)
+
+    def _understood(self, written: str, types: Sequence[int]) -> Translated:
+        statement = read_statement(written)
+        match statement:
+            case ExplainPrivacy(form=form, with_sql=with_sql):
+                options = f"FORMAT {form.name}" + (", SQL" if with_sql else "")
+                inner = self._understood(statement.sql, types)
+                sql = f"EXPLAIN PRIVACY ({options}) {inner.sql}"
+                return Translated(written, sql, None, None, inner.query_tree, refused=inner.refused)
+            case CreateRelease():
+                # The words before the query and behind it are the same in both dialects.
+                first, last = len(statement.sql) - len(statement.sql.lstrip()), len(statement.sql)
+                inner = self._read(statement.sql, types)
+                sql = f"{written[:first]}{inner.sql} {written[last:]}".strip()
+                return Translated(written, sql, None, None, inner.query_tree, refused=inner.refused)
+            case Describe() | Show():
+                return Translated(written, written, None, None)
+            case Query(sql=sql) if statement.options:
+                inner = self._read(sql, types)
+                both = f"{inner.sql} {written[len(sql) :]}"
+                return replace(inner, written=written, sql=both)
+            case _:
+                return self._read(written, types)
+
+    def _read(self, written: str, types: Sequence[int]) -> Translated:
+        by_schema = translated(written, self._schema, types)
+        if by_schema.parsed is None or self._names_declared(by_schema.parsed):
+            return by_schema
+        # Saved releases' columns have types, too, which decide how integers are divided.
+        return translated(written, self._saved.catalog(), types)
+
+    def _names_declared(self, tree: exp.Expr) -> bool:
+        """Whether `tree` names declared tables alone, which hide kept ones of their names."""
+        return all(t.name.casefold() in self._cache.declared for t in tree.find_all(exp.Table))

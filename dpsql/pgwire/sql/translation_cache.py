@@ -1,0 +1,78 @@
+"""Queries that were translated before: the same text over the same schema is read once.
+
+A translation is decided by the text, the types that the client declares, the schema, and, of some,
+the tables that analysts keep. A cache belongs to one edition of the schema, and the rest is in its
+keys, so that neither a file that was edited nor a name that means another table by now can be
+answered from it. What was refused isn't remembered: it is read, and refused, each time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from dpsql.pgwire.sql.translate import Translated
+
+MAX_QUERIES: Final = 512
+"""Queries that are remembered."""
+
+MAX_CHARACTERS: Final = 512 * 1024
+"""Characters of all their texts together: a tree takes a hundred times the memory of its text."""
+
+Saved = tuple[int, ...] | None
+"""The entries of the kept tables that a query may name; None where it can name none of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadQuery:
+    """A query in both dialects, and its parameters' types as OIDs.
+
+    `saved` are the kept tables of the time, None where they decide nothing of it.
+    """
+
+    query: Translated
+    types: tuple[int, ...]
+    saved: Saved = None
+
+
+class TranslationCache:
+    """The last queries over one edition of the schema, which all its connections share."""
+
+    def __init__(self, declared: Iterable[str]) -> None:
+        """`declared` are the names of the schema's own tables."""
+        self.declared = frozenset(name.casefold() for name in declared)
+        self._guard = threading.Lock()
+        self._read: OrderedDict[tuple[str, tuple[int, ...]], ReadQuery] = OrderedDict()
+        self._characters = 0
+
+    def get(self, written: str, types: tuple[int, ...]) -> ReadQuery | None:
+        """What `written` was read as, with parameters declared to be of `types`; None if unknown.
+
+        Whether the kept tables are still its `saved` ones is the caller's to compare.
+        """
+        with self._guard:
+            known = self._read.get((written, types))
+            if known is not None:
+                self._read.move_to_end((written, types))
+        return known
+
+    def add(self, written: str, types: tuple[int, ...], read: ReadQuery) -> None:
+        """Remember `read`; its tree is nobody's to change from now on."""
+        if read.query.refused is not None or len(written) > MAX_CHARACTERS:
+            return
+        with self._guard:
+            self._forget((written, types))
+            self._read[written, types] = read
+            self._characters += len(written)
+            while len(self._read) > MAX_QUERIES or self._characters > MAX_CHARACTERS:
+                self._forget(next(iter(self._read)))
+
+    def __len__(self) -> int:
+        return len(self._read)
+
+    def _forget(self, key: tuple[str, tuple[int, ...]]) -> None:
+        if self._read.pop(key, None) is not None:
+            self._characters -= len(key[0])
