@@ -27,6 +27,7 @@ from dpsql.release.columns.group_keys import (
     take,
 )
 from dpsql.release.columns.integer_arrays import of_column
+from dpsql.release.joint_noise import noisy_integers
 from dpsql.release.selection_mechanism import SelectionMechanism
 
 _MAX_COUNTS = 2**22
@@ -85,10 +86,7 @@ def add_noise(
         # Which of the keys that rows have are shown is for the threshold to say.
         keys, count = keys_of_rows(raw.totals, bounded, query), raw.totals.num_rows
         totals = [of_column(raw.totals.column(name)) for name in _names(bounded)]
-    noisy = [
-        mechanism.release_vector(values, randomness)
-        for mechanism, values in zip(measurement.mechanisms, totals, strict=True)
-    ]
+    noisy = noisy_integers(measurement.mechanisms, totals, randomness)
     shown = np.ones(count, dtype=np.bool_)
     if bounded.partition_count_index is not None and measurement.threshold is not None:
         shown &= (noisy[bounded.partition_count_index] >= measurement.threshold).astype(np.bool_)

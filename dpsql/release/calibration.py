@@ -22,12 +22,14 @@ from dpsql.privacy.allocation.noise_allocation import (
     split_laplace,
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.privacy.partition_selection import selection_delta, threshold
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.expected_error import shown_error, weight_choices
+from dpsql.release.joint_noise import joint_choices
 from dpsql.release.selection_mechanism import SelectionMechanism, selection_mechanism
 
 
@@ -106,6 +108,13 @@ def _sum_mechanisms(
         for costs in weight_choices(bounded, sensitivity)
         for measurement in _candidates(bounded, sensitivity, query_loss, costs)
     ]
+    if query_loss.accounting is not Accounting.ZCDP:
+        # ε-DP is worth ½ε² of zCDP at most, for which Gaussian noise has less variance.
+        loss = replace(query_loss, delta=Fraction(0))
+        candidates += [
+            Measurement(mechanisms, None, loss)
+            for mechanisms in joint_choices(bounded, sensitivity, loss.amount)
+        ]
     if len(candidates) == 1:
         return candidates[0]
     return min(candidates, key=lambda m: shown_error(bounded, sensitivity, m.noise, m.threshold))
@@ -222,6 +231,8 @@ def _rho(noise: Noise, change: int) -> Fraction:
             return noise.rho(change**2)
         case DiscreteLaplace():
             return noise.rho(change)
+        case KNormNoise():
+            raise TypeError("noise that is drawn together has no loss of one statistic")
         case missing:
             assert_never(missing)
 

@@ -30,6 +30,8 @@ from dpsql.privacy.accounting.pld_composition import (
     composed_epsilon,
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
 from dpsql.session.compile.compiled import CompiledStatement
@@ -132,7 +134,12 @@ def _measured(release: CompiledRelease) -> tuple[Counter[ComposedLoss], Fraction
     if measurement.table_mechanism is not None:
         # It isn't made of the mechanisms of single statistics.
         return Counter[ComposedLoss]({PureLoss(loss.amount): 1}), loss.delta
-    moves = list(zip(measurement.noise, changes.per_group, strict=True))
+    moves: list[tuple[IndependentNoise, int]] = []
+    for mechanism, move in zip(measurement.noise, changes.per_group, strict=True):
+        if isinstance(mechanism, KNormNoise):
+            # All its integers move together.
+            return Counter[ComposedLoss]({PureLoss(loss.amount): 1}), loss.delta
+        moves.append((mechanism, move))
     if (
         # Where two units differ, one may be in other groups than the other: ε bounds both.
         changes.units == 1

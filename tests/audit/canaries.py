@@ -12,8 +12,11 @@ from dpsql.audit.empirical.answer_sampling import AnswerSampler
 from dpsql.audit.empirical.epsilon_lower_bound import Bound, lower_bound, worst_pair
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.release.calibration import Measurement
+from dpsql.release.exact_answers import NoNoise
 from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.model import Schema
@@ -111,13 +114,20 @@ def with_less_noise(measurement: Measurement, factor: Fraction) -> Measurement:
     return replace(
         measurement,
         mechanisms=tuple(
-            DiscreteLaplace(m.scale / factor)
-            if isinstance(m, DiscreteLaplace)
-            else DiscreteGaussian(m.variance / factor**2)
-            for m in measurement.mechanisms
+            m if isinstance(m, NoNoise) else _less(m, factor) for m in measurement.mechanisms
         ),
         choosers=tuple(_bolder(chooser, factor) for chooser in measurement.choosers),
     )
+
+
+def _less(noise: Noise, factor: Fraction) -> Noise:
+    match noise:
+        case DiscreteLaplace(scale=scale):
+            return DiscreteLaplace(scale / factor)
+        case DiscreteGaussian(variance=variance):
+            return DiscreteGaussian(variance / factor**2)
+        case KNormNoise(law=law):
+            return replace(noise, law=replace(law, epsilon=law.epsilon * factor))
 
 
 def _bolder(chooser: SelectionMechanism, factor: Fraction) -> SelectionMechanism:

@@ -45,9 +45,11 @@ def moves_of(alpha: float) -> list[Fraction]:
     target = Fraction(str(alpha))
     counts = [0, 0, 0, 20, 0] if alpha <= 0.5 else [0, 20, 0, 0, 0]
     more = [count + (cell == (0 if alpha <= 0.5 else 4)) for cell, count in enumerate(counts)]
-    part = QuantileRange(np.array([counts, more]), 1, np.zeros(2, dtype=int), np.full(2, 5))
-    losses = [part.slice_losses(np.full(2, cell), target) for cell in range(5)]
-    changes = [int(loss[1, end] - loss[0, end]) for loss in losses for end in (0, 1)]
+    # An empty cell after the others begins where the last one ends.
+    table = np.array([[*counts, 0], [*more, 0]])
+    part = QuantileRange(table, 1, np.zeros(2, dtype=int), np.full(2, 6))
+    losses = [part.slice_losses(np.full(2, cell), target) for cell in range(6)]
+    changes = [int(loss[1, 0] - loss[0, 0]) for loss in losses]
     return [Fraction(change, target.denominator) for change in changes]
 
 
@@ -73,8 +75,9 @@ def point_losses(data: list[int], candidates: list[int], alpha: Fraction) -> lis
             sum(x == candidate for x in data),
             sum(x > candidate for x in data),
         ]
+        # The cell of what is above begins where the candidate's ends.
         part = QuantileRange(np.array([counts]), 1, np.array([0]), np.array([3]))
-        start, end = part.slice_losses(np.array([1]), alpha)[0].tolist()
+        start, end = (int(part.slice_losses(np.array([cell]), alpha)[0, 0]) for cell in (1, 2))
         found.append(Fraction(start + end, 2))
     return found
 

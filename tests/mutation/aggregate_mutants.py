@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from mutation.mutants import Mutant
 
+_JOINT = "tests/release/test_joint_noise.py"
+_K_NORM = "tests/privacy/test_k_norm.py"
+
 AGGREGATE_MUTANTS = (
     Mutant(
         "squares are taken around zero",
@@ -90,5 +93,40 @@ AGGREGATE_MUTANTS = (
         "release/selection_mechanism.py",
         "_choice_of(units * rows, query_loss, groups)",
         "_choice_of(max(1, units * rows // 2), query_loss, groups)",
+    ),
+    Mutant(
+        "each group that is drawn for itself has the whole loss",
+        "release/joint_noise.py",
+        "KNorm.calibrated(epsilon / groups, moves,",
+        "KNorm.calibrated(epsilon, moves,",
+        about="joint_noise",
+    ),
+    Mutant(
+        "replaced units are in no more groups than one of them",
+        "release/joint_noise.py",
+        "return 2 * sensitivity.groups if",
+        "return sensitivity.groups if",
+        _JOINT,
+        "replaced_pair",
+        "AssertionError",
+    ),
+    Mutant(
+        "a draw is for a move of the first statistic",
+        "release/joint_noise.py",
+        "moves = sensitivity.per_group\n",
+        "moves = sensitivity.per_group[:1] * len(sensitivity.per_group)\n",
+        about="joint_noise",
+    ),
+    Mutant(
+        "the integers of one vector are drawn each by itself",
+        "privacy/mechanisms/noise/k_norm.py",
+        "        levels = _inversion(self).sample(answers, randomness)\n        noisy = []\n"
+        "        for column, move in zip(columns, self.moves, strict=True):\n",
+        "        noisy = []\n"
+        "        for column, move in zip(columns, self.moves, strict=True):\n"
+        "            levels = _inversion(self).sample(answers, randomness)\n",
+        _K_NORM,
+        "fit_the_law",
+        "AssertionError",
     ),
 )

@@ -29,7 +29,7 @@ from dpsql.privacy.allocation.mwem_calibration import (
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.release.add_noise import RawGroups
@@ -37,7 +37,7 @@ from dpsql.release.synopsis.mwem import synopsis_table
 from dpsql.session.compile.compiled_release import CompiledRelease
 
 Integers = NDArray[np.int64]
-Handed = tuple[Noise | Exponential, Integers]
+Handed = tuple[IndependentNoise | Exponential, Integers]
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Tape:
     answers: list[Integers] = field(default_factory=list)
     handed: list[Handed] = field(default_factory=list)
 
-    def answer(self, of: Noise | Exponential, handed: Integers) -> Integers:
+    def answer(self, of: IndependentNoise | Exponential, handed: Integers) -> Integers:
         place = len(self.handed)
         self.handed.append((of, handed))
         if place == len(self.answers):
@@ -69,12 +69,12 @@ class Tape:
 class Taped:
     """A mechanism whose answers are on tape; its noise is as it would be."""
 
-    own: Noise | Exponential
+    own: IndependentNoise | Exponential
     tape: Tape
 
     @property
     def variance(self) -> object:
-        return cast("Noise", self.own).variance
+        return cast("IndependentNoise", self.own).variance
 
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         del randomness

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mpmath import mpf
-from privacy.laws import Law, Losses
+from privacy.laws import Law, Losses, exponential_law
 
 Rows = tuple[int, ...]
 Ends = tuple[Fraction, Fraction]
@@ -65,13 +65,13 @@ class Splitting:
         law = self.law(list(losses.values()), self.rate(target))
         return dict(zip(losses, law, strict=True))
 
-    def positions(self, rows: Rows, part: Ends, target: Fraction, cell: int) -> dict[Fraction, mpf]:
-        places = [cell + Fraction(step, self.slices) for step in range(self.slices + 1)]
-        losses = {
-            at: abs(self.loss(rows, part, target, at)) for at in places if part[0] <= at <= part[1]
-        }
-        law = self.law(list(losses.values()), self.rate(target))
-        return dict(zip(losses, law, strict=True))
+    def positions(self, rows: Rows, part: Ends, target: Fraction) -> dict[Fraction, mpf]:
+        """Where the part is split: at the start of one of its slices."""
+        steps = max(int((part[1] - part[0]) * self.slices), 1)
+        places = [part[0] + Fraction(step, self.slices) for step in range(steps)]
+        losses = [abs(self.loss(rows, part, target, at)) for at in places]
+        law = exponential_law(losses, self.rate(target))
+        return dict(zip(places, law, strict=True))
 
     def outcomes(
         self, rows: Rows, first: int, last: int, part: Ends
@@ -81,14 +81,14 @@ class Splitting:
             yield mpf(1), ()
             return
         index, target = self.node(first, last)
-        for cell, p in self.cells(rows, part, target).items():
-            if last - first == 1:
+        if last - first == 1:
+            for cell, p in self.cells(rows, part, target).items():
                 yield p, (cell,)
-                continue
-            for at, q in self.positions(rows, part, target, cell).items():
-                for r, left in self.outcomes(rows, first, index, (part[0], at)):
-                    for s, right in self.outcomes(rows, index + 1, last, (at, part[1])):
-                        yield p * q * r * s, (*left, cell, *right)
+            return
+        for at, p in self.positions(rows, part, target).items():
+            for r, left in self.outcomes(rows, first, index, (part[0], at)):
+                for s, right in self.outcomes(rows, index + 1, last, (at, part[1])):
+                    yield p * r * s, (*left, int(at), *right)
 
     def gathered(
         self,
@@ -109,28 +109,23 @@ class Splitting:
             if key in known:
                 return known[key]
             index, target = self.node(first, last)
-            here = self.cells(one, part, target), self.cells(other, part, target)
-            of_cells = []
-            for cell in here[0]:
-                value = combine(here[0][cell], here[1][cell])
-                if last - first > 1:
-                    inner = (
-                        self.positions(one, part, target, cell),
-                        self.positions(other, part, target, cell),
-                    )
-                    of_positions = [
+            if last - first == 1:
+                here = self.cells(one, part, target), self.cells(other, part, target)
+                known[key] = gather([combine(here[0][cell], here[1][cell]) for cell in here[0]])
+                return known[key]
+            there = self.positions(one, part, target), self.positions(other, part, target)
+            known[key] = gather(
+                [
+                    join(
+                        combine(there[0][at], there[1][at]),
                         join(
-                            combine(inner[0][at], inner[1][at]),
-                            join(
-                                fold(first, index, (part[0], at)),
-                                fold(index + 1, last, (at, part[1])),
-                            ),
-                        )
-                        for at in inner[0]
-                    ]
-                    value = join(value, gather(of_positions))
-                of_cells.append(value)
-            known[key] = gather(of_cells)
+                            fold(first, index, (part[0], at)),
+                            fold(index + 1, last, (at, part[1])),
+                        ),
+                    )
+                    for at in there[0]
+                ]
+            )
             return known[key]
 
         return fold(0, len(self.quantiles), (Fraction(0), Fraction(len(one))))

@@ -24,6 +24,8 @@ from privacy.seeded import SeededRandomness
 from privacy.splitting import Rows, Splitting
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.mechanisms.selection import position
+from dpsql.privacy.mechanisms.selection.position import choose_position
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.privacy.mechanisms.selection.quantile_range import QuantileRange
 
@@ -48,9 +50,11 @@ def whole(counts: list[list[int]], slices: int = 1) -> QuantileRange:
     )
 
 
-def positions_between(counts: list[int]) -> QuantileRange:
-    """One slice a cell, so that positions are what lies between two cells."""
-    return whole([counts])
+def position_losses(counts: list[list[int]], target: Fraction) -> np.ndarray:
+    """The losses at the cells' starts, and at the end of all, where an empty one starts."""
+    part = whole([[*row, 0] for row in counts])
+    every = [part.slice_losses(np.full(len(counts), c), target) for c in range(len(counts[0]) + 1)]
+    return np.concatenate(every, axis=1)
 
 
 @pytest.mark.parametrize("alpha", [Fraction(1, 10), Fraction(1, 4), HALF, Fraction(3, 4)])
@@ -60,11 +64,8 @@ def test_position_losses_are_opendps(alpha: Fraction) -> None:
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.symmetric_distance()
     oracle = dp.t.make_quantile_score_candidates(*space, candidates, alpha=float(alpha))
     # Cells: from 0 to 5, from 5 to 10, and nothing beyond; the candidates are between them.
-    part = positions_between([sum(x < 5 for x in data), sum(x > 5 for x in data)])
-    ours = [
-        int(part.slice_losses(np.array([cell]), alpha)[0, step])
-        for cell, step in ((0, 0), (0, 1), (1, 1))
-    ]
+    counts = [sum(x < 5 for x in data), sum(x > 5 for x in data)]
+    ours = position_losses([counts], alpha)[0].tolist()
     a, d = alpha.numerator, alpha.denominator
     assert oracle.map(1) * Fraction(max(a, d - a), oracle.map(1)) == max(a, d - a)
     scaled = [loss * Fraction(max(a, d - a), oracle.map(1)) for loss in oracle(data)]
@@ -75,12 +76,9 @@ def test_position_losses_have_their_known_values() -> None:
     # 1 … 100 at 0, 10, …, 100: as 10 is neither below nor above itself, 10's loss is the mean of
     # those just before and just after it.
     counts = [0] + [9, 1] * 10
-    part = positions_between(counts)
-    losses = []
-    for tens in range(11):
-        before = part.slice_losses(np.array([max(2 * tens - 1, 0)]), HALF)[0]
-        after = part.slice_losses(np.array([2 * tens]), HALF)[0]
-        losses.append((int(before[-1]) + int(after[-1])) / 4 if tens else int(before[0]) / 2)
+    between = position_losses([counts], HALF)[0].tolist()
+    losses = [between[0] / 2]
+    losses += [(between[2 * tens] + between[2 * tens + 1]) / 4 for tens in range(1, 11)]
     assert losses == [50, 40.5, 30.5, 20.5, 10.5, 0.5, 9.5, 19.5, 29.5, 39.5, 49.5]
     law = exponential_law([int(2 * loss) for loss in losses], Fraction(1, 20))
     assert float(law[5]) == pytest.approx(0.4510089632652428, abs=1e-9)
@@ -118,16 +116,11 @@ def test_two_losses_move_apart_by_twice_that(alpha: str, spread: int) -> None:
     counts = [0, 0, 0, 20, 0] if target <= HALF else [0, 20, 0, 0, 0]
     more = list(counts)
     more[0 if target <= HALF else 4] += 1
-    losses = whole([counts, more]).slice_losses(np.array([1, 1]), target)
-    ends = whole([counts, more]).slice_losses(np.array([4, 4]), target)
-    starts = whole([counts, more]).slice_losses(np.array([0, 0]), target)
-    changes = [int(x[1, at] - x[0, at]) for x in (losses, ends, starts) for at in (0, 1)]
+    losses = position_losses([counts, more], target)
+    changes = losses[1] - losses[0]
     assert max(changes) - min(changes) == 2 * spread
-    laws = [
-        [losses[row, 0], ends[row, 0], ends[row, 1], starts[row, 0], losses[row, 1]]
-        for row in (0, 1)
-    ]
-    halved = [exponential_law([int(x) for x in law], Fraction(2, spread)) for law in laws]
+    laws = losses.tolist()
+    halved = [exponential_law(law, Fraction(2, spread)) for law in laws]
     low, high = loss_range(*halved)
     assert max(high, -low) > 1
 
@@ -144,6 +137,45 @@ def test_one_quantile_fits_its_law(accounting: Accounting, target: Fraction) -> 
     slower = Splitting((target,), Fraction(20, 11), 2, 8, LAWS[accounting])
     wrong = slower.cells(counts, (Fraction(0), Fraction(5)), target)
     assert fit(drawn[:, 0], [wrong[cell] for cell in range(5)]) < FALSE_FAILURE
+
+
+@pytest.mark.parametrize(
+    ("counts", "low", "high"),
+    [
+        ((3, 0, 7, 1), 0, 24),
+        ((0, 90, 2, 60), 4, 21),  # begins and ends inside cells, of which two are heavy
+        ((0, 0, 0, 0), 3, 20),
+        ((5, 5, 5, 5), 10, 10),
+        ((40, 50, 60, 70), 0, 24),  # more heavy cells than have their slices proposed
+        ((9,), 1, 6),
+        ((4,) * 8, 0, 48),
+    ],
+)
+@pytest.mark.parametrize("target", [Fraction(1, 7), HALF])
+def test_a_position_fits_its_law(counts: Rows, low: int, high: int, target: Fraction) -> None:
+    groups, slices = 40_000, 6
+    table = np.tile(counts, (groups, 1))
+    part = QuantileRange(table, slices, np.full(groups, low), np.full(groups, high))
+    splitting = Splitting((target,), ONE, 2, slices, exponential_law)
+    rate = splitting.rate(target) / slices
+    drawn = choose_position(part, target, rate, SeededRandomness(f"position {counts}{target}"))
+    ends = Fraction(low, slices), Fraction(high, slices)
+    law = splitting.positions(counts, ends, target)
+    assert ((drawn >= low) & (drawn < low + len(law))).all()
+    assert len(law) == 1 or fit(drawn - low, list(law.values())) > FALSE_FAILURE
+
+
+def test_where_a_proposed_position_is_always_taken_the_law_is_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts, slices, target = (4,) * 8, 6, HALF
+    monkeypatch.setattr(position, "accepted", lambda losses, *_: np.ones(losses.shape, dtype=bool))
+    table = np.tile(counts, (40_000, 1))
+    splitting = Splitting((target,), ONE, 2, slices, exponential_law)
+    part = whole(table.tolist(), slices)
+    drawn = choose_position(part, target, splitting.rate(target) / slices, SeededRandomness("all"))
+    law = splitting.positions(counts, (Fraction(0), Fraction(8)), target)
+    assert fit(drawn, list(law.values())) < FALSE_FAILURE
 
 
 @pytest.mark.parametrize("accounting", [Accounting.ZCDP, Accounting.PURE])
@@ -199,7 +231,7 @@ def test_a_unit_never_changes_more_than_is_charged(
 def test_splitting_is_used_where_it_is_cheaper(count: int) -> None:
     mechanism = Quantiles(evenly(count), ONE, 1, Accounting.ZCDP)
     levels = int(np.ceil(np.log2(count + 1)))
-    assert mechanism.selections == min(count, 2 * levels - 1)
+    assert mechanism.selections == min(count, levels)
     nodes = list(mechanism._nodes())
     assert sorted(node.index for node in nodes) == list(range(count))
     if mechanism.splits:

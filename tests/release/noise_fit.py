@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from scipy import stats
 
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise, level_cuts
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
 
@@ -25,6 +28,16 @@ def noise_fit(noise: np.ndarray, mechanism: Noise, wider: float = 1.0) -> float:
             spread = float(Fraction(variance)) ** 0.5 * wider
             reach = int(10 * spread) + 10
             weights = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * spread**2))
+        case KNormNoise(law=declared, index=index):
+            joint = replace(declared, epsilon=declared.epsilon / Fraction(wider))
+            edges = np.arange(len(level_cuts(joint, 64))) * joint.moves[index] // joint.levels
+            starts = (0, *level_cuts(joint, 64))
+            p = np.array([float(b - a) for a, b in pairwise(starts)]) / (2 * edges + 1)
+            reach = int(edges[-1])
+            # An integer is as likely as all levels up to whose edges it is make it.
+            beyond = np.append(np.cumsum(p[::-1])[::-1], 0.0)
+            least = np.searchsorted(edges, np.abs(np.arange(-reach, reach + 1)))
+            weights = beyond[least]
     law = weights / weights.sum()
     # A bin takes values until it has its share, so that its number says nothing of the draws.
     bins = np.minimum((law.cumsum() * BINS).astype(int), BINS - 1)

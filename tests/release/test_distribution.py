@@ -68,7 +68,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_counts_sums_and_means_have_the_declared_noise(
     folder: Path, accounting: Accounting, groups: int
 ) -> None:
-    answer = asked(folder, groups, accounting, 16, COUNTS)
+    # Noise of counts that is drawn together is mostly 0 at a generous loss.
+    epsilon = 5 if accounting is Accounting.PURE else 16
+    answer = asked(folder, groups, accounting, epsilon, COUNTS)
     c, true = (
         answer.columns,
         exact(1, "count(z) AS nz, count_if(x > 5) AS a, sum(x - 5) AS t, count(DISTINCT y) AS d"),
@@ -102,7 +104,7 @@ def test_a_generous_loss_under_zcdp_has_the_declared_laplace_noise(
 def test_moments_have_the_declared_noise_in_every_statistic(
     folder: Path, accounting: Accounting, groups: int
 ) -> None:
-    epsilon = 12 if accounting is Accounting.PURE else 24
+    epsilon = 4 if accounting is Accounting.PURE else 24
     answer = asked(folder, groups, accounting, epsilon, MOMENTS)
     c = answer.columns
     n, sx, sy = c["n"], whole((c["ax"] - 5) * c["n"]), whole((c["ay"] - 4) * c["n"])

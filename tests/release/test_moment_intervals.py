@@ -14,7 +14,7 @@ from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.bounded_release.estimator import MomentIndices, Moments
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 from dpsql.release.columns.confidence_interval import error_interval
 from dpsql.release.columns.moments import moment
 
@@ -104,7 +104,7 @@ def _errors(
 _MOVES = (1, RADIUS, RADIUS**2, RADIUS, RADIUS**2, RADIUS**2)
 
 
-def _noise(move: int, parts: int, *, gaussian: bool) -> Noise:
+def _noise(move: int, parts: int, *, gaussian: bool) -> IndependentNoise:
     """Of ε = 1 for all together, about."""
     if gaussian:
         return DiscreteGaussian(Fraction(ceil((2 * move * sqrt(parts)) ** 2)))

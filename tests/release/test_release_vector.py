@@ -12,7 +12,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Mean
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.columns.arrow import arrow_array
 from dpsql.release.columns.estimate import evaluate
@@ -88,7 +88,7 @@ def test_integers_beyond_machine_words_have_no_vector(formula: Estimator) -> Non
 
 @pytest.mark.parametrize("mechanism", [DiscreteLaplace(Fraction(7)), DiscreteGaussian(Fraction(9))])
 @pytest.mark.parametrize("most", [100, 2**62 + 5, 2**80])
-def test_a_vector_gets_the_noise_that_a_list_gets(mechanism: Noise, most: int) -> None:
+def test_a_vector_gets_the_noise_that_a_list_gets(mechanism: IndependentNoise, most: int) -> None:
     values = [0, most, -most, 17]
     listed = mechanism.release(values, SeededRandomness("noise"))
     assert mechanism.release_vector(of_list(values), SeededRandomness("noise")).tolist() == listed

@@ -16,6 +16,7 @@ from dpsql.errors import OverTarget
 from dpsql.release.add_noise import NoisyGroups
 from dpsql.release.columns.group_keys import listed_keys
 from dpsql.release.columns.released_table import columns
+from dpsql.release.joint_noise import noisy_integers
 from dpsql.schema.load.load import load_schema
 from dpsql.session.options import AnswerOptions, PriceOptions, QueryOptions
 from dpsql.session.run.execution import Execution
@@ -103,13 +104,10 @@ def test_95_of_100_answers_are_within(
             step = release.step
             keys = listed_keys(step.bounded, step.query)
             count = len(keys[0]) if keys else 1
-            noisy = tuple(
-                noise.release_vector(
-                    np.zeros(count, dtype=np.int64),
-                    SeededRandomness(f"{release.name}/{place}/{run}"),
-                )
-                for place, noise in enumerate(step.measurement.mechanisms)
-            )
+            mechanisms = step.measurement.mechanisms
+            zeros = [np.zeros(count, dtype=np.int64) for _ in mechanisms]
+            seeded = SeededRandomness(f"{release.name}/{run}")
+            noisy = tuple(noisy_integers(mechanisms, zeros, seeded))
             groups = NoisyGroups(keys, count, noisy)
             drawn[release.name] = columns(step.bounded, groups, step.measurement)
         for name, table in prepared.consistency.tables(drawn).items():

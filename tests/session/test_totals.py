@@ -20,6 +20,7 @@ from dpsql.release.add_noise import NoisyGroups
 from dpsql.release.columns.confidence_interval import Combined
 from dpsql.release.columns.group_keys import listed_keys
 from dpsql.release.columns.released_table import columns
+from dpsql.release.joint_noise import noisy_integers
 from dpsql.session.answer.answer import Answer
 from dpsql.session.options import DEFAULT_OPTIONS, AnswerOptions, QueryOptions
 from dpsql.session.session import Session
@@ -194,9 +195,12 @@ def test_every_level_is_less_noisy_than_it_was_drawn(opened: Open, budget: str, 
     raw = session.query(sql)
     session.options = CONSISTENT
     shown = session.query(sql)
+    # Of noise that is drawn together, sums have up to 2.12 deviations as their half-width, parts as
+    # few as 2.02 where there are three.
+    rounding = 1.0 if budget == ZCDP else 1.06
     for column in (2, 3):
         widths = [each_width(answer, column) for answer in (raw, shown)]
-        assert all(b >= a for b, a in zip(*widths, strict=True))
+        assert all(b * rounding >= a for b, a in zip(*widths, strict=True))
         assert any(b > a for b, a in zip(*widths, strict=True))
     assert shown.half_widths[0] is None
     assert shown.half_widths[4] is not None  # of a mean's interval, row by row
@@ -219,8 +223,8 @@ def test_totals_lie_within_their_errors_in_95_of_100_draws(opened: Open, budget:
         drawn = {}
         for release in prepared.releases:
             step = release.step
-            (noise,) = step.measurement.mechanisms
-            noisy = noise.release_vector(truth[release.name], randomness)
+            mechanisms = step.measurement.mechanisms
+            (noisy,) = noisy_integers(mechanisms, [truth[release.name]], randomness)
             groups = NoisyGroups(listed_keys(step.bounded, step.query), noisy.size, (noisy,))
             drawn[release.name] = columns(step.bounded, groups, step.measurement)
         shown = prepared.consistency.tables(drawn)

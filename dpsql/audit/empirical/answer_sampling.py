@@ -21,6 +21,7 @@ from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.add_noise import NoisyGroups, RawGroups, add_noise, choose_cells, rows_in_cells
 from dpsql.release.columns.arrow import canonical
 from dpsql.release.job import Step
+from dpsql.release.joint_noise import noisy_integers
 
 Group = tuple[object, ...]
 
@@ -86,13 +87,15 @@ def sample_answers(sampler: AnswerSampler, keys: Sequence[Group], count: int) ->
     measurement, terms = step.measurement, step.bounded.contributions
     own = [key for key in keys if key in totals]
     indices = np.array([index for index, key in enumerate(keys) if key in totals], dtype=np.int64)
-    integers: list[Integers] = []
-    for index, mechanism in enumerate(measurement.mechanisms):
+    columns: list[Integers] = []
+    for index in range(len(measurement.mechanisms)):
         values = [totals[key][index] for key in own]
         narrow = all(abs(value) < _WIDE for value in values)
-        column = np.array(values, dtype=np.int64 if narrow else object)
-        noisy = mechanism.release_vector(np.tile(column, count), randomness)
-        integers.append(_spread(noisy, count, indices, len(keys)))
+        columns.append(np.tile(np.array(values, dtype=np.int64 if narrow else object), count))
+    integers = [
+        _spread(noisy, count, indices, len(keys))
+        for noisy in noisy_integers(measurement.mechanisms, columns, randomness)
+    ]
     shown = np.zeros((count, len(keys)), dtype=np.bool_)
     shown[:, indices] = True
     selection = step.bounded.partition_count_index
@@ -104,8 +107,8 @@ def sample_answers(sampler: AnswerSampler, keys: Sequence[Group], count: int) ->
     ):
         rows = rows_in_cells(table, step.bounded, step.query)
         cells = [tuple(map(canonical, key)) for key in own] * count
-        columns = choose_cells(rows, cells, chosen, chooser, randomness)
-        choices += [_spread(column, count, indices, len(keys)) for column in columns]
+        picked = choose_cells(rows, cells, chosen, chooser, randomness)
+        choices += [_spread(column, count, indices, len(keys)) for column in picked]
     return Answers(tuple(integers), tuple(choices), shown)
 
 

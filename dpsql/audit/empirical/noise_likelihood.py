@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
@@ -17,13 +18,16 @@ from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 def loss_of_change(mechanism: Noise, change: int) -> Fraction:
     """How well noise of `mechanism` lets an integer be told from one that is `change` larger.
 
-    It is ε of Laplace noise, and twice ρ of Gaussian noise.
+    It is ε of Laplace noise, and twice ρ of Gaussian noise. Of noise that is drawn for several
+    integers it is ε, had the others not changed.
     """
     match mechanism:
         case DiscreteLaplace(scale=scale):
             return abs(change) / scale
         case DiscreteGaussian(variance=variance):
             return Fraction(change**2) / variance
+        case KNormNoise(law=law, index=index):
+            return law.epsilon * abs(change) / law.moves[index]
         case missing:
             assert_never(missing)
 
@@ -38,5 +42,9 @@ def log_likelihood_ratio(
             return np.asarray((np.abs(second) - np.abs(first)) / float(scale))
         case DiscreteGaussian(variance=variance):
             return np.asarray((second**2 - first**2) / (2 * float(variance)))
+        case KNormNoise(law=law, index=index):
+            # As if the others were nearer to their centres: a score, of which sums are one, too.
+            rate = float(law.epsilon / law.moves[index])
+            return np.asarray((np.abs(second) - np.abs(first)) * rate)
         case missing:
             assert_never(missing)

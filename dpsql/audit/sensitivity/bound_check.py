@@ -16,6 +16,7 @@ from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.plan.bounded_release.cell_selection import FrequentCell, ThresholdScores
 from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -54,6 +55,28 @@ def change_violations(
         ):
             yield f"statistic {index} by {per_group}, derived {bound}"
     yield from _together(changed, release, derived)
+    if derived == release.sensitivity and not is_covered_by_joint_noise(changed, release):
+        yield f"statistic 0 of noise that is drawn together by {changed}"
+
+
+def is_covered_by_joint_noise(changed: Sequence[tuple[int, ...]], release: CompiledRelease) -> bool:
+    """Whether the charged loss covers what noise that is drawn together loses.
+
+    A level is ε/q, and a vector rises by as many as the farthest of its integers is moved by.
+    """
+    laws = {m.law for m in release.step.measurement.noise if isinstance(m, KNormNoise)}
+    for law in laws:
+        levels = [
+            max(
+                -(-change * law.levels // move) for change, move in zip(row, law.moves, strict=True)
+            )
+            for row in changed
+        ]
+        # One draw is for all cells, or each group has its own.
+        moved = max(levels, default=0) if law.cells > 1 else sum(levels)
+        if moved * law.epsilon / law.levels > release.step.measurement.loss.amount:
+            return False
+    return True
 
 
 def cell_changes(before: Histogram, after: Histogram) -> list[dict[int, int]]:

@@ -32,7 +32,7 @@ from dpsql.errors import NotSupportedError
 from dpsql.installed_extra import install_extra
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 
 MIN_DELTA = Fraction(1, 10**9)
 """The smallest δ that is composed for; below it the errors of floating point would count."""
@@ -48,7 +48,7 @@ _FINEST, _COARSEST = 1e-7, 1e-3
 class ShiftedNoise:
     """One coordinate with noise of `mechanism`, whose value neighbours move by at most `shift`."""
 
-    mechanism: Noise
+    mechanism: IndependentNoise
     shift: int
 
 
@@ -91,7 +91,7 @@ def _law(measured: ComposedLoss, interval: float) -> Any:
             assert_never(missing)
 
 
-def _law_of_noise(mechanism: Noise, move: int, interval: float) -> Any:
+def _law_of_noise(mechanism: IndependentNoise, move: int, interval: float) -> Any:
     match mechanism:
         case DiscreteLaplace(scale=scale):
             # As a pure measurement it costs a little more, and nothing is listed.

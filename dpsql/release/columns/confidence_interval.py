@@ -28,6 +28,7 @@ from dpsql.plan.bounded_release.estimator import (
     RowVariance,
     Variance,
 )
+from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.release.columns.estimate import evaluate
 from dpsql.release.columns.moment_interval import interval
@@ -35,6 +36,7 @@ from dpsql.release.columns.moments import moment, root, spread
 from dpsql.release.exact_answers import NoNoise
 
 CONFIDENCE = Fraction(95, 100)
+_OF_PARTS = 2.12
 _NORMAL = 1.959964
 """Within so many standard deviations of its mean a normal value lies with probability 95 %."""
 
@@ -235,8 +237,8 @@ def combined(own: Sequence[Noise], variances: Sequence[float]) -> tuple[Combined
     """Weighted sums of draws of `own` noise, of these variances.
 
     A sum's half-width is at most as many of the sum's standard deviations as that of any of its
-    draws is of the draw's; and at most the half-width of its own draw, which is noisier than the
-    sum and has most weight in it.
+    draws, as a part of a sum, is of the draw's; and at most the half-width of its own draw, which
+    is noisier than the sum and has most weight in it.
     """
     max_ratio = max(_width(noise) / math.sqrt(noise.variance) for noise in own)
     return tuple(
@@ -264,8 +266,16 @@ def _width(noise: NoiseSpread) -> int:
 
     It is 1.96 standard deviations of normal noise, 2.12 of Laplace noise; that of a sum is, nearly,
     the root of its parts' squares. Noise that is mostly 0 has one too: of many parts, one isn't 0.
+    Parts that are drawn together have from 1.65 to 2.06, and their sums up to 2.12: half the sum of
+    two such parts and half their difference are Laplace noise, each by itself.
     """
-    return 0 if isinstance(noise, NoNoise) else max(half_width(noise), 1)
+    match noise:
+        case NoNoise():
+            return 0
+        case KNormNoise():
+            return max(half_width(noise), math.ceil(_OF_PARTS * math.sqrt(noise.variance)), 1)
+        case _:
+            return max(half_width(noise), 1)
 
 
 def _root(value: float) -> Fraction:

@@ -30,7 +30,7 @@ from dpsql.privacy.allocation.mwem_calibration import (
     mwem_calibration,
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.add_noise import RawGroups, all_totals
 from dpsql.release.calibration import Measurement
@@ -176,7 +176,7 @@ def _choose(
     return candidates[int(chosen)]
 
 
-def _deviation(noise: Noise) -> float:
+def _deviation(noise: IndependentNoise) -> float:
     """The mean absolute value of the noise."""
     spread = math.sqrt(float(noise.variance))
     return spread * (math.sqrt(2 / math.pi) if isinstance(noise, DiscreteGaussian) else 0.5**0.5)

@@ -21,6 +21,7 @@ from dpsql.privacy import domain
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.allocation import mwem_calibration
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.selection import weighted_majority
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
@@ -180,6 +181,8 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
     PrivacyLoss: Tagged("loss", ("accounting", "amount", "delta")),
     DiscreteLaplace: Tagged("laplace noise", ("scale",)),
     DiscreteGaussian: Tagged("gaussian noise", ("variance",)),
+    KNorm: Tagged("k-norm", ("epsilon", "moves", "cells", "levels")),
+    KNormNoise: Tagged("k-norm noise", ("law", "index")),
     NoNoise: Tagged("as said"),
     Exponential: Tagged("exponential", ("epsilon", "spread")),
     PermuteAndFlip: Tagged("permute and flip", ("epsilon", "spread")),

@@ -4,7 +4,8 @@
 | -------------------- | -------------------------------------------------------------------- |
 | laplace              | discrete Laplace noise: ε, rho, tail                                 |
 | gaussian             | discrete Gaussian noise: rho, tail                                   |
-| noise                | the union of both                                                    |
+| k_norm               | noise of several integers together, in a box                         |
+| noise                | the union of all                                                     |
 | gaussian_tail        | the tail of the discrete Gaussian, rounded up                        |
 | sampler              | draws of both kinds of noise                                         |
 | distribution         | both noise distributions as one family, and their cut points         |

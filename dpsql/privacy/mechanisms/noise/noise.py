@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
-Noise = DiscreteLaplace | DiscreteGaussian
+IndependentNoise = DiscreteLaplace | DiscreteGaussian
+"""Noise of one integer that knows of no other."""
+
+Noise = IndependentNoise | KNormNoise

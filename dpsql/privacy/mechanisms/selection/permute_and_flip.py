@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.directed_rounding import exp, round_up
 from dpsql.privacy.mechanisms.randomness import Randomness, words
-from dpsql.privacy.mechanisms.selection.bernoulli_exp import bernoulli_exp_exact
+from dpsql.privacy.mechanisms.selection.acceptance import accepted
 from dpsql.privacy.mechanisms.selection.candidates import Candidates, Table, check_selection
-from dpsql.privacy.mechanisms.selection.exp_enclosure import decays
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ def permute_and_flip(
 def _choose(candidates: Candidates, rate: Fraction, randomness: Randomness) -> NDArray[np.int64]:
     # The flips don't depend on the order, so all are made, and each candidate's turn comes at a
     # uniform time, of which 64 bits are drawn; equal ones that are first are told apart by more.
-    taken = _flip(candidates, rate, randomness)
+    taken = accepted(candidates.above_minimum(), rate, randomness)
     if candidates.weights is not None:
         taken &= candidates.weights > 0
     turns = words(randomness, taken.size, 64).reshape(taken.shape)
@@ -96,19 +95,6 @@ def _choose(candidates: Candidates, rate: Fraction, randomness: Randomness) -> N
     for row in (leading.sum(axis=1) > 1).nonzero()[0]:
         chosen[row] = _first_of(leading[row].nonzero()[0].tolist(), randomness)
     return chosen
-
-
-def _flip(candidates: Candidates, rate: Fraction, randomness: Randomness) -> NDArray[np.bool_]:
-    """Tell of each candidate whether it is taken when its turn comes."""
-    # U lies in [u, u + 1]/2^52, and the computed e^-g is off by 2^-43 at most.
-    losses = candidates.above_minimum()
-    prefixes = words(randomness, losses.size, 64).reshape(losses.shape)
-    distance = decays(losses, rate) - (prefixes >> np.uint64(12)) * 2.0**-52
-    taken = distance > 2.0**-42
-    for cell in np.argwhere(np.abs(distance) <= 2.0**-42):
-        at = (int(cell[0]), int(cell[1]))
-        taken[at] = bernoulli_exp_exact(int(prefixes[at]), 64, rate * int(losses[at]), randomness)
-    return taken
 
 
 def _first_of(indices: Sequence[int], randomness: Randomness) -> int:

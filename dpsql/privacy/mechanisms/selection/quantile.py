@@ -28,6 +28,7 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.candidates import LIMIT, check_selection
 from dpsql.privacy.mechanisms.selection.exponential import choose, epsilon_of_choice
 from dpsql.privacy.mechanisms.selection.permute_and_flip import permute_and_flip
+from dpsql.privacy.mechanisms.selection.position import choose_position
 from dpsql.privacy.mechanisms.selection.quantile_range import QuantileRange
 
 Counts = NDArray[np.int64]
@@ -48,8 +49,8 @@ class Quantiles:
     to 1. Few are chosen one by one. More are chosen by splitting (Kaplan, Schnapp & Stemmer 2022,
     "Differentially Private Approximate Quantiles"): the middle one first, then those below it from
     the rows below, and those above it from the rows above. Where to split inside a cell, whose rows
-    may be many and equal, is a choice of its own, between `slices` even parts of the cell. Raises
-    ValueError for quantiles that don't increase, or are too many.
+    may be many and equal, is chosen with the cell: it is at one of its `slices` even parts.
+    Raises ValueError for quantiles that don't increase, or are too many.
     """
 
     quantiles: tuple[Fraction, ...]
@@ -92,11 +93,14 @@ class Quantiles:
     @property
     def name(self) -> str:
         """The mechanism's name in reports."""
-        return "exponential" if self.accounting is Accounting.ZCDP else "permute-and-flip"
+        if self.accounting is Accounting.ZCDP:
+            return "exponential"
+        # There are too many positions to flip for each; of cells there aren't.
+        return "exponential, permute-and-flip" if self.splits else "permute-and-flip"
 
     @property
     def selections(self) -> int:
-        """The number of choices paid for: k one by one, or 2⌈log2(k + 1)⌉ - 1 by splitting."""
+        """The number of choices paid for: k one by one, or ⌈log2(k + 1)⌉ by splitting."""
         return _selections(len(self.quantiles))
 
     @property
@@ -108,7 +112,7 @@ class Quantiles:
         """Return the loss of a release for databases `units` apart, each unit in `groups` groups.
 
         Of the choices that are paid for once, one for each group and, when splitting, for each
-        part of it, let choice j have r_j changed rows among its own. They move its candidates'
+        part of it at one level, let choice j have r_j changed rows. They move its candidates'
         losses by r_j times as much as one row does, so its privacy loss is at most ε·r_j/rows, and
         by bounded range (ε·r_j/rows)²/8 of zCDP. Parts are disjoint sets of rows, or of fractions
         of rows that add up to 1: a row lies evenly in its cell, and each slice of the cell is in
@@ -131,25 +135,23 @@ class Quantiles:
         """Return a bound on the rank errors of all of a group's quantiles, at this confidence.
 
         From a choice's cell to the quantile it aimed at there are at most (2·rows·max(a, d - a)/
-        (d·ε))·ln(cells/β) rows, but for a probability of β (Dwork & Roth 2014, Corollary 3.12;
-        permute-and-flip is never worse: McKenna & Sheldon 2020). When splitting, the errors of a
-        part's two ends add to it, and so does half a slice of a heavy cell per split, which
-        depends on the data and is left out here.
+        (d·ε))·ln(candidates/β) rows, but for a probability of β (Dwork & Roth 2014, Corollary 3.12;
+        permute-and-flip is never worse: McKenna & Sheldon 2020). Candidates are cells, or slices
+        where a part is split. The errors of a part's two ends add to it, and so does a slice of a
+        heavy cell per split, which depends on the data and is left out here.
         """
         if not 0 < confidence < 1:
             raise ValueError("a confidence is between 0 and 1")
         nodes = list(self._nodes())
-        choices = sum(1 + node.splits for node in nodes)
-        share = (1 - confidence) / choices
+        share = (1 - confidence) / len(nodes)
         worst = Fraction(0)
         off: dict[int, Fraction] = {}
         for node in nodes:
             reach = 2 * self.rows * max(node.target, 1 - node.target) / self.epsilon
             before = max(off.get(node.first - 1, Fraction(0)), off.get(node.last, Fraction(0)))
-            here = before + reach * ln(cells / share).high
-            worst = max(worst, here)
-            if node.splits:
-                off[node.index] = here + reach * ln((self.slices + 1) / share).high
+            candidates = cells * self.slices if node.splits else cells
+            off[node.index] = before + reach * ln(candidates / share).high
+            worst = max(worst, off[node.index])
         return worst
 
     def release(self, counts: Counts, randomness: Randomness) -> Counts:
@@ -162,7 +164,8 @@ class Quantiles:
             raise TypeError("counts are a table of int64, groups by cells")
         # Clamping a count moves it no further than its rows do, and nothing below can overflow.
         bounded = counts.clip(0, LIMIT // (counts.shape[1] * self.slices))
-        step = max(BATCH // counts.shape[1], 1)
+        candidates = counts.shape[1] + (2 * self.slices if self.splits else 0)
+        step = max(BATCH // candidates, 1)
         parts = [
             self._release(bounded[start : start + step], randomness)
             for start in range(0, counts.shape[0], step)
@@ -179,24 +182,25 @@ class Quantiles:
         }
         for node in self._nodes():
             part = QuantileRange(counts, self.slices, split_at[node.first - 1], split_at[node.last])
-            losses = part.cell_losses(node.target)
-            chosen[:, node.index] = self._choose(losses, part.cell_mask(), node, randomness)
             if node.splits:
-                inside = chosen[:, node.index]
-                losses = part.slice_losses(inside, node.target)
-                slice_index = self._choose(losses, part.slice_mask(inside), node, randomness)
-                split_at[node.index] = inside * self.slices + slice_index
+                position = choose_position(part, node.target, self._rate(node), randomness)
+                split_at[node.index] = position
+                chosen[:, node.index] = position // self.slices
+            else:
+                chosen[:, node.index] = self._choose_cell(part, node, randomness)
         chosen.sort(axis=1)
         return chosen
 
-    def _choose(
-        self, losses: Counts, present: NDArray[np.bool_], node: Node, randomness: Randomness
-    ) -> Counts:
-        a, d = node.target.numerator, node.target.denominator
-        rate = self.epsilon / (2 * max(a, d - a) * self.rows * self.slices)
+    def _choose_cell(self, part: QuantileRange, node: Node, randomness: Randomness) -> Counts:
+        losses, present = part.cell_losses(node.target), part.cell_mask().astype(np.int64)
         if self.accounting is Accounting.ZCDP:
-            return choose(losses, rate, randomness, present.astype(np.int64))
-        return permute_and_flip(losses, rate, randomness, present.astype(np.int64))
+            return choose(losses, self._rate(node), randomness, present)
+        return permute_and_flip(losses, self._rate(node), randomness, present)
+
+    def _rate(self, node: Node) -> Fraction:
+        """The rate of a choice by losses in slice-rows: their spread is twice the largest move."""
+        a, d = node.target.numerator, node.target.denominator
+        return self.epsilon / (2 * max(a, d - a) * self.rows * self.slices)
 
     def _nodes(self) -> Iterator[Node]:
         """Yield the quantiles so that those at which a part ends come before those inside it."""
@@ -232,5 +236,5 @@ class Node:
 
 
 def _selections(count: int) -> int:
-    # Of count.bit_length() = ⌈log2(count + 1)⌉ levels, all but the last also choose where to split.
-    return min(count, 2 * count.bit_length() - 1)
+    # There are count.bit_length() = ⌈log2(count + 1)⌉ levels.
+    return min(count, count.bit_length())

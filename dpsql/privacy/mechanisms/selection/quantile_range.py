@@ -43,15 +43,14 @@ class QuantileRange:
         return np.maximum(np.maximum(at_start, -at_end), 0)
 
     def slice_mask(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell which of the slices + 1 positions of each group's cell are in the part."""
+        """Tell which slices of each group's cell are in the part; of an empty one, where it is."""
         positions = self._positions(cells)
-        present: NDArray[np.bool_] = (positions >= self.low[:, None]) & (
-            positions <= self.high[:, None]
-        )
+        high = np.maximum(self.high, self.low + 1)[:, None]
+        present: NDArray[np.bool_] = (positions >= self.low[:, None]) & (positions < high)
         return present
 
     def slice_losses(self, cells: NDArray[np.int64], target: Fraction) -> NDArray[np.int64]:
-        """Return |(d - a)·below - a·above| at the slices + 1 positions of each group's cell."""
+        """Return |(d - a)·below - a·above| at the start of each slice of each group's cell."""
         positions = self._positions(cells)
         at = cells[:, None]
         inside = self.counts * self._overlap()
@@ -64,8 +63,16 @@ class QuantileRange:
         losses: NDArray[np.int64] = np.abs(_signed(below, above, target))
         return losses
 
+    def slices_in_cells(self) -> NDArray[np.int64]:
+        """Count each cell's slices in the part; 1 in the cell that an empty part touches."""
+        return np.maximum(self._overlap(), self.cell_mask())
+
+    def of_groups(self, groups: NDArray[np.intp]) -> QuantileRange:
+        """The parts of some of the groups."""
+        return QuantileRange(self.counts[groups], self.slices, self.low[groups], self.high[groups])
+
     def _positions(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
-        positions: NDArray[np.int64] = cells[:, None] * self.slices + np.arange(self.slices + 1)
+        positions: NDArray[np.int64] = cells[:, None] * self.slices + np.arange(self.slices)
         return positions
 
     def _touched(self) -> NDArray[np.int64]:

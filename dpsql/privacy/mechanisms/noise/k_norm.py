@@ -1,0 +1,242 @@
+"""Noise of several integers together, where a unit may move all of them, each by its most.
+
+(Hardt & Talwar 2010, "On the Geometry of Differential Privacy"; Steinke & Ullman 2017, "Between
+Pure and Approximate Differential Privacy", for moves in a box.) Let integer j move by D_j at most,
+and let the level of a vector z be the least T with |z_j| <= ⌊T·D_j/q⌋ for all j: q levels are one
+move. Then
+    P(z) ∝ e^(-ε·level(z)/q).
+A vector moved by v, |v_j| <= D_j, has a level at most q higher: from |z_j| <= ⌊T·D_j/q⌋ follows
+|z_j + v_j| <= ⌊T·D_j/q⌋ + D_j = ⌊(T + q)·D_j/q⌋, as D_j is an integer. So the ratio of any two
+probabilities of neighbours is e^ε at most: pure ε-DP, however many integers there are. If each of u
+units moves integer j by D_j/u at most, and u divides q, each moves the level by q/u at most.
+
+Independent noise of k integers shares ε, and has k²·2(D/ε)² as the variance of each; this has about
+(k + 1)(k + 2)/3·(D/ε)²: half of that for two, a third for four, and never below a sixth. Of one it
+is discrete Laplace noise. No two of its integers are correlated, but all are far off together.
+
+P(z) is Σ e^(-ε·T/q)·(1 - e^(-ε/q)) over all levels T from level(z) on. So a draw takes a level T by
+the weight e^(-ε·T/q)·∏(2·⌊T·D_j/q⌋ + 1), the number of vectors up to it, and then one of these,
+each alike: every integer by itself, evenly from -⌊T·D_j/q⌋ to ⌊T·D_j/q⌋.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.directed_rounding import scaled_exp
+from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail, tail_probability
+from dpsql.privacy.mechanisms.noise.integer_search import first_true
+from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
+from dpsql.privacy.mechanisms.noise.sampler import check_parameter
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.privacy.mechanisms.randomness import Randomness, words
+
+MAX_LEVELS = 2**14
+"""The most levels that are listed: more take long, at a loss that is small for many integers."""
+
+MAX_INTEGERS = 512
+"""The most integers of one draw: of more, Gaussian noise is less, or their table too long."""
+
+_LARGEST = 2**60
+_LEVELS_PER_LOSS = 4
+_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class KNorm:
+    """Noise of this ε for columns of integers that neighbours move by `moves` at most, all at once.
+
+    Of each column `cells` integers, one for each of so many groups, are drawn together: with 1 each
+    group is drawn for itself. `levels` is q.
+    """
+
+    epsilon: Fraction
+    moves: tuple[int, ...]
+    cells: int = 1
+    levels: int = 1
+
+    def __post_init__(self) -> None:
+        check_parameter(self.epsilon)
+        if not self.moves or min(*self.moves, self.cells, self.levels) < 1:
+            raise ValueError("moves, cells and levels are at least 1")
+
+    @classmethod
+    def calibrated(
+        cls, epsilon: Fraction, moves: tuple[int, ...], *, cells: int, units: int
+    ) -> KNorm | None:
+        """Return the noise of this ε, with levels that `units` divide; None if those are many."""
+        if len(moves) * cells > MAX_INTEGERS:
+            return None
+        levels = units
+        while epsilon > Fraction(levels, _LEVELS_PER_LOSS) and levels < units * max(moves):
+            levels *= 2
+        law = cls(epsilon, moves, cells, levels)
+        # Half of all draws are below k·q/ε levels, and each 2^-32 less likely than the one before
+        # takes 23·q/ε more.
+        expected = (law.integers + 60) * levels / epsilon
+        if expected > MAX_LEVELS or max(moves) * MAX_LEVELS >= _LARGEST * levels:
+            return None
+        return law
+
+    @property
+    def integers(self) -> int:
+        """The number of integers that are drawn together."""
+        return len(self.moves) * self.cells
+
+    def half_edges(self, level: int) -> tuple[int, ...]:
+        """The largest absolute value of each column's integers up to this level."""
+        return tuple(level * move // self.levels for move in self.moves)
+
+    def volume(self, level: int) -> int:
+        """The number of vectors up to this level."""
+        vectors: int = math.prod(2 * edge + 1 for edge in self.half_edges(level)) ** self.cells
+        return vectors
+
+    def release(self, columns: Sequence[Integers], randomness: Randomness) -> list[Integers]:
+        """Return the columns with fresh noise; of each `cells` integers that follow each other.
+
+        Raises ValueError unless there are as many columns as moves, all as long, of whole groups of
+        `cells`.
+        """
+        if len(columns) != len(self.moves) or len({column.size for column in columns}) != 1:
+            raise ValueError("there is a column for each move")
+        answers, rest = divmod(columns[0].size, self.cells)
+        if rest:
+            raise ValueError("the integers of all groups are drawn together")
+        levels = _inversion(self).sample(answers, randomness)
+        noisy = []
+        for column, move in zip(columns, self.moves, strict=True):
+            # A level of 2^20, which would be too large for this, has a chance below 2^-1000.
+            edges = np.repeat(levels * np.int64(move) // np.int64(self.levels), self.cells)
+            noisy.append(add_noise_vector(column, evenly(edges, randomness)))
+        return noisy
+
+
+@dataclass(frozen=True, slots=True)
+class KNormNoise:
+    """The noise of the integers of one column, at `index`: a part of `law`, not drawn by itself."""
+
+    law: KNorm
+    index: int
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name in reports."""
+        return "k-norm"
+
+    @property
+    def variance(self) -> float:
+        """The noise's variance, the mean of h(h + 1)/3 over levels of half-edge h."""
+        squares = sum(p * h * (h + 1) for p, h in self._edges(_BITS))
+        return float(Fraction(squares, 3 << _BITS))
+
+    def tail(self, at_least: int) -> Fraction:
+        """Return P(noise >= at_least), rounded up by less than 2^-40; for at_least >= 1."""
+        return self._tail(at_least, _BITS)
+
+    def tail_point(self, probability: Fraction) -> int:
+        """Return the least k >= 1 with tail(k) <= probability, both rounded up by a thousandth."""
+        check_tail(probability)
+        bits = _BITS
+        while probability * (1 << bits) < MAX_LEVELS << 12:
+            bits *= 2
+        guess = math.ceil(2 * math.sqrt(self.variance))
+        return first_true(lambda k: self._tail(k, bits) <= probability, guess)
+
+    def half_width(self, confidence: Fraction) -> int:
+        """Return the least h with P(|noise| <= h) >= confidence."""
+        return self.tail_point(tail_probability(confidence)) - 1
+
+    def _edges(self, bits: int) -> list[tuple[int, int]]:
+        """Levels' probabilities in 2^-bits, each at most 2 away, and their half-edges."""
+        move, levels = self.law.moves[self.index], self.law.levels
+        cuts = level_cuts(self.law, bits)
+        starts = (0, *cuts)
+        return [
+            (end - start, level * move // levels)
+            for level, (start, end) in enumerate(zip(starts, cuts, strict=False))
+        ]
+
+    def _tail(self, point: int, bits: int) -> Fraction:
+        if point < 1:
+            raise ValueError("the tail begins at 1")
+        edges = self._edges(bits)
+        beyond = sum(-(-p * (h - point + 1) // (2 * h + 1)) for p, h in edges if h >= point)
+        return Fraction(beyond + 2 * len(edges) + 2, 1 << bits)
+
+
+def evenly(edges: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
+    """Return for each h of `edges`, from 0 to below 2^61, an integer from -h to h, each alike."""
+    drawn = np.empty(edges.size, dtype=np.int64)
+    distinct, which = np.unique(edges, return_inverse=True)
+    shifts = np.array([64 - (2 * h + 1).bit_length() for h in distinct.tolist()], dtype=np.uint64)
+    waiting = np.arange(edges.size)
+    while waiting.size:
+        own = edges[waiting]
+        some = (words(randomness, waiting.size, 64) >> shifts[which[waiting]]).astype(np.int64)
+        fits = some <= 2 * own
+        drawn[waiting[fits]] = some[fits] - own[fits]
+        waiting = waiting[~fits]
+    return drawn
+
+
+@lru_cache(maxsize=128)
+def _inversion(law: KNorm) -> Inversion:
+    return Inversion(partial(level_cuts, law))
+
+
+@lru_cache(maxsize=256)
+def level_cuts(law: KNorm, bits: int) -> tuple[int, ...]:
+    """Return where the levels 0, 1, 2, … end on the unit interval.
+
+    Entry i is at most 1 away from 2^bits times the probability of levels 0 … i. The last entry is
+    2^bits and stands for all levels from there on: their ends are all within 1 of it.
+    """
+    # Let w(T) = e^-λT·V(T), λ = ε/q, be the weights, V(T) the number of vectors up to T, of k
+    # integers each; and Z their sum, at least the largest of them. From V(T) <= U(T), the product
+    # of 2T·D_j/q + 1, of which U(T + 1)/U(T) <= (1 + 1/T)^k <= e^(k/T), the weights after T >= 2k/λ
+    # are together below U(T)·e^-λT·Σ e^(-λi/2), hence below U(T)·e^-λT·2/λ. Levels are listed up to
+    # one at which that is below 2^-(bits + 4)·Z.
+    # In units of 2^-size, e^-λT by T products, each of a factor that is off by 1 (scaled_exp) and
+    # rounded down, is off by 2T at most. With size such that Σ (2T + 2)·V(T) is below
+    # 2^(size - bits - 4)·Z, the sums and their total are off by less than 2^-(bits + 2)·Z together,
+    # and the quotient, rounded to ½, by less than 1. Logarithms are in doubles: of numbers below
+    # 2^(2^17), they are off by far less than the bit that is added for it.
+    rate = law.epsilon / law.levels
+    last = math.ceil(2 * law.integers / rate) + 1
+    while not _covers(law, last, bits):
+        last += max(1, last // 8)
+    volumes = [law.volume(level) for level in range(last + 1)]
+    largest = _largest_weight(law, last)
+    errors = sum((2 * level + 2) * volume for level, volume in enumerate(volumes))
+    size = max(bits + 6 + math.ceil(errors.bit_length() - largest), 1)
+    factor, height = scaled_exp(rate, size), 1 << size
+    sums: list[int] = []
+    total = 0
+    for volume in volumes:
+        sums.append(total := total + volume * height)
+        height = height * factor >> size
+    half = total >> 1
+    return tuple(((end << bits) + half) // total for end in sums)
+
+
+def _largest_weight(law: KNorm, last: int) -> float:
+    """A bound below the binary logarithm of the largest weight."""
+    edges = [np.arange(last + 1) * np.int64(move) // law.levels for move in law.moves]
+    logs = law.cells * sum(np.log2(2.0 * edge + 1) for edge in edges)
+    rate = float(law.epsilon / law.levels) / math.log(2)
+    return float(np.max(logs - rate * np.arange(last + 1)))
+
+
+def _covers(law: KNorm, last: int, bits: int) -> bool:
+    """The weights after level `last` are too small to tell."""
+    logs = sum(math.log2(2 * last * move / law.levels + 1) for move in law.moves)
+    weight = law.cells * logs - last * float(law.epsilon / law.levels) / math.log(2)
+    return weight + math.log2(2 * law.levels / law.epsilon) < _largest_weight(law, last) - bits - 5
