@@ -165,6 +165,22 @@ SERVICE_MUTANTS = (
         "tests/session/test_randomised_views.py",
     ),
     _Service(
+        "a bound is suggested where nothing but noise is",
+        "bind/statements/suggest_bounds.py",
+        "{certain} * (units - least + 1)",
+        "{certain} * (units - least)",
+        "tests/session/test_suggested_bounds.py",
+        "no_rows",
+    ),
+    _Service(
+        "bounds are suggested that a hundred units are beyond",
+        "bind/statements/suggest_bounds.py",
+        "code >= top AND least > 0",
+        "code >= top AND least > 100",
+        "tests/session/test_suggested_bounds.py",
+        "skewed",
+    ),
+    _Service(
         "whoever lends out a session has no say in what a statement costs",
         "session/compile/cost_cap.py",
         "if ceiling is not None and cost > ceiling:",
