@@ -11,6 +11,7 @@ import msgspec
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.dbapi.statements.assignment import Assignment
+from dpsql.dbapi.statements.calibrate import Calibrate
 from dpsql.dbapi.statements.parse import CreateRelease, DropRelease, read_statement
 from dpsql.errors import BadParameter, Error, Refused
 from dpsql.mcp import schema_listing
@@ -191,6 +192,11 @@ def _check(sql: str) -> None:
             raise Refused(
                 f"{name} isn't dropped by this server",
                 hint="drop it at the prompt: dpsql console",
+            )
+        case Calibrate():
+            raise Refused(
+                "ladders serve all analysts, and aren't drawn by this server",
+                hint="their owner draws them: dpsql calibrate",
             )
         case CreateRelease(request=wanted) if wanted.replace:
             raise Refused(

@@ -13,6 +13,7 @@ import pyarrow as pa
 from dpsql.bind.statement import Statement
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.statements.assignment import READ_ONLY, Setting
+from dpsql.dbapi.statements.calibrate import Calibrate
 from dpsql.dbapi.statements.describe import Describe
 from dpsql.dbapi.statements.parse import CreateRelease, ExplainPrivacy, Query, Show, read_statement
 from dpsql.errors import (
@@ -49,6 +50,7 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.deep_recursion import with_deep_stack
 from dpsql.session.compile.plan_cache import MAX_PLANS
 from dpsql.session.compile.request import ANSWER, Request, binder_of
+from dpsql.session.ladders.stored_ladders import COLUMNS
 from dpsql.session.run.charge_and_run import RUNNING
 
 Parameters = Mapping[str, Literal]
@@ -88,12 +90,8 @@ class QueryService:
         self._session.inspect = self._check_answer
         self._connection = Connection(self._session)
         self._catalogue = edition.catalog.reader(self.analyst, self._process)
-        self.reader = QueryReader(
-            edition.schema,
-            edition.translations,
-            self._session.saved,
-            self._catalogue.reads_catalog,
-        )
+        saved, reads = self._session.saved, self._catalogue.reads_catalog
+        self.reader = QueryReader(edition.schema, edition.translations, saved, reads)
 
     def _progress(self, step: str) -> None:
         if self._stopped:
@@ -132,6 +130,8 @@ class QueryService:
                     query = replace(query, sql=sql)
                 case ExplainPrivacy():
                     return (Column("explain_privacy", TEXT),)
+                case Calibrate():
+                    return tuple(column(name, kind) for name, kind in COLUMNS.items())
                 case Describe() | Show():
                     return self._described(self._connection.run(query.sql) or _NOTHING, query)
                 case CreateRelease(sql=sql, request=wanted):

@@ -82,7 +82,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "groups": "in how many groups of an answer a unit's rows count",
             "rows_per_group": "how many of them count in each",
             "rows": "how many count in all groups together",
-            "calibrated": "ladders choose lower ones for each query: [CALIBRATE](statements.md#calibrate)",
+            "calibrated": "lower ones are chosen by [ladders](statements.md#calibrate)",
         },
     ),
     "A column": (
@@ -139,7 +139,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "refresh": "gives each period's rows a budget of their own",
             "allow_large_epsilon": "lets ε be beyond 64, up to 500",
             "sample": "the part of the units that [all answers are of](#a-secret-sample)",
-            "calibrators": "the analysts who may [CALIBRATE](statements.md#calibrate); left out, all",
+            "calibrators": "who may [CALIBRATE](statements.md#calibrate); left out, all",
         },
     ),
     "Per query": (

@@ -63,6 +63,7 @@ def _echo_secret(url: str) -> None:
 
 
 def draft_of(source: Path | str, output: Path, sample: int | None) -> Draft:
+    """The draft of a source; paths in it are as they are written beside `output`."""
     if isinstance(source, str):
         return of_spark(source) if source.startswith(SPARK) else of_postgres(source)
     folder = Path.cwd() if output == STDOUT else output.parent

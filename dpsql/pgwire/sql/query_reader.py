@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from dpsql.dbapi.statements.calibrate import Calibrate
 from dpsql.dbapi.statements.describe import Describe
 from dpsql.dbapi.statements.parse import CreateRelease, ExplainPrivacy, Query, Show, read_statement
 from dpsql.errors import Refused
@@ -82,7 +83,7 @@ class QueryReader:
                 inner = self._read(statement.sql, types)
                 sql = f"{written[:first]}{inner.sql} {written[last:]}".strip()
                 return Translated(written, sql, None, None, inner.query_tree, refused=inner.refused)
-            case Describe() | Show():
+            case Calibrate() | Describe() | Show():
                 return Translated(written, written, None, None)
             case Query(sql=sql) if statement.options:
                 inner = self._read(sql, types)
