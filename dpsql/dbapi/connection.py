@@ -32,6 +32,7 @@ from dpsql.dbapi.statements.parse import (
 from dpsql.dbapi.statements.settings import updated
 from dpsql.dbapi.statements.show_setting import show_setting
 from dpsql.errors import BadParameter, InterfaceError, UnknownRelease
+from dpsql.ledger.caps import Balance
 from dpsql.report.budget import Budget, budget_of, read_budget
 from dpsql.report.explanation.explanation import Explanation, OutputFormat
 from dpsql.report.result.result import Result, from_answer, text_result
@@ -73,6 +74,7 @@ class Connection:
         self._session = session
         self._options = options
         self._one_statement = threading.RLock()
+        self._last_budget: tuple[tuple[Balance, Balance, Fraction], Budget] | None = None
         self._open = True
 
     def cursor(self) -> Cursor:
@@ -169,10 +171,12 @@ class Connection:
             self._check_open()
             session = self._session
             schema, analyst, epsilon = session.schema, session.analyst, self.epsilon
-            if session.has_ledger:
-                balances = session.balance(), session.balance(analyst)
-                return budget_of(schema, analyst, epsilon, *balances)
-            return read_budget(schema, analyst, epsilon)
+            if not session.has_ledger:
+                return read_budget(schema, analyst, epsilon)
+            known = session.balance(), session.balance(analyst), epsilon
+            if self._last_budget is None or self._last_budget[0] != known:
+                self._last_budget = known, budget_of(schema, analyst, epsilon, *known[:2])
+            return self._last_budget[1]
 
     @property
     def schema(self) -> Schema:

@@ -77,8 +77,9 @@ class ConnectionStream:
         self._writer.write(b"".join(self._held))
         self._held.clear()
         self._size = 0
-        async with asyncio.timeout(self._patience):
-            await self._writer.drain()
+        if self._writer.transport.get_write_buffer_size():
+            async with asyncio.timeout(self._patience):
+                await self._writer.drain()
 
     async def encrypt(self, context: ssl.SSLContext) -> None:
         """Begin TLS. `ProtocolFault` if bytes came before it, which anybody could have injected."""

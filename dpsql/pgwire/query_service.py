@@ -41,7 +41,6 @@ from dpsql.pgwire.sql.types.output_types import declared
 from dpsql.pgwire.statement_errors.overflow import check_digits
 from dpsql.pgwire.statement_errors.postgresql_error import postgresql_error
 from dpsql.plan.expression import Literal
-from dpsql.report.budget import budget_of
 from dpsql.report.cost_notice import cost
 from dpsql.report.result.python_value import python_rows
 from dpsql.report.result.result import Result
@@ -161,10 +160,7 @@ class QueryService:
         assert result is not None
         notices = []
         if result.privacy is not None and result.privacy.columns:
-            session = self._session
-            balances = session.balance(), session.balance(session.analyst)
-            left = budget_of(session.schema, session.analyst, self._connection.epsilon, *balances)
-            notices.append(notice(cost(result.privacy, left)))
+            notices.append(notice(cost(result.privacy, self._connection.budget)))
             notices += map(notice, result.privacy.notes)
         rows = python_rows(result.table, result.types)
         return Answer(self._described(result, query), rows, tuple(notices))

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from dpsql.dbapi.statements.assignment import READ_ONLY, Assignment, Setting
@@ -92,6 +93,15 @@ Statement = (
 
 def read_statement(sql: str) -> Statement:
     """What `sql` asks for, and whom."""
+    # The same text is read once for its columns and once for its answer, and again and again.
+    return _recently_read(sql) if len(sql) <= _MAX_REMEMBERED else _read_statement(sql)
+
+
+_MAX_REMEMBERED = 8 * 1024
+"""Characters of a text whose statement is remembered."""
+
+
+def _read_statement(sql: str) -> Statement:
     first_words = list(islice(words(sql), _MAX_WORDS))
     match [word.folded for word in first_words]:
         case ["explain", "privacy", "(", "sql" | "format", *_]:
@@ -148,6 +158,9 @@ def read_statement(sql: str) -> Statement:
             )
         case _:
             return read_describe(first_words) or Query(*split_options(sql))
+
+
+_recently_read = lru_cache(maxsize=128)(_read_statement)
 
 
 def explained(statement: ExplainPrivacy) -> Query | CreateRelease | Calibrate:

@@ -110,7 +110,7 @@ class Chain:
 
     def linked(self, before: str, row: Row) -> Entry:
         """The entry in `row`, checked to follow an entry with the hash `before`; or LedgerFault."""
-        read = _read_long if len(row.body) > _LONG else _read
+        read = _read_long if len(row.body) > _LONG else _read_short
         try:
             entry = read(before, row.body, row.hash)
         except ValueError as error:
@@ -152,4 +152,5 @@ def _read(before: str, body: str, own_hash: str) -> Entry | None:
     return decode(body, own_hash) if link(before, body) == own_hash else None
 
 
+_read_short = lru_cache(maxsize=256)(_read)
 _read_long = lru_cache(maxsize=2)(_read)
