@@ -7,6 +7,7 @@ from mutation.answer_mutants import ANSWER_MUTANTS
 from mutation.decision_mutants import DECISION_MUTANTS
 from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.key_mutants import KEY_MUTANTS
+from mutation.ladder_mutants import LADDER_MUTANTS
 from mutation.mutants import MUTANTS
 from mutation.postgres_mutants import POSTGRES_MUTANTS
 from mutation.relation_mutants import RELATION_MUTANTS
@@ -27,6 +28,7 @@ ALL = (
     *DECISION_MUTANTS,
     *GRAMMAR_MUTANTS,
     *KEY_MUTANTS,
+    *LADDER_MUTANTS,
     *POSTGRES_MUTANTS,
     *RELATION_MUTANTS,
     *SAMPLE_MUTANTS,

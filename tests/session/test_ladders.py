@@ -182,6 +182,62 @@ def test_an_expression_is_known_whatever_it_is_called(shop_connection: Connectio
         shop_connection.execute("SELECT sum(amount * size * 2) FROM orders")
 
 
+def test_ladders_are_of_all_that_units_have_whatever_limits_the_schema_states(shop: Path) -> None:
+    path = schema_file(shop, limits="{groups: 1, rows_per_group: 1, rows: 1}")
+    with closing(opened(path)) as connection:
+        drawn = counts(connection, "CALIBRATE orders FOR 200")
+        assert drawn["rows of a unit in a group", 8.0, None] == pytest.approx(396, abs=3)
+
+
+def test_ladders_of_other_keys_choose_no_limits_by_these(shop_connection: Connection) -> None:
+    shop_connection.execute("CALIBRATE orders BY size FOR 100 AS by_size")
+    release = only_release(shop_connection, BY_PRODUCT)
+    assert not any("by_size" in note for note in release.limit_notes)
+
+
+def test_ladders_of_another_table_choose_no_limits_here(shop_connection: Connection) -> None:
+    shop_connection.execute("CALIBRATE customers FOR 100 AS of_customers")
+    release = only_release(shop_connection, "SELECT count(*) FROM orders")
+    assert not any("of_customers" in note for note in release.limit_notes)
+
+
+def test_a_key_that_a_condition_fixes_is_one_of_the_ladders_groups(
+    shop_connection: Connection,
+) -> None:
+    shop_connection.execute("CALIBRATE orders BY product FOR 100 AS by_product")
+    release = only_release(shop_connection, "SELECT count(*) FROM orders WHERE product = 7")
+    assert any("by_product" in note for note in release.limit_notes)
+
+
+def test_a_part_of_the_units_is_read_off_the_counts_of_its_groups(
+    shop_connection: Connection,
+) -> None:
+    """Of four customers noise is much, of 396 it is little: the cap of the few is no higher."""
+    shop_connection.execute("CALIBRATE customers MEASURE worth BY kind FOR 50")
+    shop_connection.execute("SET dpsql.epsilon = 0.1")
+    sql = "SELECT sum(worth) FROM customers WHERE kind = '{}'"
+    few, many = (only_release(shop_connection, sql.format(kind)) for kind in ("few", "many"))
+    assert many.sensitivity.per_group[0] <= few.sensitivity.per_group[0]
+    (told,) = many.limit_notes
+    total = float(told.split(" of ")[1].split()[0].replace(",", ""))
+    assert total == pytest.approx(4 * 13, abs=60)
+
+
+def test_who_has_a_cap_of_their_own_pays_for_a_first_look(shop: Path) -> None:
+    path = schema_file(shop)
+    path.write_text(path.read_text() + "analysts: {bob: {epsilon: 60}}\n")
+    with closing(opened(path)) as connection:
+        connection.execute("CALIBRATE orders BY product FOR 40 AS by_product")
+    with closing(opened(path, "bob")) as connection:
+        explained = connection.explain(BY_PRODUCT).text()
+        assert "by_product" not in explained
+        assert connection.budget.own.epsilon_spent == 0
+        connection.execute("SET dpsql.epsilon = 1")
+        connection.execute(BY_PRODUCT)
+        assert float(connection.budget.own.epsilon_spent) == pytest.approx(41, rel=1e-3)
+        assert "by_product" in connection.explain(BY_PRODUCT).text()
+
+
 def test_declared_limits_stay_the_highest(shop: Path) -> None:
     path = schema_file(shop, limits="{calibrated: true, groups: 2, rows_per_group: 3, rows: 5}")
     with closing(opened(path)) as connection:

@@ -10,7 +10,7 @@ from typing import Final, assert_never
 
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 
 TOP_FAILS: Final = 1e-4
 """At most so probable is a top above all units."""
@@ -37,7 +37,7 @@ class Ladder:
 
     counts: tuple[int, ...]
     rungs: tuple[Fraction, ...]
-    noise: Noise
+    noise: IndependentNoise
     step: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
@@ -74,7 +74,7 @@ class Ladder:
 
 
 @lru_cache(maxsize=256)
-def margin(noise: Noise, terms: int, probability: float) -> float:
+def margin(noise: IndependentNoise, terms: int, probability: float) -> float:
     """Return a bound that the sum of so many draws reaches with `probability` at most."""
     # Chernoff: P(sum >= m) <= e^(-t·m)·M(t)^terms for every t > 0, where M is the moment generating
     # function of one draw. So any (terms·ln M(t) - ln probability)/t is such a bound.

@@ -24,7 +24,7 @@ from dpsql.privacy.ladder.ladder import laplace_rate
 from dpsql.privacy.ladder.lattice import DRAWS, Floats
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 
 BEYOND: Final = 24
 """No unit is expected so many rungs above the top, which is 2^12 times as high."""
@@ -59,7 +59,7 @@ class FittedRungs:
     width: Floats
 
 
-def expected_units(rungs: FittedRungs, at_top: float, noise: Noise) -> tuple[Floats, Floats]:
+def expected_units(rungs: FittedRungs, at_top: float, noise: IndependentNoise) -> tuple[Floats, Floats]:
     """Return draws of λ for each rung from the posterior, and of a number's variance about it.
 
     Both have the shape (DRAWS, rungs). `at_top` is the noisy count of the top.
@@ -86,7 +86,7 @@ def expected_units(rungs: FittedRungs, at_top: float, noise: Noise) -> tuple[Flo
     return np.where(within, rates[chosen], _NONE), np.where(within, spread[chosen], _NONE)
 
 
-def log_likelihood(counts: Floats, rates: Floats, spread: Floats, noise: Noise) -> Floats:
+def log_likelihood(counts: Floats, rates: Floats, spread: Floats, noise: IndependentNoise) -> Floats:
     """Return how likely noisy counts are, where numbers of units have such means and variances."""
     off = counts - rates
     match noise:
@@ -104,7 +104,7 @@ def log_likelihood(counts: Floats, rates: Floats, spread: Floats, noise: Noise) 
             assert_never(missing)
 
 
-def seen(expected: Floats, spread: Floats, counts: Floats, noise: Noise) -> Floats:
+def seen(expected: Floats, spread: Floats, counts: Floats, noise: IndependentNoise) -> Floats:
     """Return the likeliest numbers of units, given their expectation and variance, and noisy counts.
 
     Laplace noise moves a number toward its count by the same factor wherever the count is, and

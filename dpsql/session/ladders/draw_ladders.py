@@ -8,6 +8,7 @@ like any other answer: if a later one is refused, what was drawn is free when it
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -33,7 +34,10 @@ from dpsql.bounding.options import ContributionLimits
 from dpsql.engine.digest import digest_of
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import Contributions
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
@@ -194,14 +198,25 @@ def part_name(part: LadderPart, source: LadderSource) -> str:
 
 def _part(
     context: SessionContext, spec: LadderSpec, part: LadderRequest, options: QueryOptions
-) -> tuple[Answer, Noise]:
+) -> tuple[Answer, IndependentNoise]:
     """The answer of one part, and the noise of its counts."""
     request = AnswerRequest(part)
     compiled = compile_statement(context, spec.sql, options, NO_PARAMETERS, request)
     (release,) = compiled.releases
     with context.turn(compiled):
         answer = build_answer(context, compiled, charge_and_run(context, spec.statement, compiled))
-    return answer, release.step.measurement.noise[0]
+    return answer, _independent(release.step.measurement.noise[0])
+
+
+def _independent(noise: Noise) -> IndependentNoise:
+    """The noise of one count, known by its own law; of a joint one, Laplace's as far off."""
+    match noise:
+        case DiscreteLaplace() | DiscreteGaussian():
+            return noise
+        case KNormNoise(variance=variance):
+            return DiscreteLaplace(Fraction(1 + int(64 * math.sqrt(variance / 2)), 64))
+        case missing:
+            assert_never(missing)
 
 
 def _group_limit(answer: Answer, form: LadderForm) -> int:

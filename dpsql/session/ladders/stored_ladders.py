@@ -18,7 +18,7 @@ from dpsql.engine.digest import Digest
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 from dpsql.schema.sql_type import BIGINT, Double, SqlType, Varchar
 
 GROUPS: Final = "groups of a unit"
@@ -42,7 +42,7 @@ class LadderForm:
     """What a ladder's counts are read by: its rungs, and the noise of each count."""
 
     rungs: Rungs
-    noise: Noise
+    noise: IndependentNoise
 
     def ladder(self, counts: Sequence[int], *, whole: bool = True) -> Ladder:
         """The ladder of these counts, one of each rung.
@@ -146,7 +146,7 @@ def decode_ladders(data: Mapping[str, Any]) -> LadderMetadata:
     )
 
 
-def _encoded_noise(noise: Noise) -> tuple[str, str]:
+def _encoded_noise(noise: IndependentNoise) -> tuple[str, str]:
     match noise:
         case DiscreteLaplace(scale=scale):
             return noise.name, str(scale)
@@ -156,5 +156,5 @@ def _encoded_noise(noise: Noise) -> tuple[str, str]:
             assert_never(missing)
 
 
-def _noise(mechanism: str, parameter: Fraction) -> Noise:
+def _noise(mechanism: str, parameter: Fraction) -> IndependentNoise:
     return DiscreteLaplace(parameter) if mechanism == "laplace" else DiscreteGaussian(parameter)

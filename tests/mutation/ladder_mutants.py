@@ -1,0 +1,119 @@
+"""Seeded bugs of CALIBRATE, and of the limits that are chosen by its ladders."""
+
+from __future__ import annotations
+
+from mutation.mutants import Mutant
+
+_LADDERS = "tests/session/test_ladders.py"
+
+LADDER_MUTANTS = (
+    Mutant(
+        "the schema's limits leave units' rows out of ladders",
+        "bind/statements/calibrate.py",
+        "limits = Limits(MAX_CONTRIBUTION, MAX_CONTRIBUTION, MAX_CONTRIBUTION)",
+        "limits = plan.table.limits",
+        _LADDERS,
+        "whatever_limits",
+        "AssertionError",
+    ),
+    Mutant(
+        "what a unit has in each of its groups is taken for one row of a unit",
+        "bind/statements/calibrate.py",
+        "BoundQuery(Aggregate(rows.plan, keys, tuple(outputs)), shown)",
+        "BoundQuery(Aggregate(Aggregate(rows.plan, keys, tuple(outputs)), keys[:0],"
+        " tuple(outputs)), shown)",
+        _LADDERS,
+        "most_units",
+        "Error",
+    ),
+    Mutant(
+        "all groups of a unit count in a ladder, whatever the ladder of groups says",
+        "session/ladders/draw_ladders.py",
+        "options = replace(options, limits=ContributionLimits(rows=limit))",
+        "options = replace(options, limits=ContributionLimits(rows=2**20))",
+        _LADDERS,
+        "most_units",
+        "AssertionError",
+    ),
+    Mutant(
+        "limits are chosen that are looser than the declared ones",
+        "bounding/options.py",
+        "return declared if requested is None else min(declared, requested)",
+        "return declared if requested is None else requested",
+        _LADDERS,
+        "stay_the_highest",
+        "AssertionError",
+    ),
+    Mutant(
+        "a ladder undoes what is set",
+        "session/ladders/limit_choice.py",
+        "return chosen if requested is None else min(requested, chosen)",
+        "return chosen",
+        _LADDERS,
+        "stays_tighter",
+        "AssertionError",
+    ),
+    Mutant(
+        "ladders of other keys say what a unit has in a group",
+        "session/ladders/limit_choice.py",
+        "if set(each.about.keys) - fixed == keys - fixed",
+        "if set(each.about.keys) or keys",
+        _LADDERS,
+        "other_keys",
+        "AssertionError",
+    ),
+    Mutant(
+        "ladders of another measure cap a sum",
+        "session/ladders/limit_choice.py",
+        "if each.about.measure == measure",
+        "if (each.about.measure is None) == (measure is None)",
+        _LADDERS,
+        "whatever_it_is_called",
+        "Failed|AssertionError",
+    ),
+    Mutant(
+        "ladders of another table say what units contribute to this one",
+        "session/ladders/limit_choice.py",
+        "own = [each for each in ladders if each.about.table == table.name]",
+        "own = list(ladders)",
+        _LADDERS,
+        "another_table",
+        "AssertionError",
+    ),
+    Mutant(
+        "each part of a statement spends the loss of all",
+        "session/compile/request.py",
+        "return PrivacyLoss(loss.accounting, loss.amount * share, loss.delta * share)",
+        "return loss",
+        _LADDERS,
+        "cost_what_they_are_asked_for",
+        "AssertionError|BudgetSpent",
+    ),
+    Mutant(
+        "anybody draws ladders",
+        "session/ladders/draw_ladders.py",
+        "if allowed is not None and analyst not in allowed:",
+        "if allowed is not None and not allowed:",
+        _LADDERS,
+        "only_whom_the_owner_names",
+        "DID NOT RAISE",
+    ),
+    Mutant(
+        "who has a cap of their own sees ladders for nothing",
+        "session/saved/saved_releases.py",
+        "if pays or self.is_paid(one)]",
+        "]",
+        _LADDERS,
+        "cap_of_their_own",
+        "Error",
+    ),
+    Mutant(
+        "limits that are chosen are no part of a plan's key",
+        "session/compile/compile.py",
+        "request, edition.version, facts, ladders)",
+        "request, edition.version, facts)",
+        _LADDERS,
+        "part_of_an_answers_key",
+        "AssertionError",
+    ),
+)
