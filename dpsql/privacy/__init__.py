@@ -5,6 +5,7 @@
 | accounting          | losses, and how they add up                                        |
 | allocation          | how one loss is shared by statistics                               |
 | domain              | the values a column or expression may take                         |
+| ladder              | limits chosen from noisy histograms of what units contribute       |
 | distance            | how far apart neighbouring databases can push an operator's output |
 | directed_rounding   | exact enclosures, rounded against ourselves                        |
 | partition_selection | thresholds on noisy unit counts                                    |

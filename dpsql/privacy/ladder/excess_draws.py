@@ -10,6 +10,7 @@ import numpy as np
 
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.lattice import Floats, scattered
+from dpsql.privacy.ladder.part_units import part_units
 from dpsql.privacy.ladder.rung_units import RungUnits, rung_edges, rung_units
 from dpsql.privacy.ladder.unit_values import UnitValues, unit_values
 
@@ -35,7 +36,7 @@ class ExcessDraws:
         return np.asarray(self.beyond[:, 0])
 
     def at(self, cap: float) -> Floats:
-        """Return draws of the excess beyond any cap: between rungs along the chord, not below it."""
+        """Return draws of the excess beyond any cap: between rungs on the chord, not below it."""
         right = int(np.searchsorted(self.caps, cap))
         if right == self.caps.size:
             return np.zeros(self.beyond.shape[0])
@@ -45,25 +46,48 @@ class ExcessDraws:
         return np.asarray(self.beyond[:, left] * (1 - part) + self.beyond[:, right] * part)
 
 
-def excess_draws(ladder: Ladder, share: Fraction) -> ExcessDraws:
-    """Return draws for a part of all units, each being in it with probability `share`."""
+def excess_draws(ladder: Ladder, share: Fraction, own: Ladder | None = None) -> ExcessDraws:
+    """Return draws for a part of all units, each being in it with probability `share`.
+
+    `own` is the part's ladder, on the same rungs, where there is one. Raises ValueError for others.
+    """
     units, values, caps = _prepared(ladder)
-    within = float(min(max(share, Fraction(0)), Fraction(1)))
-    mean = within * units.mean
-    variance = within * (1 - within) * units.mean + within**2 * units.variance
-    number = scattered(mean, variance, _DIMENSION)
+    probability = float(min(max(share, Fraction(0)), Fraction(1)))
+    if own is None:
+        mean = probability * units.mean
+        variance = probability * (1 - probability) * units.mean + probability**2 * units.variance
+        return _draws(RungUnits(mean, variance), values, caps)
+    if own.rungs != ladder.rungs or own.step != ladder.step:
+        raise ValueError("a part's ladder has the rungs of the one of all units")
+    part = part_units(units, probability, own)
+    draws = _draws(part.units, values, caps)
+    return draws if part.alike else _mixed(draws, excess_draws(own, Fraction(1)))
+
+
+def _draws(units: RungUnits, values: UnitValues, caps: Floats) -> ExcessDraws:
+    """Draws where so many units, of such values, are in the rungs."""
+    number = scattered(units.mean, units.variance, _DIMENSION)
     # At each cap, of the rungs above it: what they sum to, less the cap of each unit.
     above, total = _sums_above(number), _sums_above(number * values.of(number))
     return ExcessDraws(caps, np.maximum(total - above * caps, 0.0), float(above[:, 0].mean()))
+
+
+def _mixed(one: ExcessDraws, other: ExcessDraws) -> ExcessDraws:
+    """Draws of both in turn."""
+    longer = max(one, other, key=lambda draws: draws.caps.size)
+    beyond = np.zeros_like(longer.beyond)
+    beyond[::2, : one.caps.size] = one.beyond[::2]
+    beyond[1::2, : other.caps.size] = other.beyond[1::2]
+    return ExcessDraws(longer.caps, beyond, (one.units + other.units) / 2)
 
 
 @lru_cache(maxsize=64)
 def _prepared(ladder: Ladder) -> tuple[RungUnits, UnitValues, Floats]:
     """What doesn't depend on the part."""
     units = rung_units(ladder)
-    kept = units.mean.shape[1]
-    caps = np.array([float(rung) for rung in ladder.rungs[: kept + 1]])
-    return units, unit_values(units, rung_edges(ladder).first(kept)), caps
+    rungs = units.mean.shape[1]
+    caps = np.array([float(rung) for rung in ladder.rungs[: rungs + 1]])
+    return units, unit_values(units, rung_edges(ladder).first(rungs)), caps
 
 
 def _sums_above(rungs: Floats) -> Floats:
