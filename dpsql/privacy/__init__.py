@@ -6,6 +6,7 @@
 | allocation          | how one loss is shared by statistics                               |
 | ladder              | limits chosen by noisy counts of what units contribute             |
 | domain              | the values a column or expression may take                         |
+| ladder              | limits chosen from noisy histograms of what units contribute       |
 | distance            | how far apart neighbouring databases can push an operator's output |
 | directed_rounding   | exact enclosures, rounded against ourselves                        |
 | partition_selection | thresholds on noisy unit counts                                    |

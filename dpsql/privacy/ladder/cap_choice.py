@@ -32,7 +32,7 @@ class ChosenCap:
     """A cap, what it is expected to cut off, with the ends of a 90 % interval, and its noise.
 
     `bias` is the expected Σ (value - cap)+ of the units asked about: what the answer lacks. `noise`
-    is the mean absolute noise at this cap, `total` the sum that is expected without a cap.
+    is the mean absolute noise at this cap, `total` the sum that is expected without one.
     """
 
     cap: Fraction
@@ -43,13 +43,21 @@ class ChosenCap:
     total: float
 
 
-def excess(ladder: Ladder, cap: Fraction, share: Fraction = Fraction(1)) -> Excess:
-    """Return what a part of all units, of this share, contributes beyond `cap`."""
-    draws = excess_draws(ladder, share)
+def excess(
+    ladder: Ladder,
+    cap: Fraction,
+    share: Fraction = Fraction(1),
+    *,
+    own: Ladder | None = None,
+) -> Excess:
+    """Return what a part of all units, of this share, contributes beyond `cap`.
+
+    `own` is the part's own ladder, on the same rungs, where there is one.
+    """
+    draws = excess_draws(ladder, share, own)
     beyond = draws.at(float(cap))
     low, high = interval(beyond)
-    total = float(draws.total.mean())
-    return Excess(float(beyond.mean()), low, high, total, draws.units)
+    return Excess(float(beyond.mean()), low, high, float(draws.total.mean()), draws.units)
 
 
 def best_cap(
@@ -60,46 +68,61 @@ def best_cap(
     *,
     own: Ladder | None = None,
 ) -> ChosenCap:
-    """Return the cap whose sum over a part of all units is expected to be nearest to the best one's.
+    """Return the cap whose sum over a part of all units is expected to be nearest.
 
     `noise_of_cap` is the mean absolute noise of the sum at a cap: the scale of Laplace noise,
     √(2/π) of a normal deviation. No cap is above `highest`, the declared bound; values beyond that
     don't count as cut off. `own` is the part's own ladder, on the same rungs, where there is one.
-    Raises ValueError unless `highest` is above 0, and for other rungs.
+    Raises ValueError unless `highest` and the noise are above 0, and for other rungs.
     """
     caps = candidates(ladder, highest)
     draws = excess_draws(ladder, share, own)
-    noise = np.array([noise_of_cap(cap) for cap in caps])
+    noise = noise_means([noise_of_cap(cap) for cap in caps])
     biases = biases_of(draws, caps, highest)
-    chosen = int(times_hindsight(biases, noise).argmin())
-    bias = biases[:, chosen]
-    low, high = interval(bias)
-    total = float(draws.total.mean())
-    return ChosenCap(caps[chosen], float(bias.mean()), low, high, float(noise[chosen]), total)
+    best = int(hindsight_ratio(biases, noise).argmin())
+    return chosen_cap(
+        caps[best], biases[:, best], float(noise[best]), bounded_total(draws, highest)
+    )
 
 
 def candidates(ladder: Ladder, highest: Fraction | None) -> list[Fraction]:
-    """Return the rungs that a cap may be, and `highest` if that is lower than the last."""
+    """Return the rungs that a cap may be, up to `highest`, which is one, too.
+
+    Raises ValueError unless that is above 0.
+    """
     if highest is None:
         return list(ladder.rungs[1:])
     if highest <= 0:
         raise ValueError("a cap is above 0")
-    below = [rung for rung in ladder.rungs[1:] if rung < highest]
-    return [*below, highest]
+    return [*(rung for rung in ladder.rungs[1:] if rung < highest), highest]
+
+
+def noise_means(noise: list[float]) -> Floats:
+    """Return the noise of each cap. Raises ValueError unless all of it is above 0, and finite."""
+    means = np.array(noise, dtype=np.float64)
+    if not (np.isfinite(means).all() and (means > 0).all()):
+        raise ValueError("noise has a finite mean above 0")
+    return means
+
+
+def bounded_total(draws: ExcessDraws, highest: Fraction | None) -> Floats:
+    """Return draws of the sum of values up to `highest`."""
+    return draws.total if highest is None else draws.total - draws.at(float(highest))
 
 
 def biases_of(draws: ExcessDraws, caps: list[Fraction], highest: Fraction | None) -> Floats:
     """Return draws of what each cap cuts off of values up to `highest`: (DRAWS, caps)."""
-    found = np.zeros((draws.beyond.shape[0], len(caps)))
+    biases = np.zeros((draws.beyond.shape[0], len(caps)))
     known = min(len(caps), draws.caps.size - 1)
-    found[:, :known] = draws.beyond[:, 1 : known + 1]
-    if highest is not None:
-        found[:, -1] = draws.at(float(highest))
-        found = np.maximum(found - found[:, -1:], 0.0)
-    return found
+    biases[:, :known] = draws.beyond[:, 1 : known + 1]
+    if highest is None:
+        return biases
+    above = draws.at(float(highest))[:, None]
+    biases[:, -1:] = above
+    return np.maximum(biases - above, 0.0)
 
 
-def times_hindsight(biases: Floats, noise: Floats) -> Floats:
+def hindsight_ratio(biases: Floats, noise: Floats) -> Floats:
     """Return, for each column, how many times the best column's error its own is expected to be.
 
     The best is that of each draw, of which the mean is taken. With Laplace noise of scale b the
@@ -108,6 +131,12 @@ def times_hindsight(biases: Floats, noise: Floats) -> Floats:
     """
     errors = biases + noise * np.exp(-biases / noise)
     return np.asarray((errors / errors.min(axis=1, keepdims=True)).mean(axis=0))
+
+
+def chosen_cap(cap: Fraction, bias: Floats, noise: float, total: Floats) -> ChosenCap:
+    """Return what is told of a cap, by draws of its bias and of the sum without one."""
+    low, high = interval(bias)
+    return ChosenCap(cap, float(bias.mean()), low, high, noise, float(total.mean()))
 
 
 def interval(draws: Floats) -> tuple[float, float]:

@@ -36,7 +36,7 @@ class ExcessDraws:
         return np.asarray(self.beyond[:, 0])
 
     def at(self, cap: float) -> Floats:
-        """Return draws of the excess beyond any cap: between rungs along the chord, not below it."""
+        """Return draws of the excess beyond any cap: between rungs on the chord, not below it."""
         right = int(np.searchsorted(self.caps, cap))
         if right == self.caps.size:
             return np.zeros(self.beyond.shape[0])
@@ -52,16 +52,16 @@ def excess_draws(ladder: Ladder, share: Fraction, own: Ladder | None = None) -> 
     `own` is the part's ladder, on the same rungs, where there is one. Raises ValueError for others.
     """
     units, values, caps = _prepared(ladder)
-    within = float(min(max(share, Fraction(0)), Fraction(1)))
+    probability = float(min(max(share, Fraction(0)), Fraction(1)))
     if own is None:
-        mean = within * units.mean
-        variance = within * (1 - within) * units.mean + within**2 * units.variance
+        mean = probability * units.mean
+        variance = probability * (1 - probability) * units.mean + probability**2 * units.variance
         return _draws(RungUnits(mean, variance), values, caps)
     if own.rungs != ladder.rungs or own.step != ladder.step:
         raise ValueError("a part's ladder has the rungs of the one of all units")
-    part = part_units(units, within, own)
-    found = _draws(part.units, values, caps)
-    return found if part.alike else _mixed(found, excess_draws(own, Fraction(1)))
+    part = part_units(units, probability, own)
+    draws = _draws(part.units, values, caps)
+    return draws if part.alike else _mixed(draws, excess_draws(own, Fraction(1)))
 
 
 def _draws(units: RungUnits, values: UnitValues, caps: Floats) -> ExcessDraws:
@@ -85,9 +85,9 @@ def _mixed(one: ExcessDraws, other: ExcessDraws) -> ExcessDraws:
 def _prepared(ladder: Ladder) -> tuple[RungUnits, UnitValues, Floats]:
     """What doesn't depend on the part."""
     units = rung_units(ladder)
-    kept = units.mean.shape[1]
-    caps = np.array([float(rung) for rung in ladder.rungs[: kept + 1]])
-    return units, unit_values(units, rung_edges(ladder).first(kept)), caps
+    rungs = units.mean.shape[1]
+    caps = np.array([float(rung) for rung in ladder.rungs[: rungs + 1]])
+    return units, unit_values(units, rung_edges(ladder).first(rungs)), caps
 
 
 def _sums_above(rungs: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """Limits of grouped questions: in how many groups a unit counts, and how much in each.
 
-Both cut something off, and both multiply the noise, so that neither can be chosen without the other.
+Both cut something off, and both multiply the noise: neither can be chosen without the other.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import numpy as np
 from dpsql.privacy.ladder.cap_choice import (
     ChosenCap,
     biases_of,
+    bounded_total,
     candidates,
-    interval,
-    times_hindsight,
+    chosen_cap,
+    hindsight_ratio,
+    noise_means,
 )
 from dpsql.privacy.ladder.excess_draws import excess_draws
 from dpsql.privacy.ladder.ladder import Ladder
@@ -56,7 +58,7 @@ class ChosenLimits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Choice:
-    """What each limit of groups costs a statistic, in times the best limits' error, at best caps."""
+    """The error at each limit of groups, in times that of the best limits, and the best caps."""
 
     times: Floats
     caps: tuple[ChosenCap, ...]
@@ -75,52 +77,34 @@ def best_limits(
     """
     if not measured:
         raise ValueError("limits are chosen for something that is measured")
-    limits = [
-        int(limit)
-        for limit in candidates(
-            groups, None if highest_groups is None else Fraction(highest_groups)
-        )
-        if limit >= 1
-    ]
+    highest = None if highest_groups is None else Fraction(highest_groups)
+    limits = [int(limit) for limit in candidates(groups, highest) if limit >= 1]
     draws = excess_draws(groups, Fraction(1))
     beyond = np.stack([draws.at(float(limit)) for limit in limits], axis=1)
-    if highest_groups is not None:
-        beyond = np.maximum(beyond - draws.at(float(highest_groups))[:, None], 0.0)
-    lost = beyond / np.maximum(draws.total, 1e-300)[:, None]
+    pairs = bounded_total(draws, highest)[:, None]
+    left_out = np.maximum(beyond - (draws.total[:, None] - pairs), 0.0)
+    lost = np.minimum(left_out / np.maximum(pairs, 1e-300), 1.0)
     choices = [_choose(each, limits, lost) for each in measured]
     best = int(np.sum([choice.times for choice in choices], axis=0).argmin())
-    return ChosenLimits(
-        limits[best], float(lost[:, best].mean()), tuple(choice.caps[best] for choice in choices)
-    )
+    caps = tuple(choice.caps[best] for choice in choices)
+    return ChosenLimits(limits[best], float(lost[:, best].mean()), caps)
 
 
 def _choose(measured: Measured, limits: list[int], lost: Floats) -> _Choice:
     """The best cap at each limit of groups."""
     caps = candidates(measured.pairs, measured.highest)
     draws = excess_draws(measured.pairs, measured.share)
-    beyond = biases_of(draws, caps, measured.highest)
-    whole = (
-        draws.total if measured.highest is None else draws.total - draws.at(float(measured.highest))
-    )
-    # (draws, limits, caps): what the groups leave out, and what the caps cut off of the rest.
-    kept = (1 - lost)[:, :, None] * (whole[:, None] - beyond)[:, None, :]
-    biases = np.maximum(whole[:, None, None] - kept, 0.0)
-    noise = np.array([[measured.noise_of(limit, cap) for cap in caps] for limit in limits])
-    some = biases[::_EVERY]
-    times = times_hindsight(some.reshape(some.shape[0], -1), noise.ravel()).reshape(noise.shape)
-    best = times.argmin(axis=1)
-    chosen = []
-    for place, cap in enumerate(best.tolist()):
-        bias = biases[:, place, cap]
-        low, high = interval(bias)
-        chosen.append(
-            ChosenCap(
-                caps[cap],
-                float(bias.mean()),
-                low,
-                high,
-                float(noise[place, cap]),
-                float(whole.mean()),
-            )
-        )
-    return _Choice(times.min(axis=1), tuple(chosen))
+    total = bounded_total(draws, measured.highest)
+    # (draws, limits, caps): what the caps leave of what the limits leave.
+    capped = total[:, None] - biases_of(draws, caps, measured.highest)
+    remainder = (1 - lost)[:, :, None] * capped[:, None, :]
+    biases = np.maximum(total[:, None, None] - remainder, 0.0)
+    noise = noise_means([measured.noise_of(limit, cap) for limit in limits for cap in caps])
+    some = biases[::_EVERY].reshape(-1, noise.size)
+    times = hindsight_ratio(some, noise).reshape(len(limits), len(caps))
+    noise = noise.reshape(times.shape)
+    at_limits = [
+        chosen_cap(caps[cap], biases[:, limit, cap], float(noise[limit, cap]), total)
+        for limit, cap in enumerate(times.argmin(axis=1).tolist())
+    ]
+    return _Choice(times.min(axis=1), tuple(at_limits))

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, assert_never
 
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
@@ -18,8 +19,11 @@ TOP_FAILS: Final = 1e-4
 _WINDOWS: Final = (1, 2, 4, 8)
 """Counts of so many neighbouring rungs are summed: a few units in each of several rungs show."""
 
-_LARGEST: Final = 2**960
-"""Rungs and steps are below this, so that floats hold sums of them."""
+_LARGEST: Final = 2**900
+"""Rungs are up to this, so that floats hold sums of them."""
+
+_NOISIEST: Final = 2**200
+"""Noise has a variance up to this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,8 @@ class Ladder:
     fine to matter: over integers the rung (4, 6] has 5 and 6.
 
     Counts are any integers, as noise makes them. Raises ValueError unless there are as many counts
-    as rungs, two at least, which begin at 0 and increase strictly up to 2^960.
+    as rungs, two at least, which begin at 0 and increase strictly, from 2^-900 up to 2^900, and for
+    noise of a variance above 2^200.
     """
 
     counts: tuple[int, ...]
@@ -43,14 +48,14 @@ class Ladder:
     def __post_init__(self) -> None:
         if len(self.counts) != len(self.rungs) or len(self.rungs) < 2:
             raise ValueError("a ladder has a count for each of its rungs, two at least")
-        if self.rungs[0] != 0 or any(
-            low >= high for low, high in zip(self.rungs, self.rungs[1:], strict=False)
-        ):
+        if self.rungs[0] != 0 or any(low >= high for low, high in pairwise(self.rungs)):
             raise ValueError("rungs begin at 0 and increase strictly")
         if self.rungs[1] < Fraction(1, _LARGEST) or self.rungs[-1] > _LARGEST:
-            raise ValueError("rungs are between 2^-960 and 2^960")
+            raise ValueError("rungs are between 2^-900 and 2^900")
         if not 0 <= self.step <= self.rungs[1]:
             raise ValueError("a ladder's step is at most its first rung")
+        if self.noise.variance > _NOISIEST:
+            raise ValueError("a ladder's noise has a variance up to 2^200")
 
     def top(self) -> int:
         """Return a rung, with probability 1 - `TOP_FAILS` none above the highest that has a unit.
@@ -59,18 +64,18 @@ class Ladder:
         that probability; 0 if there is none.
         """
         # Let h be the highest rung that has a unit. A window that begins above h sums noise alone,
-        # and reaches its margin with probability q at most. There are at most len(_WINDOWS) · (number
-        # of rungs) windows, and q is TOP_FAILS over that: with probability 1 - TOP_FAILS none of those
-        # above h reaches its own. The top is the first rung of one that does, so it isn't above h. ∎
+        # and reaches its margin with probability q at most. There are at most len(_WINDOWS) windows
+        # a rung, and q is TOP_FAILS over them all: with probability 1 - TOP_FAILS none of those
+        # above h reaches its own. The top is the first rung of one that does, so not above h. ∎
         windows = len(_WINDOWS) * len(self.counts)
-        found = 0
+        top = 0
         for width in _WINDOWS:
-            least = margin(self.noise, width, TOP_FAILS / windows)
-            for first in range(len(self.counts) - width, found, -1):
-                if sum(self.counts[first : first + width]) >= least:
-                    found = first
+            bound = margin(self.noise, width, TOP_FAILS / windows)
+            for first in range(len(self.counts) - width, top, -1):
+                if sum(self.counts[first : first + width]) >= bound:
+                    top = first
                     break
-        return found
+        return top
 
 
 @lru_cache(maxsize=256)
@@ -82,7 +87,7 @@ def margin(noise: IndependentNoise, terms: int, probability: float) -> float:
     match noise:
         case DiscreteLaplace():
             rate = laplace_rate(noise)
-            inner = (rate * place / 64 for place in range(1, 64))
+            inner = (rate * part / 64 for part in range(1, 64))
             return min((terms * _log_moment(rate, t) + unlikely) / t for t in inner)
         case DiscreteGaussian(variance=variance):
             # M(t) = e^(t²·v/2) · Σ e^(-(x - t·v)²/2v) / Σ e^(-x²/2v), and of all shifts a sum over
@@ -93,15 +98,15 @@ def margin(noise: IndependentNoise, terms: int, probability: float) -> float:
 
 
 def laplace_rate(noise: DiscreteLaplace) -> float:
-    """Return 1/scale, within what floats can take hyperbolic functions of."""
-    return float(1 / min(max(noise.scale, Fraction(1, 300)), Fraction(10**100)))
+    """Return 1/scale, up to 300: what floats can take hyperbolic functions of."""
+    return float(1 / max(noise.scale, Fraction(1, 300)))
 
 
 def _log_moment(rate: float, t: float) -> float:
-    """Ln M(t) of discrete Laplace noise: (cosh a - 1)/(cosh a - cosh t), a = rate, 0 < t < a.
+    """The logarithm of M(t) of discrete Laplace noise, for 0 < t < rate.
 
-    By (1 - p)²/((1 - p·e^t)(1 - p·e^-t)) with p = e^-a; cosh x - cosh y is
-    2·sinh((x + y)/2)·sinh((x - y)/2).
+    M(t) is (1 - p)²/((1 - p·e^t)(1 - p·e^-t)) with p = e^-rate, which is (cosh a - 1)/(cosh a -
+    cosh t) with a = rate; and cosh x - cosh y is 2·sinh((x + y)/2)·sinh((x - y)/2).
     """
     above, below = math.sinh((rate + t) / 2), math.sinh((rate - t) / 2)
     return 2 * math.log(math.sinh(rate / 2)) - math.log(above) - math.log(below)

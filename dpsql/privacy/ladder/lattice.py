@@ -33,7 +33,7 @@ def _lattice() -> NDArray[np.intp]:
 @lru_cache(maxsize=1)
 def _normal_points() -> Floats:
     inverse = NormalDist().inv_cdf
-    return np.array([inverse((place + 0.5) / DRAWS) for place in range(DRAWS)])
+    return np.array([inverse((point + 0.5) / DRAWS) for point in range(DRAWS)])
 
 
 def _points(first: int, dimensions: int) -> NDArray[np.intp]:
@@ -59,7 +59,8 @@ def scattered(mean: Floats, variance: Floats, first: int) -> Floats:
     """
     score = normals(first, mean.shape[1])
     # Cornish & Fisher's first correction: a Poisson variable is a little skewed.
-    drawn = mean + np.sqrt(variance) * score + (score**2 - 1) / 6
+    skewed = (score**2 - 1) / 6 * variance / np.maximum(mean, 1.0)
+    drawn = mean + np.sqrt(variance) * score + skewed
     few = np.flatnonzero(mean.min(axis=0) < _SMALL)
     if few.size:
         rates = np.minimum(mean[:, few], _SMALL)
@@ -72,7 +73,7 @@ def scattered(mean: Floats, variance: Floats, first: int) -> Floats:
 
 def _poisson(rates: Floats, uniform: Floats) -> Floats:
     """Return the least n with P(Poisson(rate) <= n) >= uniform, of rates up to `_SMALL`."""
-    found = np.zeros(rates.size)
+    numbers = np.zeros(rates.size)
     rate, left = rates.ravel(), uniform.ravel()
     term = np.exp(-rate)
     left = left - term
@@ -83,7 +84,7 @@ def _poisson(rates: Floats, uniform: Floats) -> Floats:
         if not above.any():
             break
         where, rate, term, left = where[above], rate[above], term[above], left[above]
-        found[where] = number
+        numbers[where] = number
         term = term * rate / number
         left = left - term
-    return found.reshape(rates.shape)
+    return numbers.reshape(rates.shape)

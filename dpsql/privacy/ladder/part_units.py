@@ -17,15 +17,15 @@ import numpy as np
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.lattice import Floats, uniforms
 from dpsql.privacy.ladder.rung_units import RungUnits, noisy_counts
-from dpsql.privacy.ladder.tail_model import log_likelihood, seen
+from dpsql.privacy.ladder.tail_model import likeliest_units, log_likelihood
 
 _SHIFTS: Final = np.arange(-16, 17) / 2
 """A part's magnitudes are 2^(-4) to 2^4 times those of all units, in steps of half a rung."""
 
-_LIKE: Final = 8.0
+_SAME: Final = 8.0
 """A part is so many times as likely to be like all units as its neighbours in `_SHIFTS` say."""
 
-_UNLIKE: Final = 2.0
+_SHIFT_DEVIATION: Final = 2.0
 """The deviation of a part's shift, in rungs."""
 
 _MISFIT: Final = 0.15
@@ -55,26 +55,26 @@ def part_units(units: RungUnits, share: float, own: Ladder) -> PartUnits:
     # Of a rung like its expectation the score is -1 on average where noise is all, and -1/2 where
     # it is little; its deviation is 1 at most.
     alike = bool(scores.max() >= -counts.size - _EXCUSED * math.sqrt(counts.size))
-    scores += np.where(_SHIFTS == 0, math.log(_LIKE), 0) - _SHIFTS**2 / (2 * _UNLIKE**2)
+    scores += np.where(_SHIFTS == 0, math.log(_SAME), 0) - _SHIFTS**2 / (2 * _SHIFT_DEVIATION**2)
     cumulative = np.cumsum(np.exp(scores - scores.max()))
     points = uniforms(_DIMENSION, 1)[:, 0] * cumulative[-1]
     chosen = np.searchsorted(cumulative, points)
     expected = np.empty_like(prior)
-    for place in np.unique(chosen):
-        rows = chosen == place
-        expected[rows] = _shifted(prior[rows], _SHIFTS[place])
+    for index in np.unique(chosen):
+        rows = chosen == index
+        expected[rows] = _shifted(prior[rows], _SHIFTS[index])
     spread = _spread(expected)
     variance = float(own.noise.variance)
-    mean = seen(expected, spread, counts, own.noise)
+    mean = likeliest_units(expected, spread, counts, own.noise)
     return PartUnits(RungUnits(mean, spread * variance / (spread + variance)), alike)
 
 
 def _shifted(rungs: Floats, shift: float) -> Floats:
     """Each rung's number as it is `shift` rungs below; between two, their geometric mean."""
     logs = np.log(np.maximum(rungs, 1e-9))
-    places = np.arange(rungs.shape[1]) - shift
-    low = np.clip(np.floor(places).astype(np.intp), 0, rungs.shape[1] - 1)
-    high = np.clip(np.ceil(places).astype(np.intp), 0, rungs.shape[1] - 1)
+    origins = np.arange(rungs.shape[1]) - shift
+    low = np.clip(np.floor(origins).astype(np.intp), 0, rungs.shape[1] - 1)
+    high = np.clip(np.ceil(origins).astype(np.intp), 0, rungs.shape[1] - 1)
     return np.asarray(np.exp((logs[:, low] + logs[:, high]) / 2))
 
 

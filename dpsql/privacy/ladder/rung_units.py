@@ -11,10 +11,10 @@ import numpy as np
 
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.lattice import DRAWS, Floats
-from dpsql.privacy.ladder.tail_model import BEYOND, FittedRungs, expected_units, seen
+from dpsql.privacy.ladder.tail_model import BEYOND, FittedRungs, expected_units, likeliest_units
 
-_FEWEST: Final = 5
-_MOST: Final = 16
+_SHORTEST_FIT: Final = 5
+_LONGEST_FIT: Final = 16
 """The model is fitted to so many rungs below the top,"""
 
 _MANY: Final = 2500
@@ -43,19 +43,21 @@ class RungUnits:
 class RungEdges:
     """Where the rungs from 1 on lie, in the magnitudes' own unit.
 
-    A rung spreads from `low` to `high`; its values are from `least` to `most`. Over a grid these are
-    half a step inside: what rounds to 5 lies between 4.5 and 5.5.
+    A rung spreads from `low` to `high`; its values are from `smallest` to `largest`. Over a grid
+    these are half a step inside: what rounds to 5 lies between 4.5 and 5.5.
     """
 
     low: Floats
     high: Floats
-    least: Floats
-    most: Floats
+    smallest: Floats
+    largest: Floats
 
     def first(self, count: int) -> RungEdges:
         """Only so many rungs."""
-        kept = slice(count)
-        return RungEdges(self.low[kept], self.high[kept], self.least[kept], self.most[kept])
+        chosen = slice(count)
+        return RungEdges(
+            self.low[chosen], self.high[chosen], self.smallest[chosen], self.largest[chosen]
+        )
 
 
 @lru_cache(maxsize=64)
@@ -66,16 +68,16 @@ def rung_units(ladder: Ladder) -> RungUnits:
     top = pivot(ladder)
     first = _first_fitted(counts, top)
     end = min(top + BEYOND, counts.size)
-    places = np.log2(edges.low) + np.log2(edges.high)
+    middles = np.log2(edges.low) + np.log2(edges.high)
     width = 2 * (np.log2(edges.high) - np.log2(edges.low))
     fitted = slice(first, end)
-    rungs = FittedRungs(counts[fitted], (places - places[top])[fitted], width[fitted])
+    rungs = FittedRungs(counts[fitted], (middles - middles[top])[fitted], width[fitted])
     expected, spread = expected_units(rungs, float(counts[top]), ladder.noise)
     mean = np.tile(np.maximum(counts[:end], 0.0), (DRAWS, 1))
     variance = np.tile(np.minimum(deviation**2, mean[0] + 1), (DRAWS, 1))
     faint = counts[fitted] < _SOLID * deviation
     mean[:, fitted] = np.where(
-        faint, seen(expected, spread, counts[fitted], ladder.noise), mean[:, fitted]
+        faint, likeliest_units(expected, spread, counts[fitted], ladder.noise), mean[:, fitted]
     )
     unknown = spread * deviation**2 / (spread + deviation**2)
     variance[:, fitted] = np.where(faint, unknown, variance[:, fitted])
@@ -105,15 +107,15 @@ def rung_edges(ladder: Ladder) -> RungEdges:
     low, high = values[:-1] + step / 2, values[1:] + step / 2
     if ladder.step != ladder.rungs[1]:
         low[0] = high[0] / math.sqrt(2)
-    least = np.minimum(np.maximum(low, values[:-1] + step), values[1:])
-    return RungEdges(low, high, least, values[1:])
+    smallest = np.minimum(np.maximum(low, values[:-1] + step), values[1:])
+    return RungEdges(low, high, smallest, values[1:])
 
 
 def _first_fitted(counts: Floats, top: int) -> int:
     """The lowest rung that the model is fitted to."""
     first = top
-    while first > 0 and top - first < _MOST:
-        if top - first >= _FEWEST and counts[first] >= _MANY:
+    while first > 0 and top - first < _LONGEST_FIT:
+        if top - first >= _SHORTEST_FIT and counts[first] >= _MANY:
             break
         first -= 1
     return first

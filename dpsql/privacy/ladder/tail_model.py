@@ -8,8 +8,8 @@ may end:
     ln λ(x) = level - slope·x - bend·x·(x + 1)/2 for x <= end, λ(x) = 0 beyond,
 
 x being half octaves above the top, and the slope that from -1 to 0. Power laws (Pareto, Zipf) are
-straight, log-normal values are bent, and uniform ones end. Empty rungs above the top speak as loudly
-as those below it: without them, values that end sharply would be extrapolated beyond all bounds.
+straight, log-normal values are bent, and uniform ones end. Empty rungs above the top speak as
+loudly as those below it: without them, values that end sharply would be extrapolated absurdly.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ _MISFIT: Final = 0.12
 # The grid of parameters, with prior weights. A slope of 0.35·a is a power law of exponent a.
 _LEVELS: Final = np.linspace(-2.1, 1.2, 21)
 _SLOPES: Final = np.array(
-    [-0.6, -0.3, -0.1, 0.05, 0.15, 0.25, 0.33, 0.4, 0.47, 0.54, 0.61, 0.7, 0.8, 0.92]
-    + [1.1, 1.3, 1.6, 2.0, 2.5, 3.1, 4.0, 5.0, 6.5]
+    (
+        *(-0.6, -0.3, -0.1, 0.05, 0.15, 0.25, 0.33, 0.4, 0.47, 0.54, 0.61, 0.7, 0.8, 0.92),
+        *(1.1, 1.3, 1.6, 2.0, 2.5, 3.1, 4.0, 5.0, 6.5),
+    )
 )
 _BENDS: Final = np.array([0.0, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.4, 2.2, 3.4])
 _BEND_PRIOR: Final = np.array([3.0, 1, 1, 1, 0.7, 0.5, 0.3, 0.2, 0.15, 0.1, 0.1])
@@ -49,7 +51,7 @@ _END_PRIOR: Final = np.array([0.05, 0.04, 0.04, 0.04, 0.05, 0.05, 0.73])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedRungs:
-    """What the model is fitted to: noisy counts, where each rung is, and how wide, from low to high.
+    """What the model is fitted to, from low to high: noisy counts, where rungs are, and how wide.
 
     `middle` is in half octaves above the top, `width` in half octaves.
     """
@@ -82,8 +84,10 @@ def expected_units(rungs: FittedRungs, at_top: float, noise: IndependentNoise) -
     cumulative = np.cumsum(np.exp(posterior - posterior.max()))
     points = (np.arange(DRAWS) + 0.5) / DRAWS * cumulative[-1]
     chosen, end = np.divmod(np.searchsorted(cumulative, points), _ENDS.size)
-    within = np.arange(counts.size) <= ends[end][:, None]
-    return np.where(within, rates[chosen], _NONE), np.where(within, spread[chosen], _NONE)
+    is_before_end = np.arange(counts.size) <= ends[end][:, None]
+    return np.where(is_before_end, rates[chosen], _NONE), np.where(
+        is_before_end, spread[chosen], _NONE
+    )
 
 
 def log_likelihood(counts: Floats, rates: Floats, spread: Floats, noise: IndependentNoise) -> Floats:
@@ -104,8 +108,8 @@ def log_likelihood(counts: Floats, rates: Floats, spread: Floats, noise: Indepen
             assert_never(missing)
 
 
-def seen(expected: Floats, spread: Floats, counts: Floats, noise: IndependentNoise) -> Floats:
-    """Return the likeliest numbers of units, given their expectation and variance, and noisy counts.
+def likeliest_units(expected: Floats, spread: Floats, counts: Floats, noise: IndependentNoise) -> Floats:
+    """Return the likeliest numbers of units, given their mean and variance, and noisy counts.
 
     Laplace noise moves a number toward its count by the same factor wherever the count is, and
     stops at it; Gaussian noise moves it in proportion.

@@ -28,7 +28,7 @@ class UnitValues:
     def of(self, number: Floats) -> Floats:
         """Draws of the mean value of so many units."""
         drawn = self.typical + self.deviation / np.sqrt(np.maximum(number, 1.0))
-        return np.asarray(np.clip(drawn, self.edges.least, self.edges.most))
+        return np.asarray(np.clip(drawn, self.edges.smallest, self.edges.largest))
 
 
 def unit_values(units: RungUnits, edges: RungEdges) -> UnitValues:
@@ -42,9 +42,9 @@ def unit_values(units: RungUnits, edges: RungEdges) -> UnitValues:
     slope = np.clip(np.log(around[:, :-2] / around[:, 2:]) / 2, -5.0, 5.0)
     typical = edges.low * _decay(slope - width) / _decay(slope)
     room = edges.high - edges.low
-    place = (typical - edges.low) / room
-    # A uniform value's deviation is 0.29 of the room; that of one thinning out fast is its place.
-    deviation = room * 1.16 * place * (1 - place) * normals(_DIMENSION, room.size)
+    position = (typical - edges.low) / room
+    # A uniform value's deviation is 0.29 of the room; where units thin out fast, the mean is it.
+    deviation = room * 1.16 * position * (1 - position) * normals(_DIMENSION, room.size)
     return UnitValues(typical, deviation, edges)
 
 
