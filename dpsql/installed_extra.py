@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
 
 
 def install_extra(extra: str) -> str:
@@ -17,6 +16,9 @@ def install_extra(extra: str) -> str:
 @cache
 def is_clone() -> bool:
     """Whether pip was given a folder, as PEP 610 has it recorded."""
+    # It imports the whole of email, and only who lacks an extra asks.
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415
+
     try:
         origin = json.loads(distribution("dpsql").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError, OSError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import resource
 import signal
 from pathlib import Path
@@ -41,7 +40,10 @@ def serve(**arguments: Any) -> None:
     Each user is an analyst; dpsql user add defines them. Without users, whoever
     connects from this machine is the analyst whose name they give.
     """
-    # Modules that import engines are imported late, so that dpsql --help is fast.
+    # Modules that import engines are imported late, so that dpsql --help is fast, and asyncio is
+    # late for all other commands, too.
+    import asyncio  # noqa: PLC0415
+
     from dpsql.cli.log import log_to_terminal  # noqa: PLC0415
     from dpsql.pgwire.login.authentication import Authenticator  # noqa: PLC0415
     from dpsql.pgwire.monitoring.health_endpoint import HealthEndpoint  # noqa: PLC0415
@@ -70,6 +72,8 @@ def serve(**arguments: Any) -> None:
 
 
 async def _run(server: Server, health: HealthEndpoint, options: Options, setup: Setup) -> None:
+    import asyncio  # noqa: PLC0415 - other commands don't need it
+
     stopped, again = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 

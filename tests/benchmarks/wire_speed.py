@@ -7,7 +7,8 @@ URL names a PostgreSQL server with a role that may create a table of a thousand 
 are asked by threads of one process with psycopg, in turns, and what is compared is the ratio: of
 statements a second, dpsql ÷ PostgreSQL, and of a server's 99th percentile to its median. `stored`
 are eight statements again and again, which dpsql has answered before, and `new` are statements of
-which each is another text. `syncs` is how often one new answer waits for a disk, and `processor`
+which each is another text; `beside` are stored ones while ten other connections ask for new ones.
+`syncs` is how often one new answer waits for a disk, and `processor`
 what a statement takes of dpsql's own process in ms. A dashboard of so many charts is opened by all
 connections at once: `computed` says how many statements were charged.
 """
@@ -97,7 +98,13 @@ def main() -> None:
             rates.append(asdict(compared) | {"ratio": compared.ratio, "tail": compared.tail})
             sys.stdout.write(f"{_line(compared)}\n")
             sys.stdout.flush()
-        found = {"rates": rates, "computed": opened_dashboard(server, max(numbers))}
+        beside = beside_new_ones(server, 10, arguments.seconds)
+        sys.stdout.write(f"beside  10  dpsql {_rated(beside)}\n")
+        found = {
+            "rates": rates,
+            "beside": asdict(beside),
+            "computed": opened_dashboard(server, max(numbers)),
+        }
     with TemporaryDirectory() as name:
         found["syncs"] = syncs_of_a_query(Path(name))
     sys.stdout.write(f"{CHARTS} charts, opened by {max(numbers)}: {found['computed']} computed\n")
@@ -122,6 +129,29 @@ def compared_rates(
             took = _processor_seconds(server.process.pid) - before
             theirs, _ = _rate(url, number, seconds, lambda: text().replace("people", TABLE))  # noqa: B023 - called at once
             yield Compared(kind, number, ours, theirs, 1000 * took / max(answered, 1))
+
+
+def beside_new_ones(server: Served, number: int, seconds: float) -> Rate:
+    """Stored answers for `number` connections, while ten others ask for new ones all the time."""
+    texts, news, over = itertools.count(), itertools.count(3 * 10**6), threading.Event()
+    guard = threading.Lock()
+
+    def asks(_: int) -> None:
+        with _connected(server.dsn) as connection:
+            while not over.is_set():
+                with guard:
+                    sql = SQL.format(-next(news))
+                connection.execute(sql.encode()).fetchall()
+
+    others = [threading.Thread(target=asks, args=(one,)) for one in range(10)]
+    for thread in others:
+        thread.start()
+    try:
+        return _rate(server.dsn, number, seconds, lambda: SQL.format(next(texts) % 8))[0]
+    finally:
+        over.set()
+        for thread in others:
+            thread.join()
 
 
 def opened_dashboard(server: Served, people: int) -> int:
@@ -257,14 +287,15 @@ def _processor_seconds(pid: int) -> float:
 
 
 def _line(one: Compared) -> str:
-    ours, theirs = (
-        f"{rate.per_second:.0f}/s, median {rate.median:.1f} ms, p99 {rate.p99:.1f} ms"
-        for rate in (one.dpsql, one.postgres)
-    )
+    ours, theirs = _rated(one.dpsql), _rated(one.postgres)
     return (
         f"{one.kind:6} {one.connections:3}  dpsql {ours}  PostgreSQL {theirs}  "
         f"ratio {one.ratio:.2f}, p99 ÷ median {one.tail:.1f}, processor {one.processor:.1f} ms"
     )
+
+
+def _rated(rate: Rate) -> str:
+    return f"{rate.per_second:.0f}/s, median {rate.median:.1f} ms, p99 {rate.p99:.1f} ms"
 
 
 if __name__ == "__main__":
