@@ -25,5 +25,6 @@ nothing, `charge_and_run` charges and draws what isn't stored, `build_answer` fi
 | preparing       | the sidecar of a server: what it has to be, and how it is made             |
 | unit_rows       | which rows have a privacy unit                                             |
 | limited_rows    | which part of a table's rows its limits leave out, for the owner           |
+| clipped_values  | which part of a column's sum lies beyond its bounds, for the owner         |
 | interruptible   | work that Ctrl-C stops, though an engine runs it                           |
 """

@@ -1,38 +1,68 @@
 """Which part of a table's rows its limits leave out: for the owner alone, who chooses the limits.
 
 Limits cut a unit's rows per answer, by the keys that it groups by. So each table is counted as an
-answer without groups has it, and as one by each of its columns of listed values.
+answer without groups has it, and as one by each of its columns of listed values. Of each, only how
+many units have how many rows or groups is read: whole numbers, that tell of every limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sqlglot import exp
 
 from dpsql.emit.sql.identifier import column_ref, schema_name
 from dpsql.engine.engine import Engine
 from dpsql.schema.model import EntityUnit, Schema, Table
+from dpsql.session.unit_rows import checked_rows, joined_to_unit
 
-_ROWS = "n"
-_UNIT = "unit"
-_KEY = "key"
+_ROWS, _UNIT, _KEY = "n", "unit", "key"
 
 
 @dataclass(frozen=True, slots=True)
 class LimitedRows:
-    """The part of `table`'s rows that one limit leaves out of answers by `key`, "" of no key."""
+    """What `limit` of `table` leaves out of answers by `key`, which is "" of those without groups.
+
+    `value` is what is declared. `rows_by_size` has by the number of rows of a unit, of its rows in
+    a group, or of its groups, how many rows there are in units or groups of that size. `units` is
+    the number of units that the limit leaves rows of out, of `every_unit`.
+    """
 
     table: Table
     limit: str
     value: int
     key: str
-    part: float
+    rows_by_size: Mapping[int, int]
+    units: int
+    every_unit: int
+
+    @property
+    def part(self) -> Fraction:
+        """The part of the rows that is left out; of `groups` its mean, over the choice of them."""
+        return self.part_at(self.value)
+
+    def part_at(self, value: int) -> Fraction:
+        """The part of the rows that the limit would leave out if it were `value`."""
+        whole, rest = 0, Fraction(0)
+        for size, rows in self.rows_by_size.items():
+            # Of so many rows, or groups, the limit counts this part of the rows.
+            counted, remainder = divmod(rows * min(size, value), size)
+            whole += counted
+            rest += Fraction(remainder, size) if remainder else 0
+        return 1 - (whole + rest) / sum(self.rows_by_size.values())
+
+    def smallest_limit(self, part: Fraction) -> int:
+        """The least power of two that would leave out `part` of the rows at most."""
+        value = 1
+        while self.part_at(value) > part:
+            value *= 2
+        return value
 
 
 def limited_rows(schema: Schema, engine: Engine, rows: Mapping[str, int]) -> Iterator[LimitedRows]:
-    """The limits that leave rows out, in the tables that have `rows`."""
+    """Each limit of the tables that have `rows`, where a unit may have several."""
     for table in schema.tables.values():
         own = table.ownership
         if isinstance(own, EntityUnit) and rows[table.name] and not _has_one_row(table, own):
@@ -48,79 +78,65 @@ def _has_one_row(table: Table, own: EntityUnit) -> bool:
 
 def _without_key(table: Table, own: EntityUnit, engine: Engine) -> Iterator[LimitedRows]:
     limit = table.limits.rows
-    totals = exp.select(_sum(_rows()), _sum(_limited(limit))).from_(_counts(table, own, None))
-    every, counted = _numbers(engine, totals)
-    if counted < every:
-        yield LimitedRows(table, "rows", limit, "", 1 - counted / every)
+    units = _sizes(engine, _counts(table, own, None))
+    if units:
+        cut = sum(count for size, count in units.items() if size > limit)
+        yield LimitedRows(table, "rows", limit, "", _rows(units), cut, sum(units.values()))
 
 
 def _by_key(table: Table, own: EntityUnit, key: str, engine: Engine) -> Iterator[LimitedRows]:
     """What either limit leaves out alone; groups are chosen without regard to their rows."""
-    limits = table.limits
-    several = exp.Count(this=exp.Star())
-    part = exp.Div(
-        this=exp.Literal.number(limits.groups),
-        expression=exp.Anonymous(
-            this="greatest", expressions=[several, exp.Literal.number(limits.groups)]
-        ),
+    limits, counts = table.limits, _counts(table, own, key)
+    groups = _sizes(engine, counts)
+    if not groups:
+        return
+    per_unit = (
+        exp.select("count(*) AS size", f"max({_ROWS}) AS most", f"sum({_ROWS}) AS every")
+        .from_(counts.copy())
+        .group_by(_UNIT)
     )
-    by_unit = (
-        exp.select(
-            exp.alias_(_sum(_rows()), "every"),
-            exp.alias_(_sum(_limited(limits.rows_per_group)), "few"),
-            exp.alias_(exp.Mul(this=_sum(_rows()), expression=part), "chosen"),
-        )
-        .from_(_counts(table, own, key))
-        .group_by(exp.column(_UNIT))
+    exceeds = exp.GT(this=exp.column("most"), expression=exp.Literal.number(limits.rows_per_group))
+    flag = exp.Case().when(exceeds, exp.Literal.number(1)).else_(exp.Literal.number(0))
+    by_size = (
+        exp.select("size", exp.alias_(flag, "is_over"), "count(*)", "sum(every)")
+        .from_(per_unit.subquery("u"))
+        .group_by(exp.Literal.number(1), exp.Literal.number(2))
     )
-    names = ("every", "few", "chosen")
-    totals = exp.select(*(_sum(exp.column(name)) for name in names)).from_(by_unit.subquery("u"))
-    every, few, chosen = _numbers(engine, totals)
-    if few < every:
-        yield LimitedRows(table, "rows_per_group", limits.rows_per_group, key, 1 - few / every)
-    # A quotient of doubles: less than a millionth is none.
-    if chosen < every * (1 - 1e-6):
-        yield LimitedRows(table, "groups", limits.groups, key, 1 - chosen / every)
+    sizes = [*_numbers(engine, by_size)]
+    every_unit = sum(units for _, _, units, _ in sizes)
+    over = sum(units for _, is_over, units, _ in sizes if is_over)
+    yield LimitedRows(
+        table, "rows_per_group", limits.rows_per_group, key, _rows(groups), over, every_unit
+    )
+    of_groups: dict[int, int] = {}
+    for size, _, _, rows in sizes:
+        of_groups[size] = of_groups.get(size, 0) + rows
+    over = sum(units for size, _, units, _ in sizes if size > limits.groups)
+    yield LimitedRows(table, "groups", limits.groups, key, of_groups, over, every_unit)
+
+
+def _rows(numbers: Mapping[int, int]) -> dict[int, int]:
+    """How many rows are in units or groups of each size, of which there are `numbers`."""
+    return {size: size * count for size, count in numbers.items()}
+
+
+def _sizes(engine: Engine, counts: exp.Subquery) -> dict[int, int]:
+    """How many of `counts` there are of each number of rows."""
+    by_size = exp.select(_ROWS, "count(*)").from_(counts.copy()).group_by(_ROWS)
+    return {size: count for size, count in _numbers(engine, by_size)}  # noqa: C416 - of lists
 
 
 def _counts(table: Table, own: EntityUnit, key: str | None) -> exp.Subquery:
     """How many rows of `table` each unit has, or has with each value of `key`."""
-    owner = column_ref(schema_name(own.column), table=f"h{len(own.hops)}")
+    source, owner = joined_to_unit(table, own)
     grouped: list[exp.Expr] = [exp.alias_(owner, _UNIT)]
     if key is not None:
         grouped.append(exp.alias_(column_ref(schema_name(key), table="h0"), _KEY))
-    rows = exp.select(*grouped, exp.alias_(exp.Count(this=exp.Star()), _ROWS))
-    rows = rows.from_(_named(table.name, 0))
-    for index, hop in enumerate(own.hops):
-        equal = (
-            exp.EQ(
-                this=column_ref(schema_name(name), table=f"h{index}"),
-                expression=column_ref(schema_name(referenced), table=f"h{index + 1}"),
-            )
-            for name, referenced in hop.pairs
-        )
-        rows = rows.join(_named(hop.table, index + 1), on=exp.and_(*equal))
-    rows = rows.where(exp.Not(this=exp.Is(this=owner.copy(), expression=exp.null())))
+    rows = source.select(*grouped, exp.alias_(exp.Count(this=exp.Star()), _ROWS))
     return rows.group_by(*(exp.Literal.number(n + 1) for n in range(len(grouped)))).subquery("c")
 
 
-def _numbers(engine: Engine, totals: exp.Select) -> tuple[float, ...]:
-    counted = engine.execute(totals.sql("duckdb")).table
-    return tuple(float(column[0].as_py() or 0) for column in counted.columns)
-
-
-def _rows() -> exp.Column:
-    return exp.column(_ROWS)
-
-
-def _limited(limit: int) -> exp.Expr:
-    return exp.Anonymous(this="least", expressions=[_rows(), exp.Literal.number(limit)])
-
-
-def _sum(of: exp.Expr) -> exp.Expr:
-    return exp.Sum(this=of)
-
-
-def _named(table: str, index: int) -> exp.Table:
-    alias = exp.TableAlias(this=exp.to_identifier(f"h{index}"))
-    return exp.Table(this=schema_name(table), alias=alias)
+def _numbers(engine: Engine, tree: exp.Select) -> Iterator[Sequence[int]]:
+    columns = [column.to_pylist() for column in checked_rows(engine, tree).columns]
+    for row in zip(*columns, strict=True):
+        yield [int(number) for number in row]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import pyarrow as pa
 from sqlglot import exp
 
 from dpsql.emit.sql.identifier import column_ref, schema_name
@@ -19,12 +20,7 @@ def without_unit(
         own = table.ownership
         # A table without rows has none to look for: of two thousand tables, many are empty.
         if isinstance(own, EntityUnit) and rows[table.name]:
-            query = rows_with_unit(table, own)
-            counted = (
-                engine.check_rows(query)
-                if isinstance(engine, ServerChecks)
-                else engine.execute(query.sql("duckdb")).table
-            )
+            counted = checked_rows(engine, rows_with_unit(table, own))
             lacking = rows[table.name] - int(counted.column(0)[0].as_py())
             if lacking:
                 yield table, lacking
@@ -43,6 +39,27 @@ def rows_with_unit(table: Table, own: EntityUnit) -> exp.Select:
         rows = rows.from_(numbered_table(children[index], index))
         rows = rows.join(led, on=exp.and_(*hop_equalities(own, index)), join_type="semi")
     return exp.select(exp.Count(this=exp.Star())).from_(rows.subquery("h"))
+
+
+def checked_rows(engine: Engine, tree: exp.Select) -> pa.Table:
+    """The rows of an owner's check, computed where the private rows are."""
+    if isinstance(engine, ServerChecks):
+        return engine.check_rows(tree)
+    return engine.execute(tree.sql("duckdb")).table
+
+
+def joined_to_unit(table: Table, own: EntityUnit) -> tuple[exp.Select, exp.Column]:
+    """A SELECT of no column yet from the rows of `table` that have a unit, and the unit.
+
+    The rows are h0 in it. Keys that come twice would have rows come twice.
+    """
+    last = len(own.hops)
+    owner = column_ref(schema_name(own.column), table=f"h{last}")
+    rows = exp.Select().from_(numbered_table(table.name, 0))
+    for index, hop in enumerate(own.hops):
+        on = exp.and_(*hop_equalities(own, index))
+        rows = rows.join(numbered_table(hop.table, index + 1), on=on)
+    return rows.where(exp.Not(this=exp.Is(this=owner.copy(), expression=exp.null()))), owner
 
 
 def hop_equalities(own: EntityUnit, index: int) -> list[exp.Expr]:

@@ -93,7 +93,7 @@ def test_check_records_the_keys_that_hold_and_makes_no_ledger(run: Run, shop: Pa
     schema = load_schema(shop)
     assert record_path(schema).exists()
     assert not ledger_file(schema).exists()
-    assert ended.out.endswith(f"ledger: {schema.ledger} (not made yet)\n")
+    assert f"\nledger: {schema.ledger} (not made yet)\n" in ended.out
 
 
 def test_check_tells_of_rows_without_a_unit(run: Run, shop: Path) -> None:

@@ -8,6 +8,7 @@ from typing import assert_never
 
 import click
 
+from dpsql.cli.check.cuts_table import cuts_lines
 from dpsql.cli.check.limits_text import left_out
 from dpsql.cli.check.table_size import size_text, wrong_sizes
 from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
@@ -33,6 +34,7 @@ from dpsql.schema.load.table_section.column_types import whole_source, with_all_
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Schema, Table, View
 from dpsql.schema.source_location import Source
 from dpsql.schema.verify import verify_keys
+from dpsql.session.clipped_values import clipped_values
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import existing_ledger, ledger_location
 from dpsql.session.limited_rows import limited_rows
@@ -112,8 +114,8 @@ def _verified(
     """Open the source as queries do, and check its rows.
 
     Returns by table whether its key holds, and its number of rows, and lines on rows that count
-    nowhere, for want of a unit or by limits. `engines` and `stops` get the engine, and the
-    functions that interrupt the work.
+    nowhere, for want of a unit or by limits, and on what bounds cut off. `engines` and `stops` get
+    the engine, and the functions that interrupt the work.
     """
     if isinstance(schema.source, Source) and not schema.source.path.exists():
         raise SourceFault(
@@ -147,8 +149,10 @@ def _verified(
         for table, count in without_unit(schema, engines[0], rows)
     ]
     watch.step("looking for rows that limits leave out")
-    lacking += left_out(limited_rows(schema, engines[0], rows))
-    return holds, rows, lacking
+    limited = [*limited_rows(schema, engines[0], rows)]
+    watch.step("looking for values beyond their bounds")
+    clipped = [*clipped_values(schema, engines[0], rows)]
+    return holds, rows, [*lacking, *left_out(limited), *cuts_lines(schema, limited, clipped)]
 
 
 def _reading(source: EngineSource) -> Reading | ServerReading | SparkReading:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from dpsql.cli.check.cuts_table import percent
 from dpsql.session.limited_rows import LimitedRows
 
 _KEYS_SHOWN = 6
@@ -19,8 +20,8 @@ def left_out(cuts: Iterable[LimitedRows]) -> Iterator[str]:
         is_default |= default
         value = f"{limit}: {each[0].value}{' (default)' if default else ''}"
         first, *others = (f"by {cut.key}" if cut.key else "in total" for cut in each[:_KEYS_SHOWN])
-        parts = [f"{_percent(each[0].part)} of its rows {first}"]
-        parts += [f"{_percent(c.part)} {by}" for c, by in zip(each[1:], others, strict=False)]
+        parts = [f"{percent(each[0].part)} of its rows {first}"]
+        parts += [f"{percent(c.part)} {by}" for c, by in zip(each[1:], others, strict=False)]
         yield f"{table.name}: limit {value} leaves out {', '.join(parts)}"
     if is_default:
         yield (
@@ -30,10 +31,7 @@ def left_out(cuts: Iterable[LimitedRows]) -> Iterator[str]:
 
 
 def cuts_in_order(cuts: Iterable[LimitedRows]) -> list[LimitedRows]:
-    """The cuts of each table by limit, those that cut most first."""
+    """The cuts that leave rows out, of each table by limit, those that cut most first."""
     order = ("rows", "rows_per_group", "groups")
+    cuts = [cut for cut in cuts if cut.part]
     return sorted(cuts, key=lambda cut: (cut.table.name, order.index(cut.limit), -cut.part))
-
-
-def _percent(part: float) -> str:
-    return "less than 0.1 %" if part < 0.001 else f"{100 * part:.3g} %"
