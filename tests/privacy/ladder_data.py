@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.rungs import half_octaves
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ def noisy_ladder(values: Floats, random: np.random.Generator, step: int = 0) -> 
     return Ladder(tuple(counts.tolist()), RUNGS, HALF_EPSILON, Fraction(step))
 
 
-def exact_ladder(values: Floats, step: int = 0, noise: Noise = NEARLY_NONE) -> Ladder:
+def exact_ladder(values: Floats, step: int = 0, noise: IndependentNoise = NEARLY_NONE) -> Ladder:
     """With counts as they are, and noise that is hardly ever any."""
     return Ladder(tuple(rung_counts(values).tolist()), RUNGS, noise, Fraction(step))
 

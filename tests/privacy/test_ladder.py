@@ -15,11 +15,11 @@ from dpsql.privacy.ladder.ladder import TOP_FAILS, Ladder, margin
 from dpsql.privacy.ladder.rungs import half_octaves
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 
 RUNGS = half_octaves(Fraction(1), 40)
 LAPLACE = DiscreteLaplace(Fraction(2))
-NOISES: list[Noise] = [
+NOISES: list[IndependentNoise] = [
     LAPLACE,
     DiscreteLaplace(Fraction(1, 5)),
     DiscreteLaplace(Fraction(30)),
@@ -28,12 +28,12 @@ NOISES: list[Noise] = [
 ]
 
 
-def ladder(counts: dict[int, int], noise: Noise = LAPLACE) -> Ladder:
+def ladder(counts: dict[int, int], noise: IndependentNoise = LAPLACE) -> Ladder:
     """On `RUNGS`, with these counts and no others."""
     return Ladder(tuple(counts.get(rung, 0) for rung in range(len(RUNGS))), RUNGS, noise)
 
 
-def law(noise: Noise) -> NDArray[np.float64]:
+def law(noise: IndependentNoise) -> NDArray[np.float64]:
     """Of one draw, on the integers about 0 that floats give a probability to."""
     reach = 40 * isqrt(int(noise.variance) + 1) + 40
     places = np.arange(-reach, reach + 1)
@@ -86,7 +86,7 @@ def test_noise_beyond_floats_is_refused() -> None:
 @pytest.mark.parametrize("terms", [1, 2, 4, 8])
 @pytest.mark.parametrize("probability", [1e-3, 1e-6])
 def test_sums_of_noise_reach_their_margin_as_rarely_as_is_said(
-    noise: Noise, terms: int, probability: float
+    noise: IndependentNoise, terms: int, probability: float
 ) -> None:
     of_sum = np.array([1.0])
     for _ in range(terms):

@@ -29,7 +29,7 @@ from dpsql.privacy.ladder.cap_choice import ChosenCap, best_cap, excess
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 
 ALL = Fraction(1)
 
@@ -138,7 +138,7 @@ NOISES = st.sampled_from(
 
 
 @given(COUNTS, NOISES, st.sampled_from([ALL, Fraction(1, 250), Fraction(0), Fraction(1, 10**30)]))
-def test_any_counts_have_a_cap(counts: list[int], noise: Noise, share: Fraction) -> None:
+def test_any_counts_have_a_cap(counts: list[int], noise: IndependentNoise, share: Fraction) -> None:
     ladder = Ladder(tuple(counts), RUNGS, noise)
     assert_finite(best_cap(ladder, share, scale(1), None), ladder)
 
