@@ -174,6 +174,17 @@ def test_a_sum_by_keys_has_a_cap_in_each_group(shop_connection: Connection) -> N
     assert Fraction(16) <= release.sensitivity.per_group[0] * statistic.step <= Fraction(2000)
 
 
+def test_a_mean_divides_the_sum_whose_cap_was_chosen(shop_connection: Connection) -> None:
+    """Half of all orders are of four customers with 400 each: their part is cut, of both alike."""
+    shop_connection.execute("CALIBRATE orders MEASURE amount FOR 60")
+    shop_connection.execute("CALIBRATE orders FOR 60")
+    release = only_release(shop_connection, "SELECT avg(amount), sum(amount), count(*) FROM orders")
+    terms = [type(s.term).__name__ for s in release.step.bounded.contributions.statistics]
+    assert sorted(terms) == ["CappedSum", "NonNullCount", "RowCount"]
+    mean = value(shop_connection, "SELECT avg(amount) FROM orders")
+    assert 5 <= mean <= 30
+
+
 def test_an_expression_is_known_whatever_it_is_called(shop_connection: Connection) -> None:
     shop_connection.execute("CALIBRATE orders MEASURE amount * size FOR 50")
     sql = "WITH t AS (SELECT size AS a, amount AS b FROM orders) SELECT sum(b * a) FROM t"

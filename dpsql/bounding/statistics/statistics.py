@@ -237,9 +237,13 @@ class StatisticsBuilder:
     def _mean(self, call: AggregateCall) -> Estimator:
         (argument,) = call.arguments
         grid = self.grids.of(argument, call)
-        count = self._count(call)
-        total = self._total(call, grid.centered(argument, grid.middle))
+        count, cap = self._count(call), self.grids.cap(call)
         low, high = grid.low * grid.step, grid.high * grid.step
+        if cap is not None:
+            # A unit's sum is capped as it is, so that it is one of differences from 0.
+            capped = self._index_of(CappedSum(grid.centered(argument, 0), cap), call.filter)
+            return Mean(capped, count, 0, grid.step, low, high)
+        total = self._total(call, grid.centered(argument, grid.middle))
         return Mean(total, count, grid.middle, grid.step, low, high)
 
     def _spread(self, call: AggregateCall, function: AggregateFunction) -> Estimator:

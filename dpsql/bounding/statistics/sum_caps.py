@@ -47,13 +47,25 @@ class SumCaps:
 
         A unit has at most `rows` rows in a group. Of distinct values a unit's own don't sum up.
         """
-        if call.function is not AggregateFunction.SUM or call.distinct:
-            return None
-        cap = self.cap(call.arguments[0])
+        cap = self._cap_of(call)
         if cap is None:
             return None
         steps = max(1, math.floor(cap / grid.step))
         return steps if steps < rows * max(abs(grid.low), abs(grid.high)) else None
+
+    def _cap_of(self, call: AggregateCall) -> Fraction | None:
+        """The cap of a sum; of a mean, whose sum it divides, the one that was chosen for that.
+
+        What an analyst sets for all sums leaves means as they are: they have no error to lessen
+        that is told, where a choice is told with what it cuts off.
+        """
+        match call.function:
+            case AggregateFunction.SUM if not call.distinct:
+                return self.cap(call.arguments[0])
+            case AggregateFunction.AVG if not call.distinct:
+                return self.of.get(call.arguments[0])
+            case _:
+                return None
 
     def note(self, argument: Expression, steps: int, step: Fraction) -> str:
         """What an analyst is told of a cap that binds."""

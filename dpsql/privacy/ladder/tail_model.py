@@ -61,7 +61,9 @@ class FittedRungs:
     width: Floats
 
 
-def expected_units(rungs: FittedRungs, at_top: float, noise: IndependentNoise) -> tuple[Floats, Floats]:
+def expected_units(
+    rungs: FittedRungs, at_top: float, noise: IndependentNoise
+) -> tuple[Floats, Floats]:
     """Return draws of λ for each rung from the posterior, and of a number's variance about it.
 
     Both have the shape (DRAWS, rungs). `at_top` is the noisy count of the top.
@@ -90,7 +92,9 @@ def expected_units(rungs: FittedRungs, at_top: float, noise: IndependentNoise) -
     )
 
 
-def log_likelihood(counts: Floats, rates: Floats, spread: Floats, noise: IndependentNoise) -> Floats:
+def log_likelihood(
+    counts: Floats, rates: Floats, spread: Floats, noise: IndependentNoise
+) -> Floats:
     """Return how likely noisy counts are, where numbers of units have such means and variances."""
     off = counts - rates
     match noise:
@@ -108,7 +112,9 @@ def log_likelihood(counts: Floats, rates: Floats, spread: Floats, noise: Indepen
             assert_never(missing)
 
 
-def likeliest_units(expected: Floats, spread: Floats, counts: Floats, noise: IndependentNoise) -> Floats:
+def likeliest_units(
+    expected: Floats, spread: Floats, counts: Floats, noise: IndependentNoise
+) -> Floats:
     """Return the likeliest numbers of units, given their mean and variance, and noisy counts.
 
     Laplace noise moves a number toward its count by the same factor wherever the count is, and

@@ -89,10 +89,14 @@ class DrawnLadders:
 
 @dataclass(frozen=True, slots=True)
 class LadderSource:
-    """What the ladders of one statement are of: the rows that are bound, and their digests."""
+    """What the ladders of one statement are of: the rows that are bound, and their digests.
+
+    `shown` is what analysts call the `table`.
+    """
 
     rows: CalibratedRows
     table: str
+    shown: str
     keys: tuple[str, ...]
     known: tuple[str, ...]
     measure: str | None
@@ -101,7 +105,7 @@ class LadderSource:
     def name(self) -> str:
         """A name for the ladders: those of the same rows, keys and measure have the same."""
         of = digest_of("ladders", self.table, *self.keys, "", *self.known, "", self.measure or "")
-        return f"ladder_{self.table[:40]}_{of[:8]}"
+        return f"ladder_{self.shown.replace('.', '_')[:40]}_{of[:8]}"
 
 
 def check_calibrator(schema: Schema, analyst: str) -> None:
@@ -125,6 +129,7 @@ def ladder_source(context: SessionContext, sql: str) -> LadderSource:
     return LadderSource(
         rows,
         table.name,
+        table.display_name,
         tuple(digest for key, digest in keys.items() if not is_determined(key, known)),
         tuple(digest for key, digest in keys.items() if is_determined(key, known)),
         None if rows.measure is None else digests.of(rows.measure),

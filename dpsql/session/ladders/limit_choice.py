@@ -131,7 +131,7 @@ class _ReleaseLimits:
     def chosen(self, requested: ContributionLimits) -> LimitChoice:
         """The limits with the least expected error, no looser than what is `requested`."""
         sums, rows, groups = self._sums(), self._find(None), self._groups()
-        counts_rows = len(sums) < len(self._release.aggregates) and not self._is_one_row
+        counts_rows = self._counts_rows(sums) and not self._is_one_row
         if self._is_one_row and not sums:
             return LimitChoice(requested, ())  # there is nothing to limit
         are_known = groups is not None or self._cells is not None
@@ -192,6 +192,15 @@ class _ReleaseLimits:
         measured = [self._measured(each.ladders, SUMS, in_several) for each in sums]
         capped = best_limits(_ONE_GROUP, measured, None).caps if measured else ()
         return ChosenLimits(groups, 0.0, (*capped, *counted)), in_all
+
+    def _counts_rows(self, sums: Sequence[_Sum]) -> bool:
+        """Whether anything but capped sums is asked for: a mean divides one by a number of rows."""
+        capped = {each.argument for each in sums}
+        calls = [aggregate.call for aggregate in self._release.aggregates]
+        return not calls or any(
+            call.function is not AggregateFunction.SUM or capped.isdisjoint(call.arguments)
+            for call in calls
+        )
 
     @property
     def _statistics(self) -> int:
