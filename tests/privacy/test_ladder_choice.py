@@ -82,6 +82,17 @@ def test_the_smaller_a_part_the_lower_its_cap() -> None:
     assert caps == sorted(set(caps))
 
 
+def test_a_share_that_noise_made_none_is_that_of_one_unit() -> None:
+    random = np.random.default_rng(7)
+    held = incomes(random)
+    ladder = noisy_ladder(held, random)
+    nothing, negative, beyond = (Fraction(each) for each in (0, -(10**400), 10**400))
+    one = best_cap(ladder, Fraction(1, held.size), scale(1), None)
+    assert best_cap(ladder, nothing, scale(1), None).cap == one.cap
+    assert best_cap(ladder, negative, scale(1), None).cap == one.cap
+    assert best_cap(ladder, beyond, scale(1), None) == best_cap(ladder, ALL, scale(1), None)
+
+
 def test_no_cap_is_above_the_declared_bound_which_may_lie_between_rungs() -> None:
     random = np.random.default_rng(5)
     held = incomes(random)

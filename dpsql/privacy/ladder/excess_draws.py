@@ -49,10 +49,13 @@ class ExcessDraws:
 def excess_draws(ladder: Ladder, share: Fraction, own: Ladder | None = None) -> ExcessDraws:
     """Return draws for a part of all units, each being in it with probability `share`.
 
+    Shares may come of noisy counts: one that is less than a unit's is taken for that, one above 1
+    for all units.
     `own` is the part's ladder, on the same rungs, where there is one. Raises ValueError for others.
     """
     units, values, caps = _prepared(ladder)
-    probability = float(min(max(share, Fraction(0)), Fraction(1)))
+    single = 1 / max(float(units.mean.sum(axis=1).mean()), 1.0)
+    probability = max(float(min(max(share, Fraction(0)), Fraction(1))), single)
     if own is None:
         mean = probability * units.mean
         variance = probability * (1 - probability) * units.mean + probability**2 * units.variance

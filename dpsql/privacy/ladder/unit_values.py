@@ -12,13 +12,16 @@ from dpsql.privacy.ladder.rung_units import RungEdges, RungUnits
 _DIMENSION = 91
 """The lattice's first dimension for values: far from those for numbers of units."""
 
+_MISFIT = 0.15
+"""How far rungs are from being filled as is taken, in deviations of a unit."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitValues:
     """Draws of the mean value of a rung's units: (DRAWS, rungs).
 
     `typical` is what it is of many units; one unit alone is off by `deviation`, and n of them by
-    1/√n of that.
+    1/√n of that, and by `_MISFIT` of it however many they are.
     """
 
     typical: Floats
@@ -27,19 +30,22 @@ class UnitValues:
 
     def of(self, number: Floats) -> Floats:
         """Draws of the mean value of so many units."""
-        drawn = self.typical + self.deviation / np.sqrt(np.maximum(number, 1.0))
+        drawn = self.typical + self.deviation * np.sqrt(1 / np.maximum(number, 1.0) + _MISFIT**2)
         return np.asarray(np.clip(drawn, self.edges.smallest, self.edges.largest))
 
 
 def unit_values(units: RungUnits, edges: RungEdges) -> UnitValues:
     """Return what units contribute where so many are in the rungs."""
-    # Within a rung units thin out as from the rung below to the one above. The logarithm y of value
-    # over low edge, from 0 to w, has a density ∝ e^(-s·y/w), so that e^y has the mean
-    #     (1 - e^-(s - w))/(s - w) : (1 - e^-s)/s.
+    # How fast units thin out over a rung is what they do from the one below to it, and half as much
+    # more as that is more than one rung earlier: in a parabola's middle that is exact. Then the
+    # logarithm y of value over low edge, from 0 to w, has a density ∝ e^(-s·y/w), and the mean of
+    # e^y is (1 - e^-(s - w))/(s - w) : (1 - e^-s)/s.
     width = np.log(edges.high / edges.low)
-    around = np.pad(units.mean, ((0, 0), (1, 1))) + 0.5
-    around[:, 0] = around[:, 1]
-    slope = np.clip(np.log(around[:, :-2] / around[:, 2:]) / 2, -5.0, 5.0)
+    density = np.log((units.mean + 0.5) / width)
+    falls = -np.diff(density, axis=1, prepend=density[:, :1])
+    falls[:, :1] = falls[:, 1:2] if width.size > 1 else 0.0
+    before = np.hstack([falls[:, :1], falls[:, :-1]])
+    slope = np.clip(1.5 * falls - 0.5 * before, -8.0, 8.0)
     typical = edges.low * _decay(slope - width) / _decay(slope)
     room = edges.high - edges.low
     position = (typical - edges.low) / room
