@@ -10,7 +10,7 @@
 | stability           | stability of each operator: distance out, given distance in           |
 | row_norms           | which of a plan's columns a table's norm bounds together              |
 | unit_contribution   | what one unit contributes to a statistic in one group, at most        |
-| capped_sums         | how many groups capped sums fill, and what they never exceed          |
+| capped_sums         | how many groups a unit fills with capped sums, of few rows in all     |
 | joint_sensitivity   | statistics that can't all be extreme at once                          |
 | sensitivity         | groups, and integers per group, of a bounded release that can change  |
 | score_sensitivity   | how far one row moves the scores of two candidates apart              |

@@ -1,4 +1,4 @@
-"""What else is proved of sums with a cap: how many groups a unit fills, and what they never exceed.
+"""Sums with a cap where rows in all groups are limited: how many groups a unit fills with them.
 
 `unit_contribution` has what one of them is in one group, `joint_sensitivity` why it is bounded
 alone.
@@ -6,12 +6,12 @@ alone.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import assert_never
 
+from dpsql.analysis.stability import limited_stability
 from dpsql.analysis.unit_contribution import partial_bound
 from dpsql.plan.bounded_release.bounded_release import Limited, LimitGroups, OneRowPerUnit
-from dpsql.plan.bounded_release.statistic import CappedSum, Statistic, Sum
+from dpsql.plan.bounded_release.statistic import Statistic
 
 
 def groups_at_sum_cap(statistic: Statistic, limited: Limited, groups: int) -> int:
@@ -20,10 +20,10 @@ def groups_at_sum_cap(statistic: Statistic, limited: Limited, groups: int) -> in
     Where u_g rows of a unit count in group g, each of at most M in either direction, its sum is in
     φ_g times the interval of a unit's sum there, whose farther end is c: φ_g = min(1, u_g·M / c),
     where u_g is r at most and c is r·M at most, as in `partial_bound`. For of u_g rows in [-l, h]
-    no sum is above u_g·h, nor above c; and -r·l, if the cap leaves that, is reached by r rows only.
-    With R rows in all, Σφ_g is at most R·M / c. What is convex in them and 0 at 0 is largest where
-    ⌈R·M / c⌉ of them are 1, and the others 0. Where a unit has more rows, its sums are scaled
-    toward 0 by what scales u_g down to R in all.
+    no sum is above u_g·h, nor above c, and -r·l, if the cap leaves that, is reached by r rows only;
+    of more rows than r, which u_g is then, φ_g is 1. With R rows in all, Σφ_g is at most R·M / c:
+    where u_g add up to more, sums are scaled toward 0 by what scales them down to R. What is convex
+    in φ and 0 at 0 is largest where ⌈R·M / c⌉ of them are 1, and the others 0.
 
     As many groups as R rows fill are too few: of 120 rows in all, 60 in each group, with values up
     to 10 and a cap of 20, two rows in each of six groups are 20 in each, not 20 in two of them.
@@ -38,19 +38,10 @@ def groups_at_sum_cap(statistic: Statistic, limited: Limited, groups: int) -> in
             assert_never(missing)
 
 
-def without_caps(limited: Limited) -> Limited:
-    """`limited` with sums that aren't capped in place of those that are; itself if none is."""
-    match limited:
-        case LimitGroups(source=clamped, contributions=terms):
-            if not any(isinstance(s.term, CappedSum) for s in terms.statistics):
-                return limited
-            statistics = tuple(
-                replace(s, term=Sum(s.term.value)) if isinstance(s.term, CappedSum) else s
-                for s in terms.statistics
-            )
-            partials = replace(clamped.source, source=replace(terms, statistics=statistics))
-            return replace(limited, source=replace(clamped, source=partials))
-        case OneRowPerUnit():
-            return limited
-        case missing:
-            assert_never(missing)
+def is_scaled_by_rows(statistic: Statistic, limited: LimitGroups) -> bool:
+    """Whether `statistic`, capped, is scaled down where a unit has too many rows in all its groups.
+
+    Where it isn't, rows in all could fill each of its groups, and no bound is lower for them.
+    """
+    groups = limited_stability(limited, 1).groups_per_unit
+    return groups_at_sum_cap(statistic, limited, groups) < groups

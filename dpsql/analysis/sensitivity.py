@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import assert_never
 
-from dpsql.analysis.capped_sums import groups_at_sum_cap, without_caps
+from dpsql.analysis.capped_sums import groups_at_sum_cap
 from dpsql.analysis.joint_sensitivity import StatisticGroup, statistic_groups
 from dpsql.analysis.stability import limited_stability
 from dpsql.analysis.unit_contribution import partial_bound, partial_interval, rows_per_group
@@ -114,22 +114,6 @@ def sensitivity(release: BoundedRelease, distance: NeighborDistance) -> Sensitiv
 
     Raises Refused for squared differences of pairs of rows where neighbours remove rows.
     """
-    capped = _sensitivity(release, distance)
-    limited = without_caps(release.limited)
-    if limited is release.limited:
-        return capped
-    # What holds of sums without their caps holds of capped ones, which are no farther from 0. It is
-    # less where several can't be extreme at once: six months' sums, each capped at half of a row's
-    # largest value times the rows that count, are three times as much as a unit has in all.
-    wide = _sensitivity(replace(release, limited=limited), distance)
-    return replace(
-        capped,
-        l1=_less(capped.l1, wide.l1, capped.per_group, power=1),
-        l2=_less(capped.l2, wide.l2, capped.per_group, power=2),
-    )
-
-
-def _sensitivity(release: BoundedRelease, distance: NeighborDistance) -> Sensitivity:
     changed = limited_stability(release.limited, distance.steps)
     statistics = release.contributions.statistics
     if distance.is_replacement:

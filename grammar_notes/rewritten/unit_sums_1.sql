@@ -12,9 +12,7 @@ FROM (
     SELECT
       g0,
       CAST(CASE WHEN n > 3 THEN 3 ELSE n END AS INT) AS s0,
-      CASE WHEN n > 3 THEN (
-        s1 * 3
-      ) // n ELSE s1 END AS s1
+      s1 AS s1
     FROM (
       SELECT
         g0,

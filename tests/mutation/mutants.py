@@ -97,7 +97,7 @@ MUTANTS = (
     Mutant(
         "rows in all groups aren't limited",
         "emit/release/limited_sums.py",
-        "sums_of_units = limited_rows(sums_of_units, names, terms.statistics, max_rows)",
+        "sums_of_units = limited_rows(sums_of_units, names, limited, max_rows)",
         "sums_of_units = select_from(sums_of_units, [*groups, *(column_ref(total_name(n)) for n, _ in numbered)])",
     ),
     Mutant(

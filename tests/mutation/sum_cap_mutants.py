@@ -35,10 +35,10 @@ SUM_CAP_MUTANTS = (
         "return min(groups, max(1, rows * statistic.magnitude // reach))",
     ),
     _Noted(
-        "what sums are without their caps is taken for less than it is",
-        "analysis/sensitivity.py",
-        "wide = _sensitivity(replace(release, limited=limited), distance)",
-        "wide = _sensitivity(replace(release, limited=limited), replace(distance, units=1))",
+        "a capped sum is never scaled where rows in all are limited",
+        "analysis/capped_sums.py",
+        "    return groups_at_sum_cap(statistic, limited, groups) < groups",
+        "    return groups_at_sum_cap(statistic, limited, groups) < 1",
     ),
     _Noted(
         "no cap binds a unit of few rows",

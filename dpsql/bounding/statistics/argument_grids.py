@@ -93,10 +93,14 @@ class ArgumentGrids:
         """The cap of `call` in steps of its own `grid`, where it binds.
 
         A ball's rows have a norm together: of values that are clamped one by one, it would be none.
+        Of their sums, all of which are capped, it binds where these are in less than the ball is.
         """
-        if self.rows_are_units and isinstance(grid, BallGrid):
-            return None
-        return self.caps.steps(call, grid, self.unit_rows)
+        cap = self.caps.steps(call, grid, self.unit_rows)
+        if cap is None or not isinstance(grid, BallGrid):
+            return cap
+        in_all = len(grid.ball.columns) * cap**grid.ball.order
+        is_less = in_all < (self.unit_rows * grid.high) ** grid.ball.order
+        return cap if is_less and not self.rows_are_units else None
 
     def of_squares(self, argument: Expression, call: AggregateCall) -> Discretized:
         """`argument`, about the middle of its bounds, in a grid in which its squares are summed."""

@@ -7,7 +7,8 @@ Sum(x) in [0, 1000]              where each row is a unit: a row moves it by no 
 Sum(x) in [0, 300]               there with a cap of 300: it is the row's value that is clamped
 
 A cap that isn't below what a unit's rows come to changes nothing, so that whoever sets one too high
-is given the same stored answer.
+is given the same stored answer. One that is takes the place of the limit on rows in a group: a sum
+of 500 rows isn't scaled down to 60 of them, since no more than the cap is left of it anyway.
 
 Rows stay within their own bounds, also where these are wider than the cap: a unit's 150 and -100
 sum to 50, which a cap of 100 leaves as it is, and rows within [-100, 100] would sum to 0. An

@@ -36,7 +36,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     LimitGroups,
 )
 from dpsql.plan.bounded_release.column_names import ROW_COUNT, UNIT, WEIGHT, total_name
-from dpsql.plan.bounded_release.statistic import Statistic, UnitsOverLimit
+from dpsql.plan.bounded_release.statistic import CappedSum, Statistic, UnitsOverLimit
 
 
 def unit_group_sums(
@@ -95,7 +95,7 @@ def limited_totals(
     )
     sums_of_units: exp.Query = bounded if are_chosen else limit_groups(bounded, limited, names)
     if max_rows is not None:
-        sums_of_units = limited_rows(sums_of_units, names, terms.statistics, max_rows)
+        sums_of_units = limited_rows(sums_of_units, names, limited, max_rows)
     if unlimited is not None:
         shown = [*groups, *(column_ref(total_name(n)) for n, _ in numbered)]
         both = exp.union(select_from(sums_of_units, shown), unlimited, distinct=False, copy=False)
@@ -120,6 +120,8 @@ def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> 
     if statistic.is_row_count:
         return counted_rows(rows)
     total = column_ref(total_name(number))
+    if isinstance(statistic.term, CappedSum):
+        return total  # however many rows it is of, no more than its cap is left of it
     scaled = quotient(
         exp.Paren(this=exp.Mul(this=total.copy(), expression=integer(rows))), column_ref(ROW_COUNT)
     )

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from dpsql.analysis.capped_sums import is_scaled_by_rows
 from dpsql.emit.dialect.nodes import integer, narrow, quotient, wide, with_unit_total
 from dpsql.emit.dialect.unit_total import UNIT_TOTAL
 from dpsql.emit.release.contribution import sum_of
 from dpsql.emit.sql.identifier import column_ref, with_alias
+from dpsql.plan.bounded_release.bounded_release import LimitGroups
 from dpsql.plan.bounded_release.column_names import ROW_COUNT, WEIGHT, total_name
-from dpsql.plan.bounded_release.statistic import Statistic, UnitsOverLimit
+from dpsql.plan.bounded_release.statistic import CappedSum, Statistic, UnitsOverLimit
 
 
 def weight_of(statistics: Sequence[Statistic]) -> str:
@@ -32,10 +34,19 @@ def counted_rows(rows_per_group: int) -> exp.Expr:
 
 
 def limited_rows(
-    groups: exp.Query, names: Sequence[str], statistics: Sequence[Statistic], rows: int
+    groups: exp.Query, names: Sequence[str], limited: LimitGroups, rows: int
 ) -> exp.Query:
     """The groups and sums of `groups`, those of a unit with more than `rows` rows scaled down."""
-    sums = [with_alias(_scaled(s, n, rows), total_name(n)) for n, s in enumerate(statistics)]
+    statistics = limited.contributions.statistics
+    sums = [
+        with_alias(
+            column_ref(total_name(number))
+            if isinstance(s.term, CappedSum) and not is_scaled_by_rows(s, limited)
+            else _scaled(s, number, rows),
+            total_name(number),
+        )
+        for number, s in enumerate(statistics)
+    ]
     counted = sum_of(column_ref(weight_of(statistics)))
     return with_unit_total(groups, [*map(column_ref, names), *sums], counted, rows)
 

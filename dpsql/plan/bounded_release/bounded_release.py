@@ -64,7 +64,8 @@ class PerUnitGroup:
 class ClampPerGroup:
     """Scale units of more than `rows_per_group` rows in a group down to it, then clamp each sum.
 
-    Sums and counts are scaled together, so that means stay right, and truncated toward 0.
+    Sums and counts are scaled together, so that means stay right, and truncated toward 0. Sums with
+    a cap aren't scaled: of however many rows, the cap leaves as much as of `rows_per_group`.
     """
 
     source: PerUnitGroup

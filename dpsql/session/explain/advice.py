@@ -13,6 +13,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     OneRowPerUnit,
 )
 from dpsql.plan.bounded_release.statistic import CappedSum, Sum
+from dpsql.plan.expression_text import describe
 from dpsql.plan.traversal import columns
 from dpsql.release.decision import experts_of
 from dpsql.schema.model import EntityUnit, Schema, Table
@@ -85,9 +86,19 @@ def _domains(terms: Contributions) -> Iterator[str]:
 
 def _bounds(terms: Contributions) -> Iterator[str]:
     for statistic in terms.statistics:
-        if isinstance(statistic.term, Sum | CappedSum):
-            for column in sorted(columns(statistic.term.value.argument), key=lambda c: c.id):
-                yield f"narrow {column.name} by WHERE, or its declared bounds: noise follows them"
+        match statistic.term:
+            case Sum(value=value):
+                for column in sorted(columns(value.argument), key=lambda c: c.id):
+                    yield (
+                        f"narrow {column.name} by WHERE, or its declared bounds: noise follows them"
+                    )
+            case CappedSum(value=value):
+                yield (
+                    f"lower the cap on sums of {describe(value.argument)}: noise follows it, and"
+                    " what a unit has above it is lost"
+                )
+            case _:
+                pass  # counts have no bounds, and of what else is summed columns are named above
 
 
 def _units(terms: Contributions) -> Iterator[str]:

@@ -234,8 +234,8 @@ def _derived(statistic: Statistic, bounded: BoundedRelease, distance: NeighborDi
     low_end, high_end = (describe_number(b * statistic.step) for b in statistic.interval)
     of_units = f"{distance.units} units of " if distance.units > 1 else ""
     if isinstance(statistic.term, CappedSum):
-        of_units = of_units.removesuffix(" of ")
-        return f" of {of_units or '1 unit'}, of up to {rows} rows in [{low_end}, {high_end}]"
+        units = "a unit" if distance.units == 1 else f"{distance.units} units"
+        return f" of {units}, of rows in [{low_end}, {high_end}]"
     return f" = {of_units}{rows} row{'s' if rows > 1 else ''}, each in [{low_end}, {high_end}]"
 
 
