@@ -1,7 +1,7 @@
 """How many small statements a second a server answers, beside PostgreSQL under the same client.
 
     PYTHONPATH=.:tests python -m benchmarks.wire_speed URL [--seconds 4] [--connections 1,10,50]
-        [--json FILE]
+        [--json FILE] [--markdown]
 
 URL names a PostgreSQL server with a role that may create a table of a thousand rows. Both servers
 are asked by threads of one process with psycopg, in turns, and what is compared is the ratio: of
@@ -89,12 +89,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--connections", default="1,10,50")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--markdown", action="store_true", help="print docs/performance.md's table")
     arguments = parser.parse_args()
     numbers = [int(number) for number in arguments.connections.split(",")]
     found: dict[str, object] = {"rates": []}
     with TemporaryDirectory() as name, _on_postgres(arguments.url), _server(Path(name)) as server:
         rates = []
+        lines = []
         for compared in compared_rates(server, arguments.url, numbers, arguments.seconds):
+            lines.append(_row(compared))
             rates.append(asdict(compared) | {"ratio": compared.ratio, "tail": compared.tail})
             sys.stdout.write(f"{_line(compared)}\n")
             sys.stdout.flush()
@@ -109,6 +112,8 @@ def main() -> None:
         found["syncs"] = syncs_of_a_query(Path(name))
     sys.stdout.write(f"{CHARTS} charts, opened by {max(numbers)}: {found['computed']} computed\n")
     sys.stdout.write(f"syncs of one new answer: {found['syncs']}\n")
+    if arguments.markdown:
+        sys.stdout.write("\n".join([*_HEAD, *lines]) + "\n")
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
@@ -291,6 +296,20 @@ def _line(one: Compared) -> str:
     return (
         f"{one.kind:6} {one.connections:3}  dpsql {ours}  PostgreSQL {theirs}  "
         f"ratio {one.ratio:.2f}, p99 ÷ median {one.tail:.1f}, processor {one.processor:.1f} ms"
+    )
+
+
+_HEAD: Final = """\
+| statements | connections | a second | ÷ PostgreSQL | median, ms | p99 ÷ median | processor, ms |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: |
+""".splitlines()
+
+
+def _row(one: Compared) -> str:
+    ours = one.dpsql
+    return (
+        f"| {one.kind} | {one.connections} | {ours.per_second:,.0f} | {one.ratio:.2g} |"
+        f" {ours.median:,.1f} | {one.tail:.1f} | {one.processor:.1f} |"
     )
 
 
