@@ -36,6 +36,7 @@ LEFT = frozenset(
         "physical/sidecar_rows.py:at_most",
         "schema/load/file_format.py:TableSection.at_least",
         "privacy/mechanisms/mechanism.py:Mechanism.tail(at_least)",
+        "privacy/mechanisms/noise/correlated.py:CorrelatedNoise.tail(at_least)",
         "privacy/mechanisms/noise/gaussian.py:DiscreteGaussian.tail(at_least)",
         "privacy/mechanisms/noise/laplace.py:DiscreteLaplace.tail(at_least)",
         "privacy/mechanisms/noise/k_norm.py:KNormNoise.tail(at_least)",

@@ -21,6 +21,7 @@ from dpsql.privacy.allocation.noise_allocation import (
     split_gaussian,
     split_laplace,
 )
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
@@ -29,7 +30,7 @@ from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajorit
 from dpsql.privacy.partition_selection import selection_delta, threshold
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.expected_error import shown_error, weight_choices
-from dpsql.release.joint_noise import joint_choices
+from dpsql.release.joint_noise import correlated_choices, joint_choices
 from dpsql.release.selection_mechanism import SelectionMechanism, selection_mechanism
 
 
@@ -55,10 +56,16 @@ class Measurement:
 
 
 def calibrate(
-    bounded: BoundedRelease, sensitivity: Sensitivity, query_loss: PrivacyLoss
+    bounded: BoundedRelease,
+    sensitivity: Sensitivity,
+    query_loss: PrivacyLoss,
+    *,
+    is_shown_by_row: bool = False,
 ) -> Measurement:
     """The mechanisms with the least expected error within `query_loss`.
 
+    `is_shown_by_row`: nothing is computed of several of its groups, or of its groups and another's,
+    so that their noise may be correlated.
     Sums and choices share the loss by the numbers of columns that they make. Under approx, Gaussian
     noise and partition selection share `query_loss.delta`. Raises Refused for keys without a domain
     where delta is 0.
@@ -80,7 +87,7 @@ def calibrate(
     if summed:
         part = query_loss.amount * Fraction(summed, summed + chosen)
         share = PrivacyLoss(query_loss.accounting, part, query_loss.delta)
-        measurement = _sum_mechanisms(bounded, sensitivity, share)
+        measurement = _sum_mechanisms(bounded, sensitivity, share, is_shown_by_row=is_shown_by_row)
     choosers: list[SelectionMechanism] = []
     loss = measurement.loss
     for selection in bounded.contributions.cell_choices:
@@ -101,13 +108,17 @@ def exact_measurement(bounded: BoundedRelease, accounting: Accounting) -> Measur
 
 
 def _sum_mechanisms(
-    bounded: BoundedRelease, sensitivity: Sensitivity, query_loss: PrivacyLoss
+    bounded: BoundedRelease,
+    sensitivity: Sensitivity,
+    query_loss: PrivacyLoss,
+    *,
+    is_shown_by_row: bool,
 ) -> Measurement:
-    candidates = [
-        measurement
-        for costs in weight_choices(bounded, sensitivity)
-        for measurement in _candidates(bounded, sensitivity, query_loss, costs)
-    ]
+    candidates: list[Measurement] = []
+    for costs in weight_choices(bounded, sensitivity):
+        candidates += _candidates(bounded, sensitivity, query_loss, costs)
+        if is_shown_by_row:
+            candidates += _correlated(bounded, sensitivity, query_loss, costs)
     if query_loss.accounting is not Accounting.ZCDP:
         # ε-DP is worth ½ε² of zCDP at most, for which Gaussian noise has less variance.
         loss = replace(query_loss, delta=Fraction(0))
@@ -137,6 +148,28 @@ def _candidates(
             yield _laplace(bounded, sensitivity, query_loss, costs)
             if query_loss.delta:
                 yield _with_one_delta(bounded, sensitivity, query_loss, costs)
+        case missing:
+            assert_never(missing)
+
+
+def _correlated(
+    bounded: BoundedRelease,
+    sensitivity: Sensitivity,
+    query_loss: PrivacyLoss,
+    costs: tuple[float, ...],
+) -> Iterator[Measurement]:
+    """The mechanisms with a shared part within `query_loss`, if that has a ρ."""
+    match query_loss.accounting:
+        case Accounting.PURE:
+            return
+        case Accounting.ZCDP:
+            for noise, rho in correlated_choices(bounded, sensitivity, costs, query_loss.amount):
+                yield Measurement(noise, None, PrivacyLoss(Accounting.ZCDP, rho))
+        case Accounting.APPROX:
+            if query_loss.delta:
+                rho = rho_of_epsilon(query_loss.amount, query_loss.delta)
+                for noise, _ in correlated_choices(bounded, sensitivity, costs, rho):
+                    yield Measurement(noise, None, query_loss)  # (ε, δ) as converted from ρ
         case missing:
             assert_never(missing)
 
@@ -231,7 +264,7 @@ def _rho(noise: Noise, change: int) -> Fraction:
             return noise.rho(change**2)
         case DiscreteLaplace():
             return noise.rho(change)
-        case KNormNoise():
+        case KNormNoise() | CorrelatedNoise():
             raise TypeError("noise that is drawn together has no loss of one statistic")
         case missing:
             assert_never(missing)

@@ -20,11 +20,15 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from dpsql.analysis.sensitivity import Sensitivity
+from dpsql.analysis.unit_contribution import partial_interval
 from dpsql.errors import InternalError
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
-from dpsql.plan.bounded_release.estimator import LinearEstimator, of_drawn
+from dpsql.plan.bounded_release.estimator import EstimatedColumn, LinearEstimator, of_drawn
+from dpsql.plan.bounded_release.statistic import NonNullCount, RowCount, Sum, UnitCount
+from dpsql.privacy.allocation.correlated_allocation import split_correlated
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import JointNoise, Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.exact_answers import NoNoise
@@ -47,7 +51,49 @@ def joint_choices(
         laws.append(KNorm.calibrated(epsilon / groups, moves, cells=1, units=units))
     for law in laws:
         if law is not None:
-            yield tuple(KNormNoise(law, index) for index in range(len(moves)))
+            yield tuple(law.parts())
+
+
+def correlated_choices(
+    bounded: BoundedRelease, sensitivity: Sensitivity, costs: Sequence[float], rho: Fraction
+) -> Iterator[tuple[tuple[CorrelatedNoise, ...], Fraction]]:
+    """The ways to draw Gaussian noise with a shared part that cost at most `rho`, and their cost.
+
+    Where units are added or removed, each moves the sums of its rows within their own intervals.
+    Only where each column shows one statistic: what is computed of several would need to know how
+    their noise is correlated.
+    """
+    statistics, limited = bounded.contributions.statistics, bounded.limited
+    are_sums = all(
+        isinstance(s.term, RowCount | NonNullCount | UnitCount | Sum) for s in statistics
+    )
+    if bounded.partition_count_index is not None or sensitivity.is_replacement or not are_sums:
+        return
+    if not all(_shows_one(output) for output in bounded.outputs):
+        return
+    intervals = [partial_interval(statistic, limited) for statistic in statistics]
+    widths = [high - low for low, high in intervals]
+    cells = math.prod(len(domain.cells) for domain in bounded.contributions.domains)
+    # Moves of u units are u times those of one at most, and lose u² as much.
+    units = sensitivity.units**2
+    for drawn_cells, groups in dict.fromkeys([(cells, 1), (1, min(sensitivity.groups, cells))]):
+        if drawn_cells * len(statistics) > 1:
+            law = split_correlated(intervals, costs, drawn_cells, rho / (units * groups))
+            if law is not None:
+                spent = units * groups * law.rho(widths)
+                if spent > rho:
+                    raise ArithmeticError("noise with a shared part passed its grant")
+                yield tuple(law.parts()), spent
+
+
+def _shows_one(output: EstimatedColumn) -> bool:
+    formula = output.estimator
+    return (
+        isinstance(formula, LinearEstimator)
+        and len(formula.summands) == 1
+        and formula.cross_group is None
+        and formula.row_variance is None
+    )
 
 
 def _changed_groups(sensitivity: Sensitivity) -> int | None:
@@ -65,6 +111,25 @@ def _reads_other_groups(bounded: BoundedRelease) -> bool:
     return any(isinstance(f, LinearEstimator) and f.cross_group is not None for f in formulas)
 
 
+def joint_notes(mechanisms: Sequence[Noise]) -> tuple[str, ...]:
+    """What EXPLAIN says of noise that is drawn together."""
+    match mechanisms:
+        case [KNormNoise(law=law), *_]:
+            what = _drawn(len(law.moves), law.cells)
+            return (f"noise of {what} is drawn together: where one is far off, all are",)
+        case [CorrelatedNoise(law=law), *_]:
+            what = _drawn(len(law.centers), law.cells)
+            return (f"noise of {what} has a part in common: sums of several are noisier",)
+        case _:
+            return ()
+
+
+def _drawn(statistics: int, cells: int) -> str:
+    if cells == 1:
+        return f"the {statistics} statistics of a group"
+    return f"all {cells} groups" if statistics == 1 else f"all {cells} groups' statistics"
+
+
 def noisy_integers(
     mechanisms: Sequence[Noise | NoNoise], totals: Sequence[Integers], randomness: Randomness
 ) -> list[Integers]:
@@ -72,14 +137,14 @@ def noisy_integers(
 
     Columns may hold the groups of several answers, one answer after the other.
     """
-    joint = [mechanism for mechanism in mechanisms if isinstance(mechanism, KNormNoise)]
+    joint = [mechanism for mechanism in mechanisms if isinstance(mechanism, JointNoise)]
     if joint:
         law = joint[0].law
-        if list(mechanisms) != [KNormNoise(law, index) for index in range(len(law.moves))]:
+        if list(mechanisms) != law.parts():
             raise InternalError("noise that is drawn together has come apart")
         return law.release(totals, randomness)
     return [
         mechanism.release_vector(column, randomness)
         for mechanism, column in zip(mechanisms, totals, strict=True)
-        if not isinstance(mechanism, KNormNoise)
+        if not isinstance(mechanism, JointNoise)
     ]

@@ -30,8 +30,7 @@ from dpsql.privacy.accounting.pld_composition import (
     composed_epsilon,
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
-from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, JointNoise
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
 from dpsql.session.compile.compiled import CompiledStatement
@@ -136,7 +135,7 @@ def _measured(release: CompiledRelease) -> tuple[Counter[ComposedLoss], Fraction
         return Counter[ComposedLoss]({PureLoss(loss.amount): 1}), loss.delta
     moves: list[tuple[IndependentNoise, int]] = []
     for mechanism, move in zip(measurement.noise, changes.per_group, strict=True):
-        if isinstance(mechanism, KNormNoise):
+        if isinstance(mechanism, JointNoise):
             # All its integers move together.
             return Counter[ComposedLoss]({PureLoss(loss.amount): 1}), loss.delta
         moves.append((mechanism, move))

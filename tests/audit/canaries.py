@@ -11,6 +11,7 @@ from dpsql.audit.databases.search_space import Size, compiled, search_space
 from dpsql.audit.empirical.answer_sampling import AnswerSampler
 from dpsql.audit.empirical.epsilon_lower_bound import Bound, lower_bound, worst_pair
 from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
@@ -126,6 +127,9 @@ def _less(noise: Noise, factor: Fraction) -> Noise:
             return DiscreteLaplace(scale / factor)
         case DiscreteGaussian(variance=variance):
             return DiscreteGaussian(variance / factor**2)
+        case CorrelatedNoise(law=law):
+            less = tuple(variance / factor**2 for variance in law.variances)
+            return replace(noise, law=replace(law, variances=less, shared=law.shared / factor**2))
         case KNormNoise(law=law):
             return replace(noise, law=replace(law, epsilon=law.epsilon * factor))
 

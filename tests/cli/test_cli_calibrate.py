@@ -1,4 +1,4 @@
-"""`dpsql calibrate` and `dpsql init --calibrate`: from a source to answers, no limit typed by hand."""
+"""`dpsql calibrate` and `dpsql init --calibrate`: from a source to answers, without a limit."""
 
 from __future__ import annotations
 

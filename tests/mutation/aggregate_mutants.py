@@ -118,6 +118,33 @@ AGGREGATE_MUTANTS = (
         about="joint_noise",
     ),
     Mutant(
+        "replaced units are taken for units that move all counts in one direction",
+        "release/joint_noise.py",
+        "is not None or sensitivity.is_replacement or not are_sums:",
+        "is not None or not are_sums:",
+        _JOINT,
+        "replaced_units_have_no_direction",
+        "AssertionError",
+    ),
+    Mutant(
+        "of several units each is charged as if it were alone",
+        "release/joint_noise.py",
+        "units = sensitivity.units**2\n",
+        "units = 1\n",
+        _JOINT,
+        "several_units",
+        "AssertionError",
+    ),
+    Mutant(
+        "the part that integers share is drawn for each group",
+        "privacy/mechanisms/noise/correlated.py",
+        "common = np.repeat(discrete_gaussian(self.shared, answers, randomness), self.cells)",
+        "common = discrete_gaussian(self.shared, size, randomness)",
+        "tests/privacy/test_correlated.py",
+        "fit_the_joint_law",
+        "AssertionError",
+    ),
+    Mutant(
         "the integers of one vector are drawn each by itself",
         "privacy/mechanisms/noise/k_norm.py",
         "        levels = _inversion(self).sample(answers, randomness)\n        noisy = []\n"

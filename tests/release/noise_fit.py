@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -9,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import stats
 
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise, level_cuts
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
@@ -26,6 +28,11 @@ def noise_fit(noise: np.ndarray, mechanism: Noise, wider: float = 1.0) -> float:
             weights = np.exp(-np.abs(np.arange(-reach, reach + 1)) / spread)
         case DiscreteGaussian(variance=variance):
             spread = float(Fraction(variance)) ** 0.5 * wider
+            reach = int(10 * spread) + 10
+            weights = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * spread**2))
+        case CorrelatedNoise():
+            # Nearly, as its half-widths take it.
+            spread = math.sqrt(mechanism.variance) * wider
             reach = int(10 * spread) + 10
             weights = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * spread**2))
         case KNormNoise(law=declared, index=index):

@@ -17,11 +17,13 @@ from dpsql.errors import InternalError
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.allocation.noise_allocation import split_gaussian, split_laplace
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.release.joint_noise import noisy_integers
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.session.options import AnswerOptions, QueryOptions
 from dpsql.session.session import Session
 
 SCHEMA = """
@@ -180,11 +182,66 @@ def test_unlisted_keys_and_single_counts_have_noise_by_themselves(opened: Opened
     assert not any(isinstance(m, KNormNoise) for m in release.step.measurement.noise)
 
 
-def test_under_zcdp_gaussian_noise_is_less(opened: Opened) -> None:
+@pytest.mark.parametrize(
+    ("sql", "less"), [(FLAGS, 0.29), (MONTHS, 0.35)], ids=["six flags", "twelve months"]
+)
+def test_under_zcdp_gaussian_noise_with_a_shared_part_is_less(
+    opened: Opened, sql: str, less: float
+) -> None:
+    release = release_of(opened("zcdp"), sql)
+    noise, changed = release.step.measurement.noise, release.sensitivity
+    granted = release.step.measurement.loss
+    assert all(isinstance(mechanism, CorrelatedNoise) for mechanism in noise)
+    even = [1.0] * len(changed.per_group)
+    split = split_gaussian(changed.per_group, even, changed.groups, granted.amount)
+    assert math.sqrt(noise[0].variance / split[0].variance) < 1 - less
+    assert any("has a part in common" in note for note in release.step.bounded.notes)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        MEAN,
+        "SELECT sum(n) FROM (SELECT month, count(*) AS n FROM months GROUP BY month)",
+        "SELECT month, count(*) FROM months GROUP BY ROLLUP (month)",
+        "SELECT month, count(*), rank() OVER (ORDER BY count(*)) FROM months GROUP BY month",
+        "SELECT city, count_if(a), count_if(b) FROM members GROUP BY city",
+    ],
+)
+def test_what_is_computed_of_several_values_has_no_shared_part(opened: Opened, sql: str) -> None:
+    for release in opened("zcdp").compile(sql).releases:
+        noise = release.step.measurement.noise
+        assert not any(isinstance(m, CorrelatedNoise | KNormNoise) for m in noise)
+
+
+@pytest.mark.parametrize("sql", [FLAGS, MONTHS])
+def test_replaced_units_have_no_direction(opened: Opened, sql: str) -> None:
+    release = release_of(opened("zcdp", neighbors="change_one"), sql)
+    assert not any(isinstance(m, CorrelatedNoise) for m in release.step.measurement.noise)
+
+
+@pytest.mark.parametrize("units", [1, 2, 3])
+def test_several_units_lose_as_the_square_of_their_number(opened: Opened, units: int) -> None:
+    release = release_of(opened("zcdp", neighbors=f"add_remove\ngroup_size: {units}"), FLAGS)
+    (first, *_) = release.step.measurement.noise
+    assert isinstance(first, CorrelatedNoise)
+    lost = units**2 * first.law.rho((1,) * 6)
+    granted = release.step.measurement.loss.amount
+    assert granted * Fraction(999, 1000) <= lost <= granted
+
+
+def test_a_sum_of_cells_has_the_error_of_what_they_share(opened: Opened) -> None:
     session = opened("zcdp")
-    for sql in (FLAGS, MONTHS, MEAN):
-        release = release_of(session, sql)
-        assert not any(isinstance(m, KNormNoise) for m in release.step.measurement.noise)
+    session.query(MONTHS)
+    reused = QueryOptions(answer=AnswerOptions(reuse=True))
+    answer = session.query("SELECT sum(spent) FROM months", reused)
+    assert answer.privacy.loss is None
+    release = release_of(session, MONTHS)
+    (noise,) = release.step.measurement.noise
+    assert isinstance(noise, CorrelatedNoise)
+    shared = float(noise.shared_part)
+    expected = float(noise.variance) * (12 * (1 - shared) + 144 * shared)
+    assert answer.privacy.columns[0].scale == pytest.approx(math.sqrt(expected), rel=0.01)
 
 
 @pytest.mark.parametrize("sql", [FLAGS, MONTHS, MEAN])

@@ -8,6 +8,7 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
@@ -28,6 +29,8 @@ def loss_of_change(mechanism: Noise, change: int) -> Fraction:
             return Fraction(change**2) / variance
         case KNormNoise(law=law, index=index):
             return law.epsilon * abs(change) / law.moves[index]
+        case CorrelatedNoise():
+            return Fraction(change**2) / mechanism.variance
         case missing:
             assert_never(missing)
 
@@ -46,5 +49,7 @@ def log_likelihood_ratio(
             # As if the others were nearer to their centres: a score, of which sums are one, too.
             rate = float(law.epsilon / law.moves[index])
             return np.asarray((np.abs(second) - np.abs(first)) * rate)
+        case CorrelatedNoise():
+            return np.asarray((second**2 - first**2) / (2 * float(mechanism.variance)))
         case missing:
             assert_never(missing)

@@ -12,10 +12,11 @@ from math import ceil, isqrt
 from typing import assert_never
 
 from dpsql.analysis.sensitivity import Sensitivity
-from dpsql.analysis.unit_contribution import rows_per_group
+from dpsql.analysis.unit_contribution import partial_interval, rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.plan.bounded_release.cell_selection import FrequentCell, ThresholdScores
 from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
@@ -37,6 +38,33 @@ def violations(
 ) -> Iterator[str]:
     """Every bound of `derived` that the change exceeds, in words."""
     yield from change_violations(changes(before, after, len(derived.per_group)), release, derived)
+    if derived == release.sensitivity and not is_in_one_direction(before, after, release):
+        yield "statistic 0 of correlated noise in both directions"
+
+
+def is_in_one_direction(before: Groups, after: Groups, release: CompiledRelease) -> bool:
+    """Whether all statistics move as those of a unit do that is added, or all as of one removed.
+
+    Noise with a shared part rests on that. Several units may move them in both.
+    """
+    measured = release.step.measurement.noise
+    if not any(isinstance(m, CorrelatedNoise) for m in measured):
+        return True
+    if release.sensitivity.units > 1 and not release.sensitivity.is_replacement:
+        return True
+    bounded = release.step.bounded
+    intervals = [partial_interval(s, bounded.limited) for s in bounded.contributions.statistics]
+    zeros = (0,) * len(intervals)
+    return any(
+        all(
+            low <= sign * (ours - theirs) <= high
+            for key in {*before, *after}
+            for ours, theirs, (low, high) in zip(
+                before.get(key, zeros), after.get(key, zeros), intervals, strict=True
+            )
+        )
+        for sign in (1, -1)
+    )
 
 
 def change_violations(

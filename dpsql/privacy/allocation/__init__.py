@@ -4,6 +4,7 @@
 | ---------------- | ------------------------------------------------------------------- |
 | noise_allocation | how the statistics of a release share its loss                      |
 | joint_allocation | how statistics share a loss that can't all be extreme at once       |
+| correlated_allocation | how integers share a loss whose noise has a part in common     |
 | mwem_calibration | what a synopsis by multiplicative weights costs                     |
 | learning_rate    | the rate of weighted majority that a loss allows                    |
 """

@@ -36,7 +36,9 @@ from dpsql.release.columns.moments import moment, root, spread
 from dpsql.release.exact_answers import NoNoise
 
 CONFIDENCE = Fraction(95, 100)
-_OF_PARTS = 2.12
+OF_PARTS = 2.12
+"""Within so many standard deviations a sum lies with 95 %, of integers that are drawn together."""
+
 _NORMAL = 1.959964
 """Within so many standard deviations of its mean a normal value lies with probability 95 %."""
 
@@ -273,7 +275,7 @@ def _width(noise: NoiseSpread) -> int:
         case NoNoise():
             return 0
         case KNormNoise():
-            return max(half_width(noise), math.ceil(_OF_PARTS * math.sqrt(noise.variance)), 1)
+            return max(half_width(noise), math.ceil(OF_PARTS * math.sqrt(noise.variance)), 1)
         case _:
             return max(half_width(noise), 1)
 

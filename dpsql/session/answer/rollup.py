@@ -34,8 +34,11 @@ from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.bounded_release.estimator import LinearEstimator
 from dpsql.plan.bounded_release.statistic import NonNullCount, RowCount, Sum
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
+from dpsql.privacy.mechanisms.noise.noise import JointNoise
 from dpsql.release.add_noise import listed_cells
 from dpsql.release.columns.arrow import arrow_array
+from dpsql.release.columns.confidence_interval import OF_PARTS
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -68,7 +71,20 @@ class RollUp:
     @property
     def variance(self) -> float:
         """What tells the less noisy of two."""
-        return self.cells * sum(float(m.variance) for m in self.source.step.measurement.mechanisms)
+        mechanisms = self.source.step.measurement.mechanisms
+        return self._growth * sum(float(m.variance) for m in mechanisms)
+
+    @property
+    def _growth(self) -> float:
+        """How much larger a sum's variance is than a cell's, at most.
+
+        A part of it that all cells share grows as a square.
+        """
+        noise = self.source.step.measurement.noise
+        shared = max(
+            (float(m.shared_part) for m in noise if isinstance(m, CorrelatedNoise)), default=0.0
+        )
+        return self.cells * (1 - shared) + self.cells**2 * shared
 
     def table(self, stored: pa.Table) -> pa.Table:
         """The released table of `target`, of the one of `source`."""
@@ -88,12 +104,16 @@ class RollUp:
     def noisier(self, column: ColumnPrivacy) -> ColumnPrivacy:
         """How a column of `target` was made, `column` being that of `source`.
 
-        A 95 % half-width grows by √n at most: of a sum of Laplace noises it is ever fewer standard
-        deviations, from 2.12 down to the 1.96 of a Gaussian's.
+        A 95 % half-width grows as the deviation at most: of a sum of Laplace noises it is ever
+        fewer standard deviations, from 2.12 down to the 1.96 of a Gaussian's. Of noise that is
+        drawn together it may be fewer for a cell than for a sum.
         """
-        grown = math.sqrt(self.cells)
-        width = None if column.half_width is None else column.half_width * grown
-        return replace(column, scale=column.scale * grown, half_width=width)
+        grown = math.sqrt(self._growth)
+        width = column.half_width
+        if any(isinstance(m, JointNoise) for m in self.source.step.measurement.mechanisms):
+            width = None if width is None else max(width, OF_PARTS * column.scale)
+        grown_width = None if width is None else width * grown
+        return replace(column, scale=column.scale * grown, half_width=grown_width)
 
 
 class RollUpSources:

@@ -32,7 +32,7 @@ from dpsql.session.answer.consistent_totals import Consistency, consistency
 from dpsql.session.compile.column_provenance import TaggedUnion, tagged_union
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.frequent_key import FrequentKeys
-from dpsql.session.compile.release_compiler import ReleaseCompiler, saved_tables
+from dpsql.session.compile.release_compiler import ReleaseCompiler, is_shown_by_row, saved_tables
 from dpsql.session.compile.request import ANSWER, Request, SynopsisRequest
 from dpsql.session.compile.row_numbers import NumberedRows, numbered_rows
 from dpsql.session.explain.plan_visibility import Opaque, opaque
@@ -132,11 +132,13 @@ def compile_bound(
     releases = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
     names = {release: f"release_{number}" for number, release in enumerate(releases)}
     server = _server(schema)
+    version, by_row = edition.version, is_shown_by_row(plan)
     # What it may cost is shared once it is known how many releases are charged.
     share = query_loss.divided(max(1, len(releases)))
     chooser = LimitChooser(schema, facts, edition.ladders, share)
-    version = edition.version
-    compiler = ReleaseCompiler(schema, facts, version, request, options, names, server, chooser)
+    compiler = ReleaseCompiler(
+        schema, facts, version, request, options, names, server, chooser, by_row
+    )
     hidden = {release: opaque(release, plan) for release in releases}
     bounded: dict[Release, BoundedRelease] = {}
     choices: dict[Release, LimitChoice] = {}

@@ -15,12 +15,13 @@ from dpsql.physical.choose import choose_on_server
 from dpsql.physical.engine_query import plan_release
 from dpsql.physical.way import Prepared, Server, choose_way
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
-from dpsql.plan.operator import Plan, Release, Scan
+from dpsql.plan.operator import Filter, Limit, Plan, Project, Release, Scan, Sort
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.release.calibration import Measurement, calibrate, exact_measurement
 from dpsql.release.decision import calibrate_decision, experts_of
 from dpsql.release.job import Step
+from dpsql.release.joint_noise import joint_notes
 from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
 from dpsql.schema.model import Schema, Table
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -38,9 +39,25 @@ def saved_tables(plan: Plan) -> tuple[Table, ...]:
     return tuple(tables.values())
 
 
+def is_shown_by_row(plan: Plan) -> bool:
+    """Whether `plan` shows the groups of one release, and computes nothing of several of them."""
+    match plan:
+        case Release():
+            return not any(isinstance(part, Release) for part in operators(plan.source))
+        case (
+            Project(source=below) | Filter(source=below) | Sort(source=below) | Limit(source=below)
+        ):
+            return is_shown_by_row(below)
+        case _:
+            return False
+
+
 @dataclass(frozen=True, slots=True)
 class ReleaseCompiler:
-    """Compiles the releases of one statement, which `names` says."""
+    """Compiles the releases of one statement, which `names` says.
+
+    `is_shown_by_row`: there is one, and what is shown are its groups, each by itself.
+    """
 
     schema: Schema
     facts: Facts
@@ -50,6 +67,7 @@ class ReleaseCompiler:
     names: Mapping[Release, str]
     server: Server | None
     chooser: LimitChooser
+    is_shown_by_row: bool = False
 
     def bounded(self, release: Release) -> tuple[BoundedRelease, LimitChoice]:
         """`release` with the limits on what a unit contributes, and how they were chosen."""
@@ -140,7 +158,10 @@ class ReleaseCompiler:
                     return replace(bounded, notes=(*bounded.notes, *notes)), measurement
                 randomized = local_only(bounded, distance)
                 if randomized is None:
-                    return bounded, calibrate(bounded, changes, share)
+                    by_row = self.is_shown_by_row
+                    measurement = calibrate(bounded, changes, share, is_shown_by_row=by_row)
+                    notes = joint_notes(measurement.noise)
+                    return replace(bounded, notes=(*bounded.notes, *notes)), measurement
                 names = ", ".join(column.name for column in randomized.columns)
                 table = randomized.table.display_name
                 note = f"no noise: of {table} randomised answers alone are read ({names})"

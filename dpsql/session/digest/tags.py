@@ -20,6 +20,7 @@ from dpsql.plan.sort_key import SortKey
 from dpsql.privacy import domain
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.allocation import mwem_calibration
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedGaussian, CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
@@ -183,6 +184,8 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
     DiscreteGaussian: Tagged("gaussian noise", ("variance",)),
     KNorm: Tagged("k-norm", ("epsilon", "moves", "cells", "levels")),
     KNormNoise: Tagged("k-norm noise", ("law", "index")),
+    CorrelatedGaussian: Tagged("correlated", ("variances", "shared", "centers", "cells")),
+    CorrelatedNoise: Tagged("correlated noise", ("law", "index")),
     NoNoise: Tagged("as said"),
     Exponential: Tagged("exponential", ("epsilon", "spread")),
     PermuteAndFlip: Tagged("permute and flip", ("epsilon", "spread")),

@@ -41,7 +41,7 @@ from dpsql.privacy.mechanisms.randomness import Randomness, words
 MAX_LEVELS = 2**14
 """The most levels that are listed: more take long, at a loss that is small for many integers."""
 
-MAX_INTEGERS = 512
+MAX_INTEGERS = 256
 """The most integers of one draw: of more, Gaussian noise is less, or their table too long."""
 
 _LARGEST = 2**60
@@ -78,10 +78,10 @@ class KNorm:
         while epsilon > Fraction(levels, _LEVELS_PER_LOSS) and levels < units * max(moves):
             levels *= 2
         law = cls(epsilon, moves, cells, levels)
-        # Half of all draws are below k·q/ε levels, and each 2^-32 less likely than the one before
-        # takes 23·q/ε more.
-        expected = (law.integers + 60) * levels / epsilon
-        if expected > MAX_LEVELS or max(moves) * MAX_LEVELS >= _LARGEST * levels:
+        # Draws are of k·q/ε levels, more or less, and 2·k·q/ε are listed at least (level_cuts).
+        if (2 * law.integers + 60) * levels / epsilon > MAX_LEVELS or max(
+            moves
+        ) * MAX_LEVELS >= _LARGEST * levels:
             return None
         return law
 
@@ -98,6 +98,10 @@ class KNorm:
         """The number of vectors up to this level."""
         vectors: int = math.prod(2 * edge + 1 for edge in self.half_edges(level)) ** self.cells
         return vectors
+
+    def parts(self) -> list[KNormNoise]:
+        """The noise of each column."""
+        return [KNormNoise(self, index) for index in range(len(self.moves))]
 
     def release(self, columns: Sequence[Integers], randomness: Randomness) -> list[Integers]:
         """Return the columns with fresh noise; of each `cells` integers that follow each other.
@@ -192,7 +196,7 @@ def _inversion(law: KNorm) -> Inversion:
     return Inversion(partial(level_cuts, law))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def level_cuts(law: KNorm, bits: int) -> tuple[int, ...]:
     """Return where the levels 0, 1, 2, … end on the unit interval.
 

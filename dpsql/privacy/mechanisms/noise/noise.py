@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
@@ -9,4 +10,7 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 IndependentNoise = DiscreteLaplace | DiscreteGaussian
 """Noise of one integer that knows of no other."""
 
-Noise = IndependentNoise | KNormNoise
+JointNoise = KNormNoise | CorrelatedNoise
+"""Noise of one integer that is drawn with that of others."""
+
+Noise = IndependentNoise | JointNoise
