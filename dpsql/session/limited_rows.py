@@ -51,7 +51,9 @@ class LimitedRows:
             counted, remainder = divmod(rows * min(size, value), size)
             whole += counted
             rest += Fraction(remainder, size) if remainder else 0
-        return 1 - (whole + rest) / sum(self.rows_by_size.values())
+        every = sum(self.rows_by_size.values())
+        # On a server, rows may have gone since they were counted.
+        return 1 - (whole + rest) / every if every else Fraction(0)
 
     def smallest_limit(self, part: Fraction) -> int:
         """The least power of two that would leave out `part` of the rows at most."""
@@ -100,7 +102,7 @@ def _by_key(table: Table, own: EntityUnit, key: str, engine: Engine) -> Iterator
     by_size = (
         exp.select("size", exp.alias_(flag, "is_over"), "count(*)", "sum(every)")
         .from_(per_unit.subquery("u"))
-        .group_by(exp.Literal.number(1), exp.Literal.number(2))
+        .group_by("size", flag.copy())
     )
     sizes = [*_numbers(engine, by_size)]
     every_unit = sum(units for _, _, units, _ in sizes)
@@ -129,11 +131,12 @@ def _sizes(engine: Engine, counts: exp.Subquery) -> dict[int, int]:
 def _counts(table: Table, own: EntityUnit, key: str | None) -> exp.Subquery:
     """How many rows of `table` each unit has, or has with each value of `key`."""
     source, owner = joined_to_unit(table, own)
-    grouped: list[exp.Expr] = [exp.alias_(owner, _UNIT)]
+    grouped = {_UNIT: owner}
     if key is not None:
-        grouped.append(exp.alias_(column_ref(schema_name(key), table="h0"), _KEY))
-    rows = source.select(*grouped, exp.alias_(exp.Count(this=exp.Star()), _ROWS))
-    return rows.group_by(*(exp.Literal.number(n + 1) for n in range(len(grouped)))).subquery("c")
+        grouped[_KEY] = column_ref(schema_name(key), table="h0")
+    selected = (exp.alias_(column.copy(), name) for name, column in grouped.items())
+    rows = source.select(*selected, exp.alias_(exp.Count(this=exp.Star()), _ROWS))
+    return rows.group_by(*grouped.values()).subquery("c")
 
 
 def _numbers(engine: Engine, tree: exp.Select) -> Iterator[Sequence[int]]:
