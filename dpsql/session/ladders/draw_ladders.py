@@ -34,6 +34,7 @@ from dpsql.bounding.options import ContributionLimits
 from dpsql.engine.digest import digest_of
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import Contributions
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
@@ -214,12 +215,14 @@ def _part(
 
 
 def _independent(noise: Noise) -> IndependentNoise:
-    """The noise of one count, known by its own law; of a joint one, Laplace's as far off."""
+    """The noise of one count, known by its own law; of what is drawn jointly, one as far off."""
     match noise:
         case DiscreteLaplace() | DiscreteGaussian():
             return noise
         case KNormNoise(variance=variance):
             return DiscreteLaplace(Fraction(1 + int(64 * math.sqrt(variance / 2)), 64))
+        case CorrelatedNoise(variance=variance):
+            return DiscreteGaussian(Fraction(1 + int(64 * variance), 64))
         case missing:
             assert_never(missing)
 
