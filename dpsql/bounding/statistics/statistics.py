@@ -239,12 +239,13 @@ class StatisticsBuilder:
         grid = self.grids.of(argument, call)
         count, cap = self._count(call), self.grids.cap(call)
         low, high = grid.low * grid.step, grid.high * grid.step
-        if cap is not None:
-            # A unit's sum is capped as it is, so that it is one of differences from 0.
-            capped = self._index_of(CappedSum(grid.centered(argument, 0), cap), call.filter)
-            return Mean(capped, count, 0, grid.step, low, high)
-        total = self._total(call, grid.centered(argument, grid.middle))
-        return Mean(total, count, grid.middle, grid.step, low, high)
+        # A sum is capped as it is: it is one of differences from 0.
+        center = grid.middle if cap is None else 0
+        value = grid.centered(argument, center)
+        total = (
+            self._index_of(CappedSum(value, cap), call.filter) if cap else self._total(call, value)
+        )
+        return Mean(total, count, center, grid.step, low, high)
 
     def _spread(self, call: AggregateCall, function: AggregateFunction) -> Estimator:
         value = self.grids.of_squares(call.arguments[0], call)
