@@ -105,7 +105,7 @@ LADDER_MUTANTS = (
         "]",
         _LADDERS,
         "cap_of_their_own",
-        "Error",
+        "NotPaid",
     ),
     Mutant(
         "limits that are chosen are no part of a plan's key",

@@ -216,10 +216,8 @@ class StatisticsBuilder:
 
     def _sum(self, call: AggregateCall) -> Estimator:
         grid = self.grids.of(call.arguments[0], call)
-        cap = self.grids.cap(call)
-        if cap is not None:
-            capped = CappedSum(grid.centered(call.arguments[0], 0), cap)
-            total = self._index_of(capped, call.filter)
+        if self.grids.cap(call) is not None:
+            total = self._total(call, grid.centered(call.arguments[0], 0))
             return LinearEstimator(((total, 1),), grid.step, call.type)
         counted = self._find(self._counter(call), call.filter)
         centre = 0 if counted is None else grid.middle
@@ -228,7 +226,10 @@ class StatisticsBuilder:
         return LinearEstimator(terms, grid.step, call.type)
 
     def _total(self, call: AggregateCall, value: Discretized) -> int:
-        """The index of the sum of `value`, over rows or over its distinct values."""
+        """The index of the sum of `value`, over rows or over its distinct values, or capped."""
+        cap = self.grids.cap(call)
+        if cap is not None:
+            return self._index_of(CappedSum(value, cap), call.filter)
         if not call.distinct:
             return self._index_of(Sum(value), call.filter)
         limit = max_values(call, self.units, self.grids.where(call.filter))
@@ -242,10 +243,7 @@ class StatisticsBuilder:
         # A sum is capped as it is: it is one of differences from 0.
         center = grid.middle if cap is None else 0
         value = grid.centered(argument, center)
-        total = (
-            self._index_of(CappedSum(value, cap), call.filter) if cap else self._total(call, value)
-        )
-        return Mean(total, count, center, grid.step, low, high)
+        return Mean(self._total(call, value), count, center, grid.step, low, high)
 
     def _spread(self, call: AggregateCall, function: AggregateFunction) -> Estimator:
         value = self.grids.of_squares(call.arguments[0], call)
