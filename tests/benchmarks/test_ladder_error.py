@@ -101,11 +101,12 @@ def laws(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Law]:
     tpch.generate(folder, 1)
     with duckdb.connect() as connection:
         orders = f"FROM '{folder / 'orders.parquet'}'"
+        by_customer = "GROUP BY o_custkey ORDER BY o_custkey"
         prices, totals = (
             np.asarray(connection.execute(sql).fetchnumpy()["price"], dtype=np.float64)
             for sql in (
-                f"SELECT o_totalprice::DOUBLE AS price {orders}",
-                f"SELECT sum(o_totalprice)::DOUBLE AS price {orders} GROUP BY o_custkey",
+                f"SELECT o_totalprice::DOUBLE AS price {orders} ORDER BY o_orderkey",
+                f"SELECT sum(o_totalprice)::DOUBLE AS price {orders} {by_customer}",
             )
         )
     chances = 1 / np.arange(1, CUSTOMERS + 1)
