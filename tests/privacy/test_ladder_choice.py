@@ -180,6 +180,28 @@ def test_a_noisy_count_far_above_all_units_doesnt_run_away() -> None:
     assert best_cap(ladder, ALL, scale(1), None).cap == 45
 
 
+def test_where_all_is_noise_caps_are_low() -> None:
+    for seed in range(30):
+        random = np.random.default_rng([16, seed])
+        ladder = noisy_ladder(np.zeros(1000), random)
+        assert ladder.top() == 0
+        assert best_cap(ladder, ALL, scale(1), None).cap <= RUNGS[24]
+
+
+def test_a_part_that_some_draws_have_no_units_of_is_not_given_up() -> None:
+    # Of 1,000 units some 30 have anything: the best cap of a draw without any is the lowest.
+    found, best = [], []
+    for seed in range(15):
+        random = np.random.default_rng([17, seed])
+        held = np.where(random.random(100_000) < 0.97, 0.0, random.lognormal(12, 1.5, 100_000))
+        part = random.choice(held, 1000, replace=False)
+        chosen = best_cap(noisy_ladder(held, random), Fraction(1, 100), scale(1), None)
+        of_caps = errors(part, 1.0)
+        found.append(of_caps[RUNGS.index(chosen.cap) - 1])
+        best.append(of_caps.min())
+    assert np.median(found) <= 1.5 * np.median(best)
+
+
 LAWS = [(incomes, 0), (uniform, 1), (rows, 1), (zipf, 1), (pareto, 1)]
 
 

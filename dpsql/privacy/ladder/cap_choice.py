@@ -125,12 +125,15 @@ def biases_of(draws: ExcessDraws, caps: list[Fraction], highest: Fraction | None
 def hindsight_ratio(biases: Floats, noise: Floats) -> Floats:
     """Return, for each column, how many times the best column's error its own is expected to be.
 
-    The best is that of each draw, of which the mean is taken. With Laplace noise of scale b the
+    The best is that of each draw, of which the mean is taken; at least a quarter of most draws'
+    best, for that of a part without units is next to nothing. With Laplace noise of scale b the
     mean of |noise - bias| is bias + b·e^(-bias/b). The mean error itself wouldn't do: where draws
     are orders of magnitude apart, as those of heavy tails, it is the largest one's alone.
     """
     errors = biases + noise * np.exp(-biases / noise)
-    return np.asarray((errors / errors.min(axis=1, keepdims=True)).mean(axis=0))
+    best = errors.min(axis=1)
+    best = np.maximum(best, np.median(best) / 4)
+    return np.asarray((errors / best[:, None]).mean(axis=0))
 
 
 def chosen_cap(cap: Fraction, bias: Floats, noise: float, total: Floats) -> ChosenCap:

@@ -16,7 +16,7 @@ from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 TOP_FAILS: Final = 1e-4
 """At most so probable is a top above all units."""
 
-_WINDOWS: Final = (1, 2, 4, 8)
+_WINDOWS: Final = (1, 2, 4, 8, 16)
 """Counts of so many neighbouring rungs are summed: a few units in each of several rungs show."""
 
 _LARGEST: Final = 2**900

@@ -26,8 +26,11 @@ _SMALL: Final = 8.0
 @lru_cache(maxsize=1)
 def _lattice() -> NDArray[np.intp]:
     """Which of the points each draw has in each dimension."""
-    powers = [pow(_GENERATOR, dimension, DRAWS) for dimension in range(DRAWS - 1)]
-    return np.outer(np.arange(DRAWS), powers).astype(np.intp) % DRAWS
+    dimensions = range(DRAWS - 1)
+    powers = [pow(_GENERATOR, dimension, DRAWS) for dimension in dimensions]
+    # Without shifts the first draw would have the lowest point in all dimensions: no units at all.
+    shifts = [dimension * (97 * dimension + 31) for dimension in dimensions]
+    return (np.outer(np.arange(DRAWS), powers) + shifts).astype(np.intp) % DRAWS
 
 
 @lru_cache(maxsize=1)

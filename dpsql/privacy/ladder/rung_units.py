@@ -65,7 +65,9 @@ def rung_units(ladder: Ladder) -> RungUnits:
     """Return what a ladder says of the number of units in each rung, up to `BEYOND` its top."""
     counts, edges = noisy_counts(ladder), rung_edges(ladder)
     deviation = math.sqrt(ladder.noise.variance)
-    top = pivot(ladder)
+    # Without a top the ladder says nothing, and nothing is expected far up: noise of a cap that is
+    # much too high would be worse than what one much too low cuts off.
+    top = max(ladder.top() - 1, 0)
     first = _first_fitted(counts, top)
     end = min(top + BEYOND, counts.size)
     middles = np.log2(edges.low) + np.log2(edges.high)
@@ -82,17 +84,6 @@ def rung_units(ladder: Ladder) -> RungUnits:
     unknown = spread * deviation**2 / (spread + deviation**2)
     variance[:, fitted] = np.where(faint, unknown, variance[:, fitted])
     return RungUnits(mean, variance)
-
-
-def pivot(ladder: Ladder) -> int:
-    """Return the top, counted from rung 1; where there is none, the middle of the fullest rungs."""
-    top = ladder.top()
-    if top:
-        return top - 1
-    counts = noisy_counts(ladder)
-    width = min(8, counts.size)
-    sums = np.convolve(counts, np.ones(width), "valid")
-    return int(sums.argmax()) + width // 2
 
 
 def noisy_counts(ladder: Ladder) -> Floats:

@@ -12,8 +12,8 @@ from dpsql.privacy.ladder.rung_units import RungEdges, RungUnits
 _DIMENSION = 91
 """The lattice's first dimension for values: far from those for numbers of units."""
 
-_MISFIT = 0.15
-"""How far rungs are from being filled as is taken, in deviations of a unit."""
+_FLAT_MISFIT, _STEEP_MISFIT = 0.1, 0.04
+"""How far rungs are from being filled as is taken, in deviations of a unit; more so steep ones."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,16 +21,18 @@ class UnitValues:
     """Draws of the mean value of a rung's units: (DRAWS, rungs).
 
     `typical` is what it is of many units; one unit alone is off by `deviation`, and n of them by
-    1/√n of that, and by `_MISFIT` of it however many they are.
+    1/√n of that, and by `misfit` of it however many they are.
     """
 
     typical: Floats
     deviation: Floats
+    misfit: Floats
     edges: RungEdges
 
     def of(self, number: Floats) -> Floats:
         """Draws of the mean value of so many units."""
-        drawn = self.typical + self.deviation * np.sqrt(1 / np.maximum(number, 1.0) + _MISFIT**2)
+        off = np.sqrt(1 / np.maximum(number, 1.0) + self.misfit**2)
+        drawn = self.typical + self.deviation * off
         return np.asarray(np.clip(drawn, self.edges.smallest, self.edges.largest))
 
 
@@ -45,13 +47,14 @@ def unit_values(units: RungUnits, edges: RungEdges) -> UnitValues:
     falls = -np.diff(density, axis=1, prepend=density[:, :1])
     falls[:, :1] = falls[:, 1:2] if width.size > 1 else 0.0
     before = np.hstack([falls[:, :1], falls[:, :-1]])
-    slope = np.clip(1.5 * falls - 0.5 * before, -8.0, 8.0)
+    slope = np.clip(1.5 * falls - 0.5 * before, -20.0, 20.0)
     typical = edges.low * _decay(slope - width) / _decay(slope)
     room = edges.high - edges.low
     position = (typical - edges.low) / room
     # A uniform value's deviation is 0.29 of the room; where units thin out fast, the mean is it.
     deviation = room * 1.16 * position * (1 - position) * normals(_DIMENSION, room.size)
-    return UnitValues(typical, deviation, edges)
+    misfit = _FLAT_MISFIT + _STEEP_MISFIT * np.abs(slope)
+    return UnitValues(typical, deviation, misfit, edges)
 
 
 def _decay(slope: Floats) -> Floats:
