@@ -38,6 +38,7 @@ LEFT = frozenset(
         "privacy/mechanisms/mechanism.py:Mechanism.tail(at_least)",
         "privacy/mechanisms/noise/gaussian.py:DiscreteGaussian.tail(at_least)",
         "privacy/mechanisms/noise/laplace.py:DiscreteLaplace.tail(at_least)",
+        "privacy/mechanisms/noise/rounded.py:RoundedNoise.tail(at_least)",
     }
 )
 

@@ -15,9 +15,11 @@ from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByDomain,
+    ByNorm,
     Limited,
     LimitGroups,
     OneRowPerUnit,
+    integer_parts,
 )
 from dpsql.plan.bounded_release.statistic import (
     PairwiseDeviations,
@@ -143,7 +145,7 @@ def _norm(
     bounds = (partial_bound(s, release.limited) for s in statistics)
     rows = [units * bound // s.magnitude for s, bound in zip(statistics, bounds, strict=True)]
     blocks = tuple(block.of_rows(rows) for block in statistic_groups(statistics, squared=squared))
-    filled = groups_at_row_limit(release.limited, groups)
+    filled = _filled_groups(release.limited, groups, squared=squared)
     # A block is of rows or of units: joint never has both in one.
     of_rows = [all(statistics[index].is_row_sum for index in block.indices) for block in blocks]
     return Norm(tuple(times * (filled if rows else groups) for rows in of_rows), blocks)
@@ -163,6 +165,23 @@ def groups_at_row_limit(limited: Limited, groups: int) -> int:
             return min(groups, -(-rows // rows_per_group(limited)))
         case LimitGroups() | OneRowPerUnit():
             return groups
+        case missing:
+            assert_never(missing)
+
+
+def _filled_groups(limited: Limited, groups: int, *, squared: bool) -> int:
+    """How many groups a unit would fill that changed as much in the norm as any unit does.
+
+    Of a unit whose sums are scaled to their norm, k / parts times the rows that count in group g
+    are w_g rows, and it adds at most the norm of the worst row times w_g. By what is emitted,
+    Σ w_g² <= G·r², with r = `rows_per_group`: as of r rows in each of G groups. Among c cells,
+    Σ w_g <= √(c·Σ w_g²) <= √(c·G)·r (Cauchy and Schwarz), as of r rows in √(c·G) groups.
+    """
+    match limited:
+        case LimitGroups(limit=ByNorm(groups=full, cells=cells)):
+            return full if squared else isqrt(cells * full - 1) + 1
+        case LimitGroups() | OneRowPerUnit():
+            return groups_at_row_limit(limited, groups)
         case missing:
             assert_never(missing)
 
@@ -189,7 +208,7 @@ def _replaced(release: BoundedRelease, changed: PerGroup) -> Sensitivity:
             norm = replace(
                 norm,
                 statistic_groups=tuple(
-                    _widened(b, intervals, units) for b in norm.statistic_groups
+                    _widened(b, intervals, units, release.limited) for b in norm.statistic_groups
                 ),
             )
         if _has_few_groups(release):
@@ -204,17 +223,25 @@ def _replaced(release: BoundedRelease, changed: PerGroup) -> Sensitivity:
 
 
 def _widened(
-    block: StatisticGroup, intervals: Sequence[tuple[int, int]], units: int
+    block: StatisticGroup, intervals: Sequence[tuple[int, int]], units: int, limited: Limited
 ) -> StatisticGroup:
     """The group `block` with corners such that twice their squares bound those of t - t'.
 
     Of one statistic: (t - t')² <= (a + b)², and t² + t'² <= 2·max(a, b)² in groups that aren't
     shared. Of several: (t - t')² <= t² + t'² where all values have one sign, 2·(t² + t'²) else, and
     either t or t' adds no more than the worst corner does. The bound holds in any weights.
+
+    Where sums are scaled to their norm, t and t' are any parts of an end: twice as much of b in one
+    group as of -a, and in another the other way round. (t - t')² is at most (a² + b²) times what
+    the parts' squares add up to (Cauchy and Schwarz), which is bounded. Of [-1, 2] these are
+    (2·2 + 1·1)² = 25 in each of two groups, where either unit's squares add up to 5: 9/2 times
+    these 10 are less than 50.
     """
     if len(block.indices) == 1:
         low, high = intervals[block.indices[0]]
         bound = max(-low, high, _root_up((high - low) ** 2, 2))
+        if integer_parts(limited) != 1:
+            bound = _root_up(low**2 + high**2, 1)
         return StatisticGroup(block.indices, ((units * bound,),))
     signed = [intervals[index][0] < 0 < intervals[index][1] for index in block.indices]
     corners = tuple(

@@ -23,6 +23,7 @@ from dpsql.engine.sidecar.row_columns import COUNT_CAP
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
+    ByNorm,
     ByRank,
     ByStoredRank,
     ByUnit,
@@ -42,6 +43,13 @@ from dpsql.schema.sidecar_columns import group_count_columns
 MAX_RANK_PRIME: Final = 127
 """A set of so many ranks fits 128 bits. It is a prime: a·x + b of different x differ modulo it."""
 
+PARTS: Final = 2**10
+"""An integer has so many parts where units' sums are scaled: weights from 1/16 on are by 1/64
+apart."""
+
+_MAX_SQUARES: Final = 2**62
+"""The squares of a unit's rows add up to no more in 64 bits, which some engine may sum them in."""
+
 
 def choose_group_limit(contributions: Contributions, groups: int, facts: Facts) -> GroupLimit:
     """How a unit is kept to `groups` groups of `contributions`, which may have statistics by now.
@@ -58,6 +66,23 @@ def choose_group_limit(contributions: Contributions, groups: int, facts: Facts) 
     computed = ByRank(groups, MAX_RANK_PRIME) if few else ByHash(groups)
     column = _stored_rank_column(contributions, groups, facts)
     return computed if column is None else ByStoredRank(groups, column, computed)
+
+
+def scaled_to_norm(
+    contributions: Contributions, groups: int, rows_per_group: int, limit: GroupLimit
+) -> ByNorm | None:
+    """The limit of a unit's sums in all groups by their norm; None where `limit` does as much.
+
+    None also for what isn't a sum of rows, which has no parts: a unit is in a group or isn't, a
+    value has been there or hasn't. And where keys aren't listed: of how many units a group is would
+    be told by parts of units, whose number in a group of a single unit no threshold was proved for.
+    """
+    cells = cell_count(contributions.domains, range(len(contributions.keys)))
+    if cells is None or isinstance(limit, ByUnit) or not is_sum_only(contributions):
+        return None
+    if groups >= cells or cells * rows_per_group**2 > _MAX_SQUARES:
+        return None
+    return ByNorm(groups, cells, PARTS)
 
 
 def unit_independent_keys(contributions: Contributions, trusted: Trusted) -> list[int]:

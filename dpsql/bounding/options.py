@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.model import Limits
 
 
 @dataclass(frozen=True, slots=True)
 class ContributionLimits:
-    """Limits below the schema's on what one unit contributes; None where the schema's hold."""
+    """Limits below the schema's on what one unit contributes; None where the schema's hold.
+
+    How a unit in too many groups is kept to them, `over_groups`, is anybody's choice: as much is
+    proved of a unit that is scaled as of one that is sampled.
+    """
 
     groups: int | None = None
     rows_per_group: int | None = None
     rows: int | None = None
+    over_groups: OverGroups | None = None
+
+    def sampled(self) -> ContributionLimits:
+        """The same limits, where units in too many groups can't be scaled to them."""
+        return replace(self, over_groups=OverGroups.SAMPLE)
 
     def tightened(self, limits: Limits) -> Limits:
         """The schema's limits, or lower ones."""
@@ -23,6 +33,7 @@ class ContributionLimits:
             _tighter(limits.rows_per_group, self.rows_per_group),
             _tighter(limits.rows, self.rows),
             limits.declared,
+            over_groups=self.over_groups or limits.over_groups,
         )
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.mechanisms.local_noise import LocalNoise
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.qualified_name import resolve_name
@@ -143,8 +144,7 @@ Ownership = Public | RowUnit | EntityUnit
 class Limits:
     """What one unit may contribute: groups, rows in each group, rows in all.
 
-    `declared` names the limits that the schema states; the others are defaults. `view` names the
-    view that states them instead of its tables, "" if none does.
+    `declared` names those that the schema states, `view` the view that does so, "" if none does.
     """
 
     groups: int = 8
@@ -152,6 +152,7 @@ class Limits:
     rows: int = 64
     declared: frozenset[str] = frozenset()
     view: str = ""
+    over_groups: OverGroups = OverGroups.SAMPLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +213,8 @@ class ViewColumn:
 class View:
     """A query that analysts see as a table, in DuckDB's dialect.
 
-    `limits` None: those of the tables that it reads apply. `table` describes the view once its
-    query was bound, None before; `is_release`: its rows are noisy answers. `document` has the lines
-    of its section, for faults.
+    `limits` None: those of its tables apply. `table` describes the view once its query was bound;
+    `is_release`: its rows are noisy answers. `document` has its section's lines, for faults.
     """
 
     name: str

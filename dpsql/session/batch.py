@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpsql.errors import Refused
+from dpsql.plan.bounded_release.bounded_release import integer_parts
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.pld_composition import (
     MIN_DELTA,
@@ -138,6 +139,8 @@ def _measured(release: CompiledRelease) -> tuple[Counter[ComposedLoss], Fraction
         changes.units == 1
         and (changes.l2 if gaussian else changes.l1).independent_bounds is not None
         and not measurement.choosers
+        # A unit moves the sums of all its groups there, and of none as far as in few.
+        and integer_parts(release.step.bounded.limited) == 1
         and not (gaussian and any(m.variance > WIDEST**2 or move > WIDEST for m, move in moves))
     ):
         coordinates = Counter[ComposedLoss]()

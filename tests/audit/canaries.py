@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import assert_never
 
 from notes.compiler import schema_of
 
@@ -13,6 +14,8 @@ from dpsql.audit.empirical.epsilon_lower_bound import Bound, lower_bound, worst_
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.noise import IntegerNoise, Noise
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.release.calibration import Measurement
 from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
 from dpsql.schema.budget import Budget, PerQuery
@@ -106,16 +109,27 @@ def bound_of(
     return lower_bound(release.step, drawn, schema, draws, alpha)
 
 
+def _narrower(noise: Noise, factor: Fraction) -> Noise:
+    if isinstance(noise, RoundedNoise):
+        return RoundedNoise(_narrower_whole(noise.fine, factor), noise.parts)
+    return _narrower_whole(noise, factor)
+
+
+def _narrower_whole(noise: IntegerNoise, factor: Fraction) -> IntegerNoise:
+    match noise:
+        case DiscreteLaplace(scale=scale):
+            return DiscreteLaplace(scale / factor)
+        case DiscreteGaussian(variance=variance):
+            return DiscreteGaussian(variance / factor**2)
+        case missing:
+            assert_never(missing)
+
+
 def with_less_noise(measurement: Measurement, factor: Fraction) -> Measurement:
     """Every mechanism as if its sensitivity were `factor` times as large: a seeded violation."""
     return replace(
         measurement,
-        mechanisms=tuple(
-            DiscreteLaplace(m.scale / factor)
-            if isinstance(m, DiscreteLaplace)
-            else DiscreteGaussian(m.variance / factor**2)
-            for m in measurement.mechanisms
-        ),
+        mechanisms=tuple(_narrower(noise, factor) for noise in measurement.noise),
         choosers=tuple(_bolder(chooser, factor) for chooser in measurement.choosers),
     )
 

@@ -32,6 +32,7 @@ def settings(connection: Connection) -> list[object]:
         ("groups", "1"),
         ("rows_per_group", "1"),
         ("rows", "1"),
+        ("over_groups", "scale"),
         ("min_units", "100000"),
         ("nonnegative", "on"),
         ("reuse", "TRUE"),

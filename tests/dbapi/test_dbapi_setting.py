@@ -13,6 +13,7 @@ SETTINGS = [
     ("groups", "2"),
     ("rows_per_group", "1"),
     ("rows", "3"),
+    ("over_groups", "scale"),
     ("min_units", "20"),
     ("nonnegative", "on"),
     ("reuse", "on"),

@@ -82,6 +82,8 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "groups": "in how many groups of an answer a unit's rows count",
             "rows_per_group": "how many of them count in each",
             "rows": "how many count in all groups together",
+            "over_groups": "a unit in more groups counts in some (`sample`), or less in all"
+            " (`scale`): [which](../grammar_notes/over_groups.md)",
         },
     ),
     "A column": (

@@ -30,6 +30,7 @@ from dpsql.privacy.allocation.mwem_calibration import (
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.release.add_noise import RawGroups
@@ -169,6 +170,8 @@ def _spent(one: Handed, other: Handed, *, gaussian: bool) -> Fraction:
             return mechanism.epsilon(sum(map(abs, moved)))
         case DiscreteGaussian():
             return mechanism.rho(sum(x * x for x in moved))
+        case RoundedNoise():
+            raise AssertionError("a synopsis counts rows, not parts of them")
         case Exponential():
             # Two candidates' log-probabilities come apart by as much.
             apart = mechanism.rate * (max(moved) - min(moved))

@@ -10,6 +10,7 @@ from scipy import stats
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 
 BINS = 12
 
@@ -25,6 +26,8 @@ def noise_fit(noise: np.ndarray, mechanism: Noise, wider: float = 1.0) -> float:
             spread = float(Fraction(variance)) ** 0.5 * wider
             reach = int(10 * spread) + 10
             weights = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * spread**2))
+        case RoundedNoise():
+            raise NotImplementedError("what is rounded has a law that depends on its value")
     law = weights / weights.sum()
     # A bin takes values until it has its share, so that its number says nothing of the draws.
     bins = np.minimum((law.cumsum() * BINS).astype(int), BINS - 1)

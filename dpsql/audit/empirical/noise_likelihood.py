@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.release.exact_answers import NoNoise
+
+
+def is_gaussian(mechanism: Noise | NoNoise) -> bool:
+    """Whether noise is Gaussian, of integers or of parts of them."""
+    fine = mechanism.fine if isinstance(mechanism, RoundedNoise) else mechanism
+    return isinstance(fine, DiscreteGaussian)
 
 
 def loss_of_change(mechanism: Noise, change: int) -> Fraction:
@@ -24,6 +32,8 @@ def loss_of_change(mechanism: Noise, change: int) -> Fraction:
             return abs(change) / scale
         case DiscreteGaussian(variance=variance):
             return Fraction(change**2) / variance
+        case RoundedNoise(fine=fine):
+            return loss_of_change(fine, change)  # of parts
         case missing:
             assert_never(missing)
 
@@ -38,5 +48,9 @@ def log_likelihood_ratio(
             return np.asarray((np.abs(second) - np.abs(first)) / float(scale))
         case DiscreteGaussian(variance=variance):
             return np.asarray((second**2 - first**2) / (2 * float(variance)))
+        case RoundedNoise(fine=fine, parts=parts):
+            # Answers are rounded, and `one` and `other` are numbers of parts. What ranks answers
+            # needn't be their exact law.
+            return log_likelihood_ratio(answers.astype(object) * parts, one, other, fine)
         case missing:
             assert_never(missing)

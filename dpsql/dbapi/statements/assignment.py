@@ -18,6 +18,7 @@ class Setting(Enum):
     GROUPS = "groups"
     ROWS_PER_GROUP = "rows_per_group"
     ROWS = "rows"
+    OVER_GROUPS = "over_groups"
     MIN_UNITS = "min_units"
     NONNEGATIVE = "nonnegative"
     REUSE = "reuse"

@@ -13,6 +13,7 @@ Filter(Scan)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import assert_never
 
 from dpsql.plan.bounded_release.cell_selection import CellChoice
@@ -121,7 +122,38 @@ class ByUnit:
     tables: tuple[str, ...]
 
 
-GroupLimit = ByHash | ByRank | ByStoredRank | ByDomain | ByUnit
+@dataclass(frozen=True, slots=True)
+class ByNorm:
+    """Each unit keeps all its groups, of `cells` that there are, and its sums in them are scaled.
+
+    Let u_g rows of a unit count in group g, of which r, `rows_per_group`, is the largest number.
+    Its sums are multiplied by k with k²·Σ u_g² <= parts²·groups·r², and are numbers of parts then,
+    with the L2 norm of sums that fill `groups` groups at most. A unit that has no more than these
+    counts whole: k is `parts`.
+    """
+
+    groups: int
+    cells: int
+    parts: int
+
+    def weights(self, rows_per_group: int) -> tuple[tuple[int, int], ...]:
+        """Pairs of a largest Σ u_g² and the largest k for it, for what is more than limits allow.
+
+        The first pair that has enough is a unit's. From one to the next k is less by 1/64, or as
+        little as whole numbers allow, down to where rows fill all cells.
+        """
+        allowed = self.parts**2 * self.groups * rows_per_group**2
+        pairs: list[tuple[int, int]] = []
+        weight, squares = self.parts, self.groups * rows_per_group**2
+        while squares < self.cells * rows_per_group**2 and weight > 1:
+            weight -= max(1, weight // 64)
+            if allowed // weight**2 > squares:
+                squares = allowed // weight**2
+                pairs.append((squares, isqrt(allowed // squares)))
+        return tuple(pairs)
+
+
+GroupLimit = ByHash | ByRank | ByStoredRank | ByDomain | ByUnit | ByNorm
 """How the groups that a unit counts in are chosen: of all that follows it, only this and the salt
 decide which integers a release has."""
 
@@ -152,6 +184,17 @@ class OneRowPerUnit:
 
 
 Limited = LimitGroups | OneRowPerUnit
+
+
+def integer_parts(limited: Limited) -> int:
+    """The number of integers of the engine that are one integer of a statistic."""
+    match limited:
+        case LimitGroups(limit=ByNorm(parts=parts)):
+            return parts
+        case LimitGroups() | OneRowPerUnit():
+            return 1
+        case missing:
+            assert_never(missing)
 
 
 def contributions_of(limited: Limited) -> Contributions:

@@ -33,6 +33,7 @@ from dpsql.installed_extra import install_extra
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 
 MIN_DELTA = Fraction(1, 10**9)
 """The smallest δ that is composed for; below it the errors of floating point would count."""
@@ -105,6 +106,8 @@ def _law_of_noise(mechanism: Noise, move: int, interval: float) -> Any:
                 sensitivity=move,
                 value_discretization_interval=interval,
             )
+        case RoundedNoise(fine=fine, parts=parts):
+            return _law_of_noise(fine, move * parts, interval)
         case missing:
             assert_never(missing)
 

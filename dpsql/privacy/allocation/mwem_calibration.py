@@ -23,7 +23,7 @@ from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IntegerNoise
 from dpsql.privacy.mechanisms.selection.exponential import Exponential, epsilon_of_choice
 
 TOTAL_SHARE = Fraction(1, 10)
@@ -65,12 +65,12 @@ class MwemParameters:
 
     rounds: int
     sensitivity: HistogramSensitivity
-    total: Noise
+    total: IntegerNoise
     choice: Exponential
     amount: Fraction
     gaussian: bool
 
-    def noise(self, merged: int) -> Noise:
+    def noise(self, merged: int) -> IntegerNoise:
         """The noise for counts of a partition that merge at most `merged` cells each."""
         return _noise(self.sensitivity, merged, self.amount, gaussian=self.gaussian)
 
@@ -136,7 +136,7 @@ def _gaussian(sensitivity: HistogramSensitivity, rounds: int, rho: Fraction) -> 
 
 def _noise(
     sensitivity: HistogramSensitivity, merged: int, amount: Fraction, *, gaussian: bool
-) -> Noise:
+) -> IntegerNoise:
     if gaussian:
         return DiscreteGaussian(sensitivity.l2_squared(merged) / (2 * amount))
     return DiscreteLaplace(sensitivity.l1 / amount)

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IntegerNoise
 
 MIN_RHO_FOR_LAPLACE = Fraction(3, 2)
 """Below this zCDP loss of one statistic in one group, Gaussian noise has less variance."""
@@ -65,7 +65,7 @@ def split_laplace(
 
 def laplace_where_less(
     split: Sequence[DiscreteGaussian], sensitivities: Sequence[int]
-) -> tuple[Noise, ...]:
+) -> tuple[IntegerNoise, ...]:
     """Replace Gaussian by Laplace noise wherever that has less variance at the same zCDP loss.
 
     It has where the loss is generous: from about 1.6 in each group on, as the variance of Gaussian
@@ -76,7 +76,7 @@ def laplace_where_less(
     )
 
 
-def _laplace_if_less(noise: DiscreteGaussian, delta: int) -> Noise:
+def _laplace_if_less(noise: DiscreteGaussian, delta: int) -> IntegerNoise:
     """The Laplace noise with the zCDP loss of `noise`, if its variance is less; else `noise`."""
     rho = noise.rho(delta**2)
     if rho < MIN_RHO_FOR_LAPLACE:

@@ -56,6 +56,7 @@ class LimitsSection(Section, frozen=True, kw_only=True):
     groups: int | None = None
     rows_per_group: int | None = None
     rows: int | None = None
+    over_groups: Literal["sample", "scale"] = "sample"
 
 
 class TableSection(Section, frozen=True, kw_only=True):

@@ -24,6 +24,7 @@ from dpsql.plan.operator import Plan, Release
 from dpsql.plan.prune_columns import unused
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.release.calibration import has_gaussian_noise
 from dpsql.release.columns.value_errors import has_value_errors
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema, Table
@@ -121,6 +122,8 @@ def compile_bound(
     if isinstance(request, SynopsisRequest):
         drawn = replace(options.answer, consistent=False)
         options = replace(options, release=ALL_GROUPS, answer=drawn)
+    if not has_gaussian_noise(query_loss):
+        options = replace(options, limits=options.limits.sampled())
     _check_single(statement, facts)
     plan = unused(statement.plan)
     if not isinstance(request, SynopsisRequest):

@@ -22,6 +22,7 @@ from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.allocation import mwem_calibration
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.selection import weighted_majority
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
@@ -126,6 +127,7 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     bounded_release.ByHash: Tagged("by hash", ("groups",)),
     bounded_release.ByRank: Tagged("by rank", ("groups", "ranks")),
     bounded_release.ByDomain: Tagged("by domain", ("groups",)),
+    bounded_release.ByNorm: Tagged("by norm", ("groups", "cells", "parts")),
     bounded_release.ByUnit: Tagged("by unit", ("tables",)),
     bounded_release.LimitGroups: Tagged("limit groups", ("source", "limit", "rows")),
     bounded_release.OneRowPerUnit: Tagged("one row per unit", ("source",)),
@@ -179,6 +181,7 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
     PrivacyLoss: Tagged("loss", ("accounting", "amount", "delta")),
     DiscreteLaplace: Tagged("laplace noise", ("scale",)),
     DiscreteGaussian: Tagged("gaussian noise", ("variance",)),
+    RoundedNoise: Tagged("rounded noise", ("fine", "parts")),
     NoNoise: Tagged("as said"),
     Exponential: Tagged("exponential", ("epsilon", "spread")),
     PermuteAndFlip: Tagged("permute and flip", ("epsilon", "spread")),

@@ -4,7 +4,8 @@
 | -------------------- | -------------------------------------------------------------------- |
 | laplace              | discrete Laplace noise: ε, rho, tail                                 |
 | gaussian             | discrete Gaussian noise: rho, tail                                   |
-| noise                | the union of both                                                    |
+| rounded              | noise on parts of integers, rounded to integers                      |
+| noise                | the union of all                                                     |
 | gaussian_tail        | the tail of the discrete Gaussian, rounded up                        |
 | sampler              | draws of both kinds of noise                                         |
 | distribution         | both noise distributions as one family, and their cut points         |

@@ -4,5 +4,9 @@ from __future__ import annotations
 
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 
-Noise = DiscreteLaplace | DiscreteGaussian
+IntegerNoise = DiscreteLaplace | DiscreteGaussian
+"""What adds noise to integers as they are."""
+
+Noise = IntegerNoise | RoundedNoise

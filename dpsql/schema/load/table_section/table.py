@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.load.file_format import (
     ColumnSection,
     LimitsSection,
@@ -256,4 +257,5 @@ def read_limits(document: Document, path: DocumentPath, data: object) -> Limits:
             raise document.error(
                 (*path, name), "out of range", f"write a number from 1 to {_MAX_LIMIT}"
             )
-    return replace(Limits(declared=frozenset(stated)), **stated)
+    over_groups = OverGroups(form.over_groups)
+    return replace(Limits(declared=frozenset(stated), over_groups=over_groups), **stated)

@@ -1,0 +1,16 @@
+"""What becomes of a unit in more groups than limits let it be in."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class OverGroups(Enum):
+    """How a unit that is in too many groups is kept to its limits.
+
+    `SAMPLE`: it counts in as many of them, drawn at random. `SCALE`: it counts in all, and less in
+    each, where noise is Gaussian and all groups are listed. A sensitivity is the same either way.
+    """
+
+    SAMPLE = "sample"
+    SCALE = "scale"
