@@ -166,7 +166,7 @@ def test_few_rows_in_all_groups_change_no_more_than_derived(
 
 
 SCALED = [
-    ContributionLimits(groups=1, over_groups=OverGroups.SCALE),
+    ContributionLimits(groups=1, rows=1, over_groups=OverGroups.SCALE),
     ContributionLimits(groups=2, rows_per_group=1, over_groups=OverGroups.SCALE),
     ContributionLimits(groups=3, rows_per_group=2, rows=3, over_groups=OverGroups.SCALE),
 ]
