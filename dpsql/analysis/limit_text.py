@@ -29,7 +29,7 @@ def describe_limit(limit: GroupLimit, rows: int | None = None) -> str:
             return f"LimitGroups({groups}, all there are{few})"
         case ByUnit(tables=tables):
             return f"LimitGroups(1, the unit determines the keys: verified {', '.join(tables)})"
-        case ByNorm(groups=groups, cells=cells):
-            return f"LimitGroups({groups}, all {cells} scaled to their L2 norm)"
+        case ByNorm(groups=groups, cells=cells, order=order):
+            return f"LimitGroups({groups}, all {cells} scaled to their L{order} norm)"
         case missing:
             assert_never(missing)

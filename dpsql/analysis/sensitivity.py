@@ -19,7 +19,6 @@ from dpsql.plan.bounded_release.bounded_release import (
     Limited,
     LimitGroups,
     OneRowPerUnit,
-    integer_parts,
 )
 from dpsql.plan.bounded_release.statistic import (
     PairwiseDeviations,
@@ -175,9 +174,12 @@ def _filled_groups(limited: Limited, groups: int, *, squared: bool) -> int:
     Of a unit whose sums are scaled to their norm, k / parts times the rows that count in group g
     are w_g rows, and it adds at most the norm of the worst row times w_g. By what is emitted,
     Σ w_g² <= G·r², with r = `rows_per_group`: as of r rows in each of G groups. Among c cells,
-    Σ w_g <= √(c·Σ w_g²) <= √(c·G)·r (Cauchy and Schwarz), as of r rows in √(c·G) groups.
+    Σ w_g <= √(c·Σ w_g²) <= √(c·G)·r (Cauchy and Schwarz), as of r rows in √(c·G) groups. Where
+    Σ w_g <= G·r, no w_g is above r: what is convex in them is largest where G are r, and others 0.
     """
     match limited:
+        case LimitGroups(limit=ByNorm(order=1, groups=full)):
+            return full
         case LimitGroups(limit=ByNorm(groups=full, cells=cells)):
             return full if squared else isqrt(cells * full - 1) + 1
         case LimitGroups() | OneRowPerUnit():
@@ -231,16 +233,16 @@ def _widened(
     shared. Of several: (t - t')² <= t² + t'² where all values have one sign, 2·(t² + t'²) else, and
     either t or t' adds no more than the worst corner does. The bound holds in any weights.
 
-    Where sums are scaled to their norm, t and t' are any parts of an end: twice as much of b in one
-    group as of -a, and in another the other way round. (t - t')² is at most (a² + b²) times what
-    the parts' squares add up to (Cauchy and Schwarz), which is bounded. Of [-1, 2] these are
+    Where sums are scaled to their L2 norm, t and t' are any parts of an end: twice as much of b in
+    one group as of -a, and in another the other way round. (t - t')² is at most (a² + b²) times
+    what the parts' squares add up to (Cauchy and Schwarz), which is bounded. Of [-1, 2] these are
     (2·2 + 1·1)² = 25 in each of two groups, where either unit's squares add up to 5: 9/2 times
     these 10 are less than 50.
     """
     if len(block.indices) == 1:
         low, high = intervals[block.indices[0]]
         bound = max(-low, high, _root_up((high - low) ** 2, 2))
-        if integer_parts(limited) != 1:
+        if _has_l2_norm(limited):
             bound = _root_up(low**2 + high**2, 1)
         return StatisticGroup(block.indices, ((units * bound,),))
     signed = [intervals[index][0] < 0 < intervals[index][1] for index in block.indices]
@@ -249,6 +251,16 @@ def _widened(
         for corner in block.corners
     )
     return StatisticGroup(block.indices, corners)
+
+
+def _has_l2_norm(limited: Limited) -> bool:
+    match limited:
+        case LimitGroups(limit=ByNorm(order=order)):
+            return order == 2
+        case LimitGroups() | OneRowPerUnit():
+            return False
+        case missing:
+            assert_never(missing)
 
 
 def _root_up(square: int, parts: int) -> int:

@@ -65,7 +65,8 @@ def limit_contributions(
         if bounds.rows is not None:
             # Rows in all are as many as fill so many groups: so does the norm.
             filled = min(filled, -(-bounds.rows // bounds.rows_per_group))
-        scaled = scaled_to_norm(contributions, filled, bounds.rows_per_group, limit)
+        full = filled, bounds.rows_per_group
+        scaled = scaled_to_norm(contributions, full, limit, requested.norm_order or 2)
         if scaled is not None:
             reason = (
                 f"of more than fills {scaled.groups} groups, a unit counts less in all of its own"

@@ -69,9 +69,11 @@ def choose_group_limit(contributions: Contributions, groups: int, facts: Facts) 
 
 
 def scaled_to_norm(
-    contributions: Contributions, groups: int, rows_per_group: int, limit: GroupLimit
+    contributions: Contributions, bounds: tuple[int, int], limit: GroupLimit, order: int
 ) -> ByNorm | None:
     """The limit of a unit's sums in all groups by their norm; None where `limit` does as much.
+
+    `bounds` are as many groups, and rows in each, as have the largest norm of that `order`.
 
     None also for what isn't a sum of rows, which has no parts: a unit is in a group or isn't, a
     value has been there or hasn't. And where keys aren't listed: of how many units a group is would
@@ -80,9 +82,10 @@ def scaled_to_norm(
     cells = cell_count(contributions.domains, range(len(contributions.keys)))
     if cells is None or isinstance(limit, ByUnit) or not is_sum_only(contributions):
         return None
+    groups, rows_per_group = bounds
     if groups >= cells or cells * rows_per_group**2 > _MAX_SQUARES:
         return None
-    return ByNorm(groups, cells, PARTS)
+    return ByNorm(groups, cells, PARTS, order)
 
 
 def unit_independent_keys(contributions: Contributions, trusted: Trusted) -> list[int]:

@@ -14,13 +14,15 @@ class ContributionLimits:
     """Limits below the schema's on what one unit contributes; None where the schema's hold.
 
     How a unit in too many groups is kept to them, `over_groups`, is anybody's choice: as much is
-    proved of a unit that is scaled as of one that is sampled.
+    proved of a unit that is scaled as of one that is sampled. Scaled, it has the norm of
+    `norm_order`, 1 or 2, by which noise is measured; None: as the noise of a release is.
     """
 
     groups: int | None = None
     rows_per_group: int | None = None
     rows: int | None = None
     over_groups: OverGroups | None = None
+    norm_order: int | None = None
 
     def sampled(self) -> ContributionLimits:
         """The same limits, where units in too many groups can't be scaled to them."""

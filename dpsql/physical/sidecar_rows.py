@@ -83,8 +83,8 @@ class SidecarRows:
         limits = [(UNIT_ROW_COUNT if column is None else value_count_column(column), rows)]
         in_all = self.limited.rows
         if isinstance(self.limited.limit, ByNorm):
-            # Σ u² <= r·Σ u, if no u is above r: no more than groups·r², if Σ u is no more than
-            # groups·r rows in all.
+            # An L1 norm is Σ u, an L2 norm Σ u² <= r·Σ u if no u is above r: no more than groups·r
+            # or groups·r², if there are no more than groups·r rows in all.
             in_all = self.limited.limit.groups * rows
         if in_all is not None and column is not None:
             # Of no more rows in all, there are no more in a group.

@@ -9,7 +9,8 @@ class OverGroups(Enum):
     """How a unit that is in too many groups is kept to its limits.
 
     `SAMPLE`: it counts in as many of them, drawn at random. `SCALE`: it counts in all, and less in
-    each, where noise is Gaussian and all groups are listed. A sensitivity is the same either way.
+    each, where all groups are listed and nothing but rows is summed. A sensitivity is the same
+    either way.
     """
 
     SAMPLE = "sample"

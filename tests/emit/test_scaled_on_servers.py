@@ -28,8 +28,8 @@ MONTHS = (
     " GROUP BY 1, 2"
 )
 LIMITS = [
-    ContributionLimits(groups, rows, over_groups=OverGroups.SCALE)
-    for groups, rows in ((1, 2), (2, 1))
+    ContributionLimits(groups, rows, over_groups=OverGroups.SCALE, norm_order=order)
+    for groups, rows, order in ((1, 2, 2), (2, 1, 2), (2, 1, 1))
 ]
 
 

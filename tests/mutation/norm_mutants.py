@@ -24,14 +24,14 @@ NORM_MUTANTS = (
     _Scaled(
         "rows are summed for the norm, and not squared",
         "emit/release/norm_limit.py",
-        "sum_of(exp.Mul(this=wide(rows), expression=wide(rows.copy())))",
-        "sum_of(wide(rows))",
+        "if limit.order == 2:",
+        "if limit.order == 3:",
     ),
     _Scaled(
         "weights are those of the squares, without a root",
         "plan/bounded_release/bounded_release.py",
-        "pairs.append((squares, isqrt(allowed // squares)))",
-        "pairs.append((squares, min(self.parts, allowed // squares)))",
+        "pairs.append((powers, largest if self.order == 1 else isqrt(largest)))",
+        "pairs.append((powers, min(self.parts, largest)))",
     ),
     _Scaled(
         "a group fewer is filled than the norm allows",
@@ -39,11 +39,26 @@ NORM_MUTANTS = (
         "return full if squared else",
         "return max(1, full - 1) if squared else",
     ),
-    _Scaled(
+    _Session(
         "an L1 norm is as many groups as an L2 norm",
         "analysis/sensitivity.py",
         "isqrt(cells * full - 1) + 1",
         "full",
+        about="no_more_than_derived",
+    ),
+    _Session(
+        "pure noise is measured for units of an L2 norm",
+        "session/compile/compiled.py",
+        "order = 2 if has_gaussian_noise(query_loss) else 1",
+        "order = 2",
+        about="by_which_noise",
+    ),
+    _Session(
+        "an L2 norm is taken for an L1 norm",
+        "analysis/sensitivity.py",
+        "case LimitGroups(limit=ByNorm(order=1, groups=full)):",
+        "case LimitGroups(limit=ByNorm(groups=full)):",
+        about="no_more_than_derived",
     ),
     _Session(
         "replaced units whose ends differ never fill groups to different parts",
@@ -72,13 +87,6 @@ NORM_MUTANTS = (
         "or not is_sum_only(contributions):",
         "or not is_sum_only(contributions, of_units=True):",
         about="no_parts",
-    ),
-    _Session(
-        "pure accounting scales, too",
-        "session/compile/compiled.py",
-        "if not has_gaussian_noise(query_loss):",
-        "if False:",
-        about="only_gaussian",
     ),
     _Noise(
         "what is rounded has tails as if it weren't",

@@ -169,6 +169,8 @@ SCALED = [
     ContributionLimits(groups=1, rows=1, over_groups=OverGroups.SCALE),
     ContributionLimits(groups=2, rows_per_group=1, over_groups=OverGroups.SCALE),
     ContributionLimits(groups=3, rows_per_group=2, rows=3, over_groups=OverGroups.SCALE),
+    ContributionLimits(groups=2, rows_per_group=2, over_groups=OverGroups.SCALE, norm_order=1),
+    ContributionLimits(groups=1, rows=1, over_groups=OverGroups.SCALE, norm_order=1),
 ]
 """Units in more groups are scaled, where a release lets them be; elsewhere groups are drawn."""
 

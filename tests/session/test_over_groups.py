@@ -14,6 +14,8 @@ import pytest
 from privacy.seeded import SeededRandomness
 
 from dpsql.analysis.sensitivity import sensitivity
+from dpsql.audit.databases.database_batch import Groups
+from dpsql.audit.sensitivity.bound_check import violations
 from dpsql.bounding.options import ContributionLimits
 from dpsql.errors import SchemaFault
 from dpsql.plan.bounded_release.bounded_release import (
@@ -117,7 +119,7 @@ def shops(tmp_path: Path) -> Iterator[Session]:
 def test_a_unit_counts_less_in_all_of_its_groups(shops: Session, tmp_path: Path) -> None:
     release = release_of(shops)
     limit = limit_of(release)
-    assert limit == ByNorm(4, 21, 1024)
+    assert limit == ByNorm(4, 21, 1024, 2)
     # Of nine groups with limits for four, each counts for √(4/9) or little less, downwards.
     weight = next(k for most, k in limit.weights(1) if most >= 9)
     assert 0.97 * 1024 * 2 / 3 < weight <= 1024 * 2 / 3
@@ -158,35 +160,48 @@ def test_no_sum_has_laplace_noise_that_few_large_moves_would_lose_less_by(shops:
     assert isinstance(other.fine, DiscreteGaussian)
 
 
-def test_weights_never_pass_the_norm_and_miss_it_by_a_64th() -> None:
-    for groups, cells, rows in [
-        (1, 2, 1),
-        (3, 300, 1),
-        (2, 10**5, 5),
-        (1000, 1001, 7),
-        (1, 10**6, 1),
-    ]:
-        limit = ByNorm(groups, cells, 1024)
-        allowed = groups * rows**2
+@pytest.mark.parametrize("order", [1, 2])
+def test_weights_never_pass_the_norm_and_miss_it_by_a_64th(order: int) -> None:
+    some = [(1, 2, 1), (3, 300, 1), (2, 10**5, 5), (1000, 1001, 7), (1, 10**6, 1)]
+    for groups, cells, rows in some:
+        limit = ByNorm(groups, cells, 1024, order)
+        allowed = groups * rows**order
         pairs = limit.weights(rows)
         assert [s for s, _ in pairs] == sorted({s for s, _ in pairs})
         before = allowed
-        for squares, weight in pairs:
-            # All sums of squares up to this one have the weight, which is enough for the largest.
-            assert weight**2 * squares <= 1024**2 * allowed
-            assert (weight + 1) ** 2 * squares > 1024**2 * allowed
-            best = (1024**2 * allowed / (before + 1)) ** 0.5
+        for powers, weight in pairs:
+            # All sums of powers up to this one have the weight, which is enough for the largest.
+            assert weight**order * powers <= 1024**order * allowed
+            assert (weight + 1) ** order * powers > 1024**order * allowed
+            best = 1024 * (allowed / (before + 1)) ** (1 / order)
             assert weight >= best * 63 / 64 - 2
-            before = squares
-        assert pairs[-1][0] >= cells * rows**2 or pairs[-1][1] == 1
+            before = powers
+        assert pairs[-1][0] >= cells * rows**order or pairs[-1][1] == 1
 
 
-@pytest.mark.parametrize(
-    ("accounting", "is_scaled"), [("zcdp", True), ("approx", True), ("pure", False)]
-)
-def test_only_gaussian_noise_scales(tmp_path: Path, accounting: str, *, is_scaled: bool) -> None:
+@pytest.mark.parametrize(("accounting", "order"), [("zcdp", 2), ("approx", 2), ("pure", 1)])
+def test_a_norm_is_that_by_which_noise_is_measured(
+    tmp_path: Path, accounting: str, order: int
+) -> None:
     with closing(opened(tmp_path, [(1, 2, 3)], accounting=accounting)) as session:
-        assert isinstance(limit_of(release_of(session, SUM)), ByNorm) is is_scaled
+        assert limit_of(release_of(session, SUM)) == ByNorm(4, 21, 1024, order)
+
+
+def test_pure_noise_is_that_of_as_many_groups_and_hides_no_less(tmp_path: Path) -> None:
+    """Of two rows at one shop and one at each of six, three fit the limits: a part of 6/8."""
+    orders = [(1, 0, 10), *((1, shop, 10) for shop in range(7))]
+    limits = "groups: 3, rows_per_group: 2, over_groups: scale"
+    with closing(opened(tmp_path, orders, limits, "pure")) as session:
+        options = replace(SCALE, epsilon=Fraction(1))
+        release = release_of(session, options=options)
+        drawn = release_of(session, options=replace(options, limits=SAMPLE.limits))
+        (noise, _), (other, _) = (r.step.measurement.mechanisms for r in (release, drawn))
+        assert isinstance(other, DiscreteLaplace)
+        assert noise == RoundedNoise(DiscreteLaplace(1024 * other.scale), 1024)
+        found = integers(tmp_path, release)
+        weight = found[1][0]
+        assert 0.97 * 1024 * 6 / 8 < weight <= 1024 * 6 / 8
+        assert [found[shop][0] for shop in (0, 6)] == [2 * weight, weight]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +231,7 @@ def test_rows_in_all_groups_are_as_many_as_fill_some(tmp_path: Path) -> None:
     limits = "groups: 4, rows_per_group: 3, rows: 7, over_groups: scale"
     with closing(opened(tmp_path, [(1, 2, 3)], limits)) as session:
         release = release_of(session)
-        assert limit_of(release) == ByNorm(3, 21, 1024)
+        assert limit_of(release) == ByNorm(3, 21, 1024, 2)
         assert "of more than fills 3 groups" in " ".join(release.step.bounded.notes)
 
 
@@ -269,3 +284,25 @@ def test_replaced_units_that_differ_most_where_neither_fills_a_group(tmp_path: P
     assert change == parts**2 * 8 * 500**2
     assert change <= parts**2 * total
     assert change >= parts**2 * total * Fraction(99, 100)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("limits", ["groups: 2, rows_per_group: 1", "groups: 3, rows_per_group: 2"])
+def test_a_unit_in_all_groups_changes_no_more_than_derived(
+    tmp_path: Path, limits: str, order: int
+) -> None:
+    """What limits allow is all but used up, in the norm that is scaled to."""
+    own = ContributionLimits(over_groups=OverGroups.SCALE, norm_order=order)
+    orders = [(1, shop, 200) for shop in range(20) for _ in range(2)]
+    found = []
+    for rows in ([(2, 3, 4)], [(2, 3, 4), *orders]):
+        with closing(opened(tmp_path, rows, limits)) as session:
+            release = release_of(session, COUNT, QueryOptions(limits=own))
+            found.append(integers(tmp_path, release))
+    parts, bounds = integer_parts(release.step.bounded.limited), release.sensitivity
+    before, after = (Groups({(shop,): row for shop, row in each.items()}) for each in found)
+    assert not list(violations(before, after, release, bounds))
+    norm = bounds.l1 if order == 1 else bounds.l2
+    moved = sum((found[1][shop][0] - found[0].get(shop, (0, 0))[0]) ** order for shop in range(20))
+    bound = parts**order * norm.total(lambda p, c: Fraction(c**order * (p == 0)))
+    assert bound * Fraction(95, 100) <= moved <= bound

@@ -1,4 +1,4 @@
-"""A unit's sums in all its groups, scaled together to an L2 norm: they become numbers of parts.
+"""A unit's sums in all its groups, scaled together to a norm: they become numbers of parts.
 
 | level   | one row per     | columns                                                      |
 | ------- | --------------- | ------------------------------------------------------------ |
@@ -6,9 +6,9 @@
 | weighed | the same        | how many parts of an integer its unit's sums count for         |
 | scaled  | the same        | sums times as many parts                                       |
 
-Rows that count are squared and summed over the unit's groups. What its sums are multiplied by is
-found in a list of public integers by comparisons alone, so that no root is rounded in it, and all
-engines find the same.
+Rows that count, or their squares, are summed over the unit's groups. What its sums are multiplied
+by is found in a list of public integers by comparisons alone, so that no root is rounded in it, and
+all engines find the same.
 """
 
 from __future__ import annotations
@@ -38,9 +38,12 @@ def scaled_to_norm(
     own = [column_ref(name) for name in names]
     totals = [column_ref(total_name(number)) for number in range(len(statistics))]
     rows = column_ref(weight_of(statistics))
-    squares = sum_of(exp.Mul(this=wide(rows), expression=wide(rows.copy())))
+    power: exp.Expr = rows
+    if limit.order == 2:
+        power = exp.Mul(this=wide(rows), expression=wide(rows.copy()))
     parts = with_alias(_part_count(limit, row_limit), PART_COUNT)
-    weighed = with_unit_total(groups, [*own, *totals, parts], squares, limit.groups * row_limit**2)
+    full = limit.groups * row_limit**limit.order
+    weighed = with_unit_total(groups, [*own, *totals, parts], sum_of(power), full)
     scaled = []
     for number, statistic in enumerate(statistics):
         low, high = (end * limit.parts for end in partial_interval(statistic, limited))
@@ -64,13 +67,13 @@ def _times(number: int, parts: exp.Expr) -> exp.Expr:
 def _part_count(limit: ByNorm, rows: int) -> exp.Expr:
     """How many parts count of each integer of a unit, of which `rows` count in a group at most.
 
-    Its rows have squares of the sum m, NULL where that is no more than limits allow; where it is
-    more than all cells can have, nothing counts.
+    Its rows, or their squares, add up to m, NULL where that is no more than limits allow; where it
+    is more than all cells can have, nothing counts.
     """
     total = column_ref(UNIT_TOTAL)
     is_whole = exp.Is(this=total, expression=exp.null())
     parts = exp.case().when(is_whole, integer(limit.parts), copy=False)
-    for squares, weight in limit.weights(rows):
-        are_few = exp.LTE(this=total.copy(), expression=integer(squares))
+    for powers, weight in limit.weights(rows):
+        are_few = exp.LTE(this=total.copy(), expression=integer(powers))
         parts = parts.when(are_few, integer(weight), copy=False)
     return parts.else_(integer(0), copy=False)

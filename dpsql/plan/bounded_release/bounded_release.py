@@ -126,30 +126,33 @@ class ByUnit:
 class ByNorm:
     """Each unit keeps all its groups, of `cells` that there are, and its sums in them are scaled.
 
-    Let u_g rows of a unit count in group g, of which r, `rows_per_group`, is the largest number.
-    Its sums are multiplied by k with k²·Σ u_g² <= parts²·groups·r², and are numbers of parts then,
-    with the L2 norm of sums that fill `groups` groups at most. A unit that has no more than these
-    counts whole: k is `parts`.
+    Let u_g rows of a unit count in group g, of which r, `rows_per_group`, is the largest number,
+    and let p be the `order` of the norm, 1 or 2. Its sums are multiplied by k with
+    k^p·Σ u_g^p <= parts^p·groups·r^p, and are numbers of parts then, with the norm of sums that
+    fill `groups` groups at most. A unit that has no more than these counts whole: k is `parts`.
     """
 
     groups: int
     cells: int
     parts: int
+    order: int
 
     def weights(self, rows_per_group: int) -> tuple[tuple[int, int], ...]:
-        """Pairs of a largest Σ u_g² and the largest k for it, for what is more than limits allow.
+        """Pairs of a largest Σ u_g^p and the largest k for it, for what is more than limits allow.
 
         The first pair that has enough is a unit's. From one to the next k is less by 1/64, or as
         little as whole numbers allow, down to where rows fill all cells.
         """
-        allowed = self.parts**2 * self.groups * rows_per_group**2
+        of_group = rows_per_group**self.order
+        allowed = self.parts**self.order * self.groups * of_group
         pairs: list[tuple[int, int]] = []
-        weight, squares = self.parts, self.groups * rows_per_group**2
-        while squares < self.cells * rows_per_group**2 and weight > 1:
+        weight, powers = self.parts, self.groups * of_group
+        while powers < self.cells * of_group and weight > 1:
             weight -= max(1, weight // 64)
-            if allowed // weight**2 > squares:
-                squares = allowed // weight**2
-                pairs.append((squares, isqrt(allowed // squares)))
+            if allowed // weight**self.order > powers:
+                powers = allowed // weight**self.order
+                largest = allowed // powers
+                pairs.append((powers, largest if self.order == 1 else isqrt(largest)))
         return tuple(pairs)
 
 

@@ -122,8 +122,9 @@ def compile_bound(
     if isinstance(request, SynopsisRequest):
         drawn = replace(options.answer, consistent=False)
         options = replace(options, release=ALL_GROUPS, answer=drawn)
-    if not has_gaussian_noise(query_loss):
-        options = replace(options, limits=options.limits.sampled())
+    if options.limits.norm_order is None:
+        order = 2 if has_gaussian_noise(query_loss) else 1
+        options = replace(options, limits=replace(options.limits, norm_order=order))
     _check_single(statement, facts)
     plan = unused(statement.plan)
     if not isinstance(request, SynopsisRequest):

@@ -127,7 +127,7 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     bounded_release.ByHash: Tagged("by hash", ("groups",)),
     bounded_release.ByRank: Tagged("by rank", ("groups", "ranks")),
     bounded_release.ByDomain: Tagged("by domain", ("groups",)),
-    bounded_release.ByNorm: Tagged("by norm", ("groups", "cells", "parts")),
+    bounded_release.ByNorm: Tagged("by norm", ("groups", "cells", "parts", "order")),
     bounded_release.ByUnit: Tagged("by unit", ("tables",)),
     bounded_release.LimitGroups: Tagged("limit groups", ("source", "limit", "rows")),
     bounded_release.OneRowPerUnit: Tagged("one row per unit", ("source",)),
