@@ -80,6 +80,7 @@ NORM_MUTANTS = (
         "return cls(DiscreteGaussian(variance * parts**2), parts)",
         "return cls(DiscreteGaussian(variance * parts), parts)",
         about="as_many_groups",
+        fails_by="passed its grant",
     ),
     _Session(
         "units are parts of one where they are counted",
@@ -107,6 +108,7 @@ NORM_MUTANTS = (
         "physical/sidecar_rows.py",
         "in_all = self.limited.limit.groups * rows",
         "in_all = None",
-        tests="tests/fuzz/test_generated_ways.py",
+        tests="tests/neighbor_search/test_sidecar_bounds_hold.py",
+        about="fit_the_norm",
     ),
 )
