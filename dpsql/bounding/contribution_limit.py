@@ -69,7 +69,7 @@ def limit_contributions(
         scaled = scaled_to_norm(contributions, full, limit, requested.norm_order or 2)
         if scaled is not None:
             reason = (
-                f"of more than fills {scaled.groups} groups, a unit counts less in all of its own"
+                f"a unit of more than fills {scaled.groups} groups counts less in each of its own"
             )
             return LimitGroups(clamped, scaled), (*bounds.reasons, reason)
     # Where the unit determines the group, or nothing is a sum of rows, there is nothing to limit.

@@ -232,7 +232,7 @@ def test_rows_in_all_groups_are_as_many_as_fill_some(tmp_path: Path) -> None:
     with closing(opened(tmp_path, [(1, 2, 3)], limits)) as session:
         release = release_of(session)
         assert limit_of(release) == ByNorm(3, 21, 1024, 2)
-        assert "of more than fills 3 groups" in " ".join(release.step.bounded.notes)
+        assert "more than fills 3 groups" in " ".join(release.step.bounded.notes)
 
 
 def test_either_way_is_the_owners_choice_at_any_time(tmp_path: Path) -> None:
