@@ -8,7 +8,6 @@ like any other answer: if a later one is refused, what was drawn is free when it
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -34,11 +33,7 @@ from dpsql.bounding.options import ContributionLimits
 from dpsql.engine.digest import digest_of
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import Contributions
-from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
-from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
-from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
@@ -55,6 +50,7 @@ from dpsql.session.ladders.stored_ladders import (
     SUMS,
     LadderForm,
     LadderMetadata,
+    independent_noise,
 )
 from dpsql.session.options import QueryOptions
 from dpsql.session.run.charge_and_run import charge_and_run
@@ -152,9 +148,12 @@ def ladder_parts(source: LadderSource) -> tuple[LadderRequest, ...]:
 
 
 def ladder_options(spec: LadderSpec, options: QueryOptions) -> QueryOptions:
-    """What a part is asked with: nothing that is SET for queries but what they may cost."""
+    """What a part is asked with: nothing that is SET for queries but what they may cost.
+
+    Rungs count whole groups of units, whatever the schema says of those in too many.
+    """
     price = replace(options.price, max_error=None)
-    return QueryOptions(spec.epsilon, ContributionLimits(rows=1), price=price)
+    return QueryOptions(spec.epsilon, ContributionLimits(rows=1).sampled(), price=price)
 
 
 def draw_ladders(
@@ -178,7 +177,7 @@ def draw_ladders(
             forms[name] = LadderForm(rows.rungs(request.part), noise)
         if request.part is LadderPart.GROUPS:
             limit = number = _group_limit(answer, forms[name])
-            options = replace(options, limits=ContributionLimits(rows=limit))
+            options = replace(options, limits=ContributionLimits(rows=limit).sampled())
         elif request.part is LadderPart.KEYS:
             number = max(number, _lower_end(answer))
     about = LadderMetadata(
@@ -211,20 +210,7 @@ def _part(
     (release,) = compiled.releases
     with context.turn(compiled):
         answer = build_answer(context, compiled, charge_and_run(context, spec.statement, compiled))
-    return answer, _independent(release.step.measurement.noise[0])
-
-
-def _independent(noise: Noise) -> IndependentNoise:
-    """The noise of one count, known by its own law; of what is drawn jointly, one as far off."""
-    match noise:
-        case DiscreteLaplace() | DiscreteGaussian():
-            return noise
-        case KNormNoise(variance=variance):
-            return DiscreteLaplace(Fraction(1 + int(64 * math.sqrt(variance / 2)), 64))
-        case CorrelatedNoise(variance=variance):
-            return DiscreteGaussian(Fraction(1 + int(64 * variance), 64))
-        case missing:
-            assert_never(missing)
+    return answer, independent_noise(release.step.measurement.noise[0])
 
 
 def _group_limit(answer: Answer, form: LadderForm) -> int:

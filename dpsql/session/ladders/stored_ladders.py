@@ -6,6 +6,7 @@ measure, by which a query's are known whatever they are called in it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,10 +16,14 @@ import pyarrow as pa
 
 from dpsql.bind.statements.calibrate import Rungs
 from dpsql.engine.digest import Digest
+from dpsql.errors import InternalError
 from dpsql.privacy.ladder.ladder import Ladder
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.schema.sql_type import BIGINT, Double, SqlType, Varchar
 
 GROUPS: Final = "groups of a unit"
@@ -158,3 +163,18 @@ def _encoded_noise(noise: IndependentNoise) -> tuple[str, str]:
 
 def _noise(mechanism: str, parameter: Fraction) -> IndependentNoise:
     return DiscreteLaplace(parameter) if mechanism == "laplace" else DiscreteGaussian(parameter)
+
+
+def independent_noise(noise: Noise) -> IndependentNoise:
+    """The noise of one count, known by its own law; of what is drawn jointly, one as far off."""
+    match noise:
+        case DiscreteLaplace() | DiscreteGaussian():
+            return noise
+        case KNormNoise(variance=variance):
+            return DiscreteLaplace(Fraction(1 + int(64 * math.sqrt(variance / 2)), 64))
+        case CorrelatedNoise(variance=variance):
+            return DiscreteGaussian(Fraction(1 + int(64 * variance), 64))
+        case RoundedNoise():
+            raise InternalError("a ladder counts parts of units")
+        case missing:
+            assert_never(missing)
