@@ -239,8 +239,8 @@ class Connection:
 
     def _do(self, written: str, parameters: Literals) -> Result | None:
         statement = read_statement(written)
-        if parameters and isinstance(statement, Describe | Show | Assignment):
-            raise BadParameter("SET and SHOW take no parameters")
+        if parameters and isinstance(statement, Describe | Show | Assignment | Calibrate):
+            raise BadParameter("SET, SHOW and CALIBRATE take no parameters")
         match statement:
             case Query(sql=sql):
                 session = self._session
@@ -258,11 +258,8 @@ class Connection:
                     work = partial(session.save, wanted, sql, options, parameters)
                     return from_answer(interruptible(work, session.interrupt))
             case Calibrate(spec=spec):
-                session = self._session
-                if parameters:
-                    raise BadParameter("CALIBRATE takes no parameters")
-                work = partial(session.calibrate, spec, self._options)
-                return from_answer(interruptible(work, session.interrupt))
+                work = partial(self._session.calibrate, spec, self._options)
+                return from_answer(interruptible(work, self._session.interrupt))
             case DropRelease(name=name, if_exists=if_exists):
                 with suppress(*[UnknownRelease] * if_exists):
                     self._session.saved.drop(name)

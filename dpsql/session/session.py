@@ -229,7 +229,7 @@ class Session:
         context = self._context
         context.check_open()
         epsilon = epsilon_of_request(context, options, request)
-        edition = edition_of(context, _ANY_VERSION, pays=False)
+        edition = edition_of(context, sql, _ANY_VERSION, pays=False)
         compiler = compiler_of(context, sql, options, parameters, request, edition, pays=False)
         return explain(compiler.compile_for_target(epsilon), self.schema)
 
@@ -243,7 +243,7 @@ class Session:
         """How far noise moves the values of `sql` at each of `epsilons`, whatever is set; free."""
         context = self._context
         context.check_open()
-        edition = edition_of(context, _ANY_VERSION, pays=False)
+        edition = edition_of(context, sql, _ANY_VERSION, pays=False)
         compiler = compiler_of(context, sql, options, parameters, ANSWER, edition, pays=False)
         return error_curve(compiler.compile, epsilons)
 

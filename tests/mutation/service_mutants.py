@@ -181,6 +181,22 @@ SERVICE_MUTANTS = (
         "skewed",
     ),
     _Service(
+        "values below both bounds are cut off by the wrong side",
+        "session/clipped_values.py",
+        "cut += signed - count * high if magnitude.side > 0 else count * low - signed",
+        "cut += signed - count * high if magnitude.side > 0 else count * high - signed",
+        "tests/cli/test_cli_cuts.py",
+        "by_hand",
+    ),
+    _Service(
+        "a unit's groups count that a limit leaves out",
+        "session/limited_rows.py",
+        "counted, remainder = divmod(rows * min(size, value), size)",
+        "counted, remainder = divmod(rows * min(size, value + 1), size)",
+        "tests/cli/test_cli_cuts.py",
+        "by_hand",
+    ),
+    _Service(
         "whoever lends out a session has no say in what a statement costs",
         "session/compile/cost_cap.py",
         "if ceiling is not None and cost > ceiling:",

@@ -21,7 +21,7 @@ from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
-from dpsql.release.joint_noise import noisy_integers
+from dpsql.release.joint_noise import correlated_choices, noisy_integers
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.options import AnswerOptions, QueryOptions
 from dpsql.session.session import Session
@@ -217,6 +217,9 @@ def test_what_is_computed_of_several_values_has_no_shared_part(opened: Opened, s
 @pytest.mark.parametrize("sql", [FLAGS, MONTHS])
 def test_replaced_units_have_no_direction(opened: Opened, sql: str) -> None:
     release = release_of(opened("zcdp", neighbors="change_one"), sql)
+    costs = [1.0] * len(release.sensitivity.per_group)
+    choices = correlated_choices(release.step.bounded, release.sensitivity, costs, Fraction(1, 10))
+    assert not list(choices)
     assert not any(isinstance(m, CorrelatedNoise) for m in release.step.measurement.noise)
 
 

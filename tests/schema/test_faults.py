@@ -79,7 +79,7 @@ FAULTS = [
     Fault("{groups: 3}", "{group: 3}", "tables.orders.limits.group", "mean groups?"),
     Fault("{groups: 3}", "{groups: 0}", "tables.orders.limits.groups", "out of range"),
     Fault("{groups: 3}", "{rows: 1.5}", "tables.orders.limits.rows", "write a whole number"),
-    Fault("{groups: 3}", "3", "tables.orders.limits", "write a mapping"),
+    Fault("{groups: 3}", "3", "tables.orders.limits", "write a text or a mapping"),
     Fault(AGE, "age: {type: integer, bound: [0, 1]}", f"{COLUMNS}.age.bound", "mean bounds?"),
     Fault(AGE, "age: integer", f"{COLUMNS}.age", "write a mapping"),
     Fault(AGE, "age: {type: integer, nullable: 1}", f"{COLUMNS}.age.nullable", "true or false"),

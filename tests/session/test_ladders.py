@@ -256,6 +256,7 @@ def test_who_has_a_cap_of_their_own_pays_for_a_first_look(shop: Path) -> None:
     with closing(opened(path)) as connection:
         connection.execute("CALIBRATE orders BY product FOR 40 AS by_product")
     with closing(opened(path, "bob")) as connection:
+        connection.execute("SELECT 1")
         explained = connection.explain(BY_PRODUCT).text()
         assert "by_product" not in explained
         assert connection.budget.own.epsilon_spent == 0

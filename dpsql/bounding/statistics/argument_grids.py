@@ -115,6 +115,8 @@ class ArgumentGrids:
     def alone(self, argument: Expression, call: AggregateCall) -> Grid:
         """The grid of `argument` by its own bounds, without others that it may be scaled with."""
         domains, cap = self.where(call.filter), None if call.distinct else self.caps.cap(argument)
+        if call.function is not AggregateFunction.SUM and ends_of(argument, domains, None):
+            cap = None  # means are of rows within their own bounds, in steps as fine as these ask
         return grid_of(argument, domains, call.at, squared=argument in self.squared, cap=cap)
 
     def _uncapped(self, argument: Expression, call: AggregateCall) -> Grid:

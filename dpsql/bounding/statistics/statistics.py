@@ -216,10 +216,8 @@ class StatisticsBuilder:
 
     def _sum(self, call: AggregateCall) -> Estimator:
         grid = self.grids.of(call.arguments[0], call)
-        cap = self.grids.cap(call)
-        if cap is not None:
-            capped = CappedSum(grid.centered(call.arguments[0], 0), cap)
-            total = self._index_of(capped, call.filter)
+        if self.grids.cap(call) is not None:
+            total = self._total(call, grid.centered(call.arguments[0], 0))
             return LinearEstimator(((total, 1),), grid.step, call.type)
         counted = self._find(self._counter(call), call.filter)
         centre = 0 if counted is None else grid.middle
@@ -228,7 +226,10 @@ class StatisticsBuilder:
         return LinearEstimator(terms, grid.step, call.type)
 
     def _total(self, call: AggregateCall, value: Discretized) -> int:
-        """The index of the sum of `value`, over rows or over its distinct values."""
+        """The index of the sum of `value`, over rows or over its distinct values, or capped."""
+        cap = self.grids.cap(call)
+        if cap is not None:
+            return self._index_of(CappedSum(value, cap), call.filter)
         if not call.distinct:
             return self._index_of(Sum(value), call.filter)
         limit = max_values(call, self.units, self.grids.where(call.filter))
@@ -239,12 +240,10 @@ class StatisticsBuilder:
         grid = self.grids.of(argument, call)
         count, cap = self._count(call), self.grids.cap(call)
         low, high = grid.low * grid.step, grid.high * grid.step
-        if cap is not None:
-            # A unit's sum is capped as it is, so that it is one of differences from 0.
-            capped = self._index_of(CappedSum(grid.centered(argument, 0), cap), call.filter)
-            return Mean(capped, count, 0, grid.step, low, high)
-        total = self._total(call, grid.centered(argument, grid.middle))
-        return Mean(total, count, grid.middle, grid.step, low, high)
+        # A sum is capped as it is: it is one of differences from 0.
+        center = grid.middle if cap is None else 0
+        value = grid.centered(argument, center)
+        return Mean(self._total(call, value), count, center, grid.step, low, high)
 
     def _spread(self, call: AggregateCall, function: AggregateFunction) -> Estimator:
         value = self.grids.of_squares(call.arguments[0], call)

@@ -101,7 +101,7 @@ def compile_statement(
     epsilon = epsilon_of_request(context, options, request)
     options = replace(options, epsilon=epsilon)
     pays = pays and meets_cost_cap(options.price, epsilon, context.schema)
-    edition = edition_of(context, context.edition, pays=pays)
+    edition = edition_of(context, sql, context.edition, pays=pays)
 
     def compiled() -> CompiledStatement:
         compiler = compiler_of(context, sql, options, parameters, request, edition, pays=pays)
@@ -113,9 +113,9 @@ def compile_statement(
     return context.plans.get(key, compiled)
 
 
-def edition_of(context: SessionContext, version: str, *, pays: bool) -> DataEdition:
-    """A `version` of the data with the ladders that the analyst may see, or `pays` for."""
-    return DataEdition(version, context.saved.ladders(context.execution.version, pays=pays))
+def edition_of(context: SessionContext, sql: str, version: str, *, pays: bool) -> DataEdition:
+    """A `version` of the data with the ladders that may be seen for `sql`, or be paid for."""
+    return DataEdition(version, context.saved.ladders(sql, context.execution.version, pays=pays))
 
 
 def compiler_of(

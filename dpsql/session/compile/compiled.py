@@ -155,8 +155,8 @@ def compile_bound(
         for release in releases:
             with _error_position(sql, request), _hidden_note(hidden[release]):
                 one = compiler.compile(release, bounded[release], share, compiled)
-                told = () if hidden[release] is not None else choices[release].notes
-                compiled[names[release]] = replace(one, opaque=hidden[release], limit_notes=told)
+                shown = () if hidden[release] is not None else choices[release].notes
+                compiled[names[release]] = replace(one, opaque=hidden[release], limit_notes=shown)
         return tuple(compiled.values())
 
     charged = compiler.charged_count(bounded)

@@ -123,7 +123,8 @@ class _ReleaseLimits:
         fixed = {digest for digest, values in self._listed.items() if len(values) == 1}
         self._is_in_one = not independent
         self._is_one_row = one_row_per_unit(release.source, declared)
-        self._by_keys = [each for each in own if set(each.about.keys) - fixed == keys - fixed]
+        by_keys = [each for each in own if set(each.about.keys) - fixed == keys - fixed]
+        self._by_keys = sorted(by_keys, key=lambda each: len(each.about.keys))
         self._of_all = [each for each in own if not each.about.keys]
         self._cells = cell_count(terms.domains, range(len(terms.keys)))
         self._noise = QueryNoise(loss, distance, self._statistics)

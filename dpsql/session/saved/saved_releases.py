@@ -100,11 +100,16 @@ class SavedReleases:
                 shown.setdefault(one.info.name, one)
         return tuple(shown.values())
 
-    def ladders(self, version: Callable[[], str], *, pays: bool) -> tuple[StoredLadders, ...]:
-        """The ladders by which limits may be chosen, the oldest first; `version` is the data's.
+    def ladders(
+        self, sql: str, version: Callable[[], str], *, pays: bool
+    ) -> tuple[StoredLadders, ...]:
+        """The ladders by which limits of `sql` may be chosen, the oldest first.
 
-        Whose own cap would have to pay for a look at them has none unless the statement `pays`.
+        `version` is the data's. Whose own cap would have to pay for a look at them has none unless
+        the statement `pays`; one that names no table or view of theirs has none anyway.
         """
+        if not self._may_read_calibrated(sql.casefold()):
+            return ()
         saved = [one for one in self._saved_ladders() if pays or self.is_paid(one)]
         if not saved:
             return ()
@@ -121,10 +126,15 @@ class SavedReleases:
             if one.metadata.ladders is not None
         )
 
+    def _may_read_calibrated(self, sql: str) -> bool:
+        """Whether limits may be chosen for `sql`: only then a ledger is looked into."""
+        calibrated = [t for t in self._schema.tables.values() if t.limits.calibrated]
+        named = [table.name for table in calibrated if table.visible]
+        views = self._schema.views
+        named += [name for name in views if calibrated or views[name].limits is not None]
+        return any(name.rpartition(".")[2].casefold() in sql for name in named)
+
     def _saved_ladders(self) -> list[SavedTable]:
-        # Only where limits are chosen, a ledger is looked into before a statement is bound.
-        if not any(table.limits.calibrated for table in self._schema.tables.values()):
-            return []
         return [saved for saved in self.all() if saved.metadata.ladders is not None]
 
     def name(self, name: str) -> ReleaseName:

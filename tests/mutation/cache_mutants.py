@@ -1,0 +1,98 @@
+"""Seeded bugs of what is remembered: what decides its meaning is left out of a key, or ignored.
+
+Each is found by the test of what it breaks.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from mutation.mutants import Mutant
+
+_Cache = partial(Mutant, fails_by="AssertionError|assert |DID NOT RAISE|Failed:")
+
+_READING = "tests/pgwire/test_wire_reading.py"
+_SHARING = "tests/pgwire/test_wire_sharing.py"
+
+CACHE_MUTANTS = (
+    _Cache(
+        "a translation stays what it was when a kept table is replaced",
+        "pgwire/sql/query_reader.py",
+        "return known.saved is None or known.saved == self._saved.entries()",
+        "return known is not None",
+        _READING,
+        "kept",
+    ),
+    _Cache(
+        "a kept table's columns give no type to a parameter",
+        "pgwire/sql/query_reader.py",
+        "is_fixed = not oids and self._names_declared(tree)",
+        "is_fixed = self._names_declared(tree)",
+        _READING,
+        "parameter_its_type",
+    ),
+    _Cache(
+        "the declared types of parameters are no part of a text",
+        "pgwire/sql/translation_cache.py",
+        "known = self._read.get((written, types))",
+        "known = next((v for (w, _), v in self._read.items() if w == written), None)",
+        _READING,
+        "declared_types",
+    ),
+    _Cache(
+        "a refusal is remembered",
+        "pgwire/sql/translation_cache.py",
+        "if read.query.refused is not None or len(written)",
+        "if len(written)",
+        _READING,
+        "not_remembered",
+    ),
+    _Cache(
+        "all uses of a text have one tree",
+        "pgwire/sql/translate.py",
+        "return parsed if parsed is None or self.traits is None else parsed.copy()",
+        "return parsed",
+        _READING,
+        "tree_of_its_own",
+    ),
+    _Cache(
+        "who is given a shared answer isn't asked for it",
+        "session/answer/answer_cache.py",
+        "if list(view(list(entry.stored))) != list(entry.stored.values()):",
+        "if not view or not entry.stored:",
+        _SHARING,
+        "own_cap",
+    ),
+    _Cache(
+        "what reads kept tables is bound once",
+        "session/run/statement_cache.py",
+        "isinstance(plan, PublicStatement) or saved_tables(plan):",
+        "isinstance(plan, PublicStatement):",
+        _SHARING,
+        "bound_each_time",
+    ),
+    _Cache(
+        "what reads the clock is bound once",
+        "session/run/statement_cache.py",
+        "if statement.reads_clock or isinstance(plan",
+        "if isinstance(plan",
+        _SHARING,
+        "bound_each_time",
+    ),
+    _Cache(
+        "a bound statement holds for any parameter",
+        "session/run/statement_cache.py",
+        "return sql, tuple(sorted(parameters.items()))",
+        "return sql, tuple(sorted(parameters))",
+        _SHARING,
+        "bind_a_statement_once",
+    ),
+    _Cache(
+        "digits are proved of no statement",
+        "pgwire/query_service.py",
+        "self._session.inspect = self._check_answer",
+        "self._session.inspect = lambda _: None",
+        _SHARING,
+        "digit_too_many",
+    ),
+)
