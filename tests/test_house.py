@@ -73,6 +73,7 @@ def test_notes_show_every_limit_and_term() -> None:
         "ByRank": "by keyed rank",
         "ByDomain": "all there are",
         "ByUnit": "determines the keys",
+        "ByNorm": "scaled to their L2 norm",
     }
     # Ranks are stored in a sidecar, which no note has: tests/physical shows it.
     assert {limit.__name__ for limit in get_args(GroupLimit)} == {*shown, "ByStoredRank"}

@@ -33,6 +33,7 @@ def groups_at_sum_cap(statistic: Statistic, limited: Limited, groups: int) -> in
             reach = partial_bound(statistic, limited)
             return min(groups, -(-rows * statistic.magnitude // reach))
         case LimitGroups() | OneRowPerUnit():
+            # Of a norm of rows, too: one row in each of all groups may reach the cap in each.
             return groups
         case missing:
             assert_never(missing)

@@ -7,6 +7,7 @@ from typing import assert_never
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
+    ByNorm,
     ByRank,
     ByStoredRank,
     ByUnit,
@@ -31,6 +32,8 @@ def describe_limit(limit: GroupLimit, rows: int | None = None) -> str:
             return f"LimitGroups({groups}, all there are{few})"
         case ByUnit(tables=tables):
             return f"LimitGroups(1, the unit determines the keys: verified {', '.join(tables)})"
+        case ByNorm(groups=groups, cells=cells, order=order):
+            return f"LimitGroups({groups}, all {cells} scaled to their L{order} norm)"
         case missing:
             assert_never(missing)
 

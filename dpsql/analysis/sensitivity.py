@@ -16,6 +16,7 @@ from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByDomain,
+    ByNorm,
     Limited,
     LimitGroups,
     OneRowPerUnit,
@@ -145,21 +146,19 @@ def _norm(
         for s in statistics
     ]
     blocks = tuple(block.of_rows(rows) for block in statistic_groups(statistics, squared=squared))
+    numbers = [_filled_groups(s, limited, groups, squared=squared) for s in statistics]
     # A block is of rows, of units, or of one sum with a cap: joint never has two in one.
-    filled = [
-        max(_filled_groups(statistics[index], limited, groups) for index in block.indices)
-        for block in blocks
-    ]
+    filled = [max(numbers[index] for index in block.indices) for block in blocks]
     return Norm(tuple(times * number for number in filled), blocks)
 
 
-def _filled_groups(statistic: Statistic, limited: Limited, groups: int) -> int:
-    """In how many of its `groups` groups one unit can change `statistic` by as much as in one."""
+def _filled_groups(statistic: Statistic, limited: Limited, groups: int, *, squared: bool) -> int:
+    """How many groups a unit fills at most, or one would that had the norm of any other."""
     if not statistic.is_row_sum:
         return groups
     if isinstance(statistic.term, CappedSum):
         return groups_at_sum_cap(statistic, limited, groups)
-    return groups_at_row_limit(limited, groups)
+    return _groups_of_rows(limited, groups, squared=squared)
 
 
 def groups_at_row_limit(limited: Limited, groups: int) -> int:
@@ -176,6 +175,26 @@ def groups_at_row_limit(limited: Limited, groups: int) -> int:
             return min(groups, -(-rows // rows_per_group(limited)))
         case LimitGroups() | OneRowPerUnit():
             return groups
+        case missing:
+            assert_never(missing)
+
+
+def _groups_of_rows(limited: Limited, groups: int, *, squared: bool) -> int:
+    """How many groups a unit would fill with rows that had the norm of any unit's rows.
+
+    Of a unit whose sums are scaled to their norm, k / parts times the rows that count in group g
+    are w_g rows, and it adds at most the norm of the worst row times w_g. By what is emitted,
+    Σ w_g² <= G·r², with r = `rows_per_group`: as of r rows in each of G groups. Among c cells,
+    Σ w_g <= √(c·Σ w_g²) <= √(c·G)·r (Cauchy and Schwarz), as of r rows in √(c·G) groups. Where
+    Σ w_g <= G·r, no w_g is above r: what is convex in them is largest where G are r, and others 0.
+    """
+    match limited:
+        case LimitGroups(limit=ByNorm(order=1, groups=full)):
+            return full
+        case LimitGroups(limit=ByNorm(groups=full, cells=cells)):
+            return full if squared else isqrt(cells * full - 1) + 1
+        case LimitGroups() | OneRowPerUnit():
+            return groups_at_row_limit(limited, groups)
         case missing:
             assert_never(missing)
 
@@ -203,7 +222,7 @@ def _replaced(release: BoundedRelease, changed: PerGroup) -> Sensitivity:
             norm = replace(
                 norm,
                 statistic_groups=tuple(
-                    _widened(b, intervals, units) for b in norm.statistic_groups
+                    _widened(b, intervals, units, release.limited) for b in norm.statistic_groups
                 ),
             )
         if _has_few_groups(release):
@@ -218,17 +237,25 @@ def _replaced(release: BoundedRelease, changed: PerGroup) -> Sensitivity:
 
 
 def _widened(
-    block: StatisticGroup, intervals: Sequence[tuple[int, int]], units: int
+    block: StatisticGroup, intervals: Sequence[tuple[int, int]], units: int, limited: Limited
 ) -> StatisticGroup:
     """The group `block` with corners such that twice their squares bound those of t - t'.
 
     Of one statistic: (t - t')² <= (a + b)², and t² + t'² <= 2·max(a, b)² in groups that aren't
     shared. Of several: (t - t')² <= t² + t'² where all values have one sign, 2·(t² + t'²) else, and
     either t or t' adds no more than the worst corner does. The bound holds in any weights.
+
+    Where sums are scaled to their L2 norm, t and t' are any parts of an end: twice as much of b in
+    one group as of -a, and in another the other way round. (t - t')² is at most (a² + b²) times
+    what the parts' squares add up to (Cauchy and Schwarz), which is bounded. Of [-1, 2] these are
+    (2·2 + 1·1)² = 25 in each of two groups, where either unit's squares add up to 5: 9/2 times
+    these 10 are less than 50.
     """
     if len(block.indices) == 1:
         low, high = intervals[block.indices[0]]
         bound = max(-low, high, _root_up((high - low) ** 2, 2))
+        if _has_l2_norm(limited):
+            bound = _root_up(low**2 + high**2, 1)
         return StatisticGroup(block.indices, ((units * bound,),))
     signed = [intervals[index][0] < 0 < intervals[index][1] for index in block.indices]
     corners = tuple(
@@ -236,6 +263,16 @@ def _widened(
         for corner in block.corners
     )
     return StatisticGroup(block.indices, corners)
+
+
+def _has_l2_norm(limited: Limited) -> bool:
+    match limited:
+        case LimitGroups(limit=ByNorm(order=order)):
+            return order == 2
+        case LimitGroups() | OneRowPerUnit():
+            return False
+        case missing:
+            assert_never(missing)
 
 
 def _root_up(square: int, parts: int) -> int:

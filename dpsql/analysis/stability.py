@@ -12,6 +12,7 @@ from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
+    ByNorm,
     ByRank,
     ByStoredRank,
     ByUnit,
@@ -137,6 +138,8 @@ def _groups(limit: GroupLimit) -> int:
             | ByDomain(groups=groups)
         ):
             return groups
+        case ByNorm(cells=cells):
+            return cells  # in each of them a unit may change something, if little
         case ByUnit():
             return 1
         case missing:

@@ -71,6 +71,8 @@ def bound_release(
             hint="ask the queries: each is scaled to all units",
             note="sampling",
         )
+    if is_synopsis or is_decision(release):
+        limits = limits.sampled()  # what they weigh are rows, not parts of them
     if is_decision(release):
         return bound_decision(release, facts, limits)
     read = with_public_bounds(prune_release(release), facts)

@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from dpsql.analysis.lineage.functional_dependency import Trusted, declared, one_row_per_unit
 from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.analysis.sensitivity import groups_at_row_limit
-from dpsql.bounding.group_choice import cell_count, choose_group_limit, unit_independent_keys
+from dpsql.bounding.group_choice import (
+    cell_count,
+    choose_group_limit,
+    scaled_to_norm,
+    unit_independent_keys,
+)
 from dpsql.bounding.options import ContributionLimits
 from dpsql.bounding.public_facts import Facts
 from dpsql.plan.bounded_release.bounded_release import (
@@ -26,6 +31,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     OneRowPerUnit,
     PerUnitGroup,
 )
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Table
 
 
@@ -53,11 +59,23 @@ def limit_contributions(
     bounds = contribution_bounds(contributions, requested)
     clamped = ClampPerGroup(PerUnitGroup(contributions), bounds.rows_per_group)
     limit = choose_group_limit(contributions, bounds.groups, facts)
+    table = highest_fanout_table(contributions)
+    if requested.tightened(table.limits).over_groups is OverGroups.SCALE:
+        filled = bounds.groups
+        if bounds.rows is not None:
+            # Rows in all are as many as fill so many groups: so does the norm.
+            filled = min(filled, -(-bounds.rows // bounds.rows_per_group))
+        full = filled, bounds.rows_per_group
+        scaled = scaled_to_norm(contributions, full, limit, requested.norm_order or 2)
+        if scaled is not None:
+            reason = (
+                f"a unit of more than fills {scaled.groups} groups counts less in each of its own"
+            )
+            return LimitGroups(clamped, scaled), (*bounds.reasons, reason)
     # Where the unit determines the group, or nothing is a sum of rows, there is nothing to limit.
     summed = not isinstance(limit, ByUnit) and any(s.is_row_sum for s in contributions.statistics)
     if bounds.rows is None or not summed:
         return LimitGroups(clamped, limit), bounds.reasons
-    table = highest_fanout_table(contributions)
     limited = LimitGroups(clamped, limit, bounds.rows)
     filled = groups_at_row_limit(limited, bounds.groups)
     origin = _origin(table, "rows", requested.tightened(table.limits), requested.origin)

@@ -23,6 +23,7 @@ from dpsql.engine.sidecar.row_columns import COUNT_CAP
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
+    ByNorm,
     ByRank,
     ByStoredRank,
     ByUnit,
@@ -32,6 +33,7 @@ from dpsql.plan.bounded_release.bounded_release import (
 )
 from dpsql.plan.bounded_release.statistic import (
     BoundedMean,
+    CappedSum,
     PairwiseDeviations,
     Statistic,
     UnitCount,
@@ -41,6 +43,13 @@ from dpsql.schema.sidecar_columns import group_count_columns
 
 MAX_RANK_PRIME: Final = 127
 """A set of so many ranks fits 128 bits. It is a prime: a·x + b of different x differ modulo it."""
+
+PARTS: Final = 2**10
+"""An integer has so many parts where units' sums are scaled: weights from 1/16 on are by 1/64
+apart."""
+
+_MAX_SQUARES: Final = 2**62
+"""The squares of a unit's rows add up to no more in 64 bits, which some engine may sum them in."""
 
 
 def choose_group_limit(contributions: Contributions, groups: int, facts: Facts) -> GroupLimit:
@@ -58,6 +67,32 @@ def choose_group_limit(contributions: Contributions, groups: int, facts: Facts) 
     computed = ByRank(groups, MAX_RANK_PRIME) if few else ByHash(groups)
     column = _stored_rank_column(contributions, groups, facts)
     return computed if column is None else ByStoredRank(groups, column, computed)
+
+
+def scaled_to_norm(
+    contributions: Contributions, bounds: tuple[int, int], limit: GroupLimit, order: int
+) -> ByNorm | None:
+    """The limit of a unit's sums in all groups by their norm; None where `limit` does as much.
+
+    `bounds` are as many groups, and rows in each, as have the largest norm of that `order`.
+
+    None also for what isn't a sum of rows, which has no parts: a unit is in a group or isn't, a
+    value has been there or hasn't. And where keys aren't listed: of how many units a group is would
+    be told by parts of units, whose number in a group of a single unit no threshold was proved for.
+
+    And for a sum with a cap, which few rows may reach: of 2 groups and 10 rows in each, a unit with
+    one row of 10 in each of 200 groups has the norm, 200 <= 2·10², so that all of it counts. Where
+    10 is the cap, its sums' squares add up to 200·10², not to 2·10²: the norm of rows bounds none.
+    """
+    if any(isinstance(s.term, CappedSum) for s in contributions.statistics):
+        return None
+    cells = cell_count(contributions.domains, range(len(contributions.keys)))
+    if cells is None or isinstance(limit, ByUnit) or not is_sum_only(contributions):
+        return None
+    groups, rows_per_group = bounds
+    if groups >= cells or cells * rows_per_group**2 > _MAX_SQUARES:
+        return None
+    return ByNorm(groups, cells, PARTS, order)
 
 
 def unit_independent_keys(contributions: Contributions, trusted: Trusted) -> list[int]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 from dpsql.plan.expression import Expression
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.model import Limits
 
 
@@ -32,6 +33,10 @@ class ContributionLimits:
 
     `unit_sum` caps what a unit's values sum to in a group, of all sums; `sums` those of some
     arguments. The least cap of an argument holds. `origin` says in words where they come from.
+
+    How a unit in too many groups is kept to them, `over_groups`, is anybody's choice: as much is
+    proved of a unit that is scaled as of one that is sampled. Scaled, it has the norm of
+    `norm_order`, 1 or 2, by which noise is measured; None: as the noise of a release is.
     """
 
     groups: int | None = None
@@ -40,6 +45,12 @@ class ContributionLimits:
     unit_sum: Fraction | None = None
     sums: tuple[SumCap, ...] = ()
     origin: str = "set for this session"
+    over_groups: OverGroups | None = None
+    norm_order: int | None = None
+
+    def sampled(self) -> ContributionLimits:
+        """The same limits, where units in too many groups can't be scaled to them."""
+        return replace(self, over_groups=OverGroups.SAMPLE)
 
     def tightened(self, limits: Limits) -> Limits:
         """The schema's limits, or lower ones."""
@@ -48,6 +59,7 @@ class ContributionLimits:
             _tighter(limits.rows_per_group, self.rows_per_group),
             _tighter(limits.rows, self.rows),
             limits.declared,
+            over_groups=self.over_groups or limits.over_groups,
         )
 
 

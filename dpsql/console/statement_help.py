@@ -28,6 +28,7 @@ STATEMENTS: Final = (
     ("SET dpsql.reuse = on", "sums answers from stored ones, free"),
     ("SET dpsql.groups = 2", "tightens limits; rows_per_group, rows"),
     ("SET dpsql.unit_sum = 5000", "caps what a unit's values sum to in a group"),
+    ("SET dpsql.over_groups = scale", "counts units of too many groups less in all of them"),
     ("CREATE RELEASE name AS SELECT …", "keeps an answer as a table, free to read"),
     ("CREATE SYNOPSIS name ON SELECT … WITH (epsilon = 0.5)", "keeps counts of all combinations"),
     ("SHOW dpsql.releases", "the kept tables that one may read"),

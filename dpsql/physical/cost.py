@@ -18,6 +18,7 @@ from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
+    ByNorm,
     ByRank,
     ByStoredRank,
     Contributions,
@@ -83,7 +84,7 @@ def cost_of_rows(contributions: Contributions) -> Fraction:
 
 def cost_of_choice(limit: GroupLimit) -> Fraction:
     """To rank the groups of each unit, where it may be in more than it keeps."""
-    is_ranked = isinstance(limit, ByHash | ByRank | ByStoredRank)
+    is_ranked = isinstance(limit, ByHash | ByRank | ByStoredRank | ByNorm)
     return CHOOSE_GROUPS if is_ranked else Fraction(0)
 
 

@@ -18,6 +18,7 @@ from dpsql.physical.selectivity import selectivity
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
+    ByNorm,
     ByRank,
     ByStoredRank,
     Contributions,
@@ -68,7 +69,7 @@ def cost_on_server(limited: Limited, plan: PhysicalPlan) -> Fraction:
     each = SERVER_JOIN * (tables - 1) + SERVER_SUM * sums
     if isinstance(limited, LimitGroups) and not is_split:
         each += SERVER_UNITS
-        is_chosen = isinstance(limited.limit, ByHash | ByRank | ByStoredRank)
+        is_chosen = isinstance(limited.limit, ByHash | ByRank | ByStoredRank | ByNorm)
         each += SERVER_CHOICE * (is_chosen + len(terms.cell_choices))
     # Of a split, either part reads all rows, and leaves those of the other.
     return SERVER_READ * tables * (2 if is_split else 1) + each * selectivity(

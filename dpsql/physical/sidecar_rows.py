@@ -31,6 +31,7 @@ from dpsql.physical.modifier.sidecar_access import (
 )
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
+    ByNorm,
     ByRank,
     ByStoredRank,
     Contributions,
@@ -81,6 +82,10 @@ class SidecarRows:
         column, rows = self._finest_column(), self.limited.source.rows_per_group
         limits = [(UNIT_ROW_COUNT if column is None else value_count_column(column), rows)]
         in_all = self.limited.rows
+        if isinstance(self.limited.limit, ByNorm):
+            # An L1 norm is Σ u, an L2 norm Σ u² <= r·Σ u if no u is above r: no more than groups·r
+            # or groups·r², if there are no more than groups·r rows in all.
+            in_all = self.limited.limit.groups * rows
         if in_all is not None and column is not None:
             # Of no more rows in all, there are no more in a group.
             limits = [(UNIT_ROW_COUNT, in_all), *(limits if rows < in_all else [])]

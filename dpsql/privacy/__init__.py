@@ -8,6 +8,7 @@
 | domain              | the values a column or expression may take                         |
 | ladder              | limits chosen from noisy histograms of what units contribute       |
 | distance            | how far apart neighbouring databases can push an operator's output |
+| over_groups         | what becomes of a unit in too many groups                           |
 | directed_rounding   | exact enclosures, rounded against ourselves                        |
 | partition_selection | thresholds on noisy unit counts                                    |
 | subsampling         | what answers over a secret sample lose of all units                |

@@ -11,6 +11,11 @@ are a vector of known length. Neighbours move each of them by at most `per_group
 
 Limits of a unit's rows in all groups together, and statistics that can't all be extreme at once,
 are of no use to it: where that matters, noise for each statistic by itself has less error.
+
+Units that are scaled to a norm have noise for each statistic by itself. Their sums are numbers of
+parts, of which a unit moves each by up to `per_group` times as many: laws that are calibrated for
+`per_group` itself would hide 1/1024 of a row. And in all groups nothing but the box would bound
+them, which the norm that they were scaled to doesn't make smaller.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from fractions import Fraction
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.analysis.unit_contribution import partial_interval
 from dpsql.errors import InternalError
-from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, integer_parts
 from dpsql.plan.bounded_release.estimator import EstimatedColumn, LinearEstimator, of_drawn
 from dpsql.plan.bounded_release.statistic import NonNullCount, RowCount, Sum, UnitCount
 from dpsql.privacy.allocation.correlated_allocation import split_correlated
@@ -38,6 +43,8 @@ def joint_choices(
     bounded: BoundedRelease, sensitivity: Sensitivity, epsilon: Fraction
 ) -> Iterator[tuple[KNormNoise, ...]]:
     """The ways to draw the noise of all statistics together that cost `epsilon` in all."""
+    if integer_parts(bounded.limited) != 1:
+        return  # moves are of integers, and the engine's are parts of them
     if bounded.partition_count_index is not None or _reads_other_groups(bounded):
         return
     moves = sensitivity.per_group
@@ -64,6 +71,8 @@ def correlated_choices(
     their noise is correlated.
     """
     statistics, limited = bounded.contributions.statistics, bounded.limited
+    if integer_parts(limited) != 1:
+        return  # intervals are of integers, and the engine's are parts of them
     are_sums = all(
         isinstance(s.term, RowCount | NonNullCount | UnitCount | Sum) for s in statistics
     )

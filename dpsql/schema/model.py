@@ -15,6 +15,7 @@ from pathlib import Path
 
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.mechanisms.local_noise import LocalNoise
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.qualified_name import resolve_name
@@ -53,9 +54,8 @@ class Column:
     duplicates, in the schema's order. `nullable` False is a fact that only accuracy relies on.
     `response` is the ε with which the column's answers (each one of `values`, or a boolean) were
     randomised before they reached dpsql, None if they weren't. `local_noise` is what was added to
-    each number before, None if nothing was; `bounds` are those of the noisy numbers. `max_length`
-    is how many characters a text has at most. `source_name` is the column's name in the source,
-    None if it is `name`.
+    each number before, None if nothing was; `bounds` are those of the noisy numbers. A text has
+    `max_length` characters at most. `source_name` is its name in the source, None if it is `name`.
     """
 
     name: str
@@ -152,6 +152,7 @@ class Limits:
     declared: frozenset[str] = frozenset()
     view: str = ""
     calibrated: bool = False
+    over_groups: OverGroups = OverGroups.SAMPLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +213,8 @@ class ViewColumn:
 class View:
     """A query that analysts see as a table, in DuckDB's dialect.
 
-    `limits` None: those of the tables that it reads apply. `table` describes the view once its
-    query was bound, None before; `is_release`: its rows are noisy answers. `document` has the lines
-    of its section, for faults.
+    `limits` None: those of its tables apply. `table` describes the view once its query was bound;
+    `is_release`: its rows are noisy answers. `document` has its section's lines, for faults.
     """
 
     name: str
@@ -242,10 +242,10 @@ class Schema:
     """A dataset that can be queried.
 
     `analysts` has the cap of each, in ε. `ledger` is a file, or a PostgreSQL connection string;
-    where the budget is refreshed, the ledger of `period` is named after it and the period. `policy`
-    is all that a ledger holds the owner to, as JSON, and `policy_hash` its hash.
-    `has_shared_store`: a stored answer serves all analysts. Neighbours differ in up to `group_size`
-    units. One analyst may keep up to `releases` saved releases and synopses.
+    where the budget is refreshed, that of `period` is named after it and the period. `policy` is
+    all that a ledger holds the owner to, as JSON, and `policy_hash` its hash. `has_shared_store`: a
+    stored answer serves all analysts. Neighbours differ in up to `group_size` units. One analyst
+    may keep up to `releases` saved releases and synopses.
     """
 
     dataset: str

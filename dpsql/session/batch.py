@@ -31,6 +31,7 @@ from dpsql.privacy.accounting.pld_composition import (
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, JointNoise
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
 from dpsql.session.compile.compiled import CompiledStatement
@@ -135,8 +136,8 @@ def _measured(release: CompiledRelease) -> tuple[Counter[ComposedLoss], Fraction
         return Counter[ComposedLoss]({PureLoss(loss.amount): 1}), loss.delta
     moves: list[tuple[IndependentNoise, int]] = []
     for mechanism, move in zip(measurement.noise, changes.per_group, strict=True):
-        if isinstance(mechanism, JointNoise):
-            # All its integers move together.
+        if isinstance(mechanism, JointNoise | RoundedNoise):
+            # All its integers move together; or, of parts, in all groups, and in none as in few.
             return Counter[ComposedLoss]({PureLoss(loss.amount): 1}), loss.delta
         moves.append((mechanism, move))
     if (

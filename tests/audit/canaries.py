@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import assert_never
 
 from notes.compiler import schema_of
 
@@ -15,7 +16,8 @@ from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.release.calibration import Measurement
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
@@ -123,15 +125,27 @@ def with_less_noise(measurement: Measurement, factor: Fraction) -> Measurement:
 
 def _less(noise: Noise, factor: Fraction) -> Noise:
     match noise:
-        case DiscreteLaplace(scale=scale):
-            return DiscreteLaplace(scale / factor)
-        case DiscreteGaussian(variance=variance):
-            return DiscreteGaussian(variance / factor**2)
+        case DiscreteLaplace() | DiscreteGaussian():
+            return _less_alone(noise, factor)
+        case RoundedNoise(fine=fine):
+            return replace(noise, fine=_less_alone(fine, factor))
         case CorrelatedNoise(law=law):
             less = tuple(variance / factor**2 for variance in law.variances)
             return replace(noise, law=replace(law, variances=less, shared=law.shared / factor**2))
         case KNormNoise(law=law):
             return replace(noise, law=replace(law, epsilon=law.epsilon * factor))
+        case missing:
+            assert_never(missing)
+
+
+def _less_alone(noise: IndependentNoise, factor: Fraction) -> IndependentNoise:
+    match noise:
+        case DiscreteLaplace(scale=scale):
+            return DiscreteLaplace(scale / factor)
+        case DiscreteGaussian(variance=variance):
+            return DiscreteGaussian(variance / factor**2)
+        case missing:
+            assert_never(missing)
 
 
 def _bolder(chooser: SelectionMechanism, factor: Fraction) -> SelectionMechanism:

@@ -33,6 +33,7 @@ def settings(connection: Connection) -> list[object]:
         ("rows_per_group", "1"),
         ("rows", "1"),
         ("unit_sum", "2500"),
+        ("over_groups", "scale"),
         ("min_units", "100000"),
         ("nonnegative", "on"),
         ("reuse", "TRUE"),

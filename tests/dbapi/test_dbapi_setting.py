@@ -14,6 +14,7 @@ SETTINGS = [
     ("rows_per_group", "1"),
     ("rows", "3"),
     ("unit_sum", "1234567.5"),
+    ("over_groups", "scale"),
     ("min_units", "20"),
     ("nonnegative", "on"),
     ("reuse", "on"),

@@ -10,6 +10,7 @@ from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.key_mutants import KEY_MUTANTS
 from mutation.ladder_mutants import LADDER_MUTANTS
 from mutation.mutants import MUTANTS
+from mutation.norm_mutants import NORM_MUTANTS
 from mutation.postgres_mutants import POSTGRES_MUTANTS
 from mutation.relation_mutants import RELATION_MUTANTS
 from mutation.sample_mutants import SAMPLE_MUTANTS
@@ -31,6 +32,7 @@ ALL = (
     *GRAMMAR_MUTANTS,
     *KEY_MUTANTS,
     *LADDER_MUTANTS,
+    *NORM_MUTANTS,
     *POSTGRES_MUTANTS,
     *RELATION_MUTANTS,
     *SAMPLE_MUTANTS,

@@ -29,8 +29,8 @@ LADDER_MUTANTS = (
     Mutant(
         "all groups of a unit count in a ladder, whatever the ladder of groups says",
         "session/ladders/draw_ladders.py",
-        "options = replace(options, limits=ContributionLimits(rows=limit))",
-        "options = replace(options, limits=ContributionLimits(rows=2**20))",
+        "limits=ContributionLimits(rows=limit).sampled()",
+        "limits=ContributionLimits(rows=2**20).sampled()",
         _LADDERS,
         "most_units",
         "AssertionError",

@@ -27,6 +27,7 @@ from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
 from dpsql.plan.bounded_release.bounded_release import ByStoredRank, Cell, LimitGroups
 from dpsql.plan.operator import Plan
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.model import Table
 from dpsql.session.compile.compiled import CompiledStatement, compile_sql
@@ -44,6 +45,8 @@ LIMITS = {
     "few in all": ContributionLimits(rows_per_group=2, rows=3),
     # Also units of few rows are bound by it, and those of none that a limit on rows binds.
     "capped": ContributionLimits(unit_sum=Fraction(7, 2)),
+    # Units in both groups and more count in all of them, and less in each.
+    "scaled": ContributionLimits(groups=2, rows_per_group=2, over_groups=OverGroups.SCALE),
 }
 
 _SALT = "1"

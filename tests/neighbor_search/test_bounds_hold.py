@@ -20,6 +20,7 @@ from notes.compiler import prepared, schema_of
 from dpsql.bounding.options import ContributionLimits
 from dpsql.errors import Error, Refused
 from dpsql.privacy.distance import NeighborDistance
+from dpsql.privacy.over_groups import OverGroups
 
 pytestmark = pytest.mark.bounds
 
@@ -73,6 +74,7 @@ RELATION_SHARE = 36
 """One in so many claims is tried under each further relation, another one under each."""
 
 FEATURES = {
+    "over_groups",
     "column_types",
     "grouping_sets",
     "local_noise",
@@ -185,5 +187,42 @@ def test_sums_with_a_cap_change_no_more_than_derived(
     claim: Claim, limits: ContributionLimits, apart: NeighborDistance | None
 ) -> None:
     ready = prepared(claim.sql, claim.schema, claim.verified, apart, limits)
+    found = search(claim.schema, claim.verified, 0 if apart is None else 1, apart)
+    attack(ready, found.of(range(FIRST)), claim.sql)
+
+
+SCALED = [
+    ContributionLimits(groups=1, rows=1, over_groups=OverGroups.SCALE),
+    ContributionLimits(groups=2, rows_per_group=1, over_groups=OverGroups.SCALE),
+    ContributionLimits(groups=3, rows_per_group=2, rows=3, over_groups=OverGroups.SCALE),
+    ContributionLimits(groups=2, rows_per_group=2, over_groups=OverGroups.SCALE, norm_order=1),
+    ContributionLimits(groups=1, rows=1, over_groups=OverGroups.SCALE, norm_order=1),
+    ContributionLimits(
+        groups=2, rows_per_group=2, unit_sum=Fraction(5, 2), over_groups=OverGroups.SCALE
+    ),
+]
+"""Units in more groups are scaled, where a release lets them be; elsewhere groups are drawn."""
+
+
+def scaled() -> Iterator[tuple[Claim, ContributionLimits, NeighborDistance | None]]:
+    """Each claim with one of SCALED; half of them under another relation than its schema's."""
+    for turn, claim in enumerate(answered()):
+        apart = RELATIONS[turn // 2 % len(RELATIONS)] if turn % 2 else None
+        if apart is not None or not schema_of(claim.schema).neighbor_distance.is_replacement:
+            yield claim, SCALED[turn % len(SCALED)], apart
+
+
+@pytest.mark.parametrize(
+    ("claim", "limits", "apart"),
+    in_turn(((case[0].name, case) for case in scaled()), SHARE),
+)
+def test_units_that_are_scaled_change_no_more_than_derived(
+    claim: Claim, limits: ContributionLimits, apart: NeighborDistance | None
+) -> None:
+    try:
+        ready = prepared(claim.sql, claim.schema, claim.verified, apart, limits)
+    except Refused as refused:
+        assert f"{refused.sqlstate}: {refused.message}" in REFUSALS  # noqa: PT017 - or it is answered
+        return
     found = search(claim.schema, claim.verified, 0 if apart is None else 1, apart)
     attack(ready, found.of(range(FIRST)), claim.sql)

@@ -121,3 +121,10 @@ def test_many_shapes_are_summed_in_two_parts() -> None:
     by_row = [plan for plan in plans if isinstance(plan, SplitByContribution)]
     assert sum(plan.no_clamp is not None for plan in by_row) >= 4
     assert sum(isinstance(plan, StoredUnitSums) for plan in plans) >= 11
+
+
+def test_units_are_light_whose_rows_in_all_groups_fit_the_norm() -> None:
+    sql = "SELECT ward, count(*), sum(cost) FROM visits GROUP BY ward"
+    (release,) = proved(sql, "clinic", private("clinic"), LIMITS["scaled"], ready=True).releases
+    assert isinstance(release.choice.plan, SplitByContribution)
+    attack(sql, "clinic", LIMITS["scaled"], databases=6)

@@ -161,8 +161,7 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
             for s in bounded.contributions.cell_choices
         ]
         lines += [f"  {text}" for text in format_joint(release)]
-        if schema_of(schema).neighbor_distance.is_replacement:
-            lines += [f"  {text}" for text in format_norms(release)]
+        lines += [f"  {text}" for text in format_norms(release)]
         lines += [f"  {text}" for text in format_all_rows(release)]
         lines += [f"  {note}" for note in (*bounded.notes, release.choice.plan.note) if note]
         if release.step.measurement.threshold is not None:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
+from dpsql.plan.bounded_release.bounded_release import integer_parts
 from dpsql.plan.bounded_release.cell_selection import (
     FrequentCell,
     Mode,
@@ -40,8 +41,9 @@ from dpsql.session.compile.compiled_release import CompiledRelease
 
 @dataclass(frozen=True)
 class Exact:
-    """Answers what is."""
+    """Answers what is, as the nearest integer where values are numbers of `parts` of one."""
 
+    parts: int = 1
     name: str = "exact"
     variance: float = 0.0
 
@@ -51,11 +53,10 @@ class Exact:
 
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         del randomness
-        return list(values)
+        return [(2 * value + self.parts) // (2 * self.parts) for value in values]
 
     def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
-        del randomness
-        return values
+        return np.array(self.release(values.tolist(), randomness), dtype=values.dtype)
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,9 @@ class LeaderChoice:
         return leaders
 
 
-def exact_mechanisms(count: int) -> tuple[Noise, ...]:
+def exact_mechanisms(count: int, parts: int = 1) -> tuple[Noise, ...]:
     """As many that add nothing: to the package they are noise, of which it knows no such kind."""
-    return (Exact(),) * count  # type: ignore[return-value]
+    return (Exact(parts),) * count  # type: ignore[return-value]
 
 
 def exact_measurement(release: CompiledRelease, threshold: int | None) -> Measurement:
@@ -110,7 +111,9 @@ def exact_measurement(release: CompiledRelease, threshold: int | None) -> Measur
     choosers = [ExactChoice(choice.target) for choice in terms.cell_choices]
     return replace(
         release.step.measurement,
-        mechanisms=exact_mechanisms(len(terms.statistics)),
+        mechanisms=exact_mechanisms(
+            len(terms.statistics), integer_parts(release.step.bounded.limited)
+        ),
         threshold=threshold,
         choosers=tuple(choosers),  # type: ignore[arg-type]  # as above
     )

@@ -15,6 +15,7 @@ from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise, level_cuts
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 
 BINS = 12
 
@@ -45,6 +46,8 @@ def noise_fit(noise: np.ndarray, mechanism: Noise, wider: float = 1.0) -> float:
             beyond = np.append(np.cumsum(p[::-1])[::-1], 0.0)
             least = np.searchsorted(edges, np.abs(np.arange(-reach, reach + 1)))
             weights = beyond[least]
+        case RoundedNoise():
+            raise NotImplementedError("what is rounded has a law that depends on its value")
     law = weights / weights.sum()
     # A bin takes values until it has its share, so that its number says nothing of the draws.
     bins = np.minimum((law.cumsum() * BINS).astype(int), BINS - 1)

@@ -43,6 +43,10 @@ CLINIC = {
     "listed keys": (
         "SELECT ward, sex, sum(cost) FROM visits JOIN patients USING (patient_id) GROUP BY 1, 2"
     ),
+    "units that are scaled to few groups": (
+        "SELECT ward, count(*), sum(cost) FROM visits GROUP BY ward"
+        " OPTIONS (groups = 2, over_groups = scale)"
+    ),
     "keys that a threshold selects": "SELECT city, count(*) FROM patients GROUP BY city",
     "keys by month": "SELECT month(visit_date), count(*) FROM visits GROUP BY 1",
     "conditions": (

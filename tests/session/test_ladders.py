@@ -17,7 +17,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import BudgetSpent, Error, Refused
-from dpsql.plan.bounded_release.bounded_release import LimitGroups
+from dpsql.plan.bounded_release.bounded_release import ByNorm, LimitGroups
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -150,6 +150,22 @@ def test_without_ladders_default_limits_hold_and_are_told(shop_connection: Conne
 def test_a_count_of_all_rows_is_near_the_true_one(shop_connection: Connection) -> None:
     shop_connection.execute("CALIBRATE orders FOR 50")
     assert value(shop_connection, "SELECT count(*) FROM orders") == pytest.approx(4768, rel=0.06)
+
+
+def test_a_ladder_counts_whole_units_where_those_in_too_many_groups_are_scaled(shop: Path) -> None:
+    """What it chooses are limits of units that are scaled, too, unless their sums are capped."""
+    limits = "{calibrated: true, over_groups: scale}"
+    with closing(opened(schema_file(shop, limits))) as connection:
+        drawn = counts(connection, "CALIBRATE orders BY product FOR 100")
+        assert drawn["groups of a unit", 2.0, None] == pytest.approx(396, abs=3)
+        connection.execute("CALIBRATE orders MEASURE amount BY product FOR 100")
+        count = only_release(connection, BY_PRODUCT).step.bounded
+        assert isinstance(count.limited, LimitGroups)
+        assert isinstance(count.limited.limit, ByNorm)
+        assert count.limited.limit.groups < 20
+        summed = only_release(connection, "SELECT product, sum(amount) FROM orders GROUP BY 1")
+        assert isinstance(summed.step.bounded.limited, LimitGroups)
+        assert not isinstance(summed.step.bounded.limited.limit, ByNorm)
 
 
 def test_a_column_without_bounds_is_summed_and_averaged_within_a_cap(

@@ -25,14 +25,17 @@ from dpsql.audit.databases.search_space import SearchSpace, Size, compiled, sear
 from dpsql.audit.databases.synthetic_engine import WorldEngine
 from dpsql.audit.empirical.answer_sampling import Answers, AnswerSampler, Group, sample_answers
 from dpsql.audit.empirical.clopper_pearson import high_end, low_end
-from dpsql.audit.empirical.noise_likelihood import log_likelihood_ratio, loss_of_change
+from dpsql.audit.empirical.noise_likelihood import (
+    is_gaussian,
+    log_likelihood_ratio,
+    loss_of_change,
+)
 from dpsql.audit.sensitivity.bound_check import cell_changes, changes, rows_moved
 from dpsql.audit.sensitivity.exhaustive_audit import Witness, witness
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import BadParameter
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
-from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, Step, run
 from dpsql.schema.model import Schema
@@ -273,7 +276,7 @@ def rho_of_event(high: float, low: float) -> float:
 
 def _measure(step: Step) -> Measure:
     mechanisms = step.measurement.mechanisms
-    if step.measurement.choosers or not all(isinstance(m, DiscreteGaussian) for m in mechanisms):
+    if step.measurement.choosers or not all(map(is_gaussian, mechanisms)):
         return "epsilon"
     return "mu" if min(m.variance for m in mechanisms) >= _WIDE else "rho"
 

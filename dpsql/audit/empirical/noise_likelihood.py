@@ -13,7 +13,15 @@ from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.release.exact_answers import NoNoise
+
+
+def is_gaussian(mechanism: Noise | NoNoise) -> bool:
+    """Whether noise is Gaussian, of integers or of parts of them."""
+    fine = mechanism.fine if isinstance(mechanism, RoundedNoise) else mechanism
+    return isinstance(fine, DiscreteGaussian)
 
 
 def loss_of_change(mechanism: Noise, change: int) -> Fraction:
@@ -31,6 +39,8 @@ def loss_of_change(mechanism: Noise, change: int) -> Fraction:
             return law.epsilon * abs(change) / law.moves[index]
         case CorrelatedNoise():
             return Fraction(change**2) / mechanism.variance
+        case RoundedNoise(fine=fine):
+            return loss_of_change(fine, change)  # of parts
         case missing:
             assert_never(missing)
 
@@ -51,5 +61,9 @@ def log_likelihood_ratio(
             return np.asarray((np.abs(second) - np.abs(first)) * rate)
         case CorrelatedNoise():
             return np.asarray((second**2 - first**2) / (2 * float(mechanism.variance)))
+        case RoundedNoise(fine=fine, parts=parts):
+            # Answers are rounded, and `one` and `other` are numbers of parts. What ranks answers
+            # needn't be their exact law.
+            return log_likelihood_ratio(answers.astype(object) * parts, one, other, fine)
         case missing:
             assert_never(missing)

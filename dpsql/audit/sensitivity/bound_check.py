@@ -14,6 +14,7 @@ from typing import assert_never
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.analysis.unit_contribution import partial_interval, rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
+from dpsql.plan.bounded_release.bounded_release import integer_parts
 from dpsql.plan.bounded_release.cell_selection import FrequentCell, ThresholdScores
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
@@ -70,16 +71,21 @@ def is_in_one_direction(before: Groups, after: Groups, release: CompiledRelease)
 def change_violations(
     changed: Sequence[tuple[int, ...]], release: CompiledRelease, derived: Sensitivity
 ) -> Iterator[str]:
-    """Every bound of `derived` that the `changes` of two databases exceed, in words."""
+    """Every bound of `derived` that the `changes` of two databases exceed, in words.
+
+    Changes are of the engine's integers, bounds of the release's.
+    """
+    parts = integer_parts(release.step.bounded.limited)
     if len(changed) > derived.groups * derived.units:
         yield f"groups [{changed}], derived {derived.groups} of each of {derived.units} units"
     for index, bound in enumerate(derived.per_group):
         per_group = [change[index] for change in changed]
         if (
-            max(per_group, default=0) > bound
-            or sum(per_group) > derived.l1.total(lambda p, c, own=index: Fraction(c * (p == own)))  # type: ignore[misc]
+            max(per_group, default=0) > parts * bound
+            or sum(per_group)
+            > parts * derived.l1.total(lambda p, c, own=index: Fraction(c * (p == own)))  # type: ignore[misc]
             or sum(x * x for x in per_group)
-            > derived.l2.total(lambda p, c, own=index: Fraction(c * c * (p == own)))  # type: ignore[misc]
+            > parts**2 * derived.l2.total(lambda p, c, own=index: Fraction(c * c * (p == own)))  # type: ignore[misc]
         ):
             yield f"statistic {index} by {per_group}, derived {bound}"
     yield from _together(changed, release, derived)
@@ -201,6 +207,7 @@ def _together(
 
     The statistics are weighted as their noise weighs them, and by their own bounds.
     """
+    parts = integer_parts(release.step.bounded.limited)
     variances = [Fraction(m.variance) for m in release.step.measurement.mechanisms]
     wide = [Fraction(bound) ** 2 for bound in derived.per_group]
     # Randomized responses are shown as they are, without noise that could weigh them; what a
@@ -211,8 +218,8 @@ def _together(
             Fraction(0),
         )
         bound = derived.l2.total(lambda p, c, s=squares: c * c / s[p])  # type: ignore[misc]
-        if l2 > bound:
-            yield f"joint L2 norm {float(l2)}, derived {float(bound)}"
+        if l2 > parts**2 * bound:
+            yield f"joint L2 norm {float(l2)} of {parts} parts, derived {float(bound)}"
         # Any weights will do, so roots may be rounded.
         scales = [Fraction(isqrt(ceil(square)) or 1) for square in squares]
         l1 = sum(
@@ -220,5 +227,5 @@ def _together(
             Fraction(0),
         )
         bound = derived.l1.total(lambda p, c, s=scales: c / s[p])  # type: ignore[misc]
-        if l1 > bound:
-            yield f"joint L1 norm {float(l1)}, derived {float(bound)}"
+        if l1 > parts * bound:
+            yield f"joint L1 norm {float(l1)} of {parts} parts, derived {float(bound)}"

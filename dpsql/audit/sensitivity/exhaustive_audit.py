@@ -31,6 +31,7 @@ from dpsql.audit.sensitivity.bound_check import (
     rows_moved,
 )
 from dpsql.engine.source import DuckDBSource
+from dpsql.plan.bounded_release.bounded_release import integer_parts
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import Job, run
 from dpsql.schema.model import Neighbors, Schema
@@ -161,7 +162,12 @@ def _release(
     ]
     bounds += [(format_cell_choice(s, bounded), Fraction(per_cell)) for s in selections]
     bounds += [("groups", Fraction(derived.groups * units))]
-    scales = [*(s.step for s in statistics), *(Fraction(1) for _ in selections), Fraction(1)]
+    parts = integer_parts(bounded.limited)
+    scales = [
+        *(s.step / parts for s in statistics),
+        *(Fraction(1) for _ in selections),
+        Fraction(1),
+    ]
     findings = [
         Finding(about, bound, Fraction(number) * scale, seen.witness(index))
         for index, ((about, bound), number, scale) in enumerate(

@@ -19,6 +19,7 @@ class Setting(Enum):
     ROWS_PER_GROUP = "rows_per_group"
     ROWS = "rows"
     UNIT_SUM = "unit_sum"
+    OVER_GROUPS = "over_groups"
     MIN_UNITS = "min_units"
     NONNEGATIVE = "nonnegative"
     REUSE = "reuse"

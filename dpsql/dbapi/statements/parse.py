@@ -17,6 +17,7 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | DROP RELEASE, SYNOPSIS, LADDER [IF EXISTS] name | forget what one keeps under a name |
 | SET dpsql.epsilon = 0.1 (or DEFAULT) | what the next queries spend               |
 | SET dpsql.groups = 2               | limits below the schema's: groups, rows_per_group, rows |
+| SET dpsql.over_groups = scale      | count units of too many groups less in all |
 | SET dpsql.min_units = 20           | leave out groups of fewer units           |
 | SET dpsql.nonnegative = on         | show counts below 0 as 0                  |
 | SET dpsql.max_error = 10           | spend the least ε that keeps sums within ± 10 |

@@ -9,6 +9,7 @@ from typing import assert_never
 from dpsql.dbapi.statements.assignment import Assignment, Setting
 from dpsql.errors import BadParameter
 from dpsql.plan.expression_text import describe_number
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.model import Schema
 from dpsql.session.compile.loss_conversion import parse_epsilon, query_loss
 from dpsql.session.options import QueryOptions
@@ -56,6 +57,8 @@ def _updated(options: QueryOptions, assignment: Assignment, schema: Schema) -> Q
             return replace(options, limits=replace(limits, rows=_number(assignment)))
         case Setting.UNIT_SUM:
             return replace(options, limits=replace(limits, unit_sum=_amount(assignment)))
+        case Setting.OVER_GROUPS:
+            return replace(options, limits=replace(limits, over_groups=_over_groups(assignment)))
         case Setting.MIN_UNITS:
             return replace(options, release=replace(release, min_units=_number(assignment)))
         case Setting.NONNEGATIVE:
@@ -74,7 +77,7 @@ def _updated(options: QueryOptions, assignment: Assignment, schema: Schema) -> Q
             assert_never(missing)
 
 
-def _value(options: QueryOptions, setting: Setting) -> int | Fraction | None:
+def _value(options: QueryOptions, setting: Setting) -> int | Fraction | str | None:
     match setting:
         case Setting.EPSILON:
             return options.epsilon
@@ -86,6 +89,9 @@ def _value(options: QueryOptions, setting: Setting) -> int | Fraction | None:
             return options.limits.rows
         case Setting.UNIT_SUM:
             return options.limits.unit_sum
+        case Setting.OVER_GROUPS:
+            chosen = options.limits.over_groups
+            return None if chosen is None else chosen.value
         case Setting.MIN_UNITS:
             return options.release.min_units
         case Setting.NONNEGATIVE:
@@ -134,6 +140,17 @@ def _amount(assignment: Assignment) -> Fraction | None:
     if not amount > 0:
         raise BadParameter(f"{name} is a number above 0", hint=f"SET {name} = 0.5")
     return amount
+
+
+def _over_groups(assignment: Assignment) -> OverGroups | None:
+    if assignment.value is None:
+        return None
+    words = {each.value: each for each in OverGroups}
+    chosen = words.get(assignment.value.casefold())
+    if chosen is None:
+        name = f"dpsql.{assignment.setting.value}"
+        raise BadParameter(f"{name} is {' or '.join(words)}", hint=f"SET {name} = scale")
+    return chosen
 
 
 def _truth(assignment: Assignment) -> bool:

@@ -11,6 +11,7 @@
 | histogram           | counts of cells: so many rows of each unit in each group   |
 | group_limit         | each unit's kept groups and values, by rank or keyed hash  |
 | total_row_limit     | each unit's rows in all its groups, scaled down together   |
+| norm_limit          | each unit's sums in all its groups, scaled to a norm       |
 | distinct_count      | counts of distinct values                                  |
 | limited_sums        | each unit's sums in groups: clamped, limited, and summed   |
 """

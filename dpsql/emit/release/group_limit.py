@@ -14,6 +14,7 @@ from dpsql.emit.sql.identifier import column_ref
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
+    ByNorm,
     ByRank,
     ByStoredRank,
     ByUnit,
@@ -47,11 +48,11 @@ def group_rank(
 ) -> tuple[exp.Expr, int] | None:
     """The rank of a row's group, `names`, among its unit's, and how many of them are kept.
 
-    None where there are no more groups.
+    None where there are no more groups, or all are kept.
     """
     columns = [column_ref(name) for name in names]
     match limited.limit:
-        case ByDomain() | ByUnit():
+        case ByDomain() | ByUnit() | ByNorm():
             return None
         case ByHash(groups=groups) | ByStoredRank(groups=groups):
             # Stored ranks have left out all other rows. No file is believed: a unit that has more

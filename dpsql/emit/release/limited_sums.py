@@ -26,10 +26,12 @@ from dpsql.emit.release.contributions import (
     select_from,
 )
 from dpsql.emit.release.group_limit import limit_groups
+from dpsql.emit.release.norm_limit import scaled_to_norm, whole_in_parts
 from dpsql.emit.release.total_row_limit import counted_rows, limited_rows, weight_of
 from dpsql.emit.sql.identifier import column_ref, union_all, with_alias
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
+    ByNorm,
     ByRank,
     ByStoredRank,
     Contributions,
@@ -78,7 +80,9 @@ def limited_totals(
     numbered = list(enumerate(terms.statistics))
     max_rows = limited.rows
     is_ranked = isinstance(limited.limit, ByHash | ByRank | ByStoredRank)
-    units = [UNIT] if is_ranked or max_rows is not None else []
+    norm = limited.limit if isinstance(limited.limit, ByNorm) else None
+    limits_all = max_rows is not None or norm is not None
+    units = [UNIT] if is_ranked or limits_all else []
     keyed = {UNIT, *grouped_names(terms, late)}
     columns = [name for name in sums.named_selects if name not in keyed]
     partials = join_keys(sums, terms, late, [*units, *columns])
@@ -87,7 +91,7 @@ def limited_totals(
     scaled = [with_alias(_scaled_partial(s, n, limited), total_name(n)) for n, s in numbered]
     clamped = [with_alias(_clamped_partial(s, n, limited), total_name(n)) for n, s in numbered]
     counted = select_from(partials, [*carried, column_ref(ROW_COUNT), *steps])
-    needs_weight = max_rows is not None and weight_of(terms.statistics) == WEIGHT
+    needs_weight = limits_all and weight_of(terms.statistics) == WEIGHT
     weights = [with_alias(counted_rows(rows_per_group(limited)), WEIGHT)] if needs_weight else []
     bounded = select_from(
         select_from(counted, [*carried, *weights, *scaled]),
@@ -96,8 +100,13 @@ def limited_totals(
     sums_of_units: exp.Query = bounded if are_chosen else limit_groups(bounded, limited, names)
     if max_rows is not None:
         sums_of_units = limited_rows(sums_of_units, names, limited, max_rows)
+    if norm is not None:
+        sums_of_units = scaled_to_norm(sums_of_units, names, limited, norm)
     if unlimited is not None:
         shown = [*groups, *(column_ref(total_name(n)) for n, _ in numbered)]
+        if norm is not None:
+            whole = whole_in_parts(terms.statistics, norm)
+            unlimited = select_from(unlimited, [*groups, *whole])
         both = exp.union(select_from(sums_of_units, shown), unlimited, distinct=False, copy=False)
         sums_of_units = union_all(both)
     return grouped(sums_of_units, groups, [_total(n) for n, _ in numbered])

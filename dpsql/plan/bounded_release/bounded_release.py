@@ -13,6 +13,7 @@ Filter(Scan)
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import assert_never
 
 from dpsql.plan.bounded_release.cell_selection import CellChoice
@@ -122,7 +123,41 @@ class ByUnit:
     tables: tuple[str, ...]
 
 
-GroupLimit = ByHash | ByRank | ByStoredRank | ByDomain | ByUnit
+@dataclass(frozen=True, slots=True)
+class ByNorm:
+    """Each unit keeps all its groups, of `cells` that there are, and its sums in them are scaled.
+
+    Let u_g rows of a unit count in group g, of which r, `rows_per_group`, is the largest number,
+    and let p be the `order` of the norm, 1 or 2. Its sums are multiplied by k with
+    k^p·Σ u_g^p <= parts^p·groups·r^p, and are numbers of parts then, with the norm of sums that
+    fill `groups` groups at most. A unit that has no more than these counts whole: k is `parts`.
+    """
+
+    groups: int
+    cells: int
+    parts: int
+    order: int
+
+    def weights(self, rows_per_group: int) -> tuple[tuple[int, int], ...]:
+        """Pairs of a largest Σ u_g^p and the largest k for it, for what is more than limits allow.
+
+        The first pair that has enough is a unit's. From one to the next k is less by 1/64, or as
+        little as whole numbers allow, down to where rows fill all cells.
+        """
+        of_group = rows_per_group**self.order
+        allowed = self.parts**self.order * self.groups * of_group
+        pairs: list[tuple[int, int]] = []
+        weight, powers = self.parts, self.groups * of_group
+        while powers < self.cells * of_group and weight > 1:
+            weight -= max(1, weight // 64)
+            if allowed // weight**self.order > powers:
+                powers = allowed // weight**self.order
+                largest = allowed // powers
+                pairs.append((powers, largest if self.order == 1 else isqrt(largest)))
+        return tuple(pairs)
+
+
+GroupLimit = ByHash | ByRank | ByStoredRank | ByDomain | ByUnit | ByNorm
 """How the groups that a unit counts in are chosen: of all that follows it, only this and the salt
 decide which integers a release has."""
 
@@ -153,6 +188,17 @@ class OneRowPerUnit:
 
 
 Limited = LimitGroups | OneRowPerUnit
+
+
+def integer_parts(limited: Limited) -> int:
+    """The number of integers of the engine that are one integer of a statistic."""
+    match limited:
+        case LimitGroups(limit=ByNorm(parts=parts)):
+            return parts
+        case LimitGroups() | OneRowPerUnit():
+            return 1
+        case missing:
+            assert_never(missing)
 
 
 def contributions_of(limited: Limited) -> Contributions:

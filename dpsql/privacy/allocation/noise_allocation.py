@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import assert_never
 
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 
 MIN_RHO_FOR_LAPLACE = Fraction(3, 2)
 """Below this zCDP loss of one statistic in one group, Gaussian noise has less variance."""
@@ -28,6 +30,19 @@ Weights = Sequence[Fraction | float]
 
 PerStatistic = int | Sequence[int]
 """The number of groups that change, for each statistic or block, or one number for all."""
+
+
+def has_gaussian_noise(query_loss: PrivacyLoss) -> bool:
+    """Whether sums may have Gaussian noise at such a loss."""
+    match query_loss.accounting:
+        case Accounting.PURE:
+            return False
+        case Accounting.ZCDP:
+            return True
+        case Accounting.APPROX:
+            return query_loss.delta > 0
+        case missing:
+            assert_never(missing)
 
 
 def split_gaussian(
@@ -65,7 +80,7 @@ def split_laplace(
 
 def laplace_where_less(
     split: Sequence[DiscreteGaussian], sensitivities: Sequence[int]
-) -> tuple[Noise, ...]:
+) -> tuple[IndependentNoise, ...]:
     """Replace Gaussian by Laplace noise wherever that has less variance at the same zCDP loss.
 
     It has where the loss is generous: from about 1.6 in each group on, as the variance of Gaussian
@@ -76,7 +91,7 @@ def laplace_where_less(
     )
 
 
-def _laplace_if_less(noise: DiscreteGaussian, delta: int) -> Noise:
+def _laplace_if_less(noise: DiscreteGaussian, delta: int) -> IndependentNoise:
     """The Laplace noise with the zCDP loss of `noise`, if its variance is less; else `noise`."""
     rho = noise.rho(delta**2)
     if rho < MIN_RHO_FOR_LAPLACE:

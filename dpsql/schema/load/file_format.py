@@ -57,6 +57,7 @@ class LimitsSection(Section, frozen=True, kw_only=True):
     rows_per_group: int | None = None
     rows: int | None = None
     calibrated: bool = False
+    over_groups: Literal["sample", "scale"] = "sample"
 
 
 class TableSection(Section, frozen=True, kw_only=True):

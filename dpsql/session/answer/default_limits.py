@@ -16,6 +16,7 @@ from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByHash,
+    ByNorm,
     ByRank,
     ByStoredRank,
     LimitGroups,
@@ -32,7 +33,10 @@ def default_limits(bounded: BoundedRelease) -> Mapping[str, int]:
         return {}
     limits, limit, rows = table.limits, limited.limit, limited.source.rows_per_group
     unchosen: dict[str, int] = {}
-    is_cut = isinstance(limit, ByHash | ByRank | ByStoredRank) and limit.groups == limits.groups > 1
+    is_cut = (
+        isinstance(limit, ByHash | ByRank | ByStoredRank | ByNorm)
+        and limit.groups == limits.groups > 1
+    )
     if is_cut and "groups" not in limits.declared:
         unchosen["groups"] = limits.groups
     for name in ("rows_per_group", "rows"):

@@ -24,6 +24,7 @@ from dpsql.plan.operator import Plan, Release
 from dpsql.plan.prune_columns import unused
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.privacy.allocation.noise_allocation import has_gaussian_noise
 from dpsql.release.columns.value_errors import has_value_errors
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema, Table
@@ -124,6 +125,9 @@ def compile_bound(
     if isinstance(request, SynopsisRequest):
         drawn = replace(options.answer, consistent=False)
         options = replace(options, release=ALL_GROUPS, answer=drawn)
+    if options.limits.norm_order is None:
+        order = 2 if has_gaussian_noise(query_loss) else 1
+        options = replace(options, limits=replace(options.limits, norm_order=order))
     _check_single(statement, facts)
     plan = unused(statement.plan)
     if not isinstance(request, SynopsisRequest):

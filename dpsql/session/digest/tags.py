@@ -24,6 +24,7 @@ from dpsql.privacy.mechanisms.noise.correlated import CorrelatedGaussian, Correl
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.selection import weighted_majority
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
@@ -128,6 +129,7 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     bounded_release.ByHash: Tagged("by hash", ("groups",)),
     bounded_release.ByRank: Tagged("by rank", ("groups", "ranks")),
     bounded_release.ByDomain: Tagged("by domain", ("groups",)),
+    bounded_release.ByNorm: Tagged("by norm", ("groups", "cells", "parts", "order")),
     bounded_release.ByUnit: Tagged("by unit", ("tables",)),
     bounded_release.LimitGroups: Tagged("limit groups", ("source", "limit", "rows")),
     bounded_release.OneRowPerUnit: Tagged("one row per unit", ("source",)),
@@ -186,6 +188,7 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
     KNormNoise: Tagged("k-norm noise", ("law", "index")),
     CorrelatedGaussian: Tagged("correlated", ("variances", "shared", "centers", "cells")),
     CorrelatedNoise: Tagged("correlated noise", ("law", "index")),
+    RoundedNoise: Tagged("rounded noise", ("fine", "parts")),
     NoNoise: Tagged("as said"),
     Exponential: Tagged("exponential", ("epsilon", "spread")),
     PermuteAndFlip: Tagged("permute and flip", ("epsilon", "spread")),

@@ -13,7 +13,7 @@ from dpsql.analysis.public_row_count import public_row_count
 from dpsql.analysis.score_sensitivity import score_range
 from dpsql.analysis.unit_contribution import partial_interval, rows_per_group
 from dpsql.plan.aggregate import OutputKind
-from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, integer_parts
 from dpsql.plan.bounded_release.cell_selection import (
     CellChoice,
     EquidistantCells,
@@ -125,8 +125,7 @@ def sensitivities(
             origins = _origins(statistic.term.value.argument, bounded.contributions.source)
         yield SensitivityLine(claim, tuple(origins))
     yield from map(SensitivityLine, format_joint(release))
-    if distance.is_replacement:
-        yield from map(SensitivityLine, format_norms(release))
+    yield from map(SensitivityLine, format_norms(release))
     yield from map(SensitivityLine, format_all_rows(release))
     yield from (
         SensitivityLine(format_cell_choice(choice, bounded))
@@ -177,8 +176,10 @@ def _change(formula: Estimator, per_group: tuple[int, ...], groups: int) -> floa
 
 
 def format_norms(release: CompiledRelease) -> list[str]:
-    """What a replaced unit changes of each statistic in all groups together."""
-    changes, lines = release.sensitivity, []
+    """What a unit changes in all groups together that is replaced, or scaled to a norm; else []."""
+    changes, lines = release.sensitivity, list[str]()
+    if not changes.is_replacement and integer_parts(release.step.bounded.limited) == 1:
+        return []  # in each of its groups it may change as much as in one
     for index, statistic in enumerate(release.step.bounded.contributions.statistics):
         one, square = (
             norm.total(lambda p, c, own=index, e=e: Fraction(c**e * (p == own)))  # type: ignore[misc]

@@ -148,9 +148,12 @@ def ladder_parts(source: LadderSource) -> tuple[LadderRequest, ...]:
 
 
 def ladder_options(spec: LadderSpec, options: QueryOptions) -> QueryOptions:
-    """What a part is asked with: nothing that is SET for queries but what they may cost."""
+    """What a part is asked with: nothing that is SET for queries but what they may cost.
+
+    Rungs count whole groups of units, whatever the schema says of those in too many.
+    """
     price = replace(options.price, max_error=None)
-    return QueryOptions(spec.epsilon, ContributionLimits(rows=1), price=price)
+    return QueryOptions(spec.epsilon, ContributionLimits(rows=1).sampled(), price=price)
 
 
 def draw_ladders(
@@ -174,7 +177,7 @@ def draw_ladders(
             forms[name] = LadderForm(rows.rungs(request.part), noise)
         if request.part is LadderPart.GROUPS:
             limit = number = _group_limit(answer, forms[name])
-            options = replace(options, limits=ContributionLimits(rows=limit))
+            options = replace(options, limits=ContributionLimits(rows=limit).sampled())
         elif request.part is LadderPart.KEYS:
             number = max(number, _lower_end(answer))
     about = LadderMetadata(

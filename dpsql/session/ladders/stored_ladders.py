@@ -16,12 +16,14 @@ import pyarrow as pa
 
 from dpsql.bind.statements.calibrate import Rungs
 from dpsql.engine.digest import Digest
+from dpsql.errors import InternalError
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.schema.sql_type import BIGINT, Double, SqlType, Varchar
 
 GROUPS: Final = "groups of a unit"
@@ -172,5 +174,7 @@ def independent_noise(noise: Noise) -> IndependentNoise:
             return DiscreteLaplace(Fraction(1 + int(64 * math.sqrt(variance / 2)), 64))
         case CorrelatedNoise(variance=variance):
             return DiscreteGaussian(Fraction(1 + int(64 * variance), 64))
+        case RoundedNoise():
+            raise InternalError("a ladder counts parts of units")
         case missing:
             assert_never(missing)

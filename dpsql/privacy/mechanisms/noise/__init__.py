@@ -6,6 +6,7 @@
 | gaussian             | discrete Gaussian noise: rho, tail                                   |
 | k_norm               | noise of several integers together, in a box                         |
 | correlated           | Gaussian noise with a part that integers share                       |
+| rounded              | noise on parts of integers, rounded to integers                      |
 | noise                | the union of all                                                     |
 | gaussian_tail        | the tail of the discrete Gaussian, rounded up                        |
 | sampler              | draws of both kinds of noise                                         |

@@ -6,11 +6,12 @@ from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 
 IndependentNoise = DiscreteLaplace | DiscreteGaussian
-"""Noise of one integer that knows of no other."""
+"""Noise of one integer as it is, that knows of no other."""
 
 JointNoise = KNormNoise | CorrelatedNoise
 """Noise of one integer that is drawn with that of others."""
 
-Noise = IndependentNoise | JointNoise
+Noise = IndependentNoise | RoundedNoise | JointNoise

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.load.file_format import (
     ColumnSection,
     LimitsSection,
@@ -263,7 +264,10 @@ def read_limits(document: Document, path: DocumentPath, data: object) -> Limits:
             raise document.error(
                 (*path, name), "out of range", f"write a number from 1 to {_MAX_LIMIT}"
             )
+    over_groups = OverGroups(form.over_groups)
     if not form.calibrated:
-        return replace(Limits(declared=frozenset(stated)), **stated)
+        limits = Limits(declared=frozenset(stated), over_groups=over_groups)
+        return replace(limits, **stated)
     highest = dict.fromkeys(("groups", "rows_per_group", "rows"), HIGHEST_CALIBRATED)
-    return Limits(**highest | stated, declared=frozenset(stated), calibrated=True)
+    limits = Limits(declared=frozenset(stated), calibrated=True, over_groups=over_groups)
+    return replace(limits, **highest | stated)

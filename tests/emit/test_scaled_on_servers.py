@@ -1,0 +1,73 @@
+"""Units that are scaled to a norm on servers: nothing is drawn, so that integers are DuckDB's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pytest
+from differential import world
+from emit import postgres_server, spark_server
+from notes.exact import exact_table, raw_groups
+
+from dpsql.audit.databases.database_batch import Groups
+from dpsql.bounding.options import ContributionLimits
+from dpsql.engine.postgres.semantics import SUPPORTED as ON_POSTGRES
+from dpsql.engine.spark.semantics import SUPPORTED as ON_SPARK
+from dpsql.physical.push_down import push_down
+from dpsql.plan.bounded_release.bounded_release import integer_parts
+from dpsql.privacy.over_groups import OverGroups
+from dpsql.session.compile.compiled import compile_sql
+from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.session.compile.loss_conversion import query_loss
+from dpsql.session.options import QueryOptions
+
+WARDS = "SELECT ward, count(*), sum(cost), avg(cost) FROM visits GROUP BY ward"
+MONTHS = (
+    "SELECT kind, month(visit_date), sum(score) FROM visits JOIN tests USING (visit_id)"
+    " GROUP BY 1, 2"
+)
+LIMITS = [
+    ContributionLimits(groups, rows, over_groups=OverGroups.SCALE, norm_order=order)
+    for groups, rows, order in ((1, 2, 2), (2, 1, 2), (2, 1, 1))
+]
+
+
+@pytest.fixture(params=[WARDS, MONTHS])
+def sql(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def _scaled(sql: str) -> Iterator[tuple[CompiledRelease, Groups]]:
+    """Releases over clean rows with DuckDB's integers, some of which are of scaled units."""
+    own = world.generated("clinic")
+    loss, is_scaled = query_loss(own.schema, Fraction(1)), False
+    for limits in LIMITS:
+        options = QueryOptions(limits=limits)
+        ready = compile_sql(sql, own.schema, own.facts, loss, "data", options=options)
+        (release,) = ready.releases
+        parts = integer_parts(release.step.bounded.limited)
+        assert parts == 1024
+        exact_table(own.connection, release, {})  # registers the tables that are read
+        rows = spark_server.tuples(raw_groups(own.connection, release, "1").totals)
+        groups = spark_server.groups(rows, len(release.sensitivity.per_group))
+        is_scaled |= any(number % parts for row in groups.values() for number in row)
+        yield release, groups
+    assert is_scaled
+
+
+def test_postgres_finds_the_same_integers(sql: str) -> None:
+    own, name = world.generated("clinic"), f"scaled, {len(sql)}"
+    postgres_server.create_like(name, own.schema, own.connection)
+    for release, groups in _scaled(sql):
+        query = push_down(release.choice, ON_POSTGRES).query
+        assert postgres_server.totals(query, name, len(release.sensitivity.per_group)) == groups
+
+
+def test_spark_finds_the_same_integers(sql: str) -> None:
+    spark_server.url()
+    own, name = world.generated("clinic"), f"scaled, {len(sql)}"
+    spark_server.create_like(name, own.schema, own.connection)
+    for release, groups in _scaled(sql):
+        query = push_down(release.choice, ON_SPARK).query
+        assert spark_server.totals(query, name, len(release.sensitivity.per_group)) == groups
