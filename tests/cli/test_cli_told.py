@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ def test_an_extra_is_named_as_it_can_be_installed(
         def read_text(self, _: str) -> str | None:
             return origin
 
-    monkeypatch.setattr(installed_extra, "distribution", lambda _: Installed())
+    monkeypatch.setattr(metadata, "distribution", lambda _: Installed())
     installed_extra.is_clone.cache_clear()
     assert installed_extra.install_extra("audit") == told
     installed_extra.is_clone.cache_clear()
