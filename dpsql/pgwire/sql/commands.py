@@ -7,7 +7,7 @@
 | PREPARE, EXECUTE, DEALLOCATE                    | prepared statements                       |
 | DECLARE, FETCH, MOVE, CLOSE                     | cursors over a stored answer              |
 | COPY (query) TO STDOUT                          | the answer as text, CSV or binary         |
-| DROP RELEASE, DROP SYNOPSIS                     | forgets a saved release or a synopsis     |
+| DROP RELEASE, DROP SYNOPSIS, DROP LADDER        | forgets a saved release, synopsis, ladder |
 | LISTEN, UNLISTEN, LOCK …                        | no effect                                 |
 """
 
@@ -199,7 +199,7 @@ def read_command(sql: str) -> Command:
             return _of_cursor(sql, tokens)
         case "copy", _:
             return Copy(*read_copy(sql))
-        case "drop", [("release" | "synopsis") as kind, *_]:
+        case "drop", [("release" | "synopsis" | "ladder") as kind, *_]:
             return DpsqlCommand(sql, f"DROP {kind.upper()}")
         case first, _ if first in _NOTHING:
             return NoOp(_NOTHING[first])
