@@ -180,6 +180,7 @@ def test_an_answer_is_kept_as_a_table_that_is_free_to_ask(company: Path) -> None
         for sql in (
             f"CREATE OR REPLACE RELEASE by_department AS {COUNT}",
             "DROP RELEASE by_department",
+            "CALIBRATE staff FOR 0.1",
         ):
             assert (await assistant.refusal("query", sql=sql))["sqlstate"] == "0A000"
 
