@@ -24,6 +24,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.errors import Error
 from dpsql.plan.bounded_release.statistic import RowCount, Sum
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.selection.permute_and_flip import rho_of_pure
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.options import QueryOptions
