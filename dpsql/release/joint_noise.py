@@ -49,8 +49,8 @@ def joint_choices(
         return
     moves = sensitivity.per_group
     cells = math.prod(len(domain.cells) for domain in bounded.contributions.domains)
-    if len(moves) * cells == 1 or min(moves, default=0) < 1:
-        return  # Of one integer it would be discrete Laplace noise.
+    if len(moves) * cells <= 1 or min(moves, default=0) < 1:
+        return  # Of one integer it would be discrete Laplace noise; no group may be listed at all.
     laws = [KNorm.calibrated(epsilon, moves, cells=cells, units=1)]
     groups = _changed_groups(sensitivity)
     if groups is not None and len(moves) > 1 and groups < cells:
@@ -83,6 +83,8 @@ def correlated_choices(
     intervals = [partial_interval(statistic, limited) for statistic in statistics]
     widths = [high - low for low, high in intervals]
     cells = math.prod(len(domain.cells) for domain in bounded.contributions.domains)
+    if not cells:
+        return  # no group is listed, and no noise is drawn
     # Moves of u units are u times those of one at most, and lose u² as much.
     units = sensitivity.units**2
     for drawn_cells, groups in dict.fromkeys([(cells, 1), (1, min(sensitivity.groups, cells))]):

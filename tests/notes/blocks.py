@@ -17,7 +17,7 @@ _BLOCK = re.compile(
     rf"^(?:```(\w+)([^\n]*)\n(.*?)^```|{re.escape(LINK)}\((rewritten/\w+\.sql)\))$",
     re.MULTILINE | re.DOTALL,
 )
-_OWN = re.compile(r"^CREATE |^CALIBRATE |OPTIONS \(")
+_OWN = re.compile(r"^CREATE |^CALIBRATE |OPTIONS \(", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -182,6 +182,17 @@ def test_unlisted_keys_and_single_counts_have_noise_by_themselves(opened: Opened
     assert not any(isinstance(m, KNormNoise) for m in release.step.measurement.noise)
 
 
+@pytest.mark.parametrize("accounting", ["pure", "approx", "zcdp"])
+@pytest.mark.parametrize("shown", ["count(*)", "count(*), sum(spent)"])
+def test_where_no_group_is_listed_no_noise_is_drawn_together(
+    opened: Opened, accounting: str, shown: str
+) -> None:
+    session = opened(accounting)
+    listed = "(SELECT n FROM (VALUES (1), (2)) v(n) WHERE n > 5) w"
+    sql = f"SELECT w.n, {shown} FROM months JOIN {listed} ON month = w.n GROUP BY w.n"
+    assert session.query(sql).table.num_rows == 0
+
+
 @pytest.mark.parametrize(
     ("sql", "less"), [(FLAGS, 0.29), (MONTHS, 0.35)], ids=["six flags", "twelve months"]
 )
