@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -130,6 +131,19 @@ def assert_finite(found: ChosenCap, ladder: Ladder) -> None:
     assert all(math.isfinite(each) for each in (found.bias, found.low, found.high, found.total))
     assert 0 <= found.low <= found.high
     assert 0 <= found.bias <= found.total * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("above", [5, 9, 14, 18, 22])
+def test_one_large_draw_of_noise_far_above_the_top_chooses_no_cap_up_there(above: int) -> None:
+    """A count of 26 where there is nobody: noise is so far up once in some 100,000 ladders."""
+    ladder = exact_ladder(rows(np.random.default_rng(34)), step=1)
+    counts = list(ladder.counts)
+    there = Ladder(tuple(counts), ladder.rungs, HALF_EPSILON, ladder.step)
+    counts[there.top() + above] += 26
+    noisy = replace(there, counts=tuple(counts))
+    assert noisy.top() == there.top()
+    chosen, usual = (best_cap(each, ALL, scale(1), None).cap for each in (noisy, there))
+    assert chosen <= 8 * usual
 
 
 COUNTS = st.lists(

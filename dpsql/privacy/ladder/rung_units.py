@@ -11,7 +11,13 @@ import numpy as np
 
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.lattice import DRAWS, Floats
-from dpsql.privacy.ladder.tail_model import BEYOND, FittedRungs, expected_units, likeliest_units
+from dpsql.privacy.ladder.tail_model import (
+    BEYOND,
+    NEAR,
+    FittedRungs,
+    expected_units,
+    likeliest_units,
+)
 
 _SHORTEST_FIT: Final = 5
 _LONGEST_FIT: Final = 16
@@ -77,7 +83,10 @@ def rung_units(ladder: Ladder) -> RungUnits:
     expected, spread = expected_units(rungs, float(counts[top]), ladder.noise)
     mean = np.tile(np.maximum(counts[:end], 0.0), (DRAWS, 1))
     variance = np.tile(np.minimum(deviation**2, mean[0] + 1), (DRAWS, 1))
-    faint = counts[fitted] < _SOLID * deviation
+    # Noise alone is so many deviations once in ten thousand ladders: far above the top none is
+    # believed, where it would be taken for units that are worth more than all others together.
+    is_far = np.arange(first, end) > top + NEAR
+    faint = (counts[fitted] < _SOLID * deviation) | is_far
     mean[:, fitted] = np.where(
         faint, likeliest_units(expected, spread, counts[fitted], ladder.noise), mean[:, fitted]
     )

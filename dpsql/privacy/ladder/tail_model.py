@@ -29,6 +29,12 @@ from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 BEYOND: Final = 24
 """No unit is expected so many rungs above the top, which is 2^12 times as high."""
 
+NEAR: Final = 3
+"""More half octaves above the top, a tail that thins out has few units left in each rung."""
+
+_EVIDENCE_OF_ONE: Final = 3.0
+"""No count there speaks for units by more than e^3 to one."""
+
 _NONE: Final = 1e-9
 """Units in a rung that has none, so that logarithms are finite."""
 
@@ -78,6 +84,9 @@ def expected_units(
     spread = rates + (np.tile(misfit, (level.size, 1)) * rates) ** 2
     none = np.full((1, counts.size), _NONE)
     gain = log_likelihood(counts, rates, spread, noise) - log_likelihood(counts, none, none, noise)
+    # One draw of noise far above the top, 20 where there is nobody, is evidence enough for a tail
+    # that goes on for ever, were it believed: it counts for no more than a few units there would.
+    gain = np.where(middle > NEAR + 0.5, np.minimum(gain, _EVIDENCE_OF_ONE), gain)
     # What lies beyond each end is as likely as nothing is.
     ends = np.searchsorted(middle, _ENDS + 0.5) - 1
     prior = np.log(_BEND_PRIOR) - ((_SLOPES[:, None] - 0.5) / 0.6) ** 2 / 2
