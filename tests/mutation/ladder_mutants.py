@@ -108,6 +108,15 @@ LADDER_MUTANTS = (
         "NotPaid",
     ),
     Mutant(
+        "ladders of noise alone choose limits",
+        "session/ladders/stored_ladders.py",
+        "ladder is not None and ladder.top() > 0 for",
+        "ladder is not None for",
+        _LADDERS,
+        "that_are_noise",
+        "AssertionError|DID NOT RAISE",
+    ),
+    Mutant(
         "limits that are chosen are no part of a plan's key",
         "session/compile/compile.py",
         "request, edition.version, facts, ladders)",

@@ -147,6 +147,16 @@ def test_without_ladders_default_limits_hold_and_are_told(shop_connection: Conne
     assert any("CALIBRATE orders FOR 0.5" in note for note in privacy.notes)
 
 
+def test_ladders_that_are_noise_choose_nothing(shop_connection: Connection) -> None:
+    """At ε = 0.001 no count of 400 units is beyond noise of thousands: false failure below 1e-4."""
+    shop_connection.execute("CALIBRATE orders FOR 0.001 AS faint")
+    shop_connection.execute("CALIBRATE customers MEASURE worth FOR 0.001")
+    release = only_release(shop_connection, "SELECT count(*) FROM orders")
+    assert not any("faint" in note for note in release.limit_notes)
+    with pytest.raises(Refused, match="needs bounds"):
+        shop_connection.execute("SELECT sum(worth) FROM customers")
+
+
 def test_a_count_of_all_rows_is_near_the_true_one(shop_connection: Connection) -> None:
     shop_connection.execute("CALIBRATE orders FOR 50")
     assert value(shop_connection, "SELECT count(*) FROM orders") == pytest.approx(4768, rel=0.06)

@@ -112,7 +112,7 @@ class _ReleaseLimits:
     ) -> None:
         table = highest_fanout_table(terms)
         independent = unit_independent_keys(terms, declared)
-        own = [each for each in ladders if each.about.table == table.name]
+        own = [each for each in ladders if each.about.table == table.name and each.stands_out]
         self._release = release
         self._terms = terms
         self._table = table
@@ -285,8 +285,8 @@ class _ReleaseLimits:
             origin="the default",
         )
         note = (
-            "no ladder says how many rows a unit has, so that default limits hold, and what they"
-            f" leave out can't be told: CALIBRATE {name} FOR 0.5"
+            "no ladder says beyond its noise how many rows a unit has, so that default limits hold,"
+            f" and what they leave out can't be told: CALIBRATE {name} FOR 0.5"
         )
         return LimitChoice(limits, (note,))
 

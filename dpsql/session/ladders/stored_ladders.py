@@ -101,6 +101,12 @@ class StoredLadders:
         return form.ladder(counts, whole=part != SUMS)
 
     @property
+    def stands_out(self) -> bool:
+        """Each ladder has a rung that is no noise: of few units at a small ε none has."""
+        ladders = (self.ladder(part) for part in self.about.forms)
+        return all(ladder is not None and ladder.top() > 0 for ladder in ladders)
+
+    @property
     def group_units(self) -> Mapping[str, int]:
         """The noisy number of units in each group that was listed, by its key as text."""
         rows = self.table.to_pylist()
