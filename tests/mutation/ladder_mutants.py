@@ -74,8 +74,8 @@ LADDER_MUTANTS = (
     Mutant(
         "ladders of another table say what units contribute to this one",
         "session/ladders/limit_choice.py",
-        "own = [each for each in ladders if each.about.table == table.name]",
-        "own = list(ladders)",
+        "if each.about.table == table.name and each.stands_out]",
+        "if each.stands_out]",
         _LADDERS,
         "another_table",
         "AssertionError",
