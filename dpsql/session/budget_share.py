@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from fractions import Fraction
 
+from dpsql.ledger.caps import Balance
 from dpsql.ledger.ledger import Ledger
 from dpsql.session.compile.compiled import CompiledStatement
 
@@ -28,7 +29,11 @@ def budget_fraction(
         if r.name not in free and ledger.stored_answer(r.key) is None
     }
     cost = sum(due.values(), Fraction(0))
-    balances = (ledger.balance(), ledger.balance(analyst, cap))
+    return part_of_left(cost, ledger.balance(), ledger.balance(analyst, cap))
+
+
+def part_of_left(cost: Fraction, *balances: Balance) -> Fraction:
+    """The part of the smallest of `balances` that `cost` would take: 1 is all, or more."""
     left = min(balance.left for balance in balances if balance.left is not None)
     if not cost:
         return Fraction(0)

@@ -17,7 +17,7 @@ from dpsql.session.analyst_ledger import AnalystLedger
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
 from dpsql.session.batch import Batch, charge_batch, check_batch
-from dpsql.session.budget_share import budget_fraction
+from dpsql.session.budget_share import budget_fraction, part_of_left
 from dpsql.session.compile.compile import (
     compile_statement,
     compiler_of,
@@ -163,11 +163,11 @@ class Session:
         with context.ledger.recording_refusals(spec.statement):
             context.check_open()
             check_calibrator(self.schema, self.analyst)
-            query_loss(self.schema, spec.epsilon)
+            loss = query_loss(self.schema, spec.epsilon)
             source = ladder_source(context, spec.sql)
             wanted = SaveRequest(spec.name or source.name, spec.statement, replace=True)
             check_name(wanted, self.schema)
-            check_cost(query_loss(self.schema, spec.epsilon), options.price, self.schema)
+            check_cost(loss, options.price, self.schema)
             names, name = context.ledger.open().names, self.saved.name(wanted.name)
             names.check(name, replace=True)
             drawn = draw_ladders(context, spec, source, options)
@@ -204,9 +204,7 @@ class Session:
     def share_of_ladders(self, spec: LadderSpec) -> Fraction:
         """What part of the budget that is left the ladders would take at most, from 0 to 1."""
         cost = query_loss(self.schema, spec.epsilon).amount
-        balances = (self.balance(), self.balance(self.analyst))
-        left = min(balance.left for balance in balances if balance.left is not None)
-        return min(Fraction(1), cost / left) if left > 0 else Fraction(1)
+        return part_of_left(cost, self.balance(), self.balance(self.analyst))
 
     def compile(
         self,

@@ -29,8 +29,8 @@ LADDER_MUTANTS = (
     Mutant(
         "all groups of a unit count in a ladder, whatever the ladder of groups says",
         "session/ladders/draw_ladders.py",
-        "limits=ContributionLimits(rows=limit).sampled()",
-        "limits=ContributionLimits(rows=2**20).sampled()",
+        "limits=replace(options.limits, rows=number)",
+        "limits=replace(options.limits, rows=2**20)",
         _LADDERS,
         "most_units",
         "AssertionError",
@@ -101,7 +101,7 @@ LADDER_MUTANTS = (
     Mutant(
         "who has a cap of their own sees ladders for nothing",
         "session/saved/saved_releases.py",
-        "if pays or self.is_paid(one)]",
+        "if pays or one not in unpaid]",
         "]",
         _LADDERS,
         "cap_of_their_own",
@@ -110,8 +110,8 @@ LADDER_MUTANTS = (
     Mutant(
         "ladders of noise alone choose limits",
         "session/ladders/stored_ladders.py",
-        "ladder is not None and ladder.top() > 0 for",
-        "ladder is not None for",
+        "all(ladder.top() > 0 for",
+        "all(ladder.top() >= 0 for",
         _LADDERS,
         "that_are_noise",
         "AssertionError|DID NOT RAISE",

@@ -7,5 +7,6 @@
 | suggest_bounds   | SUGGEST BOUNDS: bounds to declare, as a release                 |
 | decide           | DECIDE: an expert for each round, by the rounds before it       |
 | calibrate        | CALIBRATE: ladders of what units contribute, part by part       |
+| own_query        | queries that dpsql writes itself, over plans as tables          |
 | ladder_clauses   | its clauses: MEASURE, BY, ALONG                                 |
 """

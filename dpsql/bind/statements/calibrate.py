@@ -18,13 +18,8 @@ from typing import Final, assert_never
 
 from sqlglot import exp
 
-from dpsql.analysis.lineage.functional_dependency import (
-    declared,
-    is_determined,
-    unit_determined_columns,
-)
 from dpsql.analysis.lineage.lineage import Visibility, visibility
-from dpsql.bind.context import BoundQuery, Context, Cte
+from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.expression.coercion import sum_type
 from dpsql.bind.expression.current_time import reads_clock
 from dpsql.bind.statements.ladder_clauses import (
@@ -33,6 +28,7 @@ from dpsql.bind.statements.ladder_clauses import (
     not_so,
     read_calibration,
 )
+from dpsql.bind.statements.own_query import bind_text, with_query
 from dpsql.bind.syntax.parse import parse_query
 from dpsql.errors import Refused, SyntaxFault
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
@@ -45,9 +41,12 @@ from dpsql.schema.sql_type import BIGINT, Decimal, Integer
 MAX_CONTRIBUTION: Final = 2**30
 """No unit's number of rows or groups is told from a greater one."""
 
-_LARGEST_DOUBLE: Final = 2**80
-_DOUBLE_OFFSET: Final = 81
-_LARGEST_INTEGER: Final = 2**62
+_OF_INTEGERS: Final = 2 * 62
+"""Rungs above the lowest one, up to 2^62 times as high."""
+
+_BELOW_ONE: Final = 2 * 40
+_ABOVE_ONE: Final = 2 * 80
+"""Rungs of doubles, from 2^-40 to 2^80."""
 
 
 class LadderPart(Enum):
@@ -98,12 +97,6 @@ class CalibratedRows:
     plan: Plan
     keys: tuple[Column, ...]
     measure: Column | None
-
-    @property
-    def determined(self) -> bool:
-        """Each unit is in one group, by declared keys: there are no keys, or it has one value."""
-        known = unit_determined_columns(self.plan, declared)
-        return all(is_determined(key, known) for key in self.keys)
 
     def rungs(self, part: LadderPart) -> Rungs:
         """The rungs of a part's ladder: those of a measure's sums follow from its type."""
@@ -160,29 +153,22 @@ def calibration(sql: str, part: LadderPart, context: Context) -> BoundQuery:
     """The plan of one part of the calibration that `sql` is: rungs, or keys, and noisy counts."""
     rows = calibrated_rows(read_calibration(sql), context)
     pairs = _pairs(rows, context)
+    named = with_query("pairs", pairs, context)
     match part:
         case LadderPart.GROUPS:
-            number = context.names.column("n", BIGINT)
-            counted = AggregateCall(AggregateFunction.COUNT, (), False, None, BIGINT)
-            units = Aggregate(pairs.plan, (), (AggregateOutput(number, counted),))
-            named = context.with_cte("units", Cte(None, context, (), BoundQuery(units, ("n",))))
-            return _bound(_ladder("n", ROWS, "units"), named)
+            units = BoundQuery(Aggregate(pairs.plan, (), (_count(context),)), ("n",))
+            return bind_text(_ladder("n", ROWS, "units"), with_query("units", units, context))
         case LadderPart.CONTRIBUTIONS:
-            named = context.with_cte("pairs", Cte(None, context, (), pairs))
-            if rows.measure is None:
-                return _bound(_ladder("n", ROWS, "pairs"), named)
-            magnitude = "abs(CAST(s AS DOUBLE))"
-            return _bound(_ladder(magnitude, rows.rungs(part), "pairs"), named)
+            value = "n" if rows.measure is None else "abs(CAST(s AS DOUBLE))"
+            return bind_text(_ladder(value, rows.rungs(part), "pairs"), named)
         case LadderPart.SHARES:
             keys = ", ".join(f"k{n}" for n in range(len(rows.keys)))
-            named = context.with_cte("pairs", Cte(None, context, (), pairs))
-            return _bound(f'SELECT {keys}, count(*) AS "count" FROM pairs GROUP BY ALL', named)  # noqa: S608 - our own
+            return bind_text(f'SELECT {keys}, count(*) AS "count" FROM pairs GROUP BY ALL', named)  # noqa: S608 - our own
         case LadderPart.KEYS:
             # One text of all keys: few groups share theirs with another.
             texts = [f"coalesce(CAST(k{n} AS VARCHAR), '')" for n in range(len(rows.keys))]
-            named = context.with_cte("pairs", Cte(None, context, (), pairs))
             whole = " || ', ' || ".join(texts)
-            return _bound(f'SELECT count(DISTINCT {whole}) AS "count" FROM pairs', named)  # noqa: S608 - our own
+            return bind_text(f'SELECT count(DISTINCT {whole}) AS "count" FROM pairs', named)  # noqa: S608 - our own
         case missing:
             assert_never(missing)
 
@@ -191,14 +177,19 @@ def _pairs(rows: CalibratedRows, context: Context) -> BoundQuery:
     """One row for each unit in each of its groups: its keys, number of rows and measure's sum."""
     names = context.names
     keys = tuple(Output(names.column(f"k{n}", key.type), key) for n, key in enumerate(rows.keys))
-    count = AggregateCall(AggregateFunction.COUNT, (), False, None, BIGINT)
-    outputs = [AggregateOutput(names.column("n", BIGINT), count)]
+    outputs = [_count(context)]
     if rows.measure is not None:
         kind = sum_type(rows.measure.type) or rows.measure.type
         total = AggregateCall(AggregateFunction.SUM, (rows.measure,), False, None, kind)
         outputs.append(AggregateOutput(names.column("s", kind), total))
     shown = (*(key.column.name for key in keys), *(o.column.name for o in outputs))
     return BoundQuery(Aggregate(rows.plan, keys, tuple(outputs)), shown)
+
+
+def _count(context: Context) -> AggregateOutput:
+    """n, a number of rows."""
+    counted = AggregateCall(AggregateFunction.COUNT, (), False, None, BIGINT)
+    return AggregateOutput(context.names.column("n", BIGINT), counted)
 
 
 def _ladder(value: str, rungs: Rungs, source: str) -> str:
@@ -212,13 +203,12 @@ def _ladder(value: str, rungs: Rungs, source: str) -> str:
 def _rungs_of(measure: Column) -> Rungs:
     match measure.type:
         case Integer():
-            return Rungs(1, 1 + 2 * (_LARGEST_INTEGER.bit_length() - 1))
+            return Rungs(1, 1 + _OF_INTEGERS)
         case Decimal(scale=scale):
             offset = 1 + 2 * (10**scale).bit_length()
-            return Rungs(offset, offset + 2 * (_LARGEST_INTEGER.bit_length() - 1))
+            return Rungs(offset, offset + _OF_INTEGERS)
         case _:
-            last = _DOUBLE_OFFSET + 2 * (_LARGEST_DOUBLE.bit_length() - 1)
-            return Rungs(_DOUBLE_OFFSET, last)
+            return Rungs(1 + _BELOW_ONE, 1 + _BELOW_ONE + _ABOVE_ONE)
 
 
 def _half_power(exponent: int) -> Fraction:
@@ -236,7 +226,3 @@ def _unlimited(plan: Plan) -> Plan:
         return plan
     limits = Limits(MAX_CONTRIBUTION, MAX_CONTRIBUTION, MAX_CONTRIBUTION)
     return replace(plan, table=replace(plan.table, limits=limits))
-
-
-def _bound(sql: str, context: Context) -> BoundQuery:
-    return context.bind_query(parse_query(sql), context.subquery_context(None))

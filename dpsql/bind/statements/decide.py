@@ -18,7 +18,8 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
-from dpsql.bind.context import BoundQuery, Context, Cte
+from dpsql.bind.context import BoundQuery, Context
+from dpsql.bind.statements.own_query import bind_text, with_query
 from dpsql.bind.syntax.parse import CLOSING, OPENING, parse_query, span
 from dpsql.bind.syntax.placeholder import numbered
 from dpsql.errors import Error, Refused, Span, SyntaxFault, TooComplex, TypeFault
@@ -63,14 +64,14 @@ class Decision:
             (key,) = chosen.keys
             own = replace(key, at=None if key.at is None else _span_in_statement(key.at, self.by))
             decided = BoundQuery(replace(chosen, keys=(own,)), ("round", "choice"))
-            named = context.with_cte("decided", Cte(None, context, (), decided))
+            named = with_query("decided", decided, context)
             cases = " ".join(
                 f"WHEN {index} THEN {_text(name)}" for index, name in enumerate(self.experts)
             )
             name = _quoted(losses.names[0])
             columns = f'"round" AS {name}, CASE "choice" {cases} END AS expert'
             sql = f"SELECT {columns} FROM decided ORDER BY 1"  # noqa: S608 - all quoted
-            return named.bind_query(parse_query(sql), named.subquery_context(None))
+            return bind_text(sql, named)
 
 
 def read_decision(sql: str, words: list[Token]) -> Decision:

@@ -23,10 +23,7 @@ _CLOSING: Final = frozenset(")]}")
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A calibration as it is written, by its clauses; `rows` is the query of its rows.
-
-    The first columns of `rows` are its keys, the last one is its measure, if it has one.
-    """
+    """A calibration as it is written, by its clauses; `measure` and `keys` are SQL."""
 
     table: tuple[str, ...]
     measure: str | None

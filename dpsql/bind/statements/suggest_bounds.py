@@ -17,9 +17,9 @@ from sqlglot.tokenizer_core import Token
 from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.column_ids import Names
-from dpsql.bind.context import BoundQuery, Context, Cte
+from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.from_clause.table import find_named
-from dpsql.bind.syntax.parse import parse_query
+from dpsql.bind.statements.own_query import bind_text, with_query
 from dpsql.errors import Refused, Span, SyntaxFault, UnknownColumn
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.expression import Column
@@ -56,20 +56,20 @@ A bound from such a cell would be wrong by powers of ten.
 """
 
 _SEEN = """
-SELECT {code} AS code, count(*) AS units, dp_interval_low(count(*)) AS least
+SELECT {code} AS code, count(*) AS units, dp_interval_low(count(*)) AS interval_low
 FROM units WHERE {code} IS NOT NULL GROUP BY {code}
 """
 
 _TOP = """
-SELECT max({sign} * code) AS top FROM seen WHERE units >= {certain} * (units - least + 1)
+SELECT max({sign} * code) AS top FROM seen WHERE units >= {certain} * (units - interval_low + 1)
 """
 
 _REACHED = """
 SELECT {sign} * max(code) AS code FROM (
-  SELECT code, code - top + 1 AS steps, row_number() OVER (ORDER BY code) AS place
-  FROM (SELECT {sign} * code AS code, least FROM seen) s CROSS JOIN top
-  WHERE code >= top AND least > 0) t
-WHERE place = steps
+  SELECT code, code - top + 1 AS steps, row_number() OVER (ORDER BY code) AS position
+  FROM (SELECT {sign} * code AS code, interval_low FROM seen) s CROSS JOIN top
+  WHERE code >= top AND interval_low > 0) t
+WHERE position = steps
 """
 """The last of the codes that follow each other from the top on, all with intervals above 0.
 
@@ -94,14 +94,14 @@ def is_suggestion(words: list[Token]) -> bool:
 def suggestion(words: list[Token], context: Context) -> BoundQuery:
     """The plan of SUGGEST BOUNDS: one row with noisy bounds of a column and rows of a unit."""
     table, column = _requested_column(words, context)
-    codes = _bound(_CODES.format(column=_quoted(column), table=_quoted(table)), context)
+    codes = bind_text(_CODES.format(column=_quoted(column), table=_quoted(table)), context)
     grid = bottom_up(_unbounded, codes.plan)
     units = _per_unit(replace(codes, plan=grid), context)
     codes_reached = _codes_reached(units, context, one_row=one_row_per_unit(grid, declared))
     for alias, code in codes_reached.items():
-        context = _with_query(alias, code, context)
+        context = with_query(alias, code, context)
     name = "'" + f"{table}.{column}".replace("'", "''") + "'"
-    return _bound(_SHOWN.format(name=name), context)
+    return bind_text(_SHOWN.format(name=name), context)
 
 
 def _requested_column(words: list[Token], context: Context) -> tuple[str, str]:
@@ -116,7 +116,7 @@ def _requested_column(words: list[Token], context: Context) -> tuple[str, str]:
     at = Span(words[2].start, words[2].end + 1)
     table = find_named(context, (texts[4],), Span(words[4].start, words[4].end + 1)).name
     own_ids = replace(context, names=Names())
-    rows = _bound(f"SELECT * FROM {_quoted(table)}", own_ids)  # noqa: S608 - a declared name
+    rows = bind_text(f"SELECT * FROM {_quoted(table)}", own_ids)  # noqa: S608 - a declared name
     if visibility(rows.plan) is not Visibility.PRIVATE:
         raise Refused(
             f"{table} is public: its bounds are no secret",
@@ -192,11 +192,11 @@ def _codes_reached(units: BoundQuery, context: Context, *, one_row: bool) -> dic
     """The codes that units reach: one row each, NULL where no code has units beyond the noise."""
 
     def seen(code: str) -> BoundQuery:
-        return _bound(_SEEN.format(code=code), _with_query("units", units, context))
+        return bind_text(_SEEN.format(code=code), with_query("units", units, context))
 
     highs = seen("high")
     if one_row:
-        rows = _bound("SELECT 0 AS code", context)
+        rows = bind_text("SELECT 0 AS code", context)
         return {"low": _reached(highs, -1, context), "high": _reached(highs, 1, context), "n": rows}
     return {
         "low": _reached(seen("low"), -1, context),
@@ -207,13 +207,9 @@ def _codes_reached(units: BoundQuery, context: Context, *, one_row: bool) -> dic
 
 def _reached(seen: BoundQuery, sign: int, context: Context) -> BoundQuery:
     """The highest code that units reach by the histogram `seen`; the lowest, if `sign` is -1."""
-    histogram = _with_query("seen", seen, context)
-    top = _bound(_TOP.format(sign=sign, certain=CERTAIN), histogram)
-    return _bound(_REACHED.format(sign=sign), _with_query("top", top, histogram))
-
-
-def _with_query(name: str, query: BoundQuery, context: Context) -> Context:
-    return context.with_cte(name, Cte(None, context, (), query))
+    histogram = with_query("seen", seen, context)
+    top = bind_text(_TOP.format(sign=sign, certain=CERTAIN), histogram)
+    return bind_text(_REACHED.format(sign=sign), with_query("top", top, histogram))
 
 
 def _unbounded(plan: Plan) -> Plan:
@@ -231,10 +227,6 @@ def _unbounded(plan: Plan) -> Plan:
         for name, column in plan.table.columns.items()
     }
     return replace(plan, table=replace(plan.table, limits=limits, columns=loose))
-
-
-def _bound(sql: str, context: Context) -> BoundQuery:
-    return context.bind_query(parse_query(sql), context.subquery_context(None))
 
 
 def _quoted(name: str) -> str:

@@ -34,6 +34,7 @@ from dpsql.engine.digest import digest_of
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import Contributions
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
+from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
@@ -161,7 +162,7 @@ def draw_ladders(
 ) -> DrawnLadders:
     """Draw all parts of the ladders that `spec` asks for; what was drawn before is free."""
     options = ladder_options(spec, options)
-    rows, limit, number = source.rows, 1, 1
+    number = 1
     parts: dict[str, Answer] = {}
     forms: dict[str, LadderForm] = {}
     for request in ladder_parts(source):
@@ -174,15 +175,13 @@ def draw_ladders(
             continue  # keys that nobody listed can't be shown without a delta
         parts[name] = answer
         if request.part in {LadderPart.GROUPS, LadderPart.CONTRIBUTIONS}:
-            forms[name] = LadderForm(rows.rungs(request.part), noise)
+            forms[name] = LadderForm(source.rows.rungs(request.part), noise)
         if request.part is LadderPart.GROUPS:
-            limit = number = _group_limit(answer, forms[name])
-            options = replace(options, limits=ContributionLimits(rows=limit).sampled())
+            number = _group_limit(answer, forms[name])
+            options = replace(options, limits=replace(options.limits, rows=number))
         elif request.part is LadderPart.KEYS:
             number = max(number, _lower_end(answer))
-    about = LadderMetadata(
-        source.table, source.keys, source.known, source.measure, limit, number, forms
-    )
+    about = LadderMetadata(source.table, source.keys, source.known, source.measure, number, forms)
     return DrawnLadders(_joined(context, parts, forms), about)
 
 
@@ -235,14 +234,7 @@ def _joined(
     names = list(COLUMNS)
     table = pa.table(
         {name: [row[n] for row in rows] for n, name in enumerate(names)},
-        schema=pa.schema(
-            [
-                ("part", pa.string()),
-                ("up_to", pa.float64()),
-                ("key", pa.string()),
-                ("count", pa.int64()),
-            ]
-        ),
+        schema=pa.schema([(name, arrow_type(kind)) for name, kind in COLUMNS.items()]),
     )
     errors = pa.array([row[len(names)] for row in rows], pa.float64())
     answers = list(parts.values())

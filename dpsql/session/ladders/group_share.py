@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 from dpsql.analysis.domains.column_domains import column_domains
@@ -36,23 +36,14 @@ def counted_share(
 
     None where the ladders have no units by group.
     """
+    # As JSON has values, so that a day is compared with the text that it was kept as.
+    narrowed = {
+        index: [json.loads(json.dumps(value, default=str)) for value in listed[digest]]
+        for index, digest in enumerate(ladders.about.known)
+        if digest in listed
+    }
     counts = [(json.loads(key), max(1, count)) for key, count in ladders.group_units.items()]
-    read = [count for key, count in counts if _is_read(key, ladders, listed)]
+    read = [c for key, c in counts if all(key[n] in values for n, values in narrowed.items())]
     if not read:
         return None
     return Fraction(sum(read), sum(count for _, count in counts)), len(read)
-
-
-def _is_read(
-    key: list[object], ladders: StoredLadders, listed: Mapping[Digest, frozenset[Value]]
-) -> bool:
-    return all(value in texts for value, texts in _conditions(key, ladders, listed))
-
-
-def _conditions(
-    key: list[object], ladders: StoredLadders, listed: Mapping[Digest, frozenset[Value]]
-) -> Iterator[tuple[object, set[object]]]:
-    """Each value of a key whose column is narrowed, and what it is narrowed to, as JSON has it."""
-    for value, digest in zip(key, ladders.about.known, strict=True):
-        if digest in listed:
-            yield value, {json.loads(json.dumps(v, default=str)) for v in listed[digest]}

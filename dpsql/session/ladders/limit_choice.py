@@ -21,7 +21,6 @@ from dpsql.bounding.key_domain import key_domains, limit_cells
 from dpsql.bounding.options import ContributionLimits, SumCap
 from dpsql.bounding.public_facts import Facts
 from dpsql.engine.digest import Digest
-from dpsql.errors import InternalError
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.bounded_release.bounded_release import Contributions
 from dpsql.plan.expression import Expression
@@ -188,7 +187,7 @@ class _ReleaseLimits:
             in_all = int(counted[0].cap)
             groups = min(groups, in_all)
         elif rows is not None:
-            ladder = self._measured(rows, ROWS, in_one).pairs
+            ladder = rows.ladders[ROWS]
             groups = min(groups, int(ladder.rungs[ladder.top()]))
         measured = [self._measured(each.ladders, SUMS, in_several) for each in sums]
         capped = best_limits(_ONE_GROUP, measured, None).caps if measured else ()
@@ -240,18 +239,15 @@ class _ReleaseLimits:
         """The newest ladder of a unit's groups; None where there is none, and it is in several."""
         if self._is_in_one:
             return _ONE_GROUP
-        ladders = [ladder for each in self._by_keys if (ladder := each.ladder(GROUPS)) is not None]
+        ladders = [each.ladders[GROUPS] for each in self._by_keys if GROUPS in each.ladders]
         return ladders[-1] if ladders else None
 
     def _measured(
         self, ladders: StoredLadders, part: str, noise: Callable[[int, Fraction], float]
     ) -> Measured:
-        ladder = ladders.ladder(part)
-        if ladder is None:
-            raise InternalError("a ladder has other parts than its metadata say")
         caps = self._table.limits
         highest = Fraction(min(caps.rows_per_group, caps.rows)) if part == ROWS else None
-        return Measured(ladder, self._share(ladders), noise, highest)
+        return Measured(ladders.ladders[part], self._share(ladders), noise, highest)
 
     def _share(self, ladders: StoredLadders) -> Fraction:
         """The part of all units, in their groups, that a group of the release has, as expected."""

@@ -67,50 +67,53 @@ class LadderMetadata:
     """What the ladders of one CALIBRATE are of.
 
     Of `keys` a unit may have several values, of `known` it has one, by digests.
-    `measure` is the digest of what is summed, None where rows are counted. `forms` has the ladders
-    by their part. `key_limit` is the number of groups within which a unit's contributions count.
-    There are `lower_groups` at least, as far as noise tells.
+    `measure` is the digest of what is summed, None where rows are counted. There are `lower_groups`
+    at least, as far as noise tells. `forms` has what ladders are read by, by their part.
     """
 
     table: str
     keys: tuple[Digest, ...]
     known: tuple[Digest, ...]
     measure: Digest | None
-    key_limit: int
     lower_groups: int
     forms: Mapping[str, LadderForm]
 
 
 @dataclass(frozen=True, slots=True)
 class StoredLadders:
-    """The ladders that an `entry` of the ledger gave a `name`; `is_old`: of other data than now."""
+    """The ladders that an `entry` of the ledger gave a `name`; `is_old`: of other data than now.
+
+    `ladders` are by their part. `group_units` has the noisy number of units in each group that was
+    listed, by its key as JSON.
+    """
 
     entry: int
     name: str
     about: LadderMetadata
-    table: pa.Table
-    is_old: bool
+    ladders: Mapping[str, Ladder]
+    group_units: Mapping[str, int]
+    is_old: bool = False
 
-    def ladder(self, part: str) -> Ladder | None:
-        """The ladder of a part; None where there is none."""
-        form = self.about.forms.get(part)
-        if form is None:
-            return None
-        rows = self.table.to_pylist()
-        counts = [row["count"] for row in rows if row["part"] == part]
-        return form.ladder(counts, whole=part != SUMS)
+    @classmethod
+    def of(cls, entry: int, name: str, about: LadderMetadata, table: pa.Table) -> StoredLadders:
+        """The ladders that `table` has, which the ledger keeps."""
+        counts: dict[str, list[int]] = {part: [] for part in about.forms}
+        units: dict[str, int] = {}
+        for row in table.to_pylist():
+            if row["part"] in counts:
+                counts[row["part"]].append(row["count"])
+            elif row["part"] == SHARES:
+                units[row["key"]] = row["count"]
+        ladders = {
+            part: form.ladder(counts[part], whole=part != SUMS)
+            for part, form in about.forms.items()
+        }
+        return cls(entry, name, about, ladders, units)
 
     @property
     def stands_out(self) -> bool:
         """Each ladder has a rung that is no noise: of few units at a small ε none has."""
-        ladders = (self.ladder(part) for part in self.about.forms)
-        return all(ladder is not None and ladder.top() > 0 for ladder in ladders)
-
-    @property
-    def group_units(self) -> Mapping[str, int]:
-        """The noisy number of units in each group that was listed, by its key as text."""
-        rows = self.table.to_pylist()
-        return {row["key"]: row["count"] for row in rows if row["part"] == SHARES}
+        return all(ladder.top() > 0 for ladder in self.ladders.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,6 @@ def encode_ladders(about: LadderMetadata) -> dict[str, Any]:
         "keys": list(about.keys),
         "known": list(about.known),
         "measure": about.measure,
-        "key_limit": about.key_limit,
         "lower_groups": about.lower_groups,
         "forms": {
             part: [form.rungs.offset, form.rungs.last, *_encoded_noise(form.noise)]
@@ -151,7 +153,6 @@ def decode_ladders(data: Mapping[str, Any]) -> LadderMetadata:
         tuple(data["keys"]),
         tuple(data["known"]),
         data["measure"],
-        data["key_limit"],
         data["lower_groups"],
         forms,
     )

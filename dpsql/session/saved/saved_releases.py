@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from dpsql.bounding.public_facts import Facts
 from dpsql.engine.sidecar.server import ServerSidecar
-from dpsql.errors import Refused, UnknownRelease
+from dpsql.errors import InternalError, Refused, UnknownRelease
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.saved_release import ReleaseName, SavedReleaseInfo
 from dpsql.plan.bounded_release.bounded_release import Cell
@@ -64,6 +64,7 @@ class SavedReleases:
         self._cap = cap
         self._known: dict[int, SavedTable] = {}
         self._open: OrderedDict[int, pa.Table] = OrderedDict()
+        self._read_ladders: dict[int, StoredLadders] = {}
 
     def all(self) -> tuple[SavedTable, ...]:
         """As the ledger has them now: one's own first, then the oldest of others'."""
@@ -110,21 +111,29 @@ class SavedReleases:
         """
         if not self._may_read_calibrated(sql.casefold()):
             return ()
-        saved = [one for one in self._saved_ladders() if pays or self.is_paid(one)]
-        if not saved:
+        stored = [saved for saved in self.all() if saved.metadata.ladders is not None]
+        unpaid = [one for one in stored if not self.is_paid(one)]
+        if pays:
+            self.rows([one.table for one in unpaid], charge=True)
+        seen = [one for one in stored if pays or one not in unpaid]
+        if not seen:
             return ()
-        read, current = self.rows([one.table for one in saved], charge=pays), version()
+        current = version()
+        self._read_ladders = {one.info.entry: self._ladders(one) for one in seen}
         return tuple(
-            StoredLadders(
-                one.info.entry,
-                one.table.name,
-                one.metadata.ladders,
-                read[one.table.engine_name],
-                one.metadata.version != current,
-            )
-            for one in sorted(saved, key=lambda one: one.info.entry)
-            if one.metadata.ladders is not None
+            replace(self._read_ladders[one.info.entry], is_old=one.metadata.version != current)
+            for one in sorted(seen, key=lambda one: one.info.entry)
         )
+
+    def _ladders(self, saved: SavedTable) -> StoredLadders:
+        """The ladders of a table that the analyst may see, read once."""
+        entry, about = saved.info.entry, saved.metadata.ladders
+        if entry in self._read_ladders:
+            return self._read_ladders[entry]
+        if about is None:
+            raise InternalError(f"{saved.table.name} holds no ladders")
+        table = self.rows([saved.table], charge=False)[saved.table.engine_name]
+        return StoredLadders.of(entry, saved.table.name, about, table)
 
     def _may_read_calibrated(self, sql: str) -> bool:
         """Whether limits may be chosen for `sql`: only then a ledger is looked into."""
@@ -133,9 +142,6 @@ class SavedReleases:
         views = self._schema.views
         named += [name for name in views if calibrated or views[name].limits is not None]
         return any(name.rpartition(".")[2].casefold() in sql for name in named)
-
-    def _saved_ladders(self) -> list[SavedTable]:
-        return [saved for saved in self.all() if saved.metadata.ladders is not None]
 
     def name(self, name: str) -> ReleaseName:
         """The analyst's own `name`."""
