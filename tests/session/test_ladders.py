@@ -211,6 +211,20 @@ def test_a_mean_divides_the_sum_whose_cap_was_chosen(shop_connection: Connection
     assert 5 <= mean <= 30
 
 
+def test_what_is_left_out_of_a_group_is_told_of_one_group(shop: Path) -> None:
+    """A ladder of all sums is read by the groups that another one has seen."""
+    path = schema_file(shop, budget=", delta: 1.0e-6")
+    path.write_text(path.read_text().replace("bigint, bounds: [0, 19]", "bigint"))
+    with closing(opened(path)) as connection:
+        connection.execute("CALIBRATE orders BY product FOR 100")
+        connection.execute("CALIBRATE orders MEASURE amount FOR 100")
+        sql = "SELECT product, sum(amount) FROM orders GROUP BY 1"
+        (told,) = only_release(connection, sql).limit_notes
+    in_a_group = float(told.split(" of ")[1].split()[0].replace(",", ""))
+    # 396 customers have 8 orders, of 26.00 for each of two products; four have 400, of 9,800.00.
+    assert in_a_group == pytest.approx((396 * 52 + 4 * 9800) / 20, rel=0.5)
+
+
 def test_an_expression_is_known_whatever_it_is_called(shop_connection: Connection) -> None:
     shop_connection.execute("CALIBRATE orders MEASURE amount * size FOR 50")
     sql = "WITH t AS (SELECT size AS a, amount AS b FROM orders) SELECT sum(b * a) FROM t"

@@ -251,12 +251,19 @@ class _ReleaseLimits:
 
     def _share(self, ladders: StoredLadders) -> Fraction:
         """The part of all units, in their groups, that a group of the release has, as expected."""
-        groups = 1 if not self._terms.keys else self._cells or ladders.about.lower_groups
         counted = counted_share(ladders, self._listed)
         if counted is not None:
             share, read = counted
-            return share / max(1, min(groups, read))
-        return Fraction(1, max(groups, ladders.about.lower_groups if ladders.about.keys else 1))
+            return share / max(1, min(self._group_count, read))
+        of_ladders = ladders.about.lower_groups if ladders.about.keys else 1
+        return Fraction(1, max(self._group_count, of_ladders))
+
+    @property
+    def _group_count(self) -> int:
+        """How many groups the release has: those that are listed, or that its ladders saw."""
+        if self._cells is not None:
+            return self._cells
+        return max((each.about.lower_groups for each in self._by_keys), default=1)
 
     def _by_default(self, requested: ContributionLimits, sums: Sequence[_Sum]) -> LimitChoice:
         """The default limits: no ladder says how many rows or groups a unit has."""
