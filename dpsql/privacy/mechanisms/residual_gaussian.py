@@ -129,7 +129,8 @@ class ResidualGaussian:
         for one in self.residuals:
             exact = scaled_residual(cells, one.axes)
             noisy = self.noise(one).release_vector(exact.ravel(), randomness)
-            estimates += self._part(one.axes, noisy.astype(np.float64).reshape(exact.shape))
+            estimates += _spread(one.axes, noisy.astype(np.float64).reshape(exact.shape))
+        estimates /= math.prod(self.shape)
         return estimates
 
     def variance(self, taken: Sequence[int]) -> Fraction | None:
@@ -156,11 +157,15 @@ class ResidualGaussian:
             total += part
         return total
 
-    def _part(self, axes: Axes, noisy: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What a noisy residual, times D, is of each cell; along other axes it is spread evenly."""
-        for axis in axes:
-            noisy = noisy - noisy.mean(axis=axis, keepdims=True)
-        return noisy / math.prod(self.shape)
+    @property
+    def finest_variance(self) -> Fraction:
+        """The variance of a cell of the marginal whose residual was listed last."""
+        finest = self.residuals[-1].axes
+        box = [1 if axis in finest else size for axis, size in enumerate(self.shape)]
+        variance = self.variance(box)
+        if variance is None:
+            raise ArithmeticError("a residual without those below it")
+        return variance
 
     def _kernel(self) -> tuple[Fraction, Fraction, Fraction]:
         """K_all; the largest K_S of cells that differ; the largest -K_S of these; none below 0.
@@ -195,6 +200,18 @@ class ResidualGaussian:
         return own, max([zero, *values]), max([zero, *(-value for value in values)])
 
 
+@dataclass(frozen=True, slots=True)
+class MarginalNoise:
+    """The noise of the residuals of each statistic of a release, all over one grid."""
+
+    statistics: tuple[ResidualGaussian, ...]
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name in reports."""
+        return "gaussian, on residuals of marginals"
+
+
 def scaled_residual(cells: Integers, axes: Axes) -> Integers:
     """D times the residual of `cells` along `axes`: exact integers, with 1 along the other axes."""
     others = tuple(axis for axis in range(cells.ndim) if axis not in axes)
@@ -207,3 +224,13 @@ def scaled_residual(cells: Integers, axes: Axes) -> Integers:
     for axis, size in zip(axes, sizes, strict=True):
         part = size * part - part.sum(axis=axis, keepdims=True)
     return np.asarray(part)
+
+
+def _spread(axes: Axes, noisy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What a noisy residual, times D, adds to each cell, times the number of all cells.
+
+    That is Π over the other axes of their n_i times what it adds: it is spread evenly along them.
+    """
+    for axis in axes:
+        noisy = noisy - noisy.mean(axis=axis, keepdims=True)
+    return noisy
