@@ -37,8 +37,13 @@ def semicolons(text: str, at: int = 0) -> Iterator[Word]:
 
 
 def _keeps_charts(text: str, at: int) -> bool:
-    """Whether the statement at `at` is CREATE [OR REPLACE] DASHBOARD."""
-    first = [word.folded for word in islice(words(text, at), 4)]
+    """Whether the statement at `at` is CREATE [OR REPLACE] DASHBOARD, or explains it."""
+    first = [word.folded for word in islice(words(text, at), 16)]
+    if first[:2] == ["explain", "privacy"]:
+        first = first[2:]
+        if first[:1] == ["("] and ")" in first:
+            first = first[first.index(")") + 1 :]
+    first = first[:4]
     return first[:2] == ["create", "dashboard"] or first == ["create", "or", "replace", "dashboard"]
 
 

@@ -20,10 +20,11 @@ from dpsql.bind.syntax.complexity import check_nesting
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bind.syntax.parse import parse_query, tokens
 from dpsql.bind.syntax.placeholder import as_written
-from dpsql.errors import Error, Refused, Span
+from dpsql.errors import BadParameter, Error, Refused, Span
 from dpsql.plan.chart import Chart
 from dpsql.plan.operator import Plan, Project, Release
 from dpsql.plan.output_columns import output_columns
+from dpsql.plan.traversal import operators
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double
 from dpsql.sqltext.split import Piece, split
@@ -60,6 +61,8 @@ def bind_dashboard(
     Raises `dpsql.errors.Error` for a chart that would be refused as a query, for charts of
     different rows, and for what is no count or sum by keys.
     """
+    if parameters:
+        raise BadParameter("CREATE DASHBOARD takes no parameters", hint="write the values out")
     pieces = split(sql)
     if not 0 < len(pieces) <= MAX_CHARTS:
         raise Refused(
@@ -145,6 +148,12 @@ def _bound_alone(
     check_nesting(plan)
     if not isinstance(plan, Project) or not isinstance(plan.source, Release):
         raise _shape()
+    if any(isinstance(part, Release) for part in operators(plan.source.source)):
+        raise Refused(
+            "a chart of a dashboard is of the rows of tables, not of what was released of them",
+            hint="CREATE RELEASE keeps that, and what is asked of it is free",
+            note="dashboard",
+        )
     shown = {output.expression for output in plan.outputs}
     if any(key.column not in shown for key in plan.source.keys):
         raise Refused(

@@ -68,14 +68,14 @@ def split_residuals(
     heaviest = max(max(each.values()) for each in wished)
     relative = [{axes: p / heaviest for axes, p in each.items()} for each in wished]
     moves = [workload.moves for workload in workloads]
-    spent = _loss(_scaled(shape, relative, Fraction(1)), moves, distance)
-    factor = rho / spent
+    factor = Fraction(1)
     while True:
         noise = _scaled(shape, relative, factor)
-        if _loss(noise, moves, distance) <= rho:
+        spent = _loss(noise, moves, distance)
+        if spent <= rho and factor != 1:
             return noise
-        # One residual's rounding down may raise what two cells have in common.
-        factor *= 1 - Fraction(1, 2**_BITS)
+        # Rounding one residual down may raise what two cells have in common: so a little less.
+        factor = Fraction(float(factor * rho / spent) * (1 - 2.0**-_BITS))
 
 
 def optimal_variance(shape: Shape, workload: MarginalWorkload, rho: Fraction) -> float:

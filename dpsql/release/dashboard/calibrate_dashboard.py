@@ -125,7 +125,7 @@ def dashboard_notes(
 
 
 def _shape(bounded: BoundedRelease) -> tuple[int, ...]:
-    """How many cells each domain has; Refused unless all keys have one."""
+    """How many cells each domain has; Refused unless all keys have one, and there is a cell."""
     if bounded.partition_count_index is not None:
         raise Refused(
             "the keys of a dashboard are listed, and one of these has no domain",
@@ -133,6 +133,12 @@ def _shape(bounded: BoundedRelease) -> tuple[int, ...]:
             note="dashboard",
         )
     shape = tuple(len(domain.cells) for domain in bounded.contributions.domains)
+    if not math.prod(shape) or not bounded.contributions.statistics:
+        raise Refused(
+            "nothing that these charts show is private",
+            hint="ask for it in a query, for nothing",
+            note="dashboard",
+        )
     if math.prod(shape) > MAX_CELLS:
         raise TooComplex(
             f"the keys have {math.prod(shape):,} combinations, and a dashboard has at most"

@@ -159,4 +159,6 @@ def test_charts_stay_together_where_statements_are_split() -> None:
     assert len(split(text)) == len(parts(text)) == 4
     assert not is_complete("CREATE DASHBOARD d AS (SELECT count(*) FROM t;")
     assert is_complete("CREATE DASHBOARD d AS (SELECT count(*) FROM t;) WITH (epsilon = 1);")
+    for options in ("", "(SQL, FORMAT JSON) "):
+        assert len(split(f"EXPLAIN PRIVACY {options}{MADE}; SELECT 1")) == 2
     assert len(split("SELECT (1; SELECT 2")) == 2
