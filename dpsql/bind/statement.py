@@ -22,6 +22,7 @@ from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bind.syntax.parse import parse_query, span, tokens
 from dpsql.bind.syntax.placeholder import as_written
 from dpsql.errors import BadParameter, Error, Span, WouldShowIndividuals
+from dpsql.plan.chart import Chart
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan
 from dpsql.plan.output_columns import output_columns
@@ -35,7 +36,7 @@ class Statement:
     """A bound statement: its plan, the answer's `columns`, and their `names` for the analyst.
 
     `reads_clock`: the plan has the current day or minute as a constant. `single` are the public
-    rows that the statement uses as one row.
+    rows that the statement uses as one row; `charts` what each chart of a dashboard has.
     """
 
     plan: Plan
@@ -43,6 +44,7 @@ class Statement:
     names: tuple[str, ...]
     reads_clock: bool = False
     single: tuple[SingleRow, ...] = ()
+    charts: tuple[Chart, ...] = ()
 
 
 def bind(

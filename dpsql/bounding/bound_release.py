@@ -58,20 +58,21 @@ def bound_release(
     limits: ContributionLimits = AS_DECLARED,
     options: ReleaseOptions = ALL_GROUPS,
     *,
-    is_synopsis: bool = False,
+    table_kind: str | None = None,
     sampling: PoissonSampling | None = None,
 ) -> BoundedRelease:
     """`release` as integers within limits: everything a sensitivity will be derived from.
 
     `sampling` is how the units are drawn whose rows are read; what is estimated is of all units.
+    `table_kind` is what is kept, whole, of all cells of its keys: a synopsis, or a dashboard.
     """
-    if is_synopsis and sampling is not None:
+    if table_kind is not None and sampling is not None:
         raise Refused(
-            "a synopsis of a sample isn't one of all units",
+            f"a {table_kind} of a sample isn't one of all units",
             hint="ask the queries: each is scaled to all units",
             note="sampling",
         )
-    if is_synopsis or is_decision(release):
+    if table_kind is not None or is_decision(release):
         limits = limits.sampled()  # what they weigh are rows, not parts of them
     if is_decision(release):
         return bound_decision(release, facts, limits)
@@ -79,10 +80,10 @@ def bound_release(
     release, responses, key = estimate_true_answers(read)
     below = column_domains(release.source)
     domains = key_domains(release.keys, release.source, release.key_source, below, facts)
-    if not is_synopsis:
-        domains = limit_cells(domains)  # a synopsis lists all, or is refused
+    if table_kind is None:
+        domains = limit_cells(domains)  # a whole table lists all, or is refused
     if key is not None:
-        check_groups(key, domains, release, options, is_synopsis=is_synopsis)
+        check_groups(key, domains, release, options, table_kind)
     draft, _ = limit_contributions(
         Contributions(release.source, release.keys, domains, ()), facts, limits
     )

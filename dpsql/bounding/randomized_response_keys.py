@@ -91,8 +91,7 @@ def check_groups(
     domains: tuple[KeyDomain, ...],
     release: Release,
     options: ReleaseOptions,
-    *,
-    is_synopsis: bool,
+    table_kind: str | None,
 ) -> None:
     """Refuse groups of which some may be missing: an estimate needs all that differ in the answer.
 
@@ -114,9 +113,9 @@ def check_groups(
             at,
             "SET dpsql.min_units = DEFAULT",
         )
-    if is_synopsis:
+    if table_kind is not None:
         raise no_estimator_error(
-            "a synopsis by randomised answers", at, "write CREATE RELEASE instead"
+            f"a {table_kind} by randomised answers", at, "write CREATE RELEASE instead"
         )
 
 

@@ -31,6 +31,10 @@ STATEMENTS: Final = (
     ("SET dpsql.over_groups = scale", "counts units of too many groups less in all of them"),
     ("CREATE RELEASE name AS SELECT …", "keeps an answer as a table, free to read"),
     ("CREATE SYNOPSIS name ON SELECT … WITH (epsilon = 0.5)", "keeps counts of all combinations"),
+    (
+        "CREATE DASHBOARD name AS (SELECT …; SELECT …) WITH (epsilon = 0.5)",
+        "keeps charts, planned as one",
+    ),
     ("SHOW dpsql.releases", "the kept tables that one may read"),
     ("DROP RELEASE name", "forgets one"),
     ("SUGGEST BOUNDS column FROM table", "bounds to declare, charged"),

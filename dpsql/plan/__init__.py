@@ -12,6 +12,7 @@
 | aggregate       | aggregate functions and their calls                                            |
 | total_form      | how aggregates and windows of one unit's rows are written, so that none raises |
 | operator        | relational operators                                                           |
+| chart           | charts of a dashboard                                                          |
 | frame           | frames of window functions                                                     |
 | sort_key        | the terms of ORDER BY                                                          |
 | output_columns  | the columns that each operator hands on                                        |

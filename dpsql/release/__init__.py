@@ -15,5 +15,6 @@
 | exact_answers       | randomised answers without further noise, where that was proved        |
 | open_public         | opening rows that are nobody's secret                                  |
 | decision            | DECIDE: the expert of each round, by losses of earlier rounds          |
+| dashboard           | CREATE DASHBOARD: Gaussian noise on residuals of marginals             |
 | synopsis            | CREATE SYNOPSIS: multiplicative weights over noisy marginals           |
 """

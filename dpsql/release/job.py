@@ -24,12 +24,14 @@ from dpsql.plan.bounded_release.engine_query import (
 from dpsql.plan.bounded_release.server_query import ServerQuery
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.add_noise import RawGroups, add_noise
 from dpsql.release.batch_count import batch_count
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table, number_of_cells
 from dpsql.release.columns.released_table import columns
+from dpsql.release.dashboard.dashboard_table import dashboard_table
 from dpsql.release.decision import decision_table
 from dpsql.release.server_rows import computed_rows, computing
 from dpsql.release.synopsis.mwem import synopsis_table
@@ -122,6 +124,8 @@ def _release(
     match step.measurement.table_mechanism:
         case MwemParameters() as weighing:
             return synopsis_table(raw, step.bounded, step.query, weighing, randomness)
+        case MarginalNoise() as noise:
+            return dashboard_table(raw, step.bounded, step.query, noise, randomness)
         case WeightedMajority() as majority:
             return decision_table(raw, step.bounded, step.query, majority, randomness)
         case None:

@@ -38,10 +38,10 @@ def is_complete(text: str) -> bool:
     """Whether `text` is blank, begins with a backslash command, or ends after a `;`."""
     if _COMMAND.match(text):
         return True
-    ended = True
+    ended, ends = True, {semicolon.start for semicolon in semicolons(text)}
     for token in tokens(text, in_runs=True):
         if token.kind in {Kind.BLANK, Kind.COMMENT}:
             ended = ended and token.is_closed
         else:
-            ended = token.text == ";"
+            ended = token.start in ends
     return ended

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from dpsql.sqltext.tokens import Kind, Word, tokens, words
 
@@ -25,8 +26,25 @@ def split(text: str) -> list[Piece]:
 
 
 def semicolons(text: str, at: int = 0) -> Iterator[Word]:
-    """Each `;` from `at` on that ends a statement."""
-    return (token for token in tokens(text, at, in_runs=True) if token.text == ";")
+    """Each `;` from `at` on that ends a statement; those between a dashboard's charts don't."""
+    depth = 0
+    for token in tokens(text, at, in_runs=True):
+        if token.kind is Kind.RUN:
+            depth += token.text.count("(") - token.text.count(")")
+        elif token.text == ";" and not (depth > 0 and _keeps_charts(text, at)):
+            yield token
+            depth, at = 0, token.end
+
+
+def _keeps_charts(text: str, at: int) -> bool:
+    """Whether the statement at `at` is CREATE [OR REPLACE] DASHBOARD, or explains it."""
+    first = [word.folded for word in islice(words(text, at), 16)]
+    if first[:2] == ["explain", "privacy"]:
+        first = first[2:]
+        if first[:1] == ["("] and ")" in first:
+            first = first[first.index(")") + 1 :]
+    first = first[:4]
+    return first[:2] == ["create", "dashboard"] or first == ["create", "or", "replace", "dashboard"]
 
 
 def is_blank(sql: str) -> bool:

@@ -27,7 +27,7 @@ from dpsql.plan.bounded_release.server_query import ServerStatement
 from dpsql.schema.model import Hop, Table
 from dpsql.session.compile.compiled import CompiledStatement, compile_bound
 from dpsql.session.compile.loss_conversion import query_loss
-from dpsql.session.compile.request import SynopsisRequest, binder_of
+from dpsql.session.compile.request import TableRequest, binder_of
 from dpsql.session.ladders.stored_ladders import DataEdition
 
 
@@ -63,7 +63,7 @@ def prepared(sql: str, schema: str, limits: ContributionLimits = AS_DECLARED) ->
     facts = NoKeys(own, public_connection(schema), frozenset())
     query, request, options = asked(sql, own, limits)
     statement = binder_of(request, whole(schema).bound)(query, own, NO_PARAMETERS, NO_RELEASES)
-    epsilon = request.epsilon if isinstance(request, SynopsisRequest) else options.epsilon
+    epsilon = request.epsilon if isinstance(request, TableRequest) else options.epsilon
     loss = query_loss(own, Fraction(1) if epsilon is None else epsilon)
     return compile_bound(statement, query, own, facts, loss, DataEdition("data"), request, options)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mutation.aggregate_mutants import AGGREGATE_MUTANTS
 from mutation.answer_mutants import ANSWER_MUTANTS
 from mutation.cache_mutants import CACHE_MUTANTS
+from mutation.dashboard_mutants import DASHBOARD_MUTANTS
 from mutation.decision_mutants import DECISION_MUTANTS
 from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.key_mutants import KEY_MUTANTS
@@ -28,6 +29,7 @@ ALL = (
     *AGGREGATE_MUTANTS,
     *ANSWER_MUTANTS,
     *CACHE_MUTANTS,
+    *DASHBOARD_MUTANTS,
     *DECISION_MUTANTS,
     *GRAMMAR_MUTANTS,
     *KEY_MUTANTS,

@@ -135,14 +135,14 @@ def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator
             yield "statistic 0 of a synopsis: other questions"
             continue
         pairs = zip(tape.handed, again.handed, strict=True)
-        spent = [_spent(a, b, gaussian=found.gaussian) for a, b in pairs]
+        steps_spent = [spent(a, b, gaussian=found.gaussian) for a, b in pairs]
         # Another statement's rounds may take each of theirs in full, where these happen not to.
         paid = found.choice.rho() if found.gaussian else found.choice.epsilon
         steps = [
             (one, paid if isinstance(mechanism, Exponential) else found.amount)
-            for one, (mechanism, _) in zip(spent[1:], tape.handed[1:], strict=True)
+            for one, (mechanism, _) in zip(steps_spent[1:], tape.handed[1:], strict=True)
         ]
-        for of, most in (*steps, (sum(spent), _charged(loss))):
+        for of, most in (*steps, (sum(steps_spent), charged(loss))):
             if of > most:
                 yield f"statistic 0 of a synopsis by {float(of)}, paid {float(most)}"
 
@@ -159,7 +159,7 @@ def _table(groups: Groups, release: CompiledRelease, found: MwemParameters, tape
     return synopsis_table(RawGroups(pa.table(raw)), step.bounded, step.query, taped, nothing)
 
 
-def _spent(one: Handed, other: Handed, *, gaussian: bool) -> Fraction:
+def spent(one: Handed, other: Handed, *, gaussian: bool) -> Fraction:
     """What the answer of one mechanism tells of which database it was handed: ε, or ρ."""
     (mechanism, before), (same, after) = one, other
     assert mechanism == same
@@ -175,7 +175,7 @@ def _spent(one: Handed, other: Handed, *, gaussian: bool) -> Fraction:
             return apart**2 / 8 if gaussian else apart
 
 
-def _charged(loss: PrivacyLoss) -> Fraction:
+def charged(loss: PrivacyLoss) -> Fraction:
     """In the mechanisms' own terms: (ε, δ) was converted from ρ."""
     if loss.accounting is Accounting.APPROX and loss.delta:
         return rho_of_epsilon(loss.amount, loss.delta)

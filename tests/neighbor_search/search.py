@@ -10,7 +10,7 @@ from random import Random
 from typing import assert_never
 
 import pyarrow as pa
-from neighbor_search import decision_search, mwem_search
+from neighbor_search import dashboard_search, decision_search, mwem_search
 from neighbor_search.public_rows import PUBLIC
 from notes.compiler import schema_of
 from notes.exact import exact_table, raw_groups
@@ -22,6 +22,7 @@ from dpsql.audit.databases.unit_ownership import Rows, Unit
 from dpsql.audit.sensitivity.bound_check import cell_violations, violations
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.distance import NeighborDistance
+from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -163,6 +164,8 @@ def _told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterato
     match release.step.measurement.table_mechanism:
         case MwemParameters():
             return mwem_search.told_apart(one, other, release)
+        case MarginalNoise():
+            return dashboard_search.told_apart(one, other, release)
         case WeightedMajority():
             return decision_search.told_apart(one, other, release)
         case None:

@@ -86,6 +86,7 @@ FEATURES = {
     "qualified_names",
     "randomized_response",
     "releases",
+    "dashboard",
     "synopsis",
     "views",
     "weighted_majority",

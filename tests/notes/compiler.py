@@ -36,7 +36,7 @@ from dpsql.session.compile.request import (
     AnswerRequest,
     LadderRequest,
     Request,
-    SynopsisRequest,
+    TableRequest,
     binder_of,
 )
 from dpsql.session.explain.sensitivity_text import (
@@ -81,7 +81,7 @@ def prepared(
     query, request, options = asked(sql, found, limits)
     bind = binder_of(request, whole(schema).bound)
     statement = bind(query, found, NO_PARAMETERS, NO_RELEASES)
-    epsilon = request.epsilon if isinstance(request, SynopsisRequest) else options.epsilon
+    epsilon = request.epsilon if isinstance(request, TableRequest) else options.epsilon
     loss = query_loss(found, Fraction(1) if epsilon is None else epsilon)
     return compile_bound(
         statement, query, found, facts, loss, DataEdition("data"), request, options

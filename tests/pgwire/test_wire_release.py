@@ -75,6 +75,23 @@ def test_a_synopsis_is_made_by_a_worker(fresh: Served) -> None:
         assert connection.execute("DROP SYNOPSIS s").statusmessage == "DROP SYNOPSIS"
 
 
+def test_a_dashboard_is_made_of_charts_as_clients_write_them(fresh: Served) -> None:
+    charts = "SELECT status, count(*) FROM orders GROUP BY status; SELECT count(*) AS n FROM orders"
+    made = f"CREATE DASHBOARD board AS ({charts}) WITH (epsilon = 0.5)"
+    with psycopg.connect(fresh.dsn, autocommit=True) as connection:
+        raw = connection.pgconn
+        raw.prepare(b"made", made.encode())
+        assert raw.describe_prepared(b"made").nfields == 2
+        assert raw.exec_prepared(b"made", None).ntuples >= 3
+        text = "\n".join(line for (line,) in connection.execute(f"EXPLAIN PRIVACY {made}"))
+        assert "2 charts are planned as one" in text
+        ((total,),) = connection.execute("SELECT sum(n) FROM board").fetchall()
+        assert total > 0
+        assert connection.execute("DROP DASHBOARD board").statusmessage == "DROP DASHBOARD"
+        # In one message, as psql sends what stands before a semicolon of its own.
+        connection.execute(f"{made}; DROP DASHBOARD board")
+
+
 @pytest.mark.parametrize(
     ("sql", "state"),
     [

@@ -142,6 +142,10 @@ STATEMENTS = {
         "pairs",
         "CREATE SYNOPSIS parts ON SELECT part, x FROM people WITH (epsilon = 1, rounds = 5)",
     ),
+    "a dashboard": (
+        "clinic",
+        "CREATE DASHBOARD d AS (SELECT sex, count(*) FROM patients GROUP BY 1) WITH (epsilon = 1)",
+    ),
     "a decision": ("clinic", "DECIDE AMONG age AS a, 30 AS b FROM patients BY sex"),
     "randomised answers": ("trial", "SELECT drink, count(*) FROM survey GROUP BY ROLLUP (drink)"),
     "the mean of many rows": ("surveys", "SELECT avg(rooms) FROM homes"),

@@ -2,6 +2,7 @@
 
 | module           | what it does                                                    |
 | ---------------- | --------------------------------------------------------------- |
+| create_dashboard | CREATE DASHBOARD: the counts and sums of all charts             |
 | create_synopsis  | CREATE SYNOPSIS: the counts of all combinations of keys         |
 | public_statement | statements that name public tables alone, by their words        |
 | suggest_bounds   | SUGGEST BOUNDS: bounds to declare, as a release                 |

@@ -4,6 +4,7 @@
 | ------------- | --------------------------------------------------------------------- |
 | parse         | EXPLAIN PRIVACY, SHOW and SET, told from queries by their first words |
 | assignment    | the settings by name, and a change of one of them                     |
+| dashboard     | CREATE DASHBOARD: its charts, and its price                           |
 | calibrate     | CALIBRATE: its price, and the name of its ladders                     |
 | describe      | SHOW TABLES and DESCRIBE: what the schema declares                    |
 | options       | OPTIONS (…): settings of one statement                                |

@@ -13,8 +13,9 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | CREATE RELEASE name AS <query>     | answer a query, and keep the answer       |
 | CREATE OR REPLACE RELEASE …        | the same, in place of one of one's own    |
 | CREATE SYNOPSIS name ON <query of keys> WITH (epsilon = 0.5) | keep estimated counts    |
+| CREATE DASHBOARD name AS (query; query) WITH (epsilon = 0.5) | keep all their answers |
 | CALIBRATE table MEASURE x BY keys FOR 0.5 | draw ladders, by which limits are chosen |
-| DROP RELEASE, SYNOPSIS, LADDER [IF EXISTS] name | forget what one keeps under a name |
+| DROP RELEASE, SYNOPSIS, DASHBOARD, LADDER [IF EXISTS] name | forget what one keeps |
 | SET dpsql.epsilon = 0.1 (or DEFAULT) | what the next queries spend               |
 | SET dpsql.groups = 2               | limits below the schema's: groups, rows_per_group, rows |
 | SET dpsql.over_groups = scale      | count units of too many groups less in all |
@@ -36,6 +37,7 @@ from itertools import islice
 
 from dpsql.dbapi.statements.assignment import READ_ONLY, Assignment, Setting
 from dpsql.dbapi.statements.calibrate import Calibrate, read_calibrate
+from dpsql.dbapi.statements.dashboard import read_dashboard
 from dpsql.dbapi.statements.describe import Describe, read_describe
 from dpsql.dbapi.statements.options import assignments, split_options
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
@@ -131,12 +133,15 @@ def _read_statement(sql: str) -> Statement:
             return _synopsis(sql, first_words[4], first_words[5], replace=True)
         case ["create", "synopsis", *_] | ["create", "or", "replace", "synopsis", *_]:
             raise _not_so(first_words)
+        case ["create", "dashboard", *_] | ["create", "or", "replace", "dashboard", *_]:
+            dashboard = read_dashboard(sql, first_words)
+            return CreateRelease(dashboard.request, dashboard.sql, dashboard.options)
         case ["calibrate", *_]:
             return read_calibrate(sql)
-        case ["drop", "release" | "synopsis" | "ladder", "if", "exists", _, *rest]:
+        case ["drop", kind, "if", "exists", _, *rest] if kind in _NAMED:
             _nothing_else(first_words[5:], rest)
             return DropRelease(first_words[4].value, if_exists=True)
-        case ["drop", "release" | "synopsis" | "ladder", _, *rest]:
+        case ["drop", kind, _, *rest] if kind in _NAMED:
             _nothing_else(first_words[3:], rest)
             return DropRelease(first_words[2].value, if_exists=False)
         case ["create", "release", *_] | ["create", "or", "replace", "release", *_]:
@@ -145,7 +150,7 @@ def _read_statement(sql: str) -> Statement:
                 at=Span(first_words[0].start, first_words[-1].end),
                 hint="write CREATE RELEASE name AS SELECT …",
             )
-        case ["drop", "release" | "synopsis" | "ladder", *_]:
+        case ["drop", kind, *_] if kind in _NAMED:
             raise SyntaxFault(
                 "DROP RELEASE isn't written so",
                 at=Span(first_words[0].start, first_words[-1].end),
@@ -160,6 +165,9 @@ def _read_statement(sql: str) -> Statement:
         case _:
             return read_describe(first_words) or Query(*split_options(sql))
 
+
+_NAMED = {"release", "synopsis", "dashboard", "ladder"}
+"""What DROP forgets."""
 
 _recently_read = lru_cache(maxsize=128)(_read_statement)
 

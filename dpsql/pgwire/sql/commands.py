@@ -7,7 +7,7 @@
 | PREPARE, EXECUTE, DEALLOCATE                    | prepared statements                       |
 | DECLARE, FETCH, MOVE, CLOSE                     | cursors over a stored answer              |
 | COPY (query) TO STDOUT                          | the answer as text, CSV or binary         |
-| DROP RELEASE, DROP SYNOPSIS, DROP LADDER        | forgets a saved release, synopsis, ladder |
+| DROP RELEASE, SYNOPSIS, DASHBOARD, LADDER       | forgets a saved table                     |
 | LISTEN, UNLISTEN, LOCK …                        | no effect                                 |
 """
 
@@ -187,7 +187,12 @@ def read_command(sql: str) -> Command:
         case "reset", [_, *_]:
             name = "".join(word.name for word in tokens[1:] if word.text != ";")
             return Set(name, None, Span(0, len(sql)), tag="RESET")
-        case "create", ["release" | "synopsis", *_] | ["or", _, "release" | "synopsis", *_]:
+        case "create", ["release" | "synopsis" | "dashboard", *_] | [
+            "or",
+            _,
+            "release" | "synopsis" | "dashboard",
+            *_,
+        ]:
             return Query(sql)
         case "show", [what, *more] if what != "tables" and more[:1] != ["tables"]:
             return Show(_setting_name([w for w in tokens[1:] if w.text != ";"]))
@@ -199,7 +204,7 @@ def read_command(sql: str) -> Command:
             return _of_cursor(sql, tokens)
         case "copy", _:
             return Copy(*read_copy(sql))
-        case "drop", [("release" | "synopsis" | "ladder") as kind, *_]:
+        case "drop", [("release" | "synopsis" | "dashboard" | "ladder") as kind, *_]:
             return DpsqlCommand(sql, f"DROP {kind.upper()}")
         case first, _ if first in _NOTHING:
             return NoOp(_NOTHING[first])

@@ -16,7 +16,7 @@ from dpsql.pgwire.sql.translation_cache import ReadQuery, TranslationCache
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
 from dpsql.schema.model import Schema
 from dpsql.session.saved.saved_releases import SavedReleases
-from dpsql.sqltext.split import spaced
+from dpsql.sqltext.split import spaced, split
 
 
 class QueryReader:
@@ -80,9 +80,13 @@ class QueryReader:
             case CreateRelease():
                 # The words before the query and behind it are the same in both dialects.
                 first, last = len(statement.sql) - len(statement.sql.lstrip()), len(statement.sql)
-                inner = self._read(statement.sql, types)
-                sql = f"{written[:first]}{inner.sql} {written[last:]}".strip()
-                return Translated(written, sql, None, None, inner.query_tree, refused=inner.refused)
+                # A dashboard has several.
+                inners = [self._read(piece.sql, types) for piece in split(statement.sql)]
+                between = "; ".join(inner.sql for inner in inners)
+                sql = f"{written[:first]}{between} {written[last:]}".strip()
+                tree = inners[0].query_tree if inners else None
+                refused = next((i.refused for i in inners if i.refused is not None), None)
+                return Translated(written, sql, None, None, tree, refused=refused)
             case Calibrate() | Describe() | Show():
                 return Translated(written, written, None, None)
             case Query(sql=sql) if statement.options:

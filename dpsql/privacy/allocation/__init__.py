@@ -6,5 +6,6 @@
 | joint_allocation | how statistics share a loss that can't all be extreme at once       |
 | correlated_allocation | how integers share a loss whose noise has a part in common     |
 | mwem_calibration | what a synopsis by multiplicative weights costs                     |
+| marginal_allocation | how residuals of marginals share a loss                         |
 | learning_rate    | the rate of weighted majority that a loss allows                    |
 """

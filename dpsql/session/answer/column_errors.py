@@ -24,7 +24,9 @@ from dpsql.plan.bounded_release.estimator import (
     Variance,
     of_drawn,
 )
+from dpsql.plan.chart import Chart
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
+from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.columns.confidence_interval import (
     CONFIDENCE,
@@ -34,6 +36,8 @@ from dpsql.release.columns.confidence_interval import (
     mean_rows_error,
 )
 from dpsql.release.columns.cross_group_terms import localize
+from dpsql.release.dashboard.chart_error import chart_variances, linear
+from dpsql.release.dashboard.chart_error import half_width as chart_half_width
 from dpsql.release.decision import expected_regret
 from dpsql.release.selection_mechanism import ScoreMechanism, SelectionMechanism
 from dpsql.session.answer.answer import ColumnPrivacy
@@ -98,6 +102,8 @@ def column_of(
             # An estimate is off by what noise moved, and by what no round asked for.
             scale = float(mechanisms[0].variance) ** 0.5
             return ColumnPrivacy(name, "multiplicative weights", scale, None)
+        case MarginalNoise():
+            return _of_dashboard(release, index, name)
         case WeightedMajority() as majority:
             regret = float(expected_regret(release.step.bounded, majority))
             return ColumnPrivacy(name, majority.name, regret, None, regret=regret)
@@ -111,6 +117,22 @@ def column_of(
     # Beside noise there is what units are in no sample: how far that moves a value, values tell.
     mechanism = f"{own.mechanism}, of a sample"
     return ColumnPrivacy(name, mechanism, own.scale, None)
+
+
+def _of_dashboard(release: CompiledRelease, index: int, name: str) -> ColumnPrivacy:
+    """The noise of a cell of all keys, or of a fine chart; `dashboard_notes` tell of each chart."""
+    bounded, noise = release.step.bounded, release.step.measurement.table_mechanism
+    assert isinstance(noise, MarginalNoise)
+    output = bounded.outputs[index].column
+    every = Chart(tuple(key.column for key in bounded.contributions.keys), (output,))
+    variances = chart_variances(bounded, noise, every, output)
+    if variances is not None:
+        largest = variances[1]
+        return ColumnPrivacy(name, noise.name, largest**0.5, chart_half_width(largest))
+    statistic, _ = linear(bounded.outputs[index].estimator).summands[0]
+    step = bounded.contributions.statistics[statistic].step
+    scale = noise.statistics[statistic].finest_variance ** 0.5 * float(step)
+    return ColumnPrivacy(name, noise.name, scale, None)
 
 
 def _own_column(

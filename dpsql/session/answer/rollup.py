@@ -42,7 +42,7 @@ from dpsql.release.columns.confidence_interval import OF_PARTS
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.compile.request import AnswerRequest, SynopsisRequest
+from dpsql.session.compile.request import AnswerRequest, DashboardRequest, SynopsisRequest
 from dpsql.session.digest.canonical_digest import ReleaseDigests, digests
 
 MAX_RELEASES = 64
@@ -171,6 +171,8 @@ def _choices(compiled: CompiledStatement) -> tuple[object, ...]:
             return choices
         case SynopsisRequest(rounds=rounds):
             return (*choices, rounds)
+        case DashboardRequest():
+            return (*choices, compiled.statement.charts)
         case missing:
             assert_never(missing)
 

@@ -20,6 +20,7 @@ from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import (
     AnswerRequest,
     Binder,
+    DashboardRequest,
     Request,
     SynopsisRequest,
     binder_of,
@@ -65,6 +66,12 @@ class Compiler:
                     "the error of a synopsis isn't known beforehand",
                     hint="SET dpsql.max_error = DEFAULT",
                     note="synopsis",
+                )
+            case DashboardRequest():
+                raise Refused(
+                    "a dashboard spends what it says, and its charts' errors follow from that",
+                    hint="SET dpsql.max_error = DEFAULT",
+                    note="dashboard",
                 )
             case missing:
                 assert_never(missing)
@@ -152,7 +159,7 @@ def epsilon_of_request(
     match request:
         case AnswerRequest():
             return context.default_epsilon if options.epsilon is None else options.epsilon
-        case SynopsisRequest(epsilon=epsilon):
+        case SynopsisRequest(epsilon=epsilon) | DashboardRequest(epsilon=epsilon):
             return epsilon
         case missing:
             assert_never(missing)

@@ -34,7 +34,7 @@ from dpsql.session.compile.column_provenance import TaggedUnion, tagged_union
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.frequent_key import FrequentKeys
 from dpsql.session.compile.release_compiler import ReleaseCompiler, is_shown_by_row, saved_tables
-from dpsql.session.compile.request import ANSWER, Request, SynopsisRequest
+from dpsql.session.compile.request import ANSWER, Request, TableRequest
 from dpsql.session.compile.row_numbers import NumberedRows, numbered_rows
 from dpsql.session.explain.plan_visibility import Opaque, opaque
 from dpsql.session.ladders.limit_choice import LimitChoice, LimitChooser
@@ -122,7 +122,7 @@ def compile_bound(
     options: QueryOptions,
 ) -> CompiledStatement:
     """The same of `sql` as it was bound for `request`."""
-    if isinstance(request, SynopsisRequest):
+    if isinstance(request, TableRequest):
         drawn = replace(options.answer, consistent=False)
         options = replace(options, release=ALL_GROUPS, answer=drawn)
     if options.limits.norm_order is None:
@@ -130,7 +130,7 @@ def compile_bound(
         options = replace(options, limits=replace(options.limits, norm_order=order))
     _check_single(statement, facts)
     plan = unused(statement.plan)
-    if not isinstance(request, SynopsisRequest):
+    if not isinstance(request, TableRequest):
         distance = schema.neighbor_distance
         plan = FrequentKeys(facts, options, distance, query_loss).chosen(plan)
     releases = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
@@ -141,7 +141,16 @@ def compile_bound(
     share = query_loss.divided(max(1, len(releases)))
     chooser = LimitChooser(schema, facts, edition.ladders, share)
     compiler = ReleaseCompiler(
-        schema, facts, version, request, options, names, server, chooser, by_row
+        schema,
+        facts,
+        version,
+        request,
+        options,
+        names,
+        server,
+        chooser,
+        by_row,
+        statement.charts,
     )
     hidden = {release: opaque(release, plan) for release in releases}
     bounded: dict[Release, BoundedRelease] = {}
@@ -219,11 +228,11 @@ def _check_single(statement: Statement, facts: Facts) -> None:
 
 @contextmanager
 def _error_position(sql: str, request: Request) -> Iterator[None]:
-    """What has no synopsis is the whole query."""
+    """What has no synopsis, or no dashboard, is the whole query."""
     try:
         yield
     except Error as error:
-        if isinstance(request, SynopsisRequest):
+        if isinstance(request, TableRequest):
             error.at = error.at or query_span(sql)
         raise
 

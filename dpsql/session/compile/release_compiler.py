@@ -15,17 +15,25 @@ from dpsql.physical.choose import choose_on_server
 from dpsql.physical.engine_query import plan_release
 from dpsql.physical.way import Prepared, Server, choose_way
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.chart import Chart
 from dpsql.plan.operator import Filter, Limit, Plan, Project, Release, Scan, Sort
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.release.calibration import Measurement, calibrate, exact_measurement
+from dpsql.release.dashboard.calibrate_dashboard import calibrate_dashboard, dashboard_notes
 from dpsql.release.decision import calibrate_decision, experts_of
 from dpsql.release.job import Step
 from dpsql.release.joint_noise import joint_notes
 from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
 from dpsql.schema.model import Schema, Table
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.compile.request import AnswerRequest, Request, SynopsisRequest
+from dpsql.session.compile.request import (
+    AnswerRequest,
+    DashboardRequest,
+    Request,
+    SynopsisRequest,
+    TableRequest,
+)
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
 from dpsql.session.ladders.limit_choice import LimitChoice, LimitChooser
@@ -56,7 +64,8 @@ def is_shown_by_row(plan: Plan) -> bool:
 class ReleaseCompiler:
     """Compiles the releases of one statement, which `names` says.
 
-    `is_shown_by_row`: there is one, and what is shown are its groups, each by itself.
+    `is_shown_by_row`: there is one, and what is shown are its groups, each by itself. `charts` are
+    those of a dashboard.
     """
 
     schema: Schema
@@ -68,18 +77,20 @@ class ReleaseCompiler:
     server: Server | None
     chooser: LimitChooser
     is_shown_by_row: bool = False
+    charts: tuple[Chart, ...] = ()
 
     def bounded(self, release: Release) -> tuple[BoundedRelease, LimitChoice]:
         """`release` with the limits on what a unit contributes, and how they were chosen."""
         sample = self.schema.budget.sample
-        is_synopsis = isinstance(self.request, SynopsisRequest)
-        choice = self.chooser.choice(release, self.options.limits, is_synopsis=is_synopsis)
+        table_kind = _table_kind(self.request)
+        is_table = table_kind is not None
+        choice = self.chooser.choice(release, self.options.limits, is_table=is_table)
         bounded = bound_release(
             release,
             self.facts,
             choice.limits,
             self.options.release,
-            is_synopsis=is_synopsis,
+            table_kind=table_kind,
             sampling=None if sample is None else sample.law,
         )
         return replace(bounded, notes=(*bounded.notes, *choice.notes)), choice
@@ -97,7 +108,7 @@ class ReleaseCompiler:
             below = [part for part in operators(release.source) if isinstance(part, Release)]
             contents[release] = release_digest(one, {other: contents[other] for other in below})
         distance = self.schema.neighbor_distance
-        has_noise = isinstance(self.request, SynopsisRequest)
+        has_noise = isinstance(self.request, TableRequest)
         noisy = {
             contents[release]
             for release, one in bounded.items()
@@ -171,5 +182,22 @@ class ReleaseCompiler:
                 measurement = calibrate_mwem(bounded, distance.steps, share, rounds)
                 notes = synopsis_notes(bounded, measurement)
                 return replace(bounded, notes=(*bounded.notes, *notes)), measurement
+            case DashboardRequest():
+                measurement = calibrate_dashboard(bounded, distance, share, self.charts)
+                notes = dashboard_notes(bounded, measurement, self.charts)
+                return replace(bounded, notes=(*bounded.notes, *notes)), measurement
             case missing:
                 assert_never(missing)
+
+
+def _table_kind(request: Request) -> str | None:
+    """What kind of whole table is kept, None where statistics are answered one by one."""
+    match request:
+        case AnswerRequest():
+            return None
+        case SynopsisRequest():
+            return "synopsis"
+        case DashboardRequest():
+            return "dashboard"
+        case missing:
+            assert_never(missing)

@@ -1,4 +1,4 @@
-"""What a statement's releases are for: its answer, or a synopsis of it."""
+"""What a statement's releases are for: its answer, a synopsis of it, or a dashboard."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Final, TypeAlias, assert_never
 from dpsql.bind.saved_release import SavedReleaseNames
 from dpsql.bind.statement import Statement, bind_calibration
 from dpsql.bind.statements.calibrate import LadderPart
+from dpsql.bind.statements.create_dashboard import bind_dashboard
 from dpsql.bind.statements.create_synopsis import bind_synopsis
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.privacy.accounting.loss import PrivacyLoss
@@ -49,7 +50,20 @@ class SynopsisRequest:
     epsilon: Fraction
 
 
-Request: TypeAlias = AnswerRequest | SynopsisRequest
+@dataclass(frozen=True, slots=True)
+class DashboardRequest:
+    """Estimated counts and sums of all combinations of keys, planned for the charts of a dashboard.
+
+    It spends `epsilon`, whatever the options say.
+    """
+
+    epsilon: Fraction
+
+
+TableRequest: TypeAlias = SynopsisRequest | DashboardRequest
+"""A whole table of all combinations of keys is kept, made by a mechanism of its own."""
+
+Request: TypeAlias = AnswerRequest | TableRequest
 
 ANSWER: Final = AnswerRequest()
 
@@ -59,7 +73,7 @@ def share_of_loss(request: Request, loss: PrivacyLoss) -> PrivacyLoss:
     match request:
         case AnswerRequest(ladder=LadderRequest(share=share)):
             return PrivacyLoss(loss.accounting, loss.amount * share, loss.delta * share)
-        case AnswerRequest() | SynopsisRequest():
+        case AnswerRequest() | SynopsisRequest() | DashboardRequest():
             return loss
         case missing:
             assert_never(missing)
@@ -72,5 +86,7 @@ def binder_of(request: Request, bind: Binder) -> Binder:
             return bind if ladder is None else partial(bind_calibration, ladder.part)
         case SynopsisRequest():
             return bind_synopsis
+        case DashboardRequest():
+            return bind_dashboard
         case missing:
             assert_never(missing)

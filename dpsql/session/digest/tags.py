@@ -20,6 +20,7 @@ from dpsql.plan.sort_key import SortKey
 from dpsql.privacy import domain
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.allocation import mwem_calibration
+from dpsql.privacy.mechanisms import residual_gaussian
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedGaussian, CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
@@ -200,6 +201,9 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
     mwem_calibration.MwemParameters: Tagged(
         "weighing", ("rounds", "sensitivity", "total", "choice", "amount", "gaussian")
     ),
+    residual_gaussian.MarginalNoise: Tagged("marginals", ("statistics",)),
+    residual_gaussian.ResidualGaussian: Tagged("residuals", ("shape", "residuals")),
+    residual_gaussian.Residual: Tagged("residual", ("axes", "variance")),
     weighted_majority.WeightedMajority: Tagged("majority", ("rate", "width", "moves")),
     weighted_majority.LossMoves: Tagged("apart", ("rounds", "per_round", "in_all")),
     mwem_calibration.HistogramSensitivity: Tagged("moves", ("groups", "per_cell")),

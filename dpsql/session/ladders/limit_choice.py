@@ -69,7 +69,7 @@ class LimitChooser:
     loss: PrivacyLoss
 
     def choice(
-        self, release: Release, requested: ContributionLimits, *, is_synopsis: bool
+        self, release: Release, requested: ContributionLimits, *, is_table: bool
     ) -> LimitChoice:
         """The limits of one release, no looser than what is `requested`."""
         scans = private_scans(release.source)
@@ -81,7 +81,7 @@ class LimitChooser:
         if not highest_fanout_table(terms).limits.calibrated:
             return LimitChoice(requested, ())
         reads = any(isinstance(part, Release) for part in operators(release.source))
-        ladders = () if is_synopsis or reads else self.ladders
+        ladders = () if is_table or reads else self.ladders
         distance = self.schema.neighbor_distance
         return _ReleaseLimits(release, terms, ladders, self.loss, distance).chosen(requested)
 

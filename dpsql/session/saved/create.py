@@ -15,7 +15,13 @@ from dpsql.schema.qualified_name import resolve_name
 from dpsql.schema.sql_type import Array, Interval, Null
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.stored_answer import to_bytes
-from dpsql.session.compile.request import ANSWER, AnswerRequest, Request, SynopsisRequest
+from dpsql.session.compile.request import (
+    ANSWER,
+    AnswerRequest,
+    DashboardRequest,
+    Request,
+    SynopsisRequest,
+)
 from dpsql.session.ladders.stored_ladders import LadderMetadata
 from dpsql.session.saved.metadata import SavedReleaseMetadata, encode_metadata
 
@@ -31,7 +37,7 @@ _LONGEST_NAME = 63
 class SaveRequest:
     """A name for an answer: `statement` is what was written, `replace` lets it take one's own.
 
-    `content` is what is kept under it: the answer of a query, or a synopsis.
+    `content` is what is kept under it: the answer of a query, a synopsis, or a dashboard.
     """
 
     name: str
@@ -47,6 +53,8 @@ class SaveRequest:
                 return "release"
             case SynopsisRequest():
                 return "synopsis"
+            case DashboardRequest():
+                return "dashboard"
             case missing:
                 assert_never(missing)
 

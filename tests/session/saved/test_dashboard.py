@@ -1,0 +1,164 @@
+"""CREATE DASHBOARD: paid once, read freely; its charts add up, and their error is as told."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from privacy.seeded import SeededRandomness
+
+from dpsql.dbapi.connection import Connection
+from dpsql.errors import BadParameter, Error, NameTaken, Refused, SyntaxFault, TooComplex
+from dpsql.session.session import Session
+from dpsql.sqltext.script import is_complete, parts
+from dpsql.sqltext.split import split
+
+CHARTS = """
+  SELECT o_orderstatus, count(*), sum(o_totalprice) FROM orders GROUP BY o_orderstatus;
+  SELECT o_orderpriority, o_orderstatus, count(*) FROM orders GROUP BY 1, 2;
+  SELECT extract(year FROM o_orderdate) AS year, count(*) FROM orders GROUP BY year;
+  SELECT count(*) FROM orders
+"""
+MADE = f"CREATE DASHBOARD board AS ({CHARTS}) WITH (epsilon = 1)"
+
+
+MANY_CELLS = """CREATE DASHBOARD board AS (
+  SELECT o_orderdate, count(*) FROM orders GROUP BY 1;
+  SELECT o_orderstatus, o_orderpriority,
+    CASE WHEN o_totalprice > 9 THEN 1 WHEN o_totalprice > 5 THEN 2 ELSE 3 END AS p, count(*)
+  FROM orders GROUP BY 1, 2, 3
+) WITH (epsilon = 1)"""
+
+
+def opened(schema: Path, seed: str) -> Connection:
+    return Connection(Session(schema, analyst="alice", randomness=SeededRandomness(seed)))
+
+
+@pytest.fixture
+def connection(tpch_schema: Path) -> Iterator[Connection]:
+    with opened(tpch_schema, "dashboard") as found:
+        yield found
+
+
+def spent(connection: Connection) -> float:
+    return float(connection.budget.dataset.epsilon_spent)
+
+
+def test_it_is_paid_once_and_read_by_any_keys(connection: Connection) -> None:
+    connection.execute(MADE)
+    paid = spent(connection)
+    assert paid == pytest.approx(1, rel=1e-3)
+    for keys in ("o_orderstatus", "o_orderpriority, o_orderstatus", "year", "o_orderpriority"):
+        rows = connection.execute(f"SELECT {keys}, sum(count) FROM board GROUP BY {keys}")
+        assert len(rows.fetchall()) > 2
+    assert spent(connection) == paid
+    described = connection.execute("SELECT * FROM board").description
+    assert described is not None
+    names = [column[0] for column in described]
+    values = ["count", "sum_o_totalprice"]
+    assert names == ["o_orderstatus", "o_orderpriority", "year", *values]
+
+
+def test_all_charts_add_up(connection: Connection) -> None:
+    connection.execute(MADE)
+    (whole,) = connection.execute("SELECT sum(count) FROM board").fetchone() or (None,)
+    assert isinstance(whole, float)
+    for key in ("o_orderstatus", "o_orderpriority", "year"):
+        rows = connection.execute(f"SELECT {key}, sum(count) FROM board GROUP BY {key}").fetchall()
+        assert math.fsum(float(str(count)) for _, count in rows) == pytest.approx(whole, rel=1e-9)
+
+
+def test_it_is_listed_and_dropped(connection: Connection) -> None:
+    connection.execute(MADE)
+    (row,) = connection.execute("SHOW dpsql.releases").fetchall()
+    assert row[0] == "board"
+    assert any("CREATE DASHBOARD board" in str(value) for value in row)
+    with pytest.raises(NameTaken):
+        connection.execute(MADE)
+    connection.execute("DROP DASHBOARD board")
+    with pytest.raises(Error, match="board"):
+        connection.execute("SELECT sum(count) FROM board")
+    connection.execute("DROP DASHBOARD IF EXISTS board")
+
+
+def test_the_same_again_is_free(connection: Connection) -> None:
+    connection.execute(MADE)
+    paid = spent(connection)
+    connection.execute(MADE.replace("CREATE", "CREATE OR REPLACE"))
+    assert spent(connection) == paid
+
+
+def test_each_chart_is_off_by_what_was_told(connection: Connection, tpch_folder: Path) -> None:
+    """Of one row for each unit, so that limits drop nothing; the seed is fixed."""
+    made = """CREATE DASHBOARD customers AS (
+        SELECT c_mktsegment, sum(c_acctbal) FROM customer GROUP BY c_mktsegment;
+        SELECT c_nationkey, c_mktsegment, count(*) FROM customer GROUP BY ALL
+    ) WITH (epsilon = 1)"""
+    made = made.replace("ALL", "c_nationkey, c_mktsegment")
+    text = "\n".join(str(row[0]) for row in connection.execute(f"EXPLAIN PRIVACY {made}"))
+    assert spent(connection) == 0
+    connection.execute(made)
+    for keys, value, told in (
+        ("c_nationkey, c_mktsegment", "count", r"c_nationkey, c_mktsegment: count.* ± ([\d.]+) in"),
+        ("c_mktsegment", "sum_c_acctbal", r"by c_mktsegment: sum.* ± ([\d.]+) in"),
+    ):
+        found = re.search(told, text)
+        assert found is not None
+        query = f"SELECT {keys}, sum({value}) FROM customers GROUP BY {keys}"
+        estimates = {row[:-1]: float(str(row[-1])) for row in connection.execute(query).fetchall()}
+        exact = {row[:-1]: float(str(row[-1])) for row in truth(tpch_folder, keys, value)}
+        errors = np.array([estimates[key] - exact.get(key, 0) for key in estimates])
+        deviation = float(found[1]) / 1.959964
+        # A sample deviation of k normal errors is off by a share of 1/√2k, five of these at most.
+        spread = 5 / math.sqrt(2 * errors.size)
+        assert abs(np.sqrt(np.mean(np.square(errors))) / deviation - 1) <= spread
+
+
+def truth(folder: Path, keys: str, value: str) -> list[tuple[object, ...]]:
+    call = "count(*)" if value == "count" else "sum(c_acctbal)"
+    sql = f"SELECT {keys}, {call} FROM read_parquet('{folder}/customer.parquet') GROUP BY ALL"
+    return duckdb.connect().execute(sql).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("sql", "error"),
+    [
+        ("CREATE DASHBOARD b AS SELECT count(*) FROM orders WITH (epsilon = 1)", SyntaxFault),
+        ("CREATE DASHBOARD b AS (SELECT count(*) FROM orders)", SyntaxFault),
+        ("CREATE DASHBOARD b AS (SELECT count(*) FROM orders WITH (epsilon = 1)", SyntaxFault),
+        ("CREATE DASHBOARD b AS (SELECT count(*) FROM orders) WITH (rows = 1)", SyntaxFault),
+        ("CREATE DASHBOARD b AS () WITH (epsilon = 1)", Refused),
+        (f"CREATE DASHBOARD b AS ({CHARTS}) WITH (epsilon = 1, rounds = 3)", BadParameter),
+        (MANY_CELLS, TooComplex),
+    ],
+)
+def test_what_isnt_one_is_refused_for_nothing(
+    connection: Connection, sql: str, error: type[Error]
+) -> None:
+    with pytest.raises(error):
+        connection.execute(sql)
+    assert not spent(connection)
+
+
+def test_an_error_has_its_place_in_its_chart(connection: Connection) -> None:
+    sql = MADE.replace("SELECT count(*) FROM orders", "SELECT count(*) FROM order_s")
+    with pytest.raises(Error) as raised:
+        connection.execute(sql)
+    at = raised.value.at
+    assert at is not None
+    assert sql[at.start : at.end] == "order_s"
+
+
+def test_charts_stay_together_where_statements_are_split() -> None:
+    text = f"SELECT 1; {MADE}; CREATE OR REPLACE dashboard x AS (SELECT ')'; SELECT (2)); SELECT 3"
+    assert len(split(text)) == len(parts(text)) == 4
+    assert not is_complete("CREATE DASHBOARD d AS (SELECT count(*) FROM t;")
+    assert is_complete("CREATE DASHBOARD d AS (SELECT count(*) FROM t;) WITH (epsilon = 1);")
+    for options in ("", "(SQL, FORMAT JSON) "):
+        assert len(split(f"EXPLAIN PRIVACY {options}{MADE}; SELECT 1")) == 2
+    assert len(split("SELECT (1; SELECT 2")) == 2
