@@ -173,7 +173,7 @@ def test_a_unit_in_any_number_of_groups_is_hidden_by_the_threshold(
 
 def test_two_units_in_any_groups_are_hidden_by_the_threshold(tmp_path: Path) -> None:
     with closing(opened(tmp_path, [], groups=3, neighbors="group_size: 2")) as session:
-        release = release_of(session)
+        release = release_of(session, epsilon=60)
     measurement, index = release.step.measurement, release.step.bounded.partition_count_index
     assert index is not None
     assert measurement.threshold is not None
