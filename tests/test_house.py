@@ -80,6 +80,7 @@ def test_notes_show_every_limit_and_term() -> None:
     terms = {"RowCount": "rows = ", "NonNullCount": "rows with ", "Sum": " less "}
     terms |= {
         "UnitCount": "units = ",
+        "UnitWeight": "weights, √(4/n) of one in n groups = ",
         "UnitsOverLimit": "units with too many rows",
         "Square": "square of (",
         "Product": ") * (",

@@ -11,7 +11,13 @@ from typing import assert_never
 from dpsql.analysis.capped_sums import groups_at_sum_cap
 from dpsql.analysis.joint_sensitivity import StatisticGroup, statistic_groups
 from dpsql.analysis.stability import limited_stability
-from dpsql.analysis.unit_contribution import partial_bound, partial_interval, rows_per_group
+from dpsql.analysis.unit_contribution import (
+    norm_interval,
+    partial_bound,
+    partial_interval,
+    rows_of_norm,
+    rows_per_group,
+)
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
@@ -140,11 +146,7 @@ def _norm(
 ) -> Norm:
     """The bound for units with rows in one database; or, in `times` as many groups, in both."""
     statistics, limited = release.contributions.statistics, release.limited
-    # What a sum with a cap comes to isn't a number of rows times a row: 25 of rows up to 10.
-    rows = [
-        units * partial_bound(s, limited) // (1 if isinstance(s.term, CappedSum) else s.magnitude)
-        for s in statistics
-    ]
+    rows = [units * rows_of_norm(s, limited) for s in statistics]
     blocks = tuple(block.of_rows(rows) for block in statistic_groups(statistics, squared=squared))
     numbers = [_filled_groups(s, limited, groups, squared=squared) for s in statistics]
     # A block is of rows, of units, or of one sum with a cap: joint never has two in one.
@@ -208,8 +210,8 @@ def _replaced(release: BoundedRelease, changed: PerGroup) -> Sensitivity:
     """
     units, groups = changed.units // 2, changed.groups_per_unit
     statistics, limited = release.contributions.statistics, release.limited
-    intervals = [partial_interval(s, limited) for s in statistics]
-    widths = [high - low for low, high in intervals]
+    intervals = [norm_interval(s, limited) for s in statistics]
+    widths = [high - low for low, high in (partial_interval(s, limited) for s in statistics)]
     norms = []
     for squared in (False, True):
         # The groups of the two units are others, or the same: in up to `groups` of them t, in up to

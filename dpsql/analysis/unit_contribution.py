@@ -23,6 +23,7 @@ from dpsql.plan.bounded_release.statistic import (
     UnitCount,
     UnitsOverLimit,
 )
+from dpsql.plan.bounded_release.unit_weight import UnitWeight
 
 
 def partial_bound(statistic: Statistic, limited: Limited) -> int:
@@ -30,6 +31,8 @@ def partial_bound(statistic: Statistic, limited: Limited) -> int:
     match statistic.term:
         case UnitCount() | UnitsOverLimit():
             return 1  # a unit is there, with too many rows, or it isn't
+        case UnitWeight(largest=largest):
+            return largest  # of a unit in its only group
         case DistinctValues(limit=max_values):
             return values_per_group(max_values, limited)
         case DistinctSum(limit=max_values):
@@ -59,7 +62,7 @@ def values_per_group(limit: int | None, limited: Limited) -> int:
 def partial_interval(statistic: Statistic, limited: Limited) -> tuple[int, int]:
     """The interval of one unit's sum in a group; it contains 0, as the unit may be missing."""
     bound = partial_bound(statistic, limited)
-    if isinstance(statistic.term, UnitCount | UnitsOverLimit):
+    if isinstance(statistic.term, UnitCount | UnitWeight | UnitsOverLimit):
         return 0, bound
     if isinstance(statistic.term, CappedSum):
         rows = rows_per_group(limited)
@@ -68,6 +71,29 @@ def partial_interval(statistic: Statistic, limited: Limited) -> tuple[int, int]:
     # Of values no more than of rows: each is one row's at least.
     rows, (low, high) = bound // statistic.magnitude, statistic.interval
     return max(-bound, min(0, rows * low)), min(bound, max(0, rows * high))
+
+
+def rows_of_norm(statistic: Statistic, limited: Limited) -> int:
+    """How many rows' worth a unit adds to each of its groups, or would with the norm that it has.
+
+    What a sum with a cap comes to isn't a number of rows times a row: 25 of rows up to 10. A unit
+    in d of its g groups weighs w in each, where d·w² <= g·r²: in L2 norm as if it weighed r in all
+    g of them; and in L1 norm no more, since d·w <= √(d·g)·r <= g·r.
+    """
+    if isinstance(statistic.term, UnitWeight):
+        return 1
+    bound = partial_bound(statistic, limited)
+    return bound if isinstance(statistic.term, CappedSum) else bound // statistic.magnitude
+
+
+def norm_interval(statistic: Statistic, limited: Limited) -> tuple[int, int]:
+    """The interval of one unit's sum in as many groups as it fills with the norm that it has.
+
+    Weights are nowhere negative, so that of two units' w and v (w - v)² <= w² + v².
+    """
+    if isinstance(statistic.term, UnitWeight):
+        return statistic.interval
+    return partial_interval(statistic, limited)
 
 
 def _summed_rows(limited: Limited) -> int:

@@ -24,6 +24,7 @@ from dpsql.bounding.selection.cell_selection import CHOSEN, CellChoices
 from dpsql.bounding.selection.frequent_key import FREQUENT_NOTE, frequent_choice
 from dpsql.bounding.selection.private_selection import candidate_choice
 from dpsql.bounding.statistics.argument_grids import ArgumentGrids
+from dpsql.bounding.statistics.key_count import key_count, weighing_notes
 from dpsql.bounding.statistics.sample_estimator import of_sample
 from dpsql.bounding.statistics.statistics import StatisticsBuilder
 from dpsql.bounding.statistics.sum_caps import NO_CAPS, sum_caps
@@ -121,7 +122,7 @@ def bound_release(
         chosen = tuple(_of_sample(output, sampling, statistics.per_unit) for output in chosen)
     listed = {index for each in domains for index in each.keys}
     # Without a public list of all its keys, a group shows itself only if enough units are in it.
-    selection = None if len(listed) == len(release.keys) else statistics.presence()
+    selection = None if len(listed) == len(release.keys) else key_count(statistics, draft, options)
     min_units = None
     if options.min_units is not None and release.keys:
         drawn = Fraction(1) if sampling is None else sampling.drawn
@@ -135,7 +136,7 @@ def bound_release(
     chain, reasons = limit_contributions(terms, facts, limits)
     if release.frequent is not None:
         reasons = (FREQUENT_NOTE,)  # its rows are limited key by key, and in all not at all
-    notes = (*reasons, *grids.cap_notes(calls), *selections.notes)
+    notes = (*reasons, *grids.cap_notes(calls), *weighing_notes(terms), *selections.notes)
     notes += () if sampling is None else (_sample_note(sampling),)
     if min_units is not None and min_units.threshold is None:
         notes = (*notes, _GROUPS_WITH_ROWS_NOTE)

@@ -68,11 +68,13 @@ class ReleaseOptions:
     """Which groups and counts of a release are shown.
 
     `min_units`: groups of fewer units, as far as noise lets tell, are left out. `nonnegative`:
-    counts below 0 are shown as 0, which biases sums over many of them upwards.
+    counts below 0 are shown as 0, which biases sums over many of them upwards. `weighted_keys`:
+    where keys aren't listed, units in few groups weigh more in the choice of those that appear.
     """
 
     min_units: int | None = None
     nonnegative: bool = False
+    weighted_keys: bool = False
 
 
 AS_DECLARED: Final = ContributionLimits()

@@ -24,6 +24,7 @@ STATEMENTS: Final = (
     ("SET dpsql.max_cost = 0.2", "refuses what costs more"),
     ("SET dpsql.min_units = 20", "leaves small groups out"),
     ("SET dpsql.nonnegative = on", "shows no negative counts"),
+    ("SET dpsql.weighted_keys = on", "chooses unlisted keys by units, those of few groups first"),
     ("SET dpsql.consistent = on", "makes totals and their parts add up"),
     ("SET dpsql.reuse = on", "sums answers from stored ones, free"),
     ("SET dpsql.groups = 2", "tightens limits; rows_per_group, rows"),

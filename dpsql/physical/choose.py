@@ -13,7 +13,8 @@ from dpsql.physical.modifier.sidecar_access import (
     without_sidecar,
 )
 from dpsql.physical.plan import STRATEGIES, PhysicalPlan
-from dpsql.plan.bounded_release.bounded_release import Limited
+from dpsql.physical.strategy.per_unit import PerUnit
+from dpsql.plan.bounded_release.bounded_release import Limited, contributions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,10 @@ def choose_without_sidecar(limited: Limited, facts: Facts) -> Choice:
 
 
 def _choice(limited: Limited, facts: Facts) -> Choice:
-    plans = (strategy.applies(limited, facts) for strategy in STRATEGIES)
+    # What a unit weighs follows from all of its groups, which only one way has side by side.
+    is_weighed = contributions_of(limited).weighs_units
+    ways = (PerUnit,) if is_weighed else STRATEGIES
+    plans = (strategy.applies(limited, facts) for strategy in ways)
     candidates = [Candidate(plan, plan.estimate()) for plan in plans if plan is not None]
     # Of equal estimates, the order of STRATEGIES decides.
     candidates.sort(key=lambda candidate: candidate.estimate)

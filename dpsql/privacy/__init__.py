@@ -11,6 +11,7 @@
 | over_groups         | what becomes of a unit in too many groups                           |
 | directed_rounding   | exact enclosures, rounded against ourselves                        |
 | partition_selection | thresholds on noisy unit counts                                    |
+| unit_weight         | what units in few groups weigh where keys are chosen               |
 | subsampling         | what answers over a secret sample lose of all units                |
 | mechanisms          | randomise integers; exact samplers                                 |
 | online_decision     | dpsql.decide: experts chosen by losses in the caller's own hands    |

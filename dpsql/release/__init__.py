@@ -3,6 +3,7 @@
 | module              | what it does                                                           |
 | ------------------- | ---------------------------------------------------------------------- |
 | calibration         | the mechanism of each statistic within a loss, and the threshold       |
+| key_threshold       | from what on unlisted keys are shown, and what that loses with noise   |
 | joint_noise         | noise of several statistics or groups that is drawn together           |
 | expected_error      | the error by which mechanisms are chosen                               |
 | job                 | execute and release: one picklable value in, released tables out       |

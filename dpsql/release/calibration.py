@@ -29,10 +29,10 @@ from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
-from dpsql.privacy.partition_selection import selection_delta, threshold
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.expected_error import shown_error, weight_choices
 from dpsql.release.joint_noise import correlated_choices, joint_choices
+from dpsql.release.key_threshold import key_threshold, shares_delta
 from dpsql.release.selection_mechanism import SelectionMechanism, selection_mechanism
 
 
@@ -184,17 +184,9 @@ def _with_one_delta(
     """Gaussian noise at (ε, δ), with a threshold at the same δ if that is proved, else at half."""
     rho = rho_of_epsilon(query_loss.amount, query_loss.delta)
     whole = _gaussian(bounded, sensitivity, query_loss, costs, rho, query_loss.delta)
-    if bounded.partition_count_index is None or whole.threshold is None:
-        return whole
-    counted = whole.noise[bounded.partition_count_index]
-    delta = selection_delta(
-        counted.tail(whole.threshold - sensitivity.per_group[bounded.partition_count_index]),
-        groups=sensitivity.groups * sensitivity.units,
-        rho=rho,
-        rho_per_group=sensitivity.l2.per_group(lambda p, c: _rho(whole.noise[p], c)),
-        epsilon=query_loss.amount,
-    )
-    if delta <= query_loss.delta:
+    if whole.threshold is None or shares_delta(
+        bounded, sensitivity, whole.noise, _rho, threshold=whole.threshold, rho=rho, loss=query_loss
+    ):
         return whole
     half = query_loss.delta / 2
     rho = rho_of_epsilon(query_loss.amount, half)
@@ -222,7 +214,7 @@ def _laplace(
     delta = query_loss.delta if selects else Fraction(0)
     return Measurement(
         noise,
-        _threshold(bounded, sensitivity, noise, delta),
+        key_threshold(bounded, sensitivity, noise, delta),
         PrivacyLoss(query_loss.accounting, epsilon, delta),
     )
 
@@ -258,7 +250,7 @@ def _gaussian(
         delta = selection_delta if bounded.partition_count_index is not None else Fraction(0)
         loss = PrivacyLoss(Accounting.ZCDP, spent, delta)
     return Measurement(
-        mechanisms, _threshold(bounded, sensitivity, mechanisms, selection_delta), loss
+        mechanisms, key_threshold(bounded, sensitivity, mechanisms, selection_delta), loss
     )
 
 
@@ -281,20 +273,3 @@ def _rho(noise: Noise, change: int) -> Fraction:
             return _rho(fine, change * parts)
         case missing:
             assert_never(missing)
-
-
-def _threshold(
-    bounded: BoundedRelease,
-    sensitivity: Sensitivity,
-    mechanisms: tuple[Noise, ...],
-    delta: Fraction,
-) -> int | None:
-    """The τ for groups of changed units alone: `units` of them in each, in units · l0 groups."""
-    if bounded.partition_count_index is None:
-        return None
-    return threshold(
-        mechanisms[bounded.partition_count_index],
-        groups=sensitivity.groups * sensitivity.units,
-        per_group=sensitivity.per_group[bounded.partition_count_index],
-        delta=delta,
-    )

@@ -17,6 +17,7 @@ from dpsql.plan.bounded_release.estimator import (
     Variance,
     of_drawn,
 )
+from dpsql.plan.bounded_release.unit_weight import UnitWeight
 from dpsql.privacy.mechanisms.noise.noise import Noise
 
 _PARTITION_WEIGHTS: Final = (1.0, 1 / 4, 1 / 16, 1 / 64)
@@ -61,9 +62,17 @@ def _weights(
         costs[bounded.min_units.count_index] += 1 / own[bounded.min_units.count_index] ** 2
     elif bounded.partition_count_index is not None:
         index = bounded.partition_count_index
-        costs[index] += of_partition_count / own[index] ** 2
+        costs[index] += of_partition_count / _of_one(bounded, sensitivity, index) ** 2
     smallest = min((cost for cost in costs if cost), default=1.0)
     return tuple(cost or smallest for cost in costs)
+
+
+def _of_one(bounded: BoundedRelease, sensitivity: Sensitivity, index: int) -> int:
+    """What changed units move the statistic by that keys are chosen by, in each of all groups."""
+    statistic = bounded.contributions.statistics[index]
+    if isinstance(statistic.term, UnitWeight):
+        return statistic.magnitude * sensitivity.units
+    return sensitivity.per_group[index]
 
 
 def _value_weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> list[float]:

@@ -36,6 +36,7 @@ def settings(connection: Connection) -> list[object]:
         ("over_groups", "scale"),
         ("min_units", "100000"),
         ("nonnegative", "on"),
+        ("weighted_keys", "on"),
         ("reuse", "TRUE"),
         ("consistent", "on"),
         ("max_error", "40"),

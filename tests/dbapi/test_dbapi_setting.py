@@ -17,6 +17,7 @@ SETTINGS = [
     ("over_groups", "scale"),
     ("min_units", "20"),
     ("nonnegative", "on"),
+    ("weighted_keys", "on"),
     ("reuse", "on"),
     ("max_error", "2.5"),
     ("max_cost", "0.25"),

@@ -20,8 +20,8 @@ RELATION_MUTANTS = (
     Mutant(
         "a replaced value is as if removed",
         "analysis/sensitivity.py",
-        "widths = [high - low for low, high in intervals]",
-        "widths = [max(-low, high) for low, high in intervals]",
+        "widths = [high - low for low, high in (",
+        "widths = [max(-low, high) for low, high in (",
     ),
     Mutant(
         "a group of replaced units is one",

@@ -2,11 +2,64 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from mutation.mutants import Mutant
 
 LAW = "tests/session/test_private_selection.py"
 
+_Weighed = partial(Mutant, about="weighted_keys")
+_Weights = partial(
+    Mutant, tests="tests/session/test_weighted_keys.py", fails_by="AssertionError|assert "
+)
+
 SELECTION_MUTANTS = (
+    _Weighed(
+        "a unit in many groups weighs in each what one does in its only group",
+        "emit/release/unit_weights.py",
+        "integer(each)",
+        "integer(term.largest)",
+    ),
+    _Weighed(
+        "weights in many groups are larger than their norm allows",
+        "privacy/unit_weight.py",
+        "isqrt(groups * RESOLUTION**2 // number)",
+        "isqrt(2 * groups * RESOLUTION**2 // (number + 1))",
+    ),
+    _Weighed(
+        "units of more groups than their limit have their sums weighed in all",
+        "emit/release/limited_sums.py",
+        "sums_of_units: exp.Query = bounded if are_chosen else",
+        "sums_of_units: exp.Query = bounded if are_chosen or terms.weighs_units else",
+    ),
+    _Weights(
+        "the threshold is that of a unit in all of its groups",
+        "release/key_threshold.py",
+        "for groups, weight in term.weights]",
+        "for groups, weight in term.weights[-1:]]",
+        about="hidden_by_the_threshold",
+    ),
+    _Weights(
+        "two units weigh as much as one",
+        "release/key_threshold.py",
+        "units * weight) for",
+        "weight) for",
+        about="two_units",
+    ),
+    _Weights(
+        "weights and their noise share one delta unproved",
+        "release/key_threshold.py",
+        "return index is None",
+        "return True",
+        about="hidden_by_the_threshold",
+    ),
+    _Weights(
+        "replaced units' weights are apart by their ends alone",
+        "analysis/sensitivity.py",
+        "norm = _norm(groups, release, units, squared=squared, times=2)",
+        "norm = _norm(groups, release, units, squared=squared, times=1)",
+        about="replaced_units",
+    ),
     Mutant(
         "weights are left out of the spread of scores",
         "analysis/score_sensitivity.py",

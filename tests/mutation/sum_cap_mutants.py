@@ -18,9 +18,9 @@ SUM_CAP_MUTANTS = (
     ),
     _Noted(
         "a unit's sum is taken for as many of its rows as its cap has of their largest value",
-        "analysis/sensitivity.py",
-        "(1 if isinstance(s.term, CappedSum) else s.magnitude)",
-        "s.magnitude",
+        "analysis/unit_contribution.py",
+        "return bound if isinstance(statistic.term, CappedSum) else bound // statistic.magnitude",
+        "return bound // statistic.magnitude",
     ),
     _Noted(
         "few rows in all fill no more groups with a cap than with rows",

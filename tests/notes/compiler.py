@@ -164,8 +164,8 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
         lines += [f"  {text}" for text in format_norms(release)]
         lines += [f"  {text}" for text in format_all_rows(release)]
         lines += [f"  {note}" for note in (*bounded.notes, release.choice.plan.note) if note]
-        if release.step.measurement.threshold is not None:
-            lines.append(f"  keys appear from {release.step.measurement.threshold} units on")
+        if release.threshold_in_units is not None:
+            lines.append(f"  keys appear from {release.threshold_in_units} units on")
     return "\n".join(lines)
 
 

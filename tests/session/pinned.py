@@ -48,6 +48,10 @@ CLINIC = {
         " OPTIONS (groups = 2, over_groups = scale)"
     ),
     "keys that a threshold selects": "SELECT city, count(*) FROM patients GROUP BY city",
+    "keys that weights of units select": (
+        "SELECT visit_id + 0 AS number, sum(cost) FROM visits GROUP BY number"
+        " OPTIONS (weighted_keys = on)"
+    ),
     "keys by month": "SELECT month(visit_date), count(*) FROM visits GROUP BY 1",
     "conditions": (
         "SELECT count(*) FROM visits WHERE ward IN ('ER', 'GP') AND (cost > 1.5 OR cost IS NULL)"

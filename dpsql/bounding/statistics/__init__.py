@@ -3,6 +3,7 @@
 | module                | what it does                                                            |
 | --------------------- | ----------------------------------------------------------------------- |
 | statistics            | integer statistics of the aggregates, and estimators back to columns    |
+| key_count             | what unlisted keys are chosen by: the number of units, or their weights |
 | public_row_count      | statistics of all rows where something is public of their number        |
 | sample_estimator      | what is counted and summed of a secret sample, for all units            |
 | discretization        | arguments as integer steps: the size of a step, and the bounds          |

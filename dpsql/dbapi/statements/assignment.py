@@ -22,6 +22,7 @@ class Setting(Enum):
     OVER_GROUPS = "over_groups"
     MIN_UNITS = "min_units"
     NONNEGATIVE = "nonnegative"
+    WEIGHTED_KEYS = "weighted_keys"
     REUSE = "reuse"
     CONSISTENT = "consistent"
     MAX_ERROR = "max_error"

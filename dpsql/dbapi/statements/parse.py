@@ -21,6 +21,7 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | SET dpsql.over_groups = scale      | count units of too many groups less in all |
 | SET dpsql.min_units = 20           | leave out groups of fewer units           |
 | SET dpsql.nonnegative = on         | show counts below 0 as 0                  |
+| SET dpsql.weighted_keys = on       | weigh units of few groups more in keys    |
 | SET dpsql.max_error = 10           | spend the least ε that keeps sums within ± 10 |
 | SET dpsql.max_cost = 0.2           | refuse statements that cost more          |
 | SET dpsql.consistent = on          | make totals and their parts add up, at less noise |

@@ -63,6 +63,8 @@ def _updated(options: QueryOptions, assignment: Assignment, schema: Schema) -> Q
             return replace(options, release=replace(release, min_units=_number(assignment)))
         case Setting.NONNEGATIVE:
             return replace(options, release=replace(release, nonnegative=_truth(assignment)))
+        case Setting.WEIGHTED_KEYS:
+            return replace(options, release=replace(release, weighted_keys=_truth(assignment)))
         case Setting.REUSE:
             return replace(options, answer=replace(answer, reuse=_truth(assignment)))
         case Setting.CONSISTENT:
@@ -96,6 +98,8 @@ def _value(options: QueryOptions, setting: Setting) -> int | Fraction | str | No
             return options.release.min_units
         case Setting.NONNEGATIVE:
             return options.release.nonnegative
+        case Setting.WEIGHTED_KEYS:
+            return options.release.weighted_keys
         case Setting.REUSE:
             return options.answer.reuse
         case Setting.CONSISTENT:

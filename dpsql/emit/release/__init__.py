@@ -12,6 +12,7 @@
 | group_limit         | each unit's kept groups and values, by rank or keyed hash  |
 | total_row_limit     | each unit's rows in all its groups, scaled down together   |
 | norm_limit          | each unit's sums in all its groups, scaled to a norm       |
+| unit_weights        | what units weigh in the choice of keys, by their groups    |
 | distinct_count      | counts of distinct values                                  |
 | limited_sums        | each unit's sums in groups: clamped, limited, and summed   |
 """

@@ -40,6 +40,7 @@ from dpsql.plan.bounded_release.statistic import (
     UnitCount,
     UnitsOverLimit,
 )
+from dpsql.plan.bounded_release.unit_weight import UnitWeight
 from dpsql.plan.expression import Expression
 from dpsql.schema.sql_type import Decimal, Double
 
@@ -47,7 +48,7 @@ from dpsql.schema.sql_type import Decimal, Double
 def raw_values(statistic: Statistic) -> tuple[exp.Expr, ...]:
     """The arguments of a statistic in a row, NULL where the row adds nothing; () if it has none."""
     match statistic.term:
-        case UnitCount() | UnitsOverLimit():
+        case UnitCount() | UnitWeight() | UnitsOverLimit():
             return ()
         case DistinctValues(argument=argument):
             return (_filtered(argument, statistic),)
@@ -78,6 +79,7 @@ def discretize(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp
     match statistic.term:
         case (
             UnitCount()
+            | UnitWeight()
             | UnitsOverLimit()
             | DistinctValues()
             | DistinctSum()
@@ -102,6 +104,8 @@ def clamp(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Expr:
             return integer(1)
         case UnitsOverLimit():
             return integer(0)  # a unit's only row is never too many
+        case UnitWeight():
+            return integer(0)  # known of all groups of a unit, never of one row
         case DistinctValues() | DistinctSum():
             return integer(0)  # counted or summed beside the sums, over the distinct values
         case RowCount() if statistic.is_row_count:

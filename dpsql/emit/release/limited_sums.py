@@ -28,6 +28,7 @@ from dpsql.emit.release.contributions import (
 from dpsql.emit.release.group_limit import limit_groups
 from dpsql.emit.release.norm_limit import scaled_to_norm, whole_in_parts
 from dpsql.emit.release.total_row_limit import counted_rows, limited_rows, weight_of
+from dpsql.emit.release.unit_weights import with_weights
 from dpsql.emit.sql.identifier import column_ref, union_all, with_alias
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
@@ -39,6 +40,7 @@ from dpsql.plan.bounded_release.bounded_release import (
 )
 from dpsql.plan.bounded_release.column_names import ROW_COUNT, UNIT, WEIGHT, total_name
 from dpsql.plan.bounded_release.statistic import CappedSum, Statistic, UnitsOverLimit
+from dpsql.plan.bounded_release.unit_weight import UnitWeight
 
 
 def unit_group_sums(
@@ -82,7 +84,8 @@ def limited_totals(
     is_ranked = isinstance(limited.limit, ByHash | ByRank | ByStoredRank)
     norm = limited.limit if isinstance(limited.limit, ByNorm) else None
     limits_all = max_rows is not None or norm is not None
-    units = [UNIT] if is_ranked or limits_all else []
+    is_weighed = terms.weighs_units
+    units = [UNIT] if is_ranked or limits_all or is_weighed else []
     keyed = {UNIT, *grouped_names(terms, late)}
     columns = [name for name in sums.named_selects if name not in keyed]
     partials = join_keys(sums, terms, late, [*units, *columns])
@@ -98,6 +101,9 @@ def limited_totals(
         [*carried, *(column_ref(item.alias) for item in weights), *clamped],
     )
     sums_of_units: exp.Query = bounded if are_chosen else limit_groups(bounded, limited, names)
+    if is_weighed:
+        weight_columns = [column_ref(item.alias) for item in weights]
+        sums_of_units = with_weights(sums_of_units, [*carried, *weight_columns], terms.statistics)
     if max_rows is not None:
         sums_of_units = limited_rows(sums_of_units, names, limited, max_rows)
     if norm is not None:
@@ -143,6 +149,8 @@ def _clamped_partial(statistic: Statistic, number: int, limited: LimitGroups) ->
     bound = partial_bound(statistic, limited)
     if isinstance(statistic.term, UnitsOverLimit) or statistic.is_row_count:
         return column_ref(total_name(number))  # scaling left no more
+    if isinstance(statistic.term, UnitWeight):
+        return integer(0)  # it is known when the groups of the unit are
     if not statistic.is_row_sum:
         return integer(bound)
     low, high = partial_interval(statistic, limited)

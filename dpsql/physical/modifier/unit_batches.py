@@ -52,6 +52,7 @@ from dpsql.plan.bounded_release.statistic import (
     UnitCount,
     UnitsOverLimit,
 )
+from dpsql.plan.bounded_release.unit_weight import UnitWeight
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import operators
 
@@ -173,6 +174,7 @@ def _is_additive(statistic: Statistic) -> bool:
             | Square()
             | Product()
             | UnitCount()
+            | UnitWeight()
             | UnitsOverLimit()
         ):
             return True

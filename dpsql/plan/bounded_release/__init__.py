@@ -3,6 +3,7 @@
 | module          | what it does                                                        |
 | --------------- | ------------------------------------------------------------------- |
 | statistic       | the clamped integers of each row that a release counts and sums     |
+| unit_weight     | what units weigh where keys are chosen                              |
 | cell_selection  | the cells that a release chooses by their counts: quantiles, modes  |
 | estimator       | how a released column follows from noisy statistics                 |
 | bounded_release | a release with its limits: contributions, per-unit groups, limits   |

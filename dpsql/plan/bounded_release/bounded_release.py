@@ -19,6 +19,7 @@ from typing import assert_never
 from dpsql.plan.bounded_release.cell_selection import CellChoice
 from dpsql.plan.bounded_release.estimator import EstimatedColumn
 from dpsql.plan.bounded_release.statistic import Statistic
+from dpsql.plan.bounded_release.unit_weight import UnitWeight
 from dpsql.plan.operator import Output, Plan
 from dpsql.privacy.domain import Value
 from dpsql.privacy.subsampling import PoissonSampling
@@ -52,6 +53,11 @@ class Contributions:
         """The keys that no domain lists."""
         listed = {index for domain in self.domains for index in domain.keys}
         return tuple(key for index, key in enumerate(self.keys) if index not in listed)
+
+    @property
+    def weighs_units(self) -> bool:
+        """Keys are chosen by weights of units, for which all groups of a unit must be known."""
+        return any(isinstance(each.term, UnitWeight) for each in self.statistics)
 
 
 @dataclass(frozen=True, slots=True)

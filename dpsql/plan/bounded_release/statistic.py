@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
+from dpsql.plan.bounded_release.unit_weight import UnitWeight
 from dpsql.plan.expression import Column, Expression
+from dpsql.privacy.unit_weight import RESOLUTION
 from dpsql.schema.sql_type import Decimal
 
 
@@ -191,6 +193,7 @@ Term = (
     | PairwiseDeviations
     | BoundedMean
     | UnitCount
+    | UnitWeight
     | UnitsOverLimit
     | DistinctValues
     | DistinctSum
@@ -219,6 +222,8 @@ class Statistic:
         match self.term:
             case RowCount() | NonNullCount() | UnitCount() | UnitsOverLimit() | DistinctValues():
                 return 0, 1
+            case UnitWeight():
+                return 0, RESOLUTION  # the norm of all its weights is that of so much in each
             case Sum(value=value) | CappedSum(value=value) | DistinctSum(value=value):
                 return value.low - value.center, value.high - value.center
             case Square(value=value):
@@ -239,6 +244,8 @@ class Statistic:
         match self.term:
             case RowCount() | NonNullCount() | UnitCount() | UnitsOverLimit() | DistinctValues():
                 return Fraction(1)
+            case UnitWeight():
+                return Fraction(1, RESOLUTION)
             case Sum(value=value) | CappedSum(value=value) | DistinctSum(value=value):
                 return value.step
             case Square(value=value) | PairwiseDeviations(value=value):
@@ -254,7 +261,7 @@ class Statistic:
     def is_row_sum(self) -> bool:
         """Rows are summed, so that half of a unit's rows count half; units and values aren't."""
         return (
-            not isinstance(self.term, UnitCount | UnitsOverLimit)
+            not isinstance(self.term, UnitCount | UnitWeight | UnitsOverLimit)
             and not self.is_over_distinct_values
         )
 

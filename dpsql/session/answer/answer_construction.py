@@ -62,11 +62,7 @@ def _answer(
         loss,
         epsilon_of(schema, loss.amount if loss else Fraction(0)),
         column_privacy(compiled, rolled),
-        tuple(
-            r.step.measurement.threshold
-            for r in compiled.releases
-            if r.step.measurement.threshold is not None
-        ),
+        tuple(units for r in compiled.releases if (units := r.threshold_in_units) is not None),
         bool(compiled.releases) and receipt is None,
         None if receipt is None else str(receipt.receipt_id),
         shown_columns,

@@ -20,7 +20,7 @@ def unlisted_key_notes(
 ) -> Iterator[str]:
     """A line for each of `releases` that has no group in `tables`, with what would show some."""
     for release in releases:
-        table, threshold = tables.get(release.name), release.step.measurement.threshold
+        table, threshold = tables.get(release.name), release.threshold_in_units
         if table is None or table.num_rows or threshold is None:
             continue
         unlisted = release.step.bounded.contributions.unlisted_keys

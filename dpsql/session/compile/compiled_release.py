@@ -11,6 +11,7 @@ from dpsql.plan.expression import Column
 from dpsql.plan.operator import Release
 from dpsql.release.columns.released_table import auxiliary_statistics
 from dpsql.release.job import Step
+from dpsql.release.key_threshold import threshold_in_units
 from dpsql.session.explain.plan_visibility import Opaque
 
 
@@ -36,6 +37,11 @@ class CompiledRelease:
     def display_name(self, column: Column) -> str:
         """What analysts are told a column of it is called."""
         return column.name if self.opaque is None else self.opaque.name(column)
+
+    @property
+    def threshold_in_units(self) -> int | None:
+        """From how many units on, each in as many groups as may be, an unlisted key appears."""
+        return threshold_in_units(self.step.bounded, self.step.measurement.threshold)
 
     @property
     def columns(self) -> tuple[str, ...]:

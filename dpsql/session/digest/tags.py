@@ -15,7 +15,13 @@ from typing import Final
 
 from dpsql.engine.source import DuckDBSource, PostgresSource, ServerTable, SourceTable, SparkSource
 from dpsql.plan import aggregate, expression, frame, operator
-from dpsql.plan.bounded_release import bounded_release, cell_selection, estimator, statistic
+from dpsql.plan.bounded_release import (
+    bounded_release,
+    cell_selection,
+    estimator,
+    statistic,
+    unit_weight,
+)
 from dpsql.plan.sort_key import SortKey
 from dpsql.privacy import domain
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
@@ -149,6 +155,7 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     statistic.PairwiseDeviations: Tagged("deviations", ("value", "rows")),
     statistic.BoundedMean: Tagged("mean of many", ("value", "rows")),
     statistic.UnitCount: Tagged("presence"),
+    unit_weight.UnitWeight: Tagged("weight of presence", ("groups",)),
     statistic.UnitsOverLimit: Tagged("over"),
     statistic.DistinctValues: Tagged("distinct", ("argument", "limit")),
     statistic.DistinctSum: Tagged("distinct sum", ("value", "limit")),

@@ -69,7 +69,7 @@ def _release(
         line = OperatorLine(
             *view_line(release.opaque.view, bounded.contributions.source, distance.steps)
         )
-        threshold = release.step.measurement.threshold
+        threshold = release.threshold_in_units
         return ReleaseReport(release.name, (line,), (), (), noise, threshold, "")
     limited = release.choice.limited if release.ways is None else release.ways.limited
     read = replace(bounded, limited=limited)
@@ -79,7 +79,7 @@ def _release(
         (*bounded.notes, *filter(None, _way_notes(release))),
         tuple(sensitivities(release, distance)),
         noise,
-        release.step.measurement.threshold,
+        release.threshold_in_units,
         _printed_sql(_sql(release), *operators(bounded.contributions.source)),
         column_changes(release),
         tuple(StrategyLine(c.name, float(c.estimate)) for c in _candidates(release)),

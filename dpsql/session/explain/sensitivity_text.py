@@ -41,6 +41,7 @@ from dpsql.plan.bounded_release.statistic import (
     UnitCount,
     UnitsOverLimit,
 )
+from dpsql.plan.bounded_release.unit_weight import UnitWeight
 from dpsql.plan.expression import Expression
 from dpsql.plan.expression_text import describe, describe_number
 from dpsql.plan.operator import Plan, Project, Scan
@@ -60,6 +61,8 @@ def format_statistic(statistic: Statistic) -> str:
             text = f"rows with {describe(argument)}"
         case UnitCount():
             text = "units"
+        case UnitWeight(groups=groups):
+            text = f"units' weights, √({groups}/n) of one in n groups"
         case UnitsOverLimit():
             text = "units with too many rows"
         case DistinctValues(argument=argument):
@@ -178,9 +181,11 @@ def _change(formula: Estimator, per_group: tuple[int, ...], groups: int) -> floa
 def format_norms(release: CompiledRelease) -> list[str]:
     """What a unit changes in all groups together that is replaced, or scaled to a norm; else []."""
     changes, lines = release.sensitivity, list[str]()
-    if not changes.is_replacement and integer_parts(release.step.bounded.limited) == 1:
+    terms = release.step.bounded.contributions
+    is_scaled = integer_parts(release.step.bounded.limited) > 1
+    if not changes.is_replacement and not is_scaled and not terms.weighs_units:
         return []  # in each of its groups it may change as much as in one
-    for index, statistic in enumerate(release.step.bounded.contributions.statistics):
+    for index, statistic in enumerate(terms.statistics):
         one, square = (
             norm.total(lambda p, c, own=index, e=e: Fraction(c**e * (p == own)))  # type: ignore[misc]
             for norm, e in ((changes.l1, 1), (changes.l2, 2))
@@ -227,6 +232,8 @@ def _derived(statistic: Statistic, bounded: BoundedRelease, distance: NeighborDi
         ends = (describe_number(end * statistic.step) for end in (low, high))
         one = "unit is another, its sum" if distance.units == 1 else "units are others, each sum"
         return f" where {units}{one} in [{', '.join(ends)}]"
+    if isinstance(statistic.term, UnitWeight):
+        return " of a unit" if distance.units == 1 else f" of {distance.units} units"
     if isinstance(statistic.term, UnitCount | UnitsOverLimit):
         return " = 1 unit" if distance.units == 1 else f" = {distance.units} units"
     if statistic.is_over_distinct_values:

@@ -1,0 +1,81 @@
+"""The threshold from which on unlisted keys are shown, and what it and noise lose together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from dpsql.analysis.sensitivity import Sensitivity
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.unit_weight import UnitWeight
+from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.partition_selection import selection_delta
+from dpsql.privacy.partition_selection import threshold as threshold_of
+
+
+def key_threshold(
+    bounded: BoundedRelease, sensitivity: Sensitivity, mechanisms: Sequence[Noise], delta: Fraction
+) -> int | None:
+    """The τ for groups of changed units alone: `units` of them in each, in units · l0 groups.
+
+    None where all keys are listed. Units that weigh more in fewer groups have the largest τ of any
+    number d of groups: of k units' new groups give each to the one in the fewest of all groups of
+    those that are in it. It weighs no more than k times what this unit does, and a unit in d is
+    given d of them at most. The groups of each unit all stay hidden with probability (1 - δ)^(1/k).
+    """
+    index = bounded.partition_count_index
+    if index is None:
+        return None
+    return max(
+        threshold_of(mechanisms[index], groups=groups, per_group=largest, delta=delta)
+        for groups, largest in _alone(bounded, sensitivity, index)
+    )
+
+
+def shares_delta(
+    bounded: BoundedRelease,
+    sensitivity: Sensitivity,
+    mechanisms: Sequence[Noise],
+    rho_of: Callable[[Noise, int], Fraction],
+    *,
+    threshold: int,
+    rho: Fraction,
+    loss: PrivacyLoss,
+) -> bool:
+    """Noise of `rho`, and keys that are shown from `threshold` on, together lose `loss` at most.
+
+    `rho_of` is what noise on one statistic loses that moves so far. False where
+    that isn't proved, as of units' weights, which depend on their number of groups.
+    """
+    index = bounded.partition_count_index
+    if index is None or isinstance(bounded.contributions.statistics[index].term, UnitWeight):
+        return index is None
+    together = selection_delta(
+        mechanisms[index].tail(threshold - sensitivity.per_group[index]),
+        groups=sensitivity.groups * sensitivity.units,
+        rho=rho,
+        rho_per_group=sensitivity.l2.per_group(lambda p, c: rho_of(mechanisms[p], c)),
+        epsilon=loss.amount,
+    )
+    return together <= loss.delta
+
+
+def threshold_in_units(bounded: BoundedRelease, threshold: int | None) -> int | None:
+    """From how many units on a key is shown, all of which are in as many groups as they may be."""
+    if threshold is None or bounded.partition_count_index is None:
+        return threshold
+    statistic = bounded.contributions.statistics[bounded.partition_count_index]
+    return (
+        -(-threshold // statistic.magnitude)
+        if isinstance(statistic.term, UnitWeight)
+        else threshold
+    )
+
+
+def _alone(bounded: BoundedRelease, sensitivity: Sensitivity, index: int) -> list[tuple[int, int]]:
+    """In how many groups changed units can be alone, and what they count for in each, at most."""
+    term, units = bounded.contributions.statistics[index].term, sensitivity.units
+    if isinstance(term, UnitWeight):
+        return [(units * groups, units * weight) for groups, weight in term.weights]
+    return [(sensitivity.groups * units, sensitivity.per_group[index])]
