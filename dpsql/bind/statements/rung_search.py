@@ -19,24 +19,30 @@ NUMBER: Final = Integer(32)
 """The type of an interval's number."""
 
 
+_PARTS: Final = 4
+"""Into how many parts a CASE divides the intervals: a nest of fewer CASEs is faster on DuckDB."""
+
+
 def interval_number(
     value: Column, ends: Sequence[Fraction], numbers: Sequence[int | None], *, closed: bool
 ) -> Expression:
     """The number of the first interval whose end is above `value`, or at it, if they are `closed`.
 
     `ends` ascend, and of the `numbers`, one more, the last is of all values beyond. So it is of
-    NaN, which engines have above all numbers, and of NULL. Each comparison leaves out half of the
-    intervals.
+    NaN, which engines have above all numbers, and of NULL.
     """
     if not ends:
         (number,) = numbers
         return Literal(number, NUMBER)
-    middle = len(ends) // 2
-    end = end_constant(value, ends[middle], closed=closed)
-    is_below = Compare(Comparison.LESS_EQUAL if closed else Comparison.LESS, value, end)
-    below = interval_number(value, ends[:middle], numbers[: middle + 1], closed=closed)
-    above = interval_number(value, ends[middle + 1 :], numbers[middle + 1 :], closed=closed)
-    return Case((When(is_below, below),), above, NUMBER)
+    comparison = Comparison.LESS_EQUAL if closed else Comparison.LESS
+    branches, start = [], 0
+    for end in sorted({len(numbers) * part // _PARTS for part in range(1, _PARTS)} - {0}):
+        is_below = Compare(comparison, value, end_constant(value, ends[end - 1], closed=closed))
+        within = interval_number(value, ends[start : end - 1], numbers[start:end], closed=closed)
+        branches.append(When(is_below, within))
+        start = end
+    beyond = interval_number(value, ends[start:], numbers[start:], closed=closed)
+    return Case(tuple(branches), beyond, NUMBER)
 
 
 def end_constant(value: Column, end: Fraction, *, closed: bool = True) -> Literal:
