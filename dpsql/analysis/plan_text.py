@@ -24,7 +24,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     LimitGroups,
     OneRowPerUnit,
 )
-from dpsql.plan.expression_text import describe
+from dpsql.plan.expression_text import describe, outline
 from dpsql.plan.operator import (
     Aggregate,
     Candidates,
@@ -211,7 +211,7 @@ def operator(plan: Plan) -> str:  # noqa: PLR0911 - one arm for each operator
         case Project(view=view) if view:
             return _view(view, plan)
         case Project(outputs=outputs):
-            return f"Project({', '.join(describe(o.expression) for o in outputs)})"
+            return f"Project({', '.join(outline(o.expression) for o in outputs)})"
         case Join(on=on):
             return f"Join({' AND '.join(map(describe, on)) or 'all pairs'})"
         case OuterJoin(kind=kind, on=on):

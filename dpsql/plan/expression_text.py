@@ -67,6 +67,24 @@ def describe(expression: Expression) -> str:
             assert_never(missing)
 
 
+def outline(expression: Expression, cases: int = 2) -> str:
+    """`describe`, where a CASE that is the result of so many others is left out.
+
+    Of a search among a hundred constants, the first comparisons tell what it is.
+    """
+    match expression:
+        case Case() if not cases:
+            return "…"
+        case Case(branches=branches, otherwise=otherwise):
+            whens = " ".join(
+                f"WHEN {describe(b.condition)} THEN {outline(b.result, cases - 1)}"
+                for b in branches
+            )
+            return f"CASE {whens} ELSE {outline(otherwise, cases - 1)} END"
+        case _:
+            return describe(expression)
+
+
 def _call(function: str, arguments: tuple[Expression, ...]) -> str:
     if function == "date_add":
         base, *length = map(_operand, arguments)

@@ -9,5 +9,6 @@
 | decide           | DECIDE: an expert for each round, by the rounds before it       |
 | calibrate        | CALIBRATE: ladders of what units contribute, part by part       |
 | own_query        | queries that dpsql writes itself, over plans as tables          |
+| rung_search      | which of many intervals a number lies in, by comparisons        |
 | ladder_clauses   | its clauses: MEASURE, BY, ALONG                                 |
 """

@@ -28,11 +28,22 @@ from dpsql.bind.statements.ladder_clauses import (
     not_so,
     read_calibration,
 )
-from dpsql.bind.statements.own_query import bind_text, with_query
+from dpsql.bind.statements.own_query import bind_text, computed, with_query
+from dpsql.bind.statements.rung_search import NUMBER, end_constant, interval_number
 from dpsql.bind.syntax.parse import parse_query
 from dpsql.errors import Refused, SyntaxFault
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
-from dpsql.plan.expression import Column
+from dpsql.plan.expression import (
+    Case,
+    Column,
+    Compare,
+    Comparison,
+    Expression,
+    IsNull,
+    Literal,
+    Or,
+    When,
+)
 from dpsql.plan.operator import Aggregate, Output, Plan, Release, Scan
 from dpsql.plan.traversal import bottom_up, operators
 from dpsql.schema.model import Limits
@@ -76,14 +87,12 @@ class Rungs:
         """The greatest magnitude of each rung, rounded up to 2^-60; that of rung 0 is 0."""
         return (Fraction(0), *(_half_power(k - self.offset) for k in range(1, self.last + 1)))
 
-    def number_of(self, value: str) -> str:
-        """The SQL of the rung of `value`, a DOUBLE that is at least 0, or NULL or NaN."""
-        largest = float(_half_power(self.last - self.offset))
-        number = f"CAST(ceil(2 * log2({value})) AS INTEGER) + {self.offset}"
-        return (
-            f"CASE WHEN {value} >= {largest!r} THEN {self.last}"
-            f" WHEN {value} > 0 THEN least(greatest({number}, 1), {self.last}) ELSE 0 END"
-        )
+    def number_of(self, value: Column) -> Expression:
+        """The rung of `value`, a number that is at least 0, or NULL."""
+        _, *ends, _ = self.ends
+        is_0 = Compare(Comparison.LESS_EQUAL, value, end_constant(value, Fraction(0)))
+        number = interval_number(value, ends, range(1, self.last + 1), closed=True)
+        return Case((When(Or((IsNull(value), is_0)), Literal(0, NUMBER)),), number, NUMBER)
 
 
 ROWS: Final = Rungs(1, 61)
@@ -157,10 +166,10 @@ def calibration(sql: str, part: LadderPart, context: Context) -> BoundQuery:
     match part:
         case LadderPart.GROUPS:
             units = BoundQuery(Aggregate(pairs.plan, (), (_count(context),)), ("n",))
-            return bind_text(_ladder("n", ROWS, "units"), with_query("units", units, context))
+            return _ladder(units, "n", ROWS, context)
         case LadderPart.CONTRIBUTIONS:
-            value = "n" if rows.measure is None else "abs(CAST(s AS DOUBLE))"
-            return bind_text(_ladder(value, rows.rungs(part), "pairs"), named)
+            value = "n" if rows.measure is None else "abs(s)"
+            return _ladder(pairs, value, rows.rungs(part), context)
         case LadderPart.SHARES:
             keys = ", ".join(f"k{n}" for n in range(len(rows.keys)))
             return bind_text(f'SELECT {keys}, count(*) AS "count" FROM pairs GROUP BY ALL', named)  # noqa: S608 - our own
@@ -192,12 +201,13 @@ def _count(context: Context) -> AggregateOutput:
     return AggregateOutput(context.names.column("n", BIGINT), counted)
 
 
-def _ladder(value: str, rungs: Rungs, source: str) -> str:
-    return (
-        f'SELECT rung, count(*) AS "count" FROM'  # noqa: S608 - our own
-        f" (SELECT {rungs.number_of('x')} AS rung"
-        f" FROM (SELECT CAST({value} AS DOUBLE) AS x FROM {source}) t) t GROUP BY rung"
-    )
+def _ladder(rows: BoundQuery, value: str, rungs: Rungs, context: Context) -> BoundQuery:
+    """The numbers of `rows` by the rung of `value`, SQL over them."""
+    values = bind_text(f"SELECT {value} AS x FROM r", with_query("r", rows, context))  # noqa: S608 - our own
+    (magnitude,) = values.columns
+    numbered = computed(values, {"rung": rungs.number_of(magnitude)}, context)
+    sql = 'SELECT rung, count(*) AS "count" FROM r GROUP BY rung'
+    return bind_text(sql, with_query("r", numbered, context))
 
 
 def _rungs_of(measure: Column) -> Rungs:

@@ -11,6 +11,7 @@ goes from 2^-40 to 2^80 whatever the data are. What is suggested is noisy, and p
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from sqlglot.tokenizer_core import Token
 
@@ -19,10 +20,11 @@ from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.from_clause.table import find_named
-from dpsql.bind.statements.own_query import bind_text, with_query
+from dpsql.bind.statements.own_query import bind_text, computed, with_query
+from dpsql.bind.statements.rung_search import NUMBER, end_constant, interval_number
 from dpsql.errors import Refused, Span, SyntaxFault, UnknownColumn
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
-from dpsql.plan.expression import Column
+from dpsql.plan.expression import Case, Column, Compare, Comparison, Expression, Literal, When
 from dpsql.plan.operator import Aggregate, Plan, Project, Scan
 from dpsql.plan.traversal import bottom_up, columns, operators
 from dpsql.schema.model import Limits
@@ -31,20 +33,8 @@ from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer
 MAX_ROWS = 2**20
 """The grid's end for a unit's rows: beyond any limit that a schema would declare."""
 
-_CODES = """
-SELECT CASE WHEN code BETWEEN -121 AND 121 THEN code END AS code FROM (
-  SELECT CAST(CASE WHEN x = 0 THEN 0 WHEN x > 0 AND x < power(2, -40) THEN 1
-                   WHEN x < 0 AND x > -power(2, -40) THEN -1
-                   WHEN x > 0 THEN ceil(log2(x)) + 41
-                   WHEN x < 0 THEN -ceil(log2(-x)) - 41 END AS INTEGER) AS code
-  FROM (SELECT CAST({column} AS DOUBLE) AS x FROM {table}) t) t
-"""
-"""Powers of two by their exponents: 2^k is k + 41 and -2^k is -(k + 41), in the order of values.
-
-What is nearer to 0 than 2^-40 counts as that; NULL, NaN and what is beyond 2^80 have no code.
-"""
-
-_ROWS_CODE = "CASE WHEN n >= 1 THEN CAST(ceil(log2(n)) AS INTEGER) END"
+_SMALLEST, _LARGEST = -40, 80
+"""The exponents of the grid's ends: what is nearer to 0 counts as 2^-40, and 2^81 isn't on it."""
 
 CERTAIN = 5
 """A number of units of at least so many steps is no noise.
@@ -94,7 +84,8 @@ def is_suggestion(words: list[Token]) -> bool:
 def suggestion(words: list[Token], context: Context) -> BoundQuery:
     """The plan of SUGGEST BOUNDS: one row with noisy bounds of a column and rows of a unit."""
     table, column = _requested_column(words, context)
-    codes = bind_text(_CODES.format(column=_quoted(column), table=_quoted(table)), context)
+    values = bind_text(f"SELECT {_quoted(column)} AS x FROM {_quoted(table)}", context)  # noqa: S608 - declared names
+    codes = computed(values, {"code": _code(*values.columns)}, context)
     grid = bottom_up(_unbounded, codes.plan)
     units = _per_unit(replace(codes, plan=grid), context)
     codes_reached = _codes_reached(units, context, one_row=one_row_per_unit(grid, declared))
@@ -168,8 +159,36 @@ def _is_randomized(plan: Plan, column: Column) -> bool:
     return not randomized.isdisjoint(seen)
 
 
+def _code(value: Column) -> Expression:
+    """The exponent of the first power of two that is as far from 0: k + 41 of 2^k, by its sign.
+
+    So codes are in the order of values. NULL, NaN and what is beyond 2^80 have none.
+    """
+    exponents = range(_SMALLEST, _LARGEST + 1)
+    powers, codes = [Fraction(2) ** k for k in exponents], [k - _SMALLEST + 1 for k in exponents]
+    zero = end_constant(value, Fraction(0))
+    branches: list[When] = []
+    if not (isinstance(value.type, Integer) and not value.type.signed):
+        ends = [-power for power in reversed(powers)]
+        numbers = [None, *(-code for code in reversed(codes))]
+        below = interval_number(value, ends, numbers, closed=False)
+        branches.append(When(Compare(Comparison.LESS, value, zero), below))
+    branches.append(When(Compare(Comparison.EQUAL, value, zero), Literal(0, NUMBER)))
+    above = interval_number(value, powers, [*codes, None], closed=True)
+    branches.append(When(Compare(Comparison.GREATER, value, zero), above))
+    return Case(tuple(branches), Literal(None, NUMBER), NUMBER)
+
+
+def _rows_code(count: Column) -> Expression:
+    """The exponent of the first power of two that is at least a unit's number of rows."""
+    exponents = range(MAX_ROWS.bit_length())
+    return interval_number(
+        count, [Fraction(2**k) for k in exponents], [*exponents, len(exponents)], closed=True
+    )
+
+
 def _per_unit(codes: BoundQuery, context: Context) -> BoundQuery:
-    """Each unit's lowest and highest code, and its number of rows; a row unit is one row."""
+    """Each unit's lowest and highest code, and its rows' code; a row unit is one row."""
     (code,) = codes.columns
     names = context.names
 
@@ -185,7 +204,10 @@ def _per_unit(codes: BoundQuery, context: Context) -> BoundQuery:
         output("n", AggregateFunction.COUNT),
     )
     # Private rows are grouped by their unit, and here by nothing else.
-    return BoundQuery(Aggregate(codes.plan, (), outputs), ("low", "high", "n"))
+    names_shown = ("low", "high", "n")
+    units = BoundQuery(Aggregate(codes.plan, (), outputs), names_shown)
+    low, high, count = units.columns
+    return computed(units, {"low": low, "high": high, "n": _rows_code(count)}, context)
 
 
 def _codes_reached(units: BoundQuery, context: Context, *, one_row: bool) -> dict[str, BoundQuery]:
@@ -201,7 +223,7 @@ def _codes_reached(units: BoundQuery, context: Context, *, one_row: bool) -> dic
     return {
         "low": _reached(seen("low"), -1, context),
         "high": _reached(highs, 1, context),
-        "n": _reached(seen(_ROWS_CODE), 1, context),
+        "n": _reached(seen("n"), 1, context),
     }
 
 
