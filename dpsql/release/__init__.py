@@ -3,6 +3,7 @@
 | module              | what it does                                                           |
 | ------------------- | ---------------------------------------------------------------------- |
 | calibration         | the mechanism of each statistic within a loss, and the threshold       |
+| noise_loss          | what noise loses where its statistic moves, and noise of a loss in μ²  |
 | joint_noise         | noise of several statistics or groups that is drawn together           |
 | expected_error      | the error by which mechanisms are chosen                               |
 | job                 | execute and release: one picklable value in, released tables out       |
