@@ -1,8 +1,9 @@
 """Amounts of privacy loss as whole numbers of a unit, so that sums and comparisons are exact.
 
-ε, ρ and δ are all counted in units of 10⁻²⁴. The finest loss that a session asks for is ε = 10⁻⁶
-in a zcdp ledger, ρ ≈ 10⁻¹⁴, and rounding that up to a unit costs one part in 10¹⁰; the same holds
-of a δ of 10⁻¹⁴. Decimal, because budgets are written in decimals: thirty charges of 0.1 are 3.
+ε, ρ, μ² and δ are all counted in units of 10⁻²⁴. The finest loss that a session asks for is
+ε = 10⁻⁶ in a zcdp ledger, ρ ≈ 10⁻¹⁴, and rounding that up to a unit costs one part in 10¹⁰; the
+same holds of a δ of 10⁻¹⁴. Decimal, because budgets are written in decimals: thirty charges of 0.1
+are 3.
 
 A signed 64-bit integer holds less than 10⁻⁵ in these units, so they are stored as decimal text of
 one width: its order as text is its order as a number, and SQL can compare it.

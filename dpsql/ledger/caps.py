@@ -14,12 +14,17 @@ from dpsql.errors import BudgetSpent
 from dpsql.ledger.amount import amount_of, format_amount, units
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
-_SYMBOL = {Accounting.PURE: "ε", Accounting.APPROX: "ε", Accounting.ZCDP: "ρ"}
+_SYMBOL = {
+    Accounting.PURE: "ε",
+    Accounting.APPROX: "ε",
+    Accounting.ZCDP: "ρ",
+    Accounting.GDP: "μ²",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was charged to one account, in units, each charge rounded up: ε or ρ, and δ."""
+    """What was charged to one account, in units, each charge rounded up: ε, ρ or μ², and δ."""
 
     spent: int = 0
     delta: int = 0
@@ -35,7 +40,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Cap:
-    """Exact upper bounds on an account: of ε or ρ, and of δ; None is no bound."""
+    """Exact upper bounds on an account: of ε, ρ or μ², and of δ; None is no bound."""
 
     amount: Fraction | None
     delta: Fraction | None
@@ -64,8 +69,8 @@ class Cap:
 class Balance:
     """What was spent and what is left of a budget, as exact amounts; None where there is no cap.
 
-    An analyst's own cap bounds ε or ρ only; δ has only the dataset's cap. An analyst can spend the
-    smaller of their own `left` and the dataset's.
+    An analyst's own cap bounds ε, ρ or μ² only; δ has only the dataset's cap. An analyst can spend
+    the smaller of their own `left` and the dataset's.
     """
 
     spent: PrivacyLoss

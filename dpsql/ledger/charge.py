@@ -30,9 +30,9 @@ class Charge:
     """All releases of one statement, charged together before the first of them runs.
 
     `request_id` names this run of the statement. `request_hash` identifies all that the answer
-    depends on: statement, analyst, parameters, policy and data version. `analyst_cap` bounds all ε
-    or ρ that this analyst is charged; None is no bound. `detail` lists the mechanisms; its numbers
-    are text, so that they stay exact.
+    depends on: statement, analyst, parameters, policy and data version. `analyst_cap` bounds all ε,
+    ρ or μ² that this analyst is charged; None is no bound. `detail` lists the mechanisms; its
+    numbers are text, so that they stay exact.
     """
 
     request_id: str

@@ -27,9 +27,9 @@ class LedgerTerms:
     `neighbors` is "add_remove" or "change_one", "… in groups of k" where neighbours differ in up to
     k > 1 units, or "add_remove in a sample of q", where each unit is in the data with probability
     q: all amounts are lost of that sample. `conversion_delta` is the δ at which a zcdp ledger shows
-    ρ as ε, another than the δ of `cap`; 0 in other accountings. `policy` is the policy that the
-    owner last agreed to, when the ledger was created or amended, as `schema.policy` renders it;
-    `policy_hash` is its hash.
+    ρ as ε, and a gdp ledger μ², another than the δ of `cap`; 0 in other accountings. `policy` is
+    the policy that the owner last agreed to, when the ledger was created or amended, as
+    `schema.policy` renders it; `policy_hash` is its hash.
     """
 
     dataset: str
@@ -100,7 +100,7 @@ def check_terms(terms: LedgerTerms) -> None:
     if not isinstance(terms.neighbors, str) or not _RELATION.fullmatch(terms.neighbors):
         raise BadParameter("neighbors is neither add_remove nor change_one, nor of groups of these")
     if not isinstance(terms.accounting, Accounting):
-        raise BadParameter("accounting is neither pure, approx nor zcdp")
+        raise BadParameter("accounting is neither pure, approx, zcdp nor gdp")
     if terms.cap.accounting is not terms.accounting:
         raise BadParameter(f"the cap is no amount of a {terms.accounting.value} ledger")
     check_amount(terms.cap.amount, "the cap")
@@ -108,8 +108,9 @@ def check_terms(terms: LedgerTerms) -> None:
     check_delta(terms.conversion_delta, "the conversion delta")
     if terms.accounting is Accounting.PURE and terms.cap.delta:
         raise BadParameter("a pure ledger has no delta")
-    if (terms.accounting is Accounting.ZCDP) != (terms.conversion_delta != 0):
-        raise BadParameter("a zcdp ledger needs a conversion delta, and no other has one")
+    is_converted = terms.accounting in {Accounting.ZCDP, Accounting.GDP}
+    if is_converted != (terms.conversion_delta != 0):
+        raise BadParameter("a zcdp or gdp ledger needs a conversion delta, and no other has one")
 
 
 def _relation(text: str) -> tuple[str, int]:

@@ -8,8 +8,7 @@ from typing import Final
 
 from dpsql.mcp.options import Options
 from dpsql.mcp.tool_results import BudgetReply, Left, Spending
-from dpsql.privacy.accounting.loss import Accounting
-from dpsql.report.budget import Allowance, Budget, read_budget
+from dpsql.report.budget import ADDS_UP_AS, Allowance, Budget, read_budget
 from dpsql.schema.model import Schema
 from dpsql.session.compile.loss_conversion import epsilon_of, parse_epsilon, to_ledger_currency
 from dpsql.session.session import Session
@@ -18,9 +17,9 @@ _ROUNDED: Final = 1 + Fraction(1, 10**9)
 """Tolerance for an approved price, which was sent to the client as a float."""
 
 _ADDS_UP: Final = "a statement's epsilon is subtracted from what is left"
-_ADDS_UP_AS_RHO: Final = (
-    "losses add up as rho: spent is the epsilon of all statements together, left that of one last"
-    " statement, and the two add up to more than the cap"
+_ADDS_UP_OTHERWISE: Final = (
+    "losses add up as {unit}: spent is the epsilon of all statements together, left that of one"
+    " last statement, and the two add up to more than the cap"
 )
 
 USUAL_PART: Final = 5
@@ -119,7 +118,7 @@ class SpendingLimit:
 
 def budget_reply(budget: Budget, limit: SpendingLimit, epsilon: Fraction) -> BudgetReply:
     """The budgets of dataset, analyst and server, and how many queries of `epsilon` fit in all."""
-    is_rho = budget.accounting == Accounting.ZCDP.value
+    unit = ADDS_UP_AS[budget.accounting]
     return BudgetReply(
         budget.analyst,
         budget.accounting,
@@ -128,7 +127,7 @@ def budget_reply(budget: Budget, limit: SpendingLimit, epsilon: Fraction) -> Bud
         _left(budget.dataset),
         _left(budget.own),
         limit.status(),
-        _ADDS_UP_AS_RHO if is_rho else _ADDS_UP,
+        _ADDS_UP if unit == "epsilon" else _ADDS_UP_OTHERWISE.format(unit=unit),
     )
 
 

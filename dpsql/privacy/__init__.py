@@ -10,6 +10,7 @@
 | distance            | how far apart neighbouring databases can push an operator's output |
 | over_groups         | what becomes of a unit in too many groups                           |
 | directed_rounding   | exact enclosures, rounded against ourselves                        |
+| normal_law          | enclosures of the tail of the normal law                           |
 | partition_selection | thresholds on noisy unit counts                                    |
 | unit_weight         | what units in few groups weigh where keys are chosen               |
 | subsampling         | what answers over a secret sample lose of all units                |

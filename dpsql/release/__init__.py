@@ -4,6 +4,7 @@
 | ------------------- | ---------------------------------------------------------------------- |
 | calibration         | the mechanism of each statistic within a loss, and the threshold       |
 | key_threshold       | from what on unlisted keys are shown, and what that loses with noise   |
+| noise_loss          | what noise loses where its statistic moves, and noise of a loss in μ²  |
 | joint_noise         | noise of several statistics or groups that is drawn together           |
 | expected_error      | the error by which mechanisms are chosen                               |
 | job                 | execute and release: one picklable value in, released tables out       |

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
@@ -21,18 +21,19 @@ from dpsql.privacy.allocation.noise_allocation import (
     split_gaussian,
     split_laplace,
 )
-from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
-from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
-from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
-from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
-from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.expected_error import shown_error, weight_choices
 from dpsql.release.joint_noise import correlated_choices, joint_choices
 from dpsql.release.key_threshold import key_threshold, shares_delta
+from dpsql.release.noise_loss import (
+    of_parts,
+    rho_of_move,
+    rounded_gaussian_noise,
+    with_rounded_laws,
+)
 from dpsql.release.selection_mechanism import SelectionMechanism, selection_mechanism
 
 
@@ -120,8 +121,9 @@ def _sum_mechanisms(
         candidates += _candidates(bounded, sensitivity, query_loss, costs)
         if is_shown_by_row:
             candidates += _correlated(bounded, sensitivity, query_loss, costs)
-    if query_loss.accounting is not Accounting.ZCDP:
-        # ε-DP is worth ½ε² of zCDP at most, for which Gaussian noise has less variance.
+    if query_loss.accounting not in {Accounting.ZCDP, Accounting.GDP}:
+        # ε-DP is worth ½ε² of zCDP at most, for which Gaussian noise has less variance; or 1.5·ε²
+        # of μ² at small ε, where that of Gaussian noise of this ρ is ε².
         loss = replace(query_loss, delta=Fraction(0))
         candidates += [
             Measurement(mechanisms, None, loss)
@@ -145,6 +147,8 @@ def _candidates(
         case Accounting.ZCDP:
             rho, delta = query_loss.amount, query_loss.delta
             yield _gaussian(bounded, sensitivity, query_loss, costs, rho, delta)
+        case Accounting.GDP:
+            yield _rounded_gaussian(bounded, sensitivity, query_loss, costs)
         case Accounting.APPROX:
             yield _laplace(bounded, sensitivity, query_loss, costs)
             if query_loss.delta:
@@ -159,13 +163,18 @@ def _correlated(
     query_loss: PrivacyLoss,
     costs: tuple[float, ...],
 ) -> Iterator[Measurement]:
-    """The mechanisms with a shared part within `query_loss`, if that has a ρ."""
+    """The mechanisms with a shared part within `query_loss`, if that has a ρ or μ²."""
     match query_loss.accounting:
         case Accounting.PURE:
             return
         case Accounting.ZCDP:
             for noise, rho in correlated_choices(bounded, sensitivity, costs, query_loss.amount):
                 yield Measurement(noise, None, PrivacyLoss(Accounting.ZCDP, rho))
+        case Accounting.GDP:
+            half = query_loss.amount / 2
+            for noise, rho in correlated_choices(bounded, sensitivity, costs, half):
+                loss = PrivacyLoss(Accounting.GDP, 2 * rho)
+                yield Measurement(with_rounded_laws(noise), None, loss)
         case Accounting.APPROX:
             if query_loss.delta:
                 rho = rho_of_epsilon(query_loss.amount, query_loss.delta)
@@ -185,7 +194,12 @@ def _with_one_delta(
     rho = rho_of_epsilon(query_loss.amount, query_loss.delta)
     whole = _gaussian(bounded, sensitivity, query_loss, costs, rho, query_loss.delta)
     if whole.threshold is None or shares_delta(
-        bounded, sensitivity, whole.noise, _rho, threshold=whole.threshold, rho=rho, loss=query_loss
+        bounded,
+        sensitivity,
+        whole.noise,
+        threshold=whole.threshold,
+        rho=rho,
+        loss=query_loss,
     ):
         return whole
     half = query_loss.delta / 2
@@ -209,7 +223,7 @@ def _laplace(
     epsilon = norm.total(lambda index, change: mechanisms[index].epsilon(change))
     if epsilon > query_loss.amount:
         raise ArithmeticError("the noise split passed its grant")
-    noise = _of_parts(bounded, mechanisms)
+    noise = of_parts(bounded, mechanisms)
     selects = bounded.partition_count_index is not None
     delta = query_loss.delta if selects else Fraction(0)
     return Measurement(
@@ -240,8 +254,8 @@ def _gaussian(
             split = laplace_where_less(gaussian, norm.independent_bounds)
     else:
         split = split_gaussian_jointly(norm.corners, costs, norm.groups, rho)
-    mechanisms = _of_parts(bounded, split)
-    spent = norm.total(lambda index, change: _rho(mechanisms[index], change))
+    mechanisms = of_parts(bounded, split)
+    spent = norm.total(lambda index, change: rho_of_move(mechanisms[index], change))
     if spent > rho:
         raise ArithmeticError("the noise split passed its grant")
     if query_loss.accounting is Accounting.APPROX:
@@ -254,22 +268,14 @@ def _gaussian(
     )
 
 
-def _of_parts(bounded: BoundedRelease, noise: Sequence[IndependentNoise]) -> tuple[Noise, ...]:
-    """`noise` of the release's integers, where the engine's are parts of them."""
-    parts = integer_parts(bounded.limited)
-    return tuple(noise) if parts == 1 else tuple(RoundedNoise.of(each, parts) for each in noise)
+def _rounded_gaussian(
+    bounded: BoundedRelease,
+    sensitivity: Sensitivity,
+    query_loss: PrivacyLoss,
+    costs: tuple[float, ...],
+) -> Measurement:
+    noise, spent = rounded_gaussian_noise(bounded, sensitivity, costs, query_loss.amount)
+    delta = query_loss.delta if bounded.partition_count_index is not None else Fraction(0)
+    threshold = key_threshold(bounded, sensitivity, noise, delta)
+    return Measurement(noise, threshold, PrivacyLoss(Accounting.GDP, spent, delta))
 
-
-def _rho(noise: Noise, change: int) -> Fraction:
-    """The zCDP loss of one statistic that moves by `change` in one group."""
-    match noise:
-        case DiscreteGaussian():
-            return noise.rho(change**2)
-        case DiscreteLaplace():
-            return noise.rho(change)
-        case KNormNoise() | CorrelatedNoise():
-            raise TypeError("noise that is drawn together has no loss of one statistic")
-        case RoundedNoise(fine=fine, parts=parts):
-            return _rho(fine, change * parts)
-        case missing:
-            assert_never(missing)

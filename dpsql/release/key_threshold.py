@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from dpsql.analysis.sensitivity import Sensitivity
@@ -12,6 +12,7 @@ from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.partition_selection import selection_delta
 from dpsql.privacy.partition_selection import threshold as threshold_of
+from dpsql.release.noise_loss import rho_of_move
 
 
 def key_threshold(
@@ -37,7 +38,6 @@ def shares_delta(
     bounded: BoundedRelease,
     sensitivity: Sensitivity,
     mechanisms: Sequence[Noise],
-    rho_of: Callable[[Noise, int], Fraction],
     *,
     threshold: int,
     rho: Fraction,
@@ -45,8 +45,7 @@ def shares_delta(
 ) -> bool:
     """Noise of `rho`, and keys that are shown from `threshold` on, together lose `loss` at most.
 
-    `rho_of` is what noise on one statistic loses that moves so far. False where
-    that isn't proved, as of units' weights, which depend on their number of groups.
+    False where that isn't proved, as of units' weights, which depend on their number of groups.
     """
     index = bounded.partition_count_index
     if index is None or isinstance(bounded.contributions.statistics[index].term, UnitWeight):
@@ -55,7 +54,7 @@ def shares_delta(
         mechanisms[index].tail(threshold - sensitivity.per_group[index]),
         groups=sensitivity.groups * sensitivity.units,
         rho=rho,
-        rho_per_group=sensitivity.l2.per_group(lambda p, c: rho_of(mechanisms[p], c)),
+        rho_per_group=sensitivity.l2.per_group(lambda p, c: rho_of_move(mechanisms[p], c)),
         epsilon=loss.amount,
     )
     return together <= loss.delta

@@ -19,6 +19,7 @@ from dpsql.plan.bounded_release.cell_selection import (
     ThresholdScores,
 )
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.pure_conversion import range_of_mu_squared
 from dpsql.privacy.directed_rounding import ln
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.candidates import LIMIT
@@ -151,9 +152,15 @@ def selection_mechanism(
 
 def _choice_of(spread: int, query_loss: PrivacyLoss, groups: int) -> Exponential | PermuteAndFlip:
     each: Fraction = query_loss.amount / groups
-    if query_loss.accounting is Accounting.ZCDP:
-        return Exponential(epsilon_of_choice(each), spread)
-    return PermuteAndFlip(each, spread)
+    match query_loss.accounting:
+        case Accounting.PURE | Accounting.APPROX:
+            return PermuteAndFlip(each, spread)
+        case Accounting.ZCDP:
+            return Exponential(epsilon_of_choice(each), spread)
+        case Accounting.GDP:
+            return Exponential(range_of_mu_squared(each), spread)
+        case missing:
+            assert_never(missing)
 
 
 def _affordable(cost: PrivacyLoss, query_loss: PrivacyLoss) -> PrivacyLoss:

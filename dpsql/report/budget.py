@@ -26,9 +26,9 @@ from dpsql.session.ledger_access import existing_ledger
 class Allowance:
     """A cap, how much of it was spent, and how much is left; None where there is no cap.
 
-    In a zcdp ledger losses add up as ρ. There, `epsilon_spent` is the ε of all queries so far taken
-    together, and `epsilon_left` the ε of one last query that would take all that is left; the two
-    add up to more than the cap.
+    In a zcdp ledger losses add up as ρ, in a gdp ledger as μ². There, `epsilon_spent` is the ε of
+    all queries so far taken together, and `epsilon_left` the ε of one last query that would take
+    all that is left; the two add up to more than the cap.
     """
 
     epsilon_cap: Decimal | None
@@ -109,14 +109,18 @@ def _decimal(value: Fraction, rounding: str = ROUND_HALF_EVEN) -> Decimal:
     return context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(context)
 
 
-RHO_ADDS_UP: Final = "losses add up as rho, so the epsilons above don't sum to the cap"
+ADDS_UP_AS: Final = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu squared"}
+"""What losses are summed as in each accounting."""
 
 
 def enough(budget: Budget) -> str:
     """How many queries are left, and why spent and left don't add up, where they don't."""
     queries = "1 query" if budget.queries_left == 1 else f"{budget.queries_left} queries"
     text = f"enough for {queries} at epsilon = {float(budget.epsilon):g}{with_delta(budget)}"
-    return f"{text} ({RHO_ADDS_UP})" if budget.accounting == "zcdp" else text
+    unit = ADDS_UP_AS[budget.accounting]
+    if unit == "epsilon":
+        return text
+    return f"{text} (losses add up as {unit}, so the epsilons above don't sum to the cap)"
 
 
 def with_delta(budget: Budget) -> str:
@@ -132,7 +136,7 @@ def budget_table(budget: Budget) -> Result:
 
     `queries_left` is how many queries at the default ε both leave, `queries_with_delta_left` how
     many of them may spend δ; `adds_up_as` says what losses
-    are summed as, since under zcdp the ε spent and left don't sum to the cap.
+    are summed as, since under zcdp and gdp the ε spent and left don't sum to the cap.
     """
     accounts = {"dataset": budget.dataset, f"analyst {budget.analyst}": budget.own}
     numbers = {
@@ -151,7 +155,7 @@ def budget_table(budget: Budget) -> Result:
             | {
                 "queries_left": [budget.queries_left] * 2,
                 "queries_with_delta_left": [budget.queries_with_delta_left] * 2,
-                "adds_up_as": ["rho" if budget.accounting == "zcdp" else "epsilon"] * 2,
+                "adds_up_as": [ADDS_UP_AS[budget.accounting]] * 2,
             }
         ),
     )

@@ -1,6 +1,7 @@
 """A ledger's entries as people read them, with their sums by time, analyst and statement.
 
-Losses add up in the ledger's own currency (ε, or ρ under zcdp), so that shares are shares of that.
+Losses add up in the ledger's own currency (ε, ρ under zcdp, μ² under gdp), so that shares are
+shares of that.
 """
 
 from __future__ import annotations

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Final
 
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.subsampling import PoissonSampling
+
+GDP_SELECTION: Final = Fraction(1, 10)
+"""The part of a gdp budget's δ that keys are chosen by; the rest turns μ² into ε."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
     """What all analysts together may spend on the dataset, or on one period of it, ever.
 
-    `epsilon` and `delta` are meant in every accounting; the ρ of zcdp is derived from them. Where
+    `epsilon` and `delta` are meant in every accounting; the ρ of zcdp and the μ² of
+    gdp are derived from them. Where
     answers are of a secret sample, they are what may be spent on it, as every other amount is, and
     `sample` has what that is worth to all units. `calibrators` are the analysts who may spend it on
     ladders; None: all.

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from dpsql.errors import Refused
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
@@ -72,9 +72,13 @@ def check_batch(schema: Schema) -> None:
             reason = "a pure ledger has no delta, which composition needs"
         case Accounting.ZCDP:
             reason = "a zcdp ledger can't express an (epsilon, delta) that comes of composition"
+        case Accounting.GDP:
+            reason = "a gdp ledger can't express an (epsilon, delta) that comes of composition"
+        case missing:
+            assert_never(missing)
     raise Refused(
         f"batches are composed under approx accounting: {reason}",
-        hint="ask the statements one by one: under zcdp they cost little more",
+        hint="ask the statements one by one: under zcdp and gdp they cost little more",
     )
 
 

@@ -18,6 +18,7 @@ from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.release.calibration import Measurement
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
@@ -125,7 +126,7 @@ def with_less_noise(measurement: Measurement, factor: Fraction) -> Measurement:
 
 def _less(noise: Noise, factor: Fraction) -> Noise:
     match noise:
-        case DiscreteLaplace() | DiscreteGaussian():
+        case DiscreteLaplace() | DiscreteGaussian() | RoundedGaussian():
             return _less_alone(noise, factor)
         case RoundedNoise(fine=fine):
             return replace(noise, fine=_less_alone(fine, factor))
@@ -144,6 +145,8 @@ def _less_alone(noise: IndependentNoise, factor: Fraction) -> IndependentNoise:
             return DiscreteLaplace(scale / factor)
         case DiscreteGaussian(variance=variance):
             return DiscreteGaussian(variance / factor**2)
+        case RoundedGaussian(normal_variance=variance):
+            return RoundedGaussian(variance / factor**2)
         case missing:
             assert_never(missing)
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from privacy.seeded import SeededRandomness
 
 from dpsql.audit.databases.database_batch import Groups
+from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise, Residual, ResidualGaussian
 from dpsql.release.add_noise import RawGroups
 from dpsql.release.dashboard.dashboard_table import dashboard_table
@@ -70,7 +71,7 @@ def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator
         yield "statistic 0 of a dashboard: other questions"
         return
     pairs = zip(tape.handed, again.handed, strict=True)
-    of = sum((spent(a, b, gaussian=True) for a, b in pairs), Fraction(0))
+    of = sum((spent(a, b, Accounting.ZCDP) for a, b in pairs), Fraction(0))
     if of > charged(measured.loss):
         yield f"statistic 0 of a dashboard by {float(of)}, paid {float(charged(measured.loss))}"
 

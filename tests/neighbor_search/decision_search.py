@@ -19,6 +19,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.audit.databases.database_batch import Groups
 from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.accounting.pure_conversion import mu_squared_of_range
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority, sums_before
 from dpsql.release.add_noise import RawGroups
@@ -58,6 +59,8 @@ def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator
     apart = [mechanism.rate * moved for moved in moves]
     if loss.accounting is Accounting.ZCDP:
         spent, paid = sum((x**2 / 8 for x in apart), Fraction(0)), loss.amount
+    elif loss.accounting is Accounting.GDP:
+        spent, paid = sum(map(mu_squared_of_range, apart), Fraction(0)), loss.amount
     elif loss.delta:
         spent = sum((x**2 / 8 for x in apart), Fraction(0))
         paid = rho_of_epsilon(loss.amount, loss.delta) * (1 + Fraction(1, 10**8))

@@ -30,8 +30,9 @@ from dpsql.privacy.allocation.mwem_calibration import (
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.privacy.mechanisms.selection.exponential import Exponential
+from dpsql.privacy.mechanisms.selection.exponential import Exponential, amount_of_range
 from dpsql.release.add_noise import RawGroups
 from dpsql.release.synopsis.mwem import synopsis_table
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -135,9 +136,10 @@ def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator
             yield "statistic 0 of a synopsis: other questions"
             continue
         pairs = zip(tape.handed, again.handed, strict=True)
-        steps_spent = [spent(a, b, gaussian=found.gaussian) for a, b in pairs]
+        accounting = _counted_in(found)
+        steps_spent = [spent(a, b, accounting) for a, b in pairs]
         # Another statement's rounds may take each of theirs in full, where these happen not to.
-        paid = found.choice.rho() if found.gaussian else found.choice.epsilon
+        paid = amount_of_range(found.choice.epsilon, accounting)
         steps = [
             (one, paid if isinstance(mechanism, Exponential) else found.amount)
             for one, (mechanism, _) in zip(steps_spent[1:], tape.handed[1:], strict=True)
@@ -159,8 +161,19 @@ def _table(groups: Groups, release: CompiledRelease, found: MwemParameters, tape
     return synopsis_table(RawGroups(pa.table(raw)), step.bounded, step.query, taped, nothing)
 
 
-def spent(one: Handed, other: Handed, *, gaussian: bool) -> Fraction:
-    """What the answer of one mechanism tells of which database it was handed: ε, or ρ."""
+def _counted_in(found: MwemParameters) -> Accounting:
+    """In what losses of its mechanisms are counted: ε, ρ or μ²."""
+    match found.total:
+        case DiscreteLaplace():
+            return Accounting.PURE
+        case DiscreteGaussian():
+            return Accounting.ZCDP
+        case RoundedGaussian():
+            return Accounting.GDP
+
+
+def spent(one: Handed, other: Handed, accounting: Accounting) -> Fraction:
+    """What the answer of one mechanism tells of which database it was handed: ε, ρ or μ²."""
     (mechanism, before), (same, after) = one, other
     assert mechanism == same
     moved = [int(b) - int(a) for a, b in zip(before, after, strict=True)]
@@ -169,10 +182,12 @@ def spent(one: Handed, other: Handed, *, gaussian: bool) -> Fraction:
             return mechanism.epsilon(sum(map(abs, moved)))
         case DiscreteGaussian():
             return mechanism.rho(sum(x * x for x in moved))
+        case RoundedGaussian():
+            return mechanism.mu_squared(sum(x * x for x in moved))
         case Exponential():
             # Two candidates' log-probabilities come apart by as much.
             apart = mechanism.rate * (max(moved) - min(moved))
-            return apart**2 / 8 if gaussian else apart
+            return amount_of_range(apart, accounting)
 
 
 def charged(loss: PrivacyLoss) -> Fraction:

@@ -33,6 +33,7 @@ PUBLIC: dict[str, dict[str, list[tuple[object, ...]]]] = {
     "trial": {},
     "pairs": {},
     "families": {},
+    "library": {},
     "meters": {},
     "surveys": {},
     "polls": {"towns": [(1, "Bonn"), (2, "Trier")]},

@@ -76,6 +76,7 @@ RELATION_SHARE = 36
 FEATURES = {
     "over_groups",
     "column_types",
+    "gdp",
     "grouping_sets",
     "local_noise",
     "neighbour_relations",

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 
 from dpsql.privacy.ladder.ladder import TOP_FAILS, Ladder, margin
 from dpsql.privacy.ladder.rungs import half_octaves
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 
 RUNGS = half_octaves(Fraction(1), 40)
 LAPLACE = DiscreteLaplace(Fraction(2))
@@ -42,6 +44,9 @@ def law(noise: IndependentNoise) -> NDArray[np.float64]:
             weights = np.exp(-np.abs(places) / float(scale))
         case DiscreteGaussian(variance=variance):
             weights = np.exp(-(places**2) / (2 * float(variance)))
+        case RoundedGaussian(normal_variance=variance):
+            edges = np.arange(-reach, reach + 2) - 0.5
+            weights = np.diff(stats.norm.cdf(edges, scale=float(variance) ** 0.5))
     return np.asarray(weights / weights.sum())
 
 

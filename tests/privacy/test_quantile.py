@@ -24,6 +24,7 @@ from privacy.seeded import SeededRandomness
 from privacy.splitting import Rows, Splitting
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.pure_conversion import mu_squared_of_range
 from dpsql.privacy.mechanisms.selection import position
 from dpsql.privacy.mechanisms.selection.position import choose_position
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
@@ -254,6 +255,10 @@ def test_what_is_granted_is_what_is_charged(
     charged = mechanism.loss(units=units, groups=groups)
     assert charged.amount <= granted.amount
     assert charged.amount >= granted.amount * (1 - Fraction(1, 10**20))
+    if accounting is Accounting.GDP:
+        of_all = mechanism.selections * groups * mu_squared_of_range(mechanism.epsilon * units)
+        assert charged.amount == of_all
+        return
     one = mechanism.loss(units=1, groups=1).amount
     exponent = 2 if accounting is Accounting.ZCDP else 1
     assert charged.amount == one * groups * units**exponent

@@ -20,6 +20,7 @@ from privacy.laws import Law, exact, exponential_law, fit, loss_range, renyi
 from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.pure_conversion import HIGH_PI, mu_squared_of_range
 from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho
 from dpsql.privacy.allocation.learning_rate import weighted_majority
 from dpsql.privacy.mechanisms.selection.weighted_majority import (
@@ -121,6 +122,9 @@ def test_what_is_spent_is_what_the_rounds_add_up_to(
         assert cost.amount <= amount
         if accounting is Accounting.ZCDP:
             assert cost.amount == sum(x * x for x in steps) / 8
+        elif accounting is Accounting.GDP:
+            assert cost.amount >= sum(mu_squared_of_range(x) for x in steps if x)
+            assert cost.amount == HIGH_PI * sum(x * x for x in steps) / 8
         elif cost.delta:
             assert epsilon_of_rho(sum((x * x for x in steps), Fraction(0)) / 8, DELTA) <= amount
         else:

@@ -16,6 +16,7 @@ from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise, level_cuts
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 
 BINS = 12
 
@@ -31,6 +32,10 @@ def noise_fit(noise: np.ndarray, mechanism: Noise, wider: float = 1.0) -> float:
             spread = float(Fraction(variance)) ** 0.5 * wider
             reach = int(10 * spread) + 10
             weights = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * spread**2))
+        case RoundedGaussian(normal_variance=variance):
+            spread = float(variance) ** 0.5 * wider
+            reach = int(10 * spread) + 10
+            weights = np.diff(stats.norm.cdf(np.arange(-reach, reach + 2) - 0.5, scale=spread))
         case CorrelatedNoise():
             # Nearly, as its half-widths take it.
             spread = math.sqrt(mechanism.variance) * wider

@@ -154,6 +154,7 @@ STATEMENTS = {
     "randomised answers": ("trial", "SELECT drink, count(*) FROM survey GROUP BY ROLLUP (drink)"),
     "the mean of many rows": ("surveys", "SELECT avg(rooms) FROM homes"),
     "rows that are scaled together": ("surveys", "SELECT sum(east), sum(north) FROM walks"),
+    "rounded Gaussian noise": ("library", "SELECT title, count(*) FROM loans GROUP BY title"),
     "a sample": ("polls", "SELECT avg(age), count(*), sum(age), median(age) FROM voters"),
     "as many units on both sides": ("trial", "SELECT var_pop(x), stddev(x) FROM sized"),
 }

@@ -35,7 +35,7 @@ WORDS = {
     "frame": "ROWS GROUPS RANGE",
     "excluded": "CURRENT ROW GROUP TIES",
     "set": "INTERSECT EXCEPT",
-    "accounting": "pure approx zcdp",
+    "accounting": "pure approx zcdp gdp",
     "outer": "left full public",
     "part": "value low high stddev clipped over",
 }

@@ -227,14 +227,14 @@ class _Event:
         # Either end is wrong with probability alpha/2.
         often = low_end(hits[0], ours.size, alpha / 2)
         seldom = high_end(hits[1], theirs.size, alpha / 2)
-        inside = 0 < seldom < often < 1
+        gain = often - self.delta
+        inside = 0 < seldom < gain < 1
         match self.measure:
             case "mu":
-                return _NORMAL.inv_cdf(often) - _NORMAL.inv_cdf(seldom) if inside else 0.0
+                return _NORMAL.inv_cdf(gain) - _NORMAL.inv_cdf(seldom) if inside else 0.0
             case "rho":
                 return rho_of_event(often, seldom) if inside else 0.0
             case "epsilon":
-                gain = often - self.delta
                 return math.log(gain / seldom) if gain > 0 else -math.inf
             case missing:
                 assert_never(missing)
@@ -276,6 +276,8 @@ def rho_of_event(high: float, low: float) -> float:
 
 def _measure(step: Step) -> Measure:
     mechanisms = step.measurement.mechanisms
+    if step.measurement.loss.accounting is Accounting.GDP:
+        return "mu"
     if step.measurement.choosers or not all(map(is_gaussian, mechanisms)):
         return "epsilon"
     return "mu" if min(m.variance for m in mechanisms) >= _WIDE else "rho"
@@ -284,6 +286,8 @@ def _measure(step: Step) -> Measure:
 def _charged(step: Step, schema: Schema) -> tuple[float, float]:
     """The charged loss in the measure of the bound, and its δ."""
     loss = step.measurement.loss
+    if loss.accounting is Accounting.GDP:
+        return math.sqrt(loss.amount), float(loss.delta)
     if _measure(step) != "epsilon":
         rho = loss.amount
         if loss.accounting is Accounting.APPROX:

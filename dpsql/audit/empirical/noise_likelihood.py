@@ -14,6 +14,7 @@ from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.exact_answers import NoNoise
 
@@ -21,19 +22,19 @@ from dpsql.release.exact_answers import NoNoise
 def is_gaussian(mechanism: Noise | NoNoise) -> bool:
     """Whether noise is Gaussian, of integers or of parts of them."""
     fine = mechanism.fine if isinstance(mechanism, RoundedNoise) else mechanism
-    return isinstance(fine, DiscreteGaussian)
+    return isinstance(fine, DiscreteGaussian | RoundedGaussian)
 
 
 def loss_of_change(mechanism: Noise, change: int) -> Fraction:
     """How well noise of `mechanism` lets an integer be told from one that is `change` larger.
 
-    It is ε of Laplace noise, and twice ρ of Gaussian noise. Of noise that is drawn for several
-    integers it is ε, had the others not changed.
+    It is ε of Laplace noise, and μ² of Gaussian noise, or twice ρ. Of noise that is drawn for
+    several integers it is ε, had the others not changed.
     """
     match mechanism:
         case DiscreteLaplace(scale=scale):
             return abs(change) / scale
-        case DiscreteGaussian(variance=variance):
+        case DiscreteGaussian(variance=variance) | RoundedGaussian(normal_variance=variance):
             return Fraction(change**2) / variance
         case KNormNoise(law=law, index=index):
             return law.epsilon * abs(change) / law.moves[index]
@@ -53,7 +54,7 @@ def log_likelihood_ratio(
     match mechanism:
         case DiscreteLaplace(scale=scale):
             return np.asarray((np.abs(second) - np.abs(first)) / float(scale))
-        case DiscreteGaussian(variance=variance):
+        case DiscreteGaussian(variance=variance) | RoundedGaussian(normal_variance=variance):
             return np.asarray((second**2 - first**2) / (2 * float(variance)))
         case KNormNoise(law=law, index=index):
             # As if the others were nearer to their centres: a score, of which sums are one, too.

@@ -14,11 +14,13 @@ from typing import assert_never
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.analysis.unit_contribution import partial_interval, rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
+from dpsql.audit.empirical.noise_likelihood import loss_of_change
 from dpsql.plan.bounded_release.bounded_release import integer_parts
 from dpsql.plan.bounded_release.cell_selection import FrequentCell, ThresholdScores
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
+from dpsql.privacy.mechanisms.selection.exponential import amount_of_range
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -91,6 +93,8 @@ def change_violations(
     yield from _together(changed, release, derived)
     if derived == release.sensitivity and not is_covered_by_joint_noise(changed, release):
         yield f"statistic 0 of noise that is drawn together by {changed}"
+    if derived == release.sensitivity and not is_covered_by_mu_squared(changed, release):
+        yield f"statistic 0 of Gaussian noise, in all groups by {changed}"
 
 
 def is_covered_by_joint_noise(changed: Sequence[tuple[int, ...]], release: CompiledRelease) -> bool:
@@ -111,6 +115,24 @@ def is_covered_by_joint_noise(changed: Sequence[tuple[int, ...]], release: Compi
         if moved * law.epsilon / law.levels > release.step.measurement.loss.amount:
             return False
     return True
+
+
+def is_covered_by_mu_squared(changed: Sequence[tuple[int, ...]], release: CompiledRelease) -> bool:
+    """Whether the loss that a gdp ledger is charged covers what rounded Gaussian noise loses."""
+    measurement = release.step.measurement
+    if measurement.loss.accounting is not Accounting.GDP or not measurement.noise:
+        return True
+    if any(isinstance(m, CorrelatedNoise) for m in measurement.noise):
+        return True  # that of noise with a shared part is no sum over statistics
+    spent = sum(
+        (
+            loss_of_change(mechanism, change)
+            for row in changed
+            for mechanism, change in zip(measurement.noise, row, strict=True)
+        ),
+        Fraction(0),
+    )
+    return spent <= measurement.loss.amount
 
 
 def cell_changes(before: Histogram, after: Histogram) -> list[dict[int, int]]:
@@ -178,15 +200,13 @@ def is_covered_by_choice_loss(
             # A spread is the change of two cells' log-probabilities; some cells don't change.
             spreads = [max(0, *c.values()) - min(0, *c.values()) for c in changed]
             losses = [spread * mechanism.rate for spread in spreads]
-            bounded_range = accounting is Accounting.ZCDP
-            cost = sum((x * x / 8 if bounded_range else x for x in losses), Fraction(0))
+            cost = sum((amount_of_range(x, accounting) for x in losses), Fraction(0))
             return cost <= chooser.loss(accounting).amount
         case ScoreMechanism(mechanism=mechanism, scores=scores):
             accounting = release.step.measurement.loss.accounting
             moves = [score_moves(scores, each) for each in changed]
             losses = [(max(own) - min(own)) * mechanism.rate for own in moves]
-            bounded_range = accounting is Accounting.ZCDP
-            cost = sum((x * x / 8 if bounded_range else x for x in losses), Fraction(0))
+            cost = sum((amount_of_range(x, accounting) for x in losses), Fraction(0))
             return cost <= chooser.loss(accounting).amount
         case missing:
             assert_never(missing)

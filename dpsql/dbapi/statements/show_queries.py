@@ -15,7 +15,8 @@ from dpsql.session.ledger_access import existing_ledger
 def own_queries(schema: Schema, analyst: str) -> Result:
     """A row for each charge of `analyst`, in order; of other analysts' nothing is told.
 
-    `epsilon` is what the statement costs asked alone: under zcdp many cost less than their sum.
+    `epsilon` is what the statement costs asked alone: under zcdp and gdp many cost less than their
+    sum.
     """
     with existing_ledger(schema) as ledger:
         entries = () if ledger is None else tuple(ledger.history())

@@ -2,7 +2,9 @@
 
 | module          | what it does                                                     |
 | --------------- | ---------------------------------------------------------------- |
-| loss            | what a measurement costs: ε, (ε, δ) or (ρ, δ)                    |
+| loss            | what a measurement costs: ε, (ε, δ), (ρ, δ) or (μ², δ)           |
 | zcdp_conversion | ρ to (ε, δ) and back, rounded against ourselves                  |
+| gdp_conversion  | μ² to (ε, δ) and back, rounded against ourselves                 |
+| pure_conversion | ε-DP, and a bounded range of losses, to μ² and back              |
 | pld_composition | what measurements that are fixed beforehand cost together        |
 """

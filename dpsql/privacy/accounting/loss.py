@@ -12,20 +12,23 @@ class Accounting(Enum):
 
     PURE: Σε. APPROX: Σε and Σδ (Rogers, Roth, Ullman, Vadhan 2016). ZCDP: Σρ and Σδ of
     δ-approximate zCDP (Bun & Steinke 2016; filter: Feldman & Zrnic 2021, Whitehouse et al. 2023).
+    GDP: Σμ² and Σδ of δ-approximate Gaussian DP (Dong, Roth & Su 2022; filter: Koskela, Tobaben &
+    Honkela 2023, Smith & Thakurta 2022; docs/ledger.md has the proof).
     """
 
     PURE = "pure"
     APPROX = "approx"
     ZCDP = "zcdp"
+    GDP = "gdp"
 
 
 @dataclass(frozen=True, slots=True)
 class PrivacyLoss:
-    """An exact loss: `amount` is ε under PURE and APPROX, ρ under ZCDP.
+    """An exact loss: `amount` is ε under PURE and APPROX, ρ under ZCDP, μ² under GDP.
 
-    `delta` adds up, too: it is always 0 under PURE, the query's δ under APPROX, and under ZCDP only
-    the δ of partition selection (the δ at which ρ is converted is the ledger's own). Raises
-    ValueError for a negative amount, a δ outside [0, 1), and a δ under PURE.
+    `delta` adds up, too: it is always 0 under PURE, the query's δ under APPROX, and under ZCDP and
+    GDP only the δ of partition selection (the δ at which ρ or μ is converted is the ledger's own).
+    Raises ValueError for a negative amount, a δ outside [0, 1), and a δ under PURE.
     """
 
     accounting: Accounting

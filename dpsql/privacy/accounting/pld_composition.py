@@ -33,6 +33,7 @@ from dpsql.installed_extra import install_extra
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 
 MIN_DELTA = Fraction(1, 10**9)
 """The smallest δ that is composed for; below it the errors of floating point would count."""
@@ -101,6 +102,13 @@ def _law_of_noise(mechanism: IndependentNoise, move: int, interval: float) -> An
             if variance > WIDEST**2 or move > WIDEST:
                 raise ValueError("the noise is too wide to be listed")
             return _accounting().from_discrete_gaussian_mechanism(
+                math.nextafter(math.sqrt(_down(variance)), 0),
+                sensitivity=move,
+                value_discretization_interval=interval,
+            )
+        case RoundedGaussian(normal_variance=variance):
+            # Before rounding, which loses nothing more.
+            return _accounting().from_gaussian_mechanism(
                 math.nextafter(math.sqrt(_down(variance)), 0),
                 sensitivity=move,
                 value_discretization_interval=interval,

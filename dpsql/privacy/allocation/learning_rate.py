@@ -2,6 +2,7 @@
 
     pure    ε = η·Σ_t m_t           m_t: how far neighbours move two sums of losses apart before
     zCDP    ρ = η²·Σ_t m_t²/8            the choice of round t
+    GDP     μ² = π·η²·Σ_t m_t²/8
 
 A higher rate than √(ln k/T), where the bound on regret is least, is never taken: it would cost more
 and promise less.
@@ -13,6 +14,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.pure_conversion import HIGH_PI
 from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho, rho_of_epsilon
 from dpsql.privacy.directed_rounding import ln, round_down, sqrt
 from dpsql.privacy.mechanisms.selection.weighted_majority import LossMoves, WeightedMajority
@@ -35,6 +37,10 @@ def weighted_majority(
         case Accounting.ZCDP:
             mechanism = WeightedMajority(min(_of_rho(query_loss.amount, moves), best), width, moves)
             cost = PrivacyLoss(query_loss.accounting, mechanism.rho())
+        case Accounting.GDP:
+            rate = _of_rho(query_loss.amount / HIGH_PI, moves)
+            mechanism = WeightedMajority(min(rate, best), width, moves)
+            cost = PrivacyLoss(query_loss.accounting, HIGH_PI * mechanism.rho())
         case Accounting.APPROX:
             mechanism = WeightedMajority(min(pure, best), width, moves)
             cost = PrivacyLoss(query_loss.accounting, mechanism.epsilon())

@@ -2,6 +2,7 @@
 
     pure    ε = ε_n + T·(ε0 + ε0)          each choice and each measurement at ε0
     zCDP    ρ = ρ_n + T·(ε0²/8 + ρ_m)      ρ_m = Δ₂²/(2σ²) for what is measured
+    GDP     μ² = μ_n² + T·(h(ε0) + μ_m²)   μ_m² = Δ₂²/σ², and h(ε0) of the range of a choice
 
 (Hardt, Ligett & McSherry 2012, "A Simple and Practical Algorithm for Differentially Private Data
 Release"; the choice under zCDP by its bounded range, Cesar & Rogers 2021.) There a unit has one
@@ -20,10 +21,12 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.pure_conversion import mu_squared_of_range, range_of_mu_squared
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.selection.exponential import Exponential, epsilon_of_choice
 
 TOTAL_SHARE = Fraction(1, 10)
@@ -59,8 +62,8 @@ class MwemParameters:
     """The mechanisms of a synopsis of `rounds` rounds.
 
     `total` is the noise of the number of rows, `choice` selects the partition to measure next.
-    `amount` is the loss of each measurement: ε of Laplace noise, ρ of Gaussian noise, if
-    `gaussian`.
+    `amount` is the loss of each measurement: ε of Laplace noise; if `gaussian`, ρ of discrete
+    Gaussian noise, or μ² of rounded Gaussian noise.
     """
 
     rounds: int
@@ -72,6 +75,8 @@ class MwemParameters:
 
     def noise(self, merged: int) -> IndependentNoise:
         """The noise for counts of a partition that merge at most `merged` cells each."""
+        if isinstance(self.total, RoundedGaussian):
+            return _rounded(self.sensitivity, merged, self.amount)
         return _noise(self.sensitivity, merged, self.amount, gaussian=self.gaussian)
 
     def loss(self, accounting: Accounting) -> PrivacyLoss:
@@ -79,13 +84,19 @@ class MwemParameters:
 
         With Gaussian noise it is ρ, which has yet to be converted under APPROX.
         """
-        if self.gaussian:
-            total = self.total.rho(self.sensitivity.l1**2)
-            spent = total + self.rounds * (self.choice.rho() + self.amount)
-        else:
-            assert isinstance(self.total, DiscreteLaplace)
-            total = self.total.epsilon(self.sensitivity.l1)
-            spent = total + self.rounds * (self.choice.epsilon + self.amount)
+        match self.total:
+            case RoundedGaussian():
+                total = self.total.mu_squared(self.sensitivity.l1**2)
+                chosen = mu_squared_of_range(self.choice.epsilon)
+                spent = total + self.rounds * (chosen + self.amount)
+            case DiscreteGaussian():
+                total = self.total.rho(self.sensitivity.l1**2)
+                spent = total + self.rounds * (self.choice.rho() + self.amount)
+            case DiscreteLaplace():
+                total = self.total.epsilon(self.sensitivity.l1)
+                spent = total + self.rounds * (self.choice.epsilon + self.amount)
+            case missing:
+                assert_never(missing)
         return PrivacyLoss(accounting, spent)
 
 
@@ -102,6 +113,9 @@ def mwem_calibration(
             cost = parameters.loss(query_loss.accounting)
         case Accounting.ZCDP:
             parameters = _gaussian(sensitivity, rounds, query_loss.amount)
+            cost = parameters.loss(query_loss.accounting)
+        case Accounting.GDP:
+            parameters = _gdp(sensitivity, rounds, query_loss.amount)
             cost = parameters.loss(query_loss.accounting)
         case Accounting.APPROX:
             parameters = _pure(sensitivity, rounds, query_loss.amount)
@@ -132,6 +146,19 @@ def _gaussian(sensitivity: HistogramSensitivity, rounds: int, rho: Fraction) -> 
     total = _noise(sensitivity, sensitivity.groups, rho * TOTAL_SHARE, gaussian=True)
     choice = Exponential(epsilon_of_choice(each), 2 * sensitivity.l1)
     return MwemParameters(rounds, sensitivity, total, choice, each, gaussian=True)
+
+
+def _gdp(sensitivity: HistogramSensitivity, rounds: int, mu_squared: Fraction) -> MwemParameters:
+    each = mu_squared * (1 - TOTAL_SHARE) / (2 * rounds)
+    total = _rounded(sensitivity, sensitivity.groups, mu_squared * TOTAL_SHARE)
+    choice = Exponential(range_of_mu_squared(each), 2 * sensitivity.l1)
+    return MwemParameters(rounds, sensitivity, total, choice, each, gaussian=True)
+
+
+def _rounded(
+    sensitivity: HistogramSensitivity, merged: int, mu_squared: Fraction
+) -> RoundedGaussian:
+    return RoundedGaussian(sensitivity.l2_squared(merged) / mu_squared)
 
 
 def _noise(

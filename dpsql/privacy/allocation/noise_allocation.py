@@ -37,7 +37,7 @@ def has_gaussian_noise(query_loss: PrivacyLoss) -> bool:
     match query_loss.accounting:
         case Accounting.PURE:
             return False
-        case Accounting.ZCDP:
+        case Accounting.ZCDP | Accounting.GDP:
             return True
         case Accounting.APPROX:
             return query_loss.delta > 0

@@ -12,6 +12,7 @@ from typing import Final, assert_never
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 
 TOP_FAILS: Final = 1e-4
 """At most so probable is a top above all units."""
@@ -93,6 +94,14 @@ def margin(noise: IndependentNoise, terms: int, probability: float) -> float:
             # M(t) = e^(t²·v/2) · Σ e^(-(x - t·v)²/2v) / Σ e^(-x²/2v), and of all shifts a sum over
             # the integers is largest at 0 (Poisson's summation: its Fourier terms are positive).
             return math.sqrt(2 * terms * float(variance) * unlikely)
+        case RoundedGaussian(normal_variance=normal):
+            # Likewise, of a uniform shift u: M(t) <= e^(t²·v/2) · C · (mean of e^(t·u)), where C is
+            # the sum of e^(-2π²k²v) over all k, below 1 + 1/√(2πv), and the mean below e^(t²/24).
+            v = float(normal)
+            step = math.exp(-2 * math.pi**2 * v)
+            excess = min(2 * step / (1 - step), 1 / math.sqrt(2 * math.pi * v))
+            unlikely += terms * math.log1p(excess)
+            return math.sqrt(2 * terms * float(noise.variance) * unlikely)
         case missing:
             assert_never(missing)
 

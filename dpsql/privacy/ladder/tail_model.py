@@ -25,6 +25,7 @@ from dpsql.privacy.ladder.lattice import DRAWS, Floats
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 
 BEYOND: Final = 24
 """No unit is expected so many rungs above the top, which is 2^12 times as high."""
@@ -114,7 +115,7 @@ def log_likelihood(
             rate = laplace_rate(noise)
             d = spread * rate**2
             return np.asarray(d - np.hypot(d, off * rate) - np.log(4 + 2 * math.pi * d) / 2)
-        case DiscreteGaussian(variance=variance):
+        case DiscreteGaussian(variance=variance) | RoundedGaussian(variance=variance):
             total = spread + float(variance)
             return np.asarray(-(off**2) / (2 * total) - np.log(total) / 2)
         case missing:
@@ -133,7 +134,7 @@ def likeliest_units(
         case DiscreteLaplace():
             reach = np.exp(np.minimum(spread * laplace_rate(noise) / expected, 50.0))
             return np.asarray(np.clip(counts, expected / reach, expected * reach))
-        case DiscreteGaussian(variance=variance):
+        case DiscreteGaussian(variance=variance) | RoundedGaussian(variance=variance):
             moved = expected + (counts - expected) * spread / (spread + float(variance))
             return np.asarray(np.maximum(moved, _NONE))
         case missing:

@@ -29,7 +29,7 @@ from dpsql.privacy.allocation.mwem_calibration import (
     MwemParameters,
     mwem_calibration,
 )
-from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.add_noise import RawGroups, all_totals
@@ -179,7 +179,8 @@ def _choose(
 def _deviation(noise: IndependentNoise) -> float:
     """The mean absolute value of the noise."""
     spread = math.sqrt(float(noise.variance))
-    return spread * (math.sqrt(2 / math.pi) if isinstance(noise, DiscreteGaussian) else 0.5**0.5)
+    is_laplace = isinstance(noise, DiscreteLaplace)
+    return spread * (0.5**0.5 if is_laplace else math.sqrt(2 / math.pi))
 
 
 def _fitted(weights: Weights, measured: Sequence[_Measured], total: float, steps: int) -> Weights:

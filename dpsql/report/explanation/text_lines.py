@@ -61,7 +61,9 @@ def price(price_of: Price | None) -> list[str]:
         cost += f", delta = {price_of.delta:.6g}"
     if price_of.rho is not None:
         cost += f" (rho = {price_of.rho:.6g})"
-    if price_of.selection_delta and price_of.rho is not None:
+    if price_of.mu is not None:
+        cost += f" (mu = {price_of.mu:.6g})"
+    if price_of.selection_delta and not (price_of.rho is None and price_of.mu is None):
         cost += f", of it delta = {price_of.selection_delta:.6g} for the choice of keys"
     odds = (
         f"odds: what anyone concludes about one unit becomes at most {price_of.odds:.3g} times"

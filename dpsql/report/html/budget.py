@@ -91,8 +91,9 @@ def _enough(budget: Budget) -> str:
     text = f"Enough for {budget.queries_left} more queries at ε = {_digits(budget.epsilon)}"
     text += f"{with_delta(budget)}."
     text += f" Accounting: {budget.accounting}."
-    if budget.accounting == "zcdp":
-        text += " Losses add up as ρ, so what is spent and what is left don't sum to the cap."
+    unit = {"zcdp": "ρ", "gdp": "μ²"}.get(budget.accounting)
+    if unit is not None:
+        text += f" Losses add up as {unit}, so what is spent and what is left don't sum to the cap."
     return text
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from dpsql.privacy.accounting.loss import Accounting
-from dpsql.schema.budget import Budget, PerQuery
+from dpsql.schema.budget import GDP_SELECTION, Budget, PerQuery
 from dpsql.schema.load.file_format import AnalystSection, BudgetSection, PerQuerySection, fill
 from dpsql.schema.load.sampling import of_sample
 from dpsql.schema.load.yaml_document import Document, DocumentPath
@@ -81,6 +81,12 @@ def read_per_query(document: Document, data: object, budget: Budget) -> PerQuery
     if delta > budget.delta:
         raise document.error(
             (*path, "delta"), "above budget.delta", "no query can spend it: lower it"
+        )
+    if budget.accounting is Accounting.GDP and delta > budget.delta * GDP_SELECTION:
+        raise document.error(
+            (*path, "delta"),
+            "above the tenth of budget.delta by which a gdp ledger chooses keys",
+            f"write {float(budget.delta * GDP_SELECTION):g} or less, or raise budget.delta",
         )
     if budget.delta and not delta:
         raise document.error((*path, "delta"), "is 0", "write a share of budget.delta")

@@ -146,7 +146,7 @@ class BudgetSection(Section, frozen=True, kw_only=True):
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
-    accounting: Literal["pure", "approx", "zcdp"] | None = None
+    accounting: Literal["pure", "approx", "zcdp", "gdp"] | None = None
     refresh: Literal["day", "week", "month", "year"] | None = None
     allow_large_epsilon: bool = False
     sample: Fraction | None = None

@@ -32,6 +32,7 @@ from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.selection import weighted_majority
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
@@ -192,9 +193,14 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
     PrivacyLoss: Tagged("loss", ("accounting", "amount", "delta")),
     DiscreteLaplace: Tagged("laplace noise", ("scale",)),
     DiscreteGaussian: Tagged("gaussian noise", ("variance",)),
+    RoundedGaussian: Tagged("rounded gaussian noise", ("normal_variance",)),
     KNorm: Tagged("k-norm", ("epsilon", "moves", "cells", "levels")),
     KNormNoise: Tagged("k-norm noise", ("law", "index")),
-    CorrelatedGaussian: Tagged("correlated", ("variances", "shared", "centers", "cells")),
+    CorrelatedGaussian: Tagged(
+        "correlated",
+        ("variances", "shared", "centers", "cells"),
+        {"is_rounded": "it is so in gdp, which the measurement's loss says"},
+    ),
     CorrelatedNoise: Tagged("correlated noise", ("law", "index")),
     RoundedNoise: Tagged("rounded noise", ("fine", "parts")),
     NoNoise: Tagged("as said"),

@@ -121,19 +121,20 @@ def _price(compiled: CompiledStatement, schema: Schema) -> Price | None:
         float(epsilon_of(schema, loss.amount)),
         _local_epsilon(compiled, schema.neighbor_distance),
     )
-    zcdp = schema.budget.accounting is Accounting.ZCDP
+    accounting = schema.budget.accounting
     sample = schema.budget.sample
     of_all = None if sample is None else float(sample.law.epsilon_of_all(loss.amount))
     return Price(
         epsilon,
         float(conversion_delta(schema.budget) + loss.delta),
-        float(loss.amount) if zcdp else None,
+        float(loss.amount) if accounting is Accounting.ZCDP else None,
         float(loss.delta),
-        schema.budget.accounting.value,
+        accounting.value,
         schema.relation,
         math.exp((epsilon if of_all is None else of_all) + local_epsilon),
         local_epsilon,
         of_all,
+        math.sqrt(loss.amount) if accounting is Accounting.GDP else None,
     )
 
 

@@ -74,8 +74,9 @@ class ReleaseReport:
 class Price:
     """What a statement costs in its ledger: asked alone, it is (epsilon, delta)-private.
 
-    `rho` is what a zcdp ledger adds up, None in others; `selection_delta` is spent on keys. `odds`
-    is e^epsilon: no conclusion about one unit becomes more than `odds` times likelier, or less.
+    `rho` is what a zcdp ledger adds up, and `mu` what a gdp ledger adds the squares of; None in
+    others. `selection_delta` is spent on keys. `odds` is e^epsilon: no conclusion about one unit
+    becomes more than `odds` times likelier, or less.
     `said` is the ε of randomised answers that are shown without noise, in `odds` and in no ledger.
     Where answers are of a sample, `of_all` is what all units lose of `epsilon`, and `odds` are its.
     """
@@ -89,6 +90,7 @@ class Price:
     odds: float
     said: float = 0.0
     of_all: float | None = None
+    mu: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

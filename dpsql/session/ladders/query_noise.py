@@ -32,6 +32,8 @@ class QueryNoise:
                 return laplace
             case Accounting.ZCDP:
                 return _MEAN_OF_NORMAL * math.sqrt(groups / (2 * amount)) * change
+            case Accounting.GDP:
+                return _MEAN_OF_NORMAL * math.sqrt(groups / amount) * change
             case Accounting.APPROX:
                 delta = float(self.loss.delta) / self.statistics
                 if not delta:

@@ -24,6 +24,7 @@ from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.schema.sql_type import BIGINT, Double, SqlType, Varchar
 
 GROUPS: Final = "groups of a unit"
@@ -162,20 +163,26 @@ def _encoded_noise(noise: IndependentNoise) -> tuple[str, str]:
     match noise:
         case DiscreteLaplace(scale=scale):
             return noise.name, str(scale)
-        case DiscreteGaussian(variance=variance):
+        case DiscreteGaussian(variance=variance) | RoundedGaussian(normal_variance=variance):
             return noise.name, str(variance)
         case missing:
             assert_never(missing)
 
 
 def _noise(mechanism: str, parameter: Fraction) -> IndependentNoise:
-    return DiscreteLaplace(parameter) if mechanism == "laplace" else DiscreteGaussian(parameter)
+    match mechanism:
+        case "laplace":
+            return DiscreteLaplace(parameter)
+        case "rounded gaussian":
+            return RoundedGaussian(parameter)
+        case _:
+            return DiscreteGaussian(parameter)
 
 
 def independent_noise(noise: Noise) -> IndependentNoise:
     """The noise of one count, known by its own law; of what is drawn jointly, one as far off."""
     match noise:
-        case DiscreteLaplace() | DiscreteGaussian():
+        case DiscreteLaplace() | DiscreteGaussian() | RoundedGaussian():
             return noise
         case KNormNoise(variance=variance):
             return DiscreteLaplace(Fraction(1 + int(64 * math.sqrt(variance / 2)), 64))

@@ -25,6 +25,7 @@ from dpsql.privacy.allocation.mwem_calibration import (
 )
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.release.synopsis.cell_partition import (
     MAX_PARTITIONS,
     Partition,
@@ -97,6 +98,8 @@ def test_what_a_unit_moves_is_in_all_of_it(
         noise = made.noise(merged)
         if isinstance(noise, DiscreteLaplace):
             assert noise.epsilon(moves.l1) == made.amount
+        elif isinstance(noise, RoundedGaussian):
+            assert noise.mu_squared(moves.l2_squared(merged)) == made.amount
         else:
             assert noise.rho(moves.l2_squared(merged)) == made.amount
 

@@ -16,6 +16,8 @@ k counts of one row each, h_i = m_i = 1, have (√k + 1)²/(8ρ) as the variance
 independent noise has k/(2ρ): 15 % less deviation for two, 30 % for six, 36 % for twelve, and up to
 50 %. The noise of two of them is correlated by 1/(√k + 1), and that of a sum of all is larger.
 
+With rounded Gaussian noise for G and H, of the same variances, the same is 2ρ of μ² in Gaussian DP.
+
 Where u units differ, some of them added and some removed, all moves together are u times those of
 one at most (triangle inequality), and lose u²·ρ.
 """
@@ -32,6 +34,7 @@ import numpy as np
 
 from dpsql.privacy.directed_rounding import exp
 from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail
+from dpsql.privacy.mechanisms.noise.normal_sampler import rounded_normal
 from dpsql.privacy.mechanisms.noise.sampler import check_parameter, discrete_gaussian
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness, words
@@ -48,13 +51,14 @@ class CorrelatedGaussian:
     """Noise of columns of integers: `variances` are s_i², `shared` is t², and `centers` m_i.
 
     Of each column `cells` integers, one for each of so many groups, share one H; so do those of all
-    columns in a group.
+    columns in a group. G and H are discrete Gaussians or, if `is_rounded`, rounded ones.
     """
 
     variances: tuple[Fraction, ...]
     shared: Fraction
     centers: tuple[int, ...]
     cells: int = 1
+    is_rounded: bool = False
 
     def __post_init__(self) -> None:
         for variance in (*self.variances, self.shared):
@@ -63,7 +67,10 @@ class CorrelatedGaussian:
             raise ValueError("there is a variance for each center, and a cell at least")
 
     def rho(self, widths: Sequence[int]) -> Fraction:
-        """Return the zCDP loss of a unit that moves integers within intervals of these `widths`."""
+        """Return the zCDP loss of a unit that moves integers within intervals of these `widths`.
+
+        If `is_rounded`, twice that is its μ².
+        """
         own = sum(
             (Fraction(width**2) / s for width, s in zip(widths, self.variances, strict=True)),
             Fraction(0),
@@ -86,10 +93,11 @@ class CorrelatedGaussian:
         answers, rest = divmod(size, self.cells)
         if rest:
             raise ValueError("the integers of all groups are drawn together")
-        common = np.repeat(discrete_gaussian(self.shared, answers, randomness), self.cells)
+        draws = rounded_normal if self.is_rounded else discrete_gaussian
+        common = np.repeat(draws(self.shared, answers, randomness), self.cells)
         noisy = []
         for column, center, variance in zip(columns, self.centers, self.variances, strict=True):
-            doubled = discrete_gaussian(variance, size, randomness) + center * common
+            doubled = draws(variance, size, randomness) + center * common
             bits = (words(randomness, size, 16) & 1).astype(np.int64)
             halves = (doubled + (doubled & 1) * (2 * bits - 1)) >> 1
             noisy.append(add_noise_vector(column, halves))
@@ -124,18 +132,21 @@ class CorrelatedNoise:
         """Return a bound on P(noise >= at_least); for at_least >= 1.
 
         Discrete Gaussians are sub-Gaussian with their variance (Canonne, Kamath & Steinke 2020,
-        Corollary 17): P(G + m·H >= 2k - 1) <= e^-((2k - 1)²/(2·(s² + m²·t²))).
+        Corollary 17): P(G + m·H >= 2k - 1) <= e^-((2k - 1)²/(2·(s² + m²·t²))). Normal laws are, and
+        rounding G and H adds at most (1 + |m|)/2 to the sum.
         """
         if at_least < 1:
             raise ValueError("the tail begins at 1")
-        return exp(-Fraction((2 * at_least - 1) ** 2) / (2 * sum(self._doubled))).high
+        reach = max(2 * at_least - 1 - self._rounding, Fraction(0))
+        return exp(-(reach**2) / (2 * sum(self._parameters))).high
 
     def tail_point(self, probability: Fraction) -> int:
         """Return a k >= 1 with tail(k) <= probability."""
         check_tail(probability)
-        # (2k - 1)² = 2·(s² + m²·t²)·ln(1/probability), rounded up.
-        square = 2 * float(sum(self._doubled)) * -math.log(float(probability))
-        return max(math.ceil((math.sqrt(square) * (1 + 1e-9) + 1) / 2), 1)
+        # (2k - 1 - rounding)² = 2·(s² + m²·t²)·ln(1/probability), rounded up.
+        square = 2 * float(sum(self._parameters)) * -math.log(float(probability))
+        reach = math.sqrt(square) * (1 + 1e-9) + float(self._rounding)
+        return max(math.ceil((reach + 1) / 2), 1)
 
     def half_width(self, confidence: Fraction) -> int:
         """Return the least h with P(|noise| <= h) >= confidence, as the normal law has it."""
@@ -145,7 +156,22 @@ class CorrelatedNoise:
         return math.ceil(deviations * math.sqrt(self.variance))
 
     @property
-    def _doubled(self) -> tuple[Fraction, Fraction]:
-        """The variances of G and of m·H."""
+    def _parameters(self) -> tuple[Fraction, Fraction]:
+        """The parameters of G and of m·H."""
         law = self.law
         return law.variances[self.index], law.centers[self.index] ** 2 * law.shared
+
+    @property
+    def _rounding(self) -> Fraction:
+        """How much the rounding of G and H may add to G + m·H."""
+        if not self.law.is_rounded:
+            return Fraction(0)
+        return Fraction(1 + abs(self.law.centers[self.index]), 2)
+
+    @property
+    def _doubled(self) -> tuple[Fraction, Fraction]:
+        """The variances of G and of m·H."""
+        own, common = self._parameters
+        if not self.law.is_rounded:
+            return own, common
+        return own + Fraction(1, 12), common + Fraction(self.law.centers[self.index] ** 2, 12)

@@ -7,16 +7,15 @@ less than a hundredth of the step from k to k + 1, as long as k is below 15 stan
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
 from dpsql.privacy.directed_rounding import exp, round_up, scaled_exp, sqrt
+from dpsql.privacy.normal_law import upper_tail
 
 SUMMED_UP_TO = 64**2
 BITS = 128
 ONE = 1 << BITS
-PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
 
 
 def gaussian_tail(variance: Fraction, k: int) -> Fraction:
@@ -72,25 +71,4 @@ def _normal_bound(variance: Fraction, k: int) -> Fraction:
 
 def normal_tail(z: Fraction) -> Fraction:
     """Return P(Z >= z) for the standard normal law, rounded up; for z >= 0."""
-    if z > 50:
-        return Fraction(1, 10**500)  # e^(-z²/2)/2 is an upper bound; 50 gives 10^-543
-    # 80 digits: a few hundred sums, products and quotients of positive numbers are off by less than
-    # 10^-75 of the result, and so is e^(-z²/2); 10^-40 of it is added.
-    with localcontext(Context(prec=80, rounding=ROUND_HALF_EVEN, Emin=-9999, Emax=9999, traps=[])):
-        at = Decimal(z.numerator) / Decimal(z.denominator)
-        density = (-at * at / 2).exp() / (2 * PI).sqrt()
-        if z < 3:
-            # ½ less the density times z + z³/3 + z⁵/(3·5) + …, of which all terms are positive.
-            term = inner = at
-            for odd in range(3, 203, 2):
-                term = term * at * at / odd
-                inner += term
-            tail = Decimal("0.5") - density * inner
-        else:
-            # Laplace's continued fraction, the density over z + 1/(z + 2/(z + 3/(z + …))). Cut
-            # after an even number of steps it is too large, as density/z is.
-            denominator = at
-            for step in range(200, 0, -1):
-                denominator = at + step / denominator
-            tail = density / denominator
-        return Fraction(tail * (1 + Decimal("1e-40")))
+    return upper_tail(z).high

@@ -7,8 +7,9 @@ from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 
-IndependentNoise = DiscreteLaplace | DiscreteGaussian
+IndependentNoise = DiscreteLaplace | DiscreteGaussian | RoundedGaussian
 """Noise of one integer as it is, that knows of no other."""
 
 JointNoise = KNormNoise | CorrelatedNoise

@@ -11,12 +11,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from typing import Self, assert_never
 
 import numpy as np
 
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 
@@ -32,7 +33,7 @@ class RoundedNoise:
     those of the results, in integers.
     """
 
-    fine: DiscreteLaplace | DiscreteGaussian
+    fine: DiscreteLaplace | DiscreteGaussian | RoundedGaussian
     parts: int
 
     def __post_init__(self) -> None:
@@ -40,17 +41,21 @@ class RoundedNoise:
             raise ValueError("an integer has 1 part at least")
 
     @classmethod
-    def of(cls, noise: DiscreteLaplace | DiscreteGaussian, parts: int) -> Self:
+    def of(cls, noise: DiscreteLaplace | DiscreteGaussian | RoundedGaussian, parts: int) -> Self:
         """The noise that loses as much for a move by `parts` parts as `noise` does by an integer.
 
-        It does so in ρ of Gaussian noise, the square of a move by the variance, and in ε of Laplace
-        noise, a move by the scale.
+        It does so in ρ and μ² of Gaussian noise, the square of a move by the variance, and in ε of
+        Laplace noise, a move by the scale.
         """
         match noise:
             case DiscreteGaussian(variance=variance):
                 return cls(DiscreteGaussian(variance * parts**2), parts)
+            case RoundedGaussian(normal_variance=variance):
+                return cls(RoundedGaussian(variance * parts**2), parts)
             case DiscreteLaplace(scale=scale):
                 return cls(DiscreteLaplace(scale * parts), parts)
+            case missing:
+                assert_never(missing)
 
     @property
     def name(self) -> str:

@@ -32,6 +32,25 @@ def bernoulli_exp(
     e^-exact(i) is at least certain[i]/2^16. exponents(indices) is within 2^-46 of exact at each of
     the indices, and at most 1 + 2^-46; where that can't be promised it is NaN.
     """
+    return compare_lazily(
+        certain,
+        exponents,
+        lambda index, prefix: bernoulli_exp_exact(prefix, 32, exact(index), randomness),
+        randomness,
+    )
+
+
+def compare_lazily(
+    certain: NDArray[np.uint16],
+    exponents: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    decide: Callable[[int, int], bool],
+    randomness: Randomness,
+) -> NDArray[np.bool_]:
+    """Say at each index whether a uniform U is below e^-g, where g is the exponent at the index.
+
+    `certain` and `exponents` are those of `bernoulli_exp`; decide(index, prefix) says it where they
+    don't, by as many more bits as it takes of the U that begins with the 32 bits of `prefix`.
+    """
     short = words(randomness, certain.size, 16)
     accepted: NDArray[np.bool_] = short < certain  # U < (short + 1)/2^16 <= sure/2^16
     unsure = (~accepted).nonzero()[0]
@@ -41,9 +60,7 @@ def bernoulli_exp(
         accepted[unsure] = yes
         for position in (~(yes | no)).nonzero()[0]:
             index = int(unsure[position])
-            accepted[index] = bernoulli_exp_exact(
-                int(prefixes[position]), 32, exact(index), randomness
-            )
+            accepted[index] = decide(index, int(prefixes[position]))
     return accepted
 
 

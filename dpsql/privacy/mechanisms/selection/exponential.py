@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.pure_conversion import mu_squared_of_range
 from dpsql.privacy.directed_rounding import round_down, scaled_exp, sqrt
 from dpsql.privacy.mechanisms.randomness import Randomness, doubled, words
 from dpsql.privacy.mechanisms.selection.candidates import Candidates, Table, check_selection
@@ -58,10 +60,8 @@ class Exponential:
         return self.epsilon**2 / 8
 
     def loss(self, accounting: Accounting) -> PrivacyLoss:
-        """Return the privacy loss of one choice: ε, or ρ under ZCDP."""
-        return PrivacyLoss(
-            accounting, self.rho() if accounting is Accounting.ZCDP else self.epsilon
-        )
+        """Return the privacy loss of one choice: ε, ρ under ZCDP, or μ² under GDP."""
+        return PrivacyLoss(accounting, amount_of_range(self.epsilon, accounting))
 
     def choose(
         self,
@@ -76,6 +76,19 @@ class Exponential:
 def epsilon_of_choice(rho: Fraction) -> Fraction:
     """Return the largest ε with ε²/8 <= rho, rounded down in the 30th digit."""
     return round_down(sqrt(8 * rho).low)
+
+
+def amount_of_range(width: Fraction, accounting: Accounting) -> Fraction:
+    """Return what a choice of the bounded range `width` loses in `accounting`."""
+    match accounting:
+        case Accounting.PURE | Accounting.APPROX:
+            return width
+        case Accounting.ZCDP:
+            return width**2 / 8
+        case Accounting.GDP:
+            return mu_squared_of_range(width)
+        case missing:
+            assert_never(missing)
 
 
 def choose(

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.pure_conversion import mu_squared_of_pure
 from dpsql.privacy.directed_rounding import exp, round_up
 from dpsql.privacy.mechanisms.randomness import Randomness, words
 from dpsql.privacy.mechanisms.selection.acceptance import accepted
@@ -51,10 +53,16 @@ class PermuteAndFlip:
         return rho_of_pure(self.epsilon)
 
     def loss(self, accounting: Accounting) -> PrivacyLoss:
-        """Return the privacy loss of one choice: ε, or ρ under ZCDP."""
-        return PrivacyLoss(
-            accounting, self.rho() if accounting is Accounting.ZCDP else self.epsilon
-        )
+        """Return the privacy loss of one choice: ε, ρ under ZCDP, or μ² under GDP."""
+        match accounting:
+            case Accounting.PURE | Accounting.APPROX:
+                return PrivacyLoss(accounting, self.epsilon)
+            case Accounting.ZCDP:
+                return PrivacyLoss(accounting, self.rho())
+            case Accounting.GDP:
+                return PrivacyLoss(accounting, mu_squared_of_pure(self.epsilon))
+            case missing:
+                assert_never(missing)
 
     def choose(self, losses: Table, randomness: Randomness) -> NDArray[np.int64]:
         """Return the index that is chosen in each row of losses; see `permute_and_flip`."""

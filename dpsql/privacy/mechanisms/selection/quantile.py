@@ -18,15 +18,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.pure_conversion import range_of_mu_squared
 from dpsql.privacy.directed_rounding import ln
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.candidates import LIMIT, check_selection
-from dpsql.privacy.mechanisms.selection.exponential import choose, epsilon_of_choice
+from dpsql.privacy.mechanisms.selection.exponential import (
+    amount_of_range,
+    choose,
+    epsilon_of_choice,
+)
 from dpsql.privacy.mechanisms.selection.permute_and_flip import permute_and_flip
 from dpsql.privacy.mechanisms.selection.position import choose_position
 from dpsql.privacy.mechanisms.selection.quantile_range import QuantileRange
@@ -43,7 +49,7 @@ BATCH = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:
-    """Several quantiles of each of many groups, at ε (or ε²/8 of zCDP) for each of `selections`.
+    """Several quantiles of each of many groups, at a range of ε for each of `selections`.
 
     `rows` is the largest number of rows of one unit in one group. Quantiles are increasing, from 0
     to 1. Few are chosen one by one. More are chosen by splitting (Kaplan, Schnapp & Stemmer 2022,
@@ -84,19 +90,29 @@ class Quantiles:
         in each.
         """
         each = loss.amount / (_selections(len(quantiles)) * groups)
-        if loss.accounting is Accounting.ZCDP:
-            epsilon = epsilon_of_choice(each / units**2)
-        else:
-            epsilon = each / units
+        match loss.accounting:
+            case Accounting.PURE | Accounting.APPROX:
+                epsilon = each / units
+            case Accounting.ZCDP:
+                epsilon = epsilon_of_choice(each / units**2)
+            case Accounting.GDP:
+                epsilon = range_of_mu_squared(each) / units
+            case missing:
+                assert_never(missing)
         return cls(quantiles, epsilon, rows, loss.accounting)
 
     @property
     def name(self) -> str:
         """The mechanism's name in reports."""
-        if self.accounting is Accounting.ZCDP:
+        if self._is_by_range:
             return "exponential"
         # There are too many positions to flip for each; of cells there aren't.
         return "exponential, permute-and-flip" if self.splits else "permute-and-flip"
+
+    @property
+    def _is_by_range(self) -> bool:
+        """Whether the range of a choice counts, which only the exponential mechanism bounds."""
+        return self.accounting in {Accounting.ZCDP, Accounting.GDP}
 
     @property
     def selections(self) -> int:
@@ -120,15 +136,13 @@ class Quantiles:
         spread over parts, and over all groups to at most units·groups·rows.
             Σ ε·r_j/rows <= ε·units·groups.
             Σ (ε·r_j/rows)²/8, convex, is largest with the whole units·rows in one part of each
-            of `groups` groups: groups·(ε·units)²/8.
+            of `groups` groups: groups·(ε·units)²/8. So is the sum of their μ² of GDP, each of which
+            is a function of the range ε·r_j/rows that falls faster than in proportion to it.
         Where the parts begin and end was chosen before: composition is adaptive. Were a unit
         replaced (change-one), two units differ, units = 2: rows may leave one part and enter
         another, and no part may be left out of the sum.
         """
-        if self.accounting is Accounting.ZCDP:
-            amount = groups * (self.epsilon * units) ** 2 / 8
-        else:
-            amount = groups * units * self.epsilon
+        amount = groups * amount_of_range(self.epsilon * units, self.accounting)
         return PrivacyLoss(self.accounting, self.selections * amount)
 
     def rank_error(self, cells: int, confidence: Fraction) -> Fraction:
@@ -193,7 +207,7 @@ class Quantiles:
 
     def _choose_cell(self, part: QuantileRange, node: Node, randomness: Randomness) -> Counts:
         losses, present = part.cell_losses(node.target), part.cell_mask().astype(np.int64)
-        if self.accounting is Accounting.ZCDP:
+        if self._is_by_range:
             return choose(losses, self._rate(node), randomness, present)
         return permute_and_flip(losses, self._rate(node), randomness, present)
 
