@@ -62,10 +62,10 @@ class FrequentKeys:
         mentioned = Counter(part for part in operators(plan) if isinstance(part, Release))
 
         def rewritten(part: Plan) -> Plan:
-            found = _sorted_counts(part)
-            if found is None or mentioned[found[0]] != 1:
+            keys = _sorted_counts(part)
+            if keys is None or mentioned[keys[0]] != 1:
                 return part
-            counted, limit = found
+            counted, limit = keys
             release = self._release(counted, limit, plan)
             return part if release is None else _over(part, counted, release)
 
