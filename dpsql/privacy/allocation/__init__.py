@@ -6,5 +6,6 @@
 | joint_allocation | how statistics share a loss that can't all be extreme at once       |
 | correlated_allocation | how integers share a loss whose noise has a part in common     |
 | mwem_calibration | what a synopsis by multiplicative weights costs                     |
+| threshold_rates  | the rates of the sparse vector technique that a loss allows         |
 | learning_rate    | the rate of weighted majority that a loss allows                    |
 """
