@@ -139,12 +139,13 @@ class AggregateCall:
 
 @dataclass(frozen=True, slots=True)
 class FrequentKey:
-    """The one of `values` that the most rows have as their `key`, and the column for it.
+    """Those of `values` that the most rows have as their `key`, and a column for each.
 
-    Of each unit at most `rows` rows of one value count, of however many values.
+    As many as `columns` are chosen, no value twice: the most frequent one first, as far as noise
+    tells. Of each unit at most `rows` rows of one value count, of however many values.
     """
 
-    column: Column
+    columns: tuple[Column, ...]
     key: Expression
     values: tuple[Value | None, ...]
     rows: int

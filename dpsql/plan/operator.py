@@ -139,7 +139,7 @@ class Release:
     def chosen(self) -> tuple[Output, ...]:
         """The columns of what is chosen, if something is."""
         key = self.frequent
-        frequent = () if key is None else (Output(key.column, key.key),)
+        frequent = () if key is None else tuple(Output(each, key.key) for each in key.columns)
         return frequent if self.candidates is None else self.candidates.outputs
 
 

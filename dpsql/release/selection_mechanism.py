@@ -17,6 +17,7 @@ from dpsql.plan.bounded_release.cell_selection import (
     Mode,
     QuantileRanks,
     ThresholdScores,
+    TopCells,
 )
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.pure_conversion import range_of_mu_squared
@@ -64,6 +65,52 @@ class ModeMechanism:
         """Choose a cell of each group: (groups, cells) to (groups, 1)."""
         losses = counts.max(axis=1, keepdims=True) - counts
         return self.mechanism.choose(losses, randomness).reshape(-1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class TopMechanism:
+    """Chooses the `count` cells with the most rows in each group, each from those that are left.
+
+    That is so many choices, each of which reads which cells were chosen before it and no more, so
+    that their losses add up. Whichever cells are left, the losses of two of them come apart by the
+    `spread` of `mechanism` at most, as for one choice. A unit is in at most `groups` groups.
+    """
+
+    mechanism: Exponential | PermuteAndFlip
+    count: int
+    groups: int
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name in reports."""
+        return self.mechanism.name
+
+    def loss(self, accounting: Accounting) -> PrivacyLoss:
+        """Return the loss of all choices in all groups that a unit is in."""
+        one = self.mechanism.loss(accounting)
+        return PrivacyLoss(accounting, self.count * self.groups * one.amount)
+
+    def rank_error(self, cells: int, confidence: Fraction) -> Fraction:
+        """Return how many rows any chosen cell may have less than the largest that was left.
+
+        No chosen cell has less at this confidence: each is given an equal part of what is missing
+        to it. The largest that is left for the i-th choice is no less than the i-th of all.
+        """
+        missed = (1 - confidence) / self.count
+        return ln(cells / missed).high / self.mechanism.rate
+
+    def release(self, counts: Counts, randomness: Randomness) -> Counts:
+        """Choose cells of each group: (groups, cells) to (groups, count)."""
+        left = np.tile(np.arange(counts.shape[1], dtype=np.int64), (len(counts), 1))
+        chosen: list[Counts] = []
+        for _ in range(self.count):
+            losses = counts.max(axis=1, keepdims=True) - counts
+            index = self.mechanism.choose(losses, randomness).reshape(-1, 1)
+            chosen.append(np.take_along_axis(left, index, axis=1))
+            stays = np.arange(counts.shape[1]) != index
+            shape = len(counts), counts.shape[1] - 1
+            counts, left = counts[stays].reshape(shape), left[stays].reshape(shape)
+        return np.concatenate(chosen, axis=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +163,7 @@ class ScoreMechanism:
         return scores
 
 
-SelectionMechanism = Quantiles | ModeMechanism | ScoreMechanism
+SelectionMechanism = Quantiles | ModeMechanism | TopMechanism | ScoreMechanism
 
 
 def selection_mechanism(
@@ -141,6 +188,11 @@ def selection_mechanism(
             # A unit that comes or goes moves all counts one way, each by so many rows at most.
             top = ModeMechanism(_choice_of(units * rows_per_cell, query_loss, groups), groups)
             return top, _affordable(top.loss(query_loss.accounting), query_loss)
+        case TopCells(rows=rows_per_cell, count=count):
+            # Of whichever cells are left, all counts move one way.
+            each = _choice_of(units * rows_per_cell, query_loss, count * groups)
+            several = TopMechanism(each, count, groups)
+            return several, _affordable(several.loss(query_loss.accounting), query_loss)
         case ThresholdScores() as scores:
             # Where no row moves two scores apart, any spread will do.
             spread = max(1, score_spread(scores, choice.cells.count, sensitivity, rows))
@@ -150,8 +202,9 @@ def selection_mechanism(
             assert_never(missing)
 
 
-def _choice_of(spread: int, query_loss: PrivacyLoss, groups: int) -> Exponential | PermuteAndFlip:
-    each: Fraction = query_loss.amount / groups
+def _choice_of(spread: int, query_loss: PrivacyLoss, choices: int) -> Exponential | PermuteAndFlip:
+    """The mechanism of one of so many choices that share `query_loss`."""
+    each: Fraction = query_loss.amount / choices
     match query_loss.accounting:
         case Accounting.PURE | Accounting.APPROX:
             return PermuteAndFlip(each, spread)

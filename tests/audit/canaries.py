@@ -21,7 +21,12 @@ from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.release.calibration import Measurement
 from dpsql.release.exact_answers import NoNoise
-from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
+from dpsql.release.selection_mechanism import (
+    ModeMechanism,
+    ScoreMechanism,
+    SelectionMechanism,
+    TopMechanism,
+)
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.model import Schema
 
@@ -152,7 +157,7 @@ def _less_alone(noise: IndependentNoise, factor: Fraction) -> IndependentNoise:
 
 
 def _bolder(chooser: SelectionMechanism, factor: Fraction) -> SelectionMechanism:
-    if isinstance(chooser, ModeMechanism | ScoreMechanism):
+    if isinstance(chooser, ModeMechanism | TopMechanism | ScoreMechanism):
         bolder = replace(chooser.mechanism, epsilon=chooser.mechanism.epsilon * factor)
         return replace(chooser, mechanism=bolder)
     return replace(chooser, epsilon=chooser.epsilon * factor)

@@ -20,6 +20,7 @@ from dpsql.plan.bounded_release.cell_selection import (
     QuantileRanks,
     ThresholdCells,
     ThresholdScores,
+    TopCells,
 )
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
@@ -130,7 +131,7 @@ def _chosen(selection: CellChoice) -> str:
         case QuantileRanks(quantiles=quantiles):
             (place,) = quantiles
             return f"{text}: {describe_number(max(place, 1 - place))}"
-        case Mode() | FrequentCell() | ThresholdScores():
+        case Mode() | FrequentCell() | TopCells() | ThresholdScores():
             return f"{text}: 1"
         case other:
             assert_never(other)

@@ -22,6 +22,7 @@ from dpsql.plan.bounded_release.cell_selection import (
     Mode,
     QuantileRanks,
     ThresholdScores,
+    TopCells,
 )
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
@@ -66,7 +67,7 @@ class ExactChoice:
     In an empty group, and of modes and equal scores, it chooses the first.
     """
 
-    target: QuantileRanks | Mode | FrequentCell | ThresholdScores
+    target: QuantileRanks | Mode | FrequentCell | TopCells | ThresholdScores
 
     def release(self, counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
         del randomness
@@ -74,6 +75,9 @@ class ExactChoice:
             case Mode() | FrequentCell():
                 first: NDArray[np.int64] = counts.argmax(axis=1).reshape(-1, 1)
                 return first
+            case TopCells(count=count):
+                top: NDArray[np.int64] = (-counts).argsort(axis=1, kind="stable")[:, :count]
+                return top
             case ThresholdScores(first_cells=cells, weights=weights):
                 scores = [
                     [w * sum(row[c:]) for c, w in zip(cells, weights, strict=True)]

@@ -136,6 +136,10 @@ STATEMENTS = {
         "auction",
         "SELECT item FROM bids GROUP BY item ORDER BY count(*) DESC LIMIT 1",
     ),
+    "several of the most frequent keys": (
+        "clinic",
+        "SELECT month(visit_date) FROM visits GROUP BY 1 ORDER BY count(*) DESC LIMIT 2",
+    ),
     "the best of public rows": (
         "auction",
         f"SELECT label FROM offers ORDER BY ({_EARNED}) DESC LIMIT 1",

@@ -16,13 +16,18 @@ from dpsql.analysis.unit_contribution import partial_interval, rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.audit.empirical.noise_likelihood import loss_of_change
 from dpsql.plan.bounded_release.bounded_release import integer_parts
-from dpsql.plan.bounded_release.cell_selection import FrequentCell, ThresholdScores
+from dpsql.plan.bounded_release.cell_selection import FrequentCell, ThresholdScores, TopCells
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.selection.exponential import amount_of_range
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
-from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, SelectionMechanism
+from dpsql.release.selection_mechanism import (
+    ModeMechanism,
+    ScoreMechanism,
+    SelectionMechanism,
+    TopMechanism,
+)
 from dpsql.session.compile.compiled_release import CompiledRelease
 
 
@@ -168,11 +173,11 @@ def cell_violations(
             yield f"groups [{changed}] of cells, derived {derived.groups}"
         moved = (
             (max(map(abs, change.values())) for change in changed)
-            if isinstance(selection.target, FrequentCell)
+            if isinstance(selection.target, FrequentCell | TopCells)
             else map(rows_moved, changed)
         )
         max_rows = rows * derived.units
-        if isinstance(selection.target, FrequentCell):
+        if isinstance(selection.target, FrequentCell | TopCells):
             max_rows = selection.target.rows * derived.units
         if max(moved, default=0) > max_rows:
             yield f"statistic 0 of cells by {changed}, derived {max_rows}"
@@ -195,10 +200,12 @@ def is_covered_by_choice_loss(
         case Quantiles(rows=rows):
             max_moved = rows * release.sensitivity.units
             return max(map(rows_moved, changed), default=0) <= max_moved
-        case ModeMechanism(mechanism=mechanism):
+        case ModeMechanism(mechanism=mechanism) | TopMechanism(mechanism=mechanism):
             accounting = release.step.measurement.loss.accounting
+            choices = chooser.count if isinstance(chooser, TopMechanism) else 1
             # A spread is the change of two cells' log-probabilities; some cells don't change.
-            spreads = [max(0, *c.values()) - min(0, *c.values()) for c in changed]
+            each = [max(0, *c.values()) - min(0, *c.values()) for c in changed]
+            spreads = [spread for spread in each for _ in range(choices)]
             losses = [spread * mechanism.rate for spread in spreads]
             cost = sum((amount_of_range(x, accounting) for x in losses), Fraction(0))
             return cost <= chooser.loss(accounting).amount

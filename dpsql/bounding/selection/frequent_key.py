@@ -1,6 +1,7 @@
-"""The most frequent key, where only it is shown: a choice among cells instead of all their counts.
+"""The most frequent keys, where only they are shown: choices among cells, not all their counts.
 
 SELECT ward FROM visits GROUP BY ward ORDER BY count(*) DESC LIMIT 1
+SELECT ward FROM visits GROUP BY ward ORDER BY count(*) DESC LIMIT 2
 """
 
 from __future__ import annotations
@@ -8,7 +9,12 @@ from __future__ import annotations
 from typing import Final
 
 from dpsql.plan.aggregate import FrequentKey
-from dpsql.plan.bounded_release.cell_selection import CellChoice, FrequentCell, ListedCells
+from dpsql.plan.bounded_release.cell_selection import (
+    CellChoice,
+    FrequentCell,
+    ListedCells,
+    TopCells,
+)
 from dpsql.plan.bounded_release.estimator import ChosenValue, EstimatedColumn
 
 FREQUENT_NOTE: Final = (
@@ -20,7 +26,12 @@ FREQUENT_NOTE: Final = (
 def frequent_choice(
     frequent: FrequentKey,
 ) -> tuple[tuple[CellChoice], tuple[EstimatedColumn, ...]]:
-    """The choice of the `frequent` key, and its column."""
+    """The choice of the `frequent` key, or of several, and a column for each."""
     cells = ListedCells(frequent.key, frequent.values)
-    choice = CellChoice(cells, None, FrequentCell(frequent.rows))
-    return (choice,), (EstimatedColumn(frequent.column, ChosenValue(0, frequent.values)),)
+    count = len(frequent.columns)
+    target = FrequentCell(frequent.rows) if count == 1 else TopCells(frequent.rows, count)
+    shown = tuple(
+        EstimatedColumn(column, ChosenValue(index, frequent.values))
+        for index, column in enumerate(frequent.columns)
+    )
+    return (CellChoice(cells, None, target),), shown

@@ -34,6 +34,7 @@ from dpsql.plan.bounded_release.cell_selection import (
     Mode,
     QuantileRanks,
     ThresholdScores,
+    TopCells,
 )
 from dpsql.plan.bounded_release.column_names import CELL_NUMBER, ROW_COUNT, UNIT, coordinate_name
 
@@ -60,7 +61,7 @@ def histogram(limited: Limited, rows: exp.Select, number: int) -> exp.Select:
             choice = terms.cell_choices[number]
             in_cells = _in_cells(rows, names, number, choice, units)
             match choice.target:
-                case FrequentCell(rows=rows_per_cell):
+                case FrequentCell(rows=rows_per_cell) | TopCells(rows=rows_per_cell):
                     return _limited_per_cell(in_cells, names, rows_per_cell)
                 case QuantileRanks() | Mode() | ThresholdScores():
                     return _limited(in_cells, limited, names)

@@ -93,6 +93,18 @@ class FrequentCell:
 
 
 @dataclass(frozen=True, slots=True)
+class TopCells:
+    """Choose the `count` cells with the most rows, one after the other, none of them twice.
+
+    There are more cells than that. Of each unit at most `rows` rows of one cell count, of however
+    many cells, as for a `FrequentCell`.
+    """
+
+    rows: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class ThresholdScores:
     """Choose the candidate of the greatest score, its weight times the rows passing its threshold.
 
@@ -114,12 +126,12 @@ class CellChoice:
 
     cells: Cells
     filter: Expression | None
-    target: QuantileRanks | Mode | FrequentCell | ThresholdScores
+    target: QuantileRanks | Mode | FrequentCell | TopCells | ThresholdScores
 
     @property
     def draws_rows(self) -> bool:
         """Of a unit's rows in all cells together so many are drawn, by a hash."""
-        return not isinstance(self.target, FrequentCell)
+        return not isinstance(self.target, FrequentCell | TopCells)
 
     @property
     def choices(self) -> int:
@@ -127,6 +139,8 @@ class CellChoice:
         match self.target:
             case QuantileRanks(quantiles=quantiles):
                 return len(quantiles)
+            case TopCells(count=count):
+                return count
             case Mode() | FrequentCell() | ThresholdScores():
                 return 1
             case missing:

@@ -7,5 +7,6 @@
 | correlated_allocation | how integers share a loss whose noise has a part in common     |
 | mwem_calibration | what a synopsis by multiplicative weights costs                     |
 | marginal_allocation | how residuals of marginals share a loss                         |
+| threshold_rates  | the rates of the sparse vector technique that a loss allows         |
 | learning_rate    | the rate of weighted majority that a loss allows                    |
 """

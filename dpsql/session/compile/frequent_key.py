@@ -1,10 +1,11 @@
-"""The most frequent of listed keys: chosen without its count, where that has much less error.
+"""The most frequent of listed keys: chosen without their counts, where that has much less error.
 
 SELECT ward FROM visits GROUP BY ward ORDER BY count(*) DESC LIMIT 1
 
 To release the counts and to sort them is a release of as many numbers as a unit has groups. Where
 none of them is shown, a choice among the groups has the noise of one of them: a unit that comes or
-goes moves all counts one way. Counts that another part of the statement reads are released anyway.
+goes moves all counts one way. Of LIMIT 2 the second is chosen among those that the first choice
+left. Counts that another part of the statement reads are released anyway.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Final
 
 from dpsql.analysis.local_privacy import local_only
 from dpsql.analysis.sensitivity import sensitivity
@@ -22,22 +24,28 @@ from dpsql.errors import Error
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, FrequentKey, OutputKind
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.cell_selection import MAX_LISTED
-from dpsql.plan.expression import Column
-from dpsql.plan.operator import Limit, Output, Plan, Project, Release, Sort
+from dpsql.plan.expression import Column, Expression, Literal
+from dpsql.plan.operator import Limit, Output, Plan, Project, Release, Sort, Union
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
 from dpsql.plan.traversal import bottom_up, columns, operators, rewrite_top_down
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.distance import NeighborDistance
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.release.calibration import calibrate
 from dpsql.release.columns.confidence_interval import CONFIDENCE
-from dpsql.release.selection_mechanism import ModeMechanism
+from dpsql.release.selection_mechanism import ModeMechanism, TopMechanism
+from dpsql.schema.sql_type import BIGINT
+from dpsql.session.compile.release_compiler import is_shown_by_row
 from dpsql.session.options import QueryOptions
+
+MAX_CHOSEN: Final = 20
+"""The largest number of keys that are chosen one by one; each has its own arm in the plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrequentKeys:
-    """Finds the releases of a statement that only say which of listed keys is most frequent.
+    """Finds the releases of a statement that only say which of listed keys are most frequent.
 
     `loss` is what the statement may cost.
     """
@@ -48,22 +56,25 @@ class FrequentKeys:
     loss: PrivacyLoss
 
     def chosen(self, plan: Plan) -> Plan:
-        """Project(key, Limit(1, Sort(count DESC, Release(key, count)))) becomes Release(key)."""
+        """Project(key, Limit(k, Sort(count DESC, Release(key, count)))) becomes Release(k keys)."""
         if self.options.answer.reuse or self.options.price.max_error is not None:
             return plan  # of counts that were paid for, or whose error is set
         mentioned = Counter(part for part in operators(plan) if isinstance(part, Release))
 
         def rewritten(part: Plan) -> Plan:
-            counted = _sorted_counts(part)
-            if counted is None or mentioned[counted] != 1:
+            keys = _sorted_counts(part)
+            if keys is None or mentioned[keys[0]] != 1:
                 return part
-            release = self._release(counted, max(_ids(plan)) + 1)
+            counted, limit = keys
+            release = self._release(counted, limit, plan)
             return part if release is None else _over(part, counted, release)
 
         return bottom_up(rewritten, plan)
 
-    def _release(self, counted: Release, number: int) -> Release | None:
-        """The release of the key of `counted` alone; None where that has no less error, or no rule.
+    def _release(self, counted: Release, limit: int, plan: Plan) -> Release | None:
+        """The release of `limit` keys of `counted`, one of `plan`, or None.
+
+        It is None where that has no less error, or no rule.
 
         Whoever bounds `counted` again says what is wrong with it.
         """
@@ -73,34 +84,50 @@ class FrequentKeys:
                 return None
             (key,), (domain,) = counted.keys, bounded.contributions.domains
             values = tuple(value for (value,) in domain.cells)
-            column = Column(number, key.column.name, key.column.type)
-            frequent = FrequentKey(column, key.expression, values, rows_per_group(bounded.limited))
+            if limit >= len(values):
+                return None  # all of them are shown, in an order that all counts have a part in
+            of_key = Column(max(_ids(plan)) + 1, key.column.name, key.column.type)
+            chosen = tuple(replace(of_key, id=of_key.id + index) for index in range(limit))
+            frequent = FrequentKey(chosen, key.expression, values, rows_per_group(bounded.limited))
             release = replace(counted, keys=(), aggregates=(), frequent=frequent)
-            return release if self._is_better(bounded, release, len(values)) else None
+            by_row = is_shown_by_row(plan)
+            return release if self._is_better(bounded, release, is_shown_by_row=by_row) else None
         except Error:
             return None
 
     def _bounded(self, release: Release) -> BoundedRelease:
         return bound_release(release, self.facts, self.options.limits, self.options.release)
 
-    def _is_better(self, counted: BoundedRelease, release: Release, cells: int) -> bool:
-        """Whether the chosen key is off the most frequent one by half of what sorting is, or less.
+    def _is_better(
+        self, counted: BoundedRelease, release: Release, *, is_shown_by_row: bool
+    ) -> bool:
+        """Whether the chosen keys are off the most frequent by half of what sorting is, or less.
 
-        Sorted, it may be off by the error of two counts, the largest of so many.
+        Sorted, one may be off by the error of two counts, the largest of so many. What their noise
+        has in common moves no count past another.
         """
-        noisy = calibrate(counted, sensitivity(counted, self.distance), self.loss)
+        changes = sensitivity(counted, self.distance)
+        noisy = calibrate(counted, changes, self.loss, is_shown_by_row=is_shown_by_row)
         bounded = self._bounded(release)
         best = calibrate(bounded, sensitivity(bounded, self.distance), self.loss)
         (chooser,) = best.choosers
-        if not isinstance(chooser, ModeMechanism) or not noisy.noise:
+        if not isinstance(chooser, ModeMechanism | TopMechanism) or not noisy.noise:
             return False
-        share = 1 - (1 - CONFIDENCE) / cells
-        sorted_error = 2 * noisy.noise[0].half_width(share)
-        return 2 * chooser.rank_error(cells, CONFIDENCE) <= Fraction(sorted_error)
+        (domain,) = counted.contributions.domains
+        cells = len(domain.cells)
+        noise = noisy.noise[0]
+        shared = noise.shared_part if isinstance(noise, CorrelatedNoise) else Fraction(0)
+        sorted_error = 2 * noise.half_width(1 - (1 - CONFIDENCE) / cells)
+        # Squares are compared, since a part of the variance isn't one of the width.
+        squared = 4 * chooser.rank_error(cells, CONFIDENCE) ** 2
+        return squared <= (1 - shared) * Fraction(sorted_error) ** 2
 
 
-def _sorted_counts(part: Plan) -> Release | None:
-    """The release of one key's counts of which `part` shows the first key alone; else None."""
+def _sorted_counts(part: Plan) -> tuple[Release, int] | None:
+    """The release of one key's counts of which `part` shows the first keys alone, and how many.
+
+    None where it isn't so, or where the keys are too many to be chosen one by one.
+    """
     match part:
         case Project(
             source=Limit(
@@ -113,14 +140,14 @@ def _sorted_counts(part: Plan) -> Release | None:
                     ) as release,
                     by=(SortKey(expression=Column() as order, descending=True),),
                 ),
-                count=1,
+                count=int(limit),
                 offset=0,
             ),
             outputs=outputs,
-        ):
+        ) if 1 <= limit <= MAX_CHOSEN:
             read = columns(*(output.expression for output in outputs))
             is_count = order == counted.column and _counts_rows(counted.call)
-            return release if is_count and read <= {key.column} else None
+            return (release, limit) if is_count and read <= {key.column} else None
         case _:
             return None
 
@@ -146,19 +173,39 @@ def _lists_all(bounded: BoundedRelease) -> bool:
 
 
 def _over(part: Plan, counted: Release, release: Release) -> Plan:
-    """The outputs of `part`, a projection, over the chosen key."""
+    """The outputs of `part`, a projection, over the chosen keys, a row for each."""
     assert isinstance(part, Project)
-    (key,), (chosen,) = counted.keys, release.chosen
-    outputs = tuple(
-        Output(
-            output.column,
-            rewrite_top_down({key.column: chosen.column}.get, output.expression),  # type: ignore[arg-type]
-            output.at,
-            output.declared,
+    (key,), first = counted.keys, release.chosen[0].column
+    if len(release.chosen) == 1:
+        return replace(part, source=release, outputs=_renamed(part.outputs, key.column, first))
+    top = Column(first.id + len(release.chosen), first.name, first.type)
+    rank = Column(top.id + 1, "rank", BIGINT)
+    arms = tuple(
+        Project(
+            release,
+            (
+                Output(Column(rank.id + 1 + 2 * index, top.name, top.type), chosen.column),
+                Output(
+                    Column(rank.id + 2 + 2 * index, rank.name, rank.type),
+                    Literal(index + 1, rank.type),
+                ),
+            ),
         )
-        for output in part.outputs
+        for index, chosen in enumerate(release.chosen)
     )
-    return replace(part, source=release, outputs=outputs)
+    rows = Sort(
+        Union(arms, (top, rank), unit=None), (SortKey(rank, descending=False, nulls_first=False),)
+    )
+    return replace(part, source=rows, outputs=_renamed(part.outputs, key.column, top))
+
+
+def _renamed(outputs: tuple[Output, ...], key: Column, chosen: Column) -> tuple[Output, ...]:
+    """`outputs` with `chosen` wherever they read `key`."""
+
+    def read(expression: Expression) -> Expression | None:
+        return chosen if expression == key else None
+
+    return tuple(replace(o, expression=rewrite_top_down(read, o.expression)) for o in outputs)
 
 
 def _ids(plan: Plan) -> list[int]:

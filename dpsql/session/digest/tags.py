@@ -39,7 +39,7 @@ from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.calibration import Measurement
 from dpsql.release.exact_answers import NoNoise
-from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism
+from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, TopMechanism
 from dpsql.schema import model
 from dpsql.schema import sql_type as sql
 
@@ -166,6 +166,7 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     cell_selection.QuantileRanks: Tagged("places", ("quantiles",)),
     cell_selection.Mode: Tagged("most frequent"),
     cell_selection.FrequentCell: Tagged("most frequent of groups", ("rows",)),
+    cell_selection.TopCells: Tagged("most frequent groups", ("rows", "count")),
     cell_selection.ThresholdCells: Tagged("passed", ("argument", "comparison", "thresholds")),
     cell_selection.ThresholdScores: Tagged("scores", ("first_cells", "weights", "step")),
     cell_selection.CellChoice: Tagged("selection", ("cells", "filter", "target")),
@@ -207,6 +208,7 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
     Exponential: Tagged("exponential", ("epsilon", "spread")),
     PermuteAndFlip: Tagged("permute and flip", ("epsilon", "spread")),
     ModeMechanism: Tagged("frequent", ("mechanism", "groups")),
+    TopMechanism: Tagged("several frequent", ("mechanism", "count", "groups")),
     ScoreMechanism: Tagged(
         "of scores", ("mechanism", "groups"), {"scores": "they are in the release's choice"}
     ),

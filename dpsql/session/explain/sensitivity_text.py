@@ -23,6 +23,7 @@ from dpsql.plan.bounded_release.cell_selection import (
     QuantileRanks,
     ThresholdCells,
     ThresholdScores,
+    TopCells,
 )
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Variance
 from dpsql.plan.bounded_release.statistic import (
@@ -214,7 +215,7 @@ def format_cell_choice(selection: CellChoice, bounded: BoundedRelease) -> str:
     match selection.target:
         case QuantileRanks() | Mode():
             moved = ""
-        case FrequentCell(rows=rows_per_cell):
+        case FrequentCell(rows=rows_per_cell) | TopCells(rows=rows_per_cell):
             each = f"{rows_per_cell} of a unit in each"
             return f"rows in {selection.cells.count} cells of {text}{where}: {each}"
         case ThresholdScores(weights=weights, step=step) as scores:
