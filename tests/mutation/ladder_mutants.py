@@ -117,6 +117,39 @@ LADDER_MUTANTS = (
         "AssertionError|DID NOT RAISE",
     ),
     Mutant(
+        "ladders are kept with the exact counts, though noisy ones were paid for",
+        "session/ladders/draw_ladders.py",
+        "    return answer, independent_noise(release.step.measurement.noise[0])",
+        "    from dpsql.release.calibration import exact_measurement\n"
+        "    accounting = release.step.measurement.loss.accounting\n"
+        "    exact = exact_measurement(release.step.bounded, accounting)\n"
+        "    step = replace(release.step, measurement=exact)\n"
+        "    table = context.execution.run((step,), context.randomness, {})[step.name]\n"
+        "    table = table.select(range(answer.table.num_columns))\n"
+        "    answer = replace(answer, table=table.rename_columns(answer.table.column_names))\n"
+        "    return answer, independent_noise(release.step.measurement.noise[0])",
+        _LADDERS,
+        "nobody_is_in_have_noise",
+        "AssertionError",
+    ),
+    Mutant(
+        "limits are chosen from ladders that are scaled to the exact number of rows",
+        "session/compile/compile.py",
+        "    return DataEdition(version, context.saved.ladders(sql, context.execution.version,"
+        " pays=pays))",
+        "    def scaled(one):\n"
+        "        counting = f'SELECT count(*) FROM {one.about.table}'\n"
+        "        rows = context.execution.source().execute(counting).table.column(0)[0].as_py()\n"
+        "        return replace(one, ladders={part: replace(ladder, counts=tuple(\n"
+        "            count * rows // max(1, sum(ladder.counts)) for count in ladder.counts))\n"
+        "            for part, ladder in one.ladders.items()})\n"
+        "    kept = context.saved.ladders(sql, context.execution.version, pays=pays)\n"
+        "    return DataEdition(version, tuple(map(scaled, kept)))",
+        _LADDERS,
+        "no_row_is_read",
+        "AssertionError",
+    ),
+    Mutant(
         "limits that are chosen are no part of a plan's key",
         "session/compile/compile.py",
         "request, edition.version, facts, ladders)",
