@@ -5,6 +5,7 @@ from __future__ import annotations
 from mutation.mutants import Mutant
 
 _LADDERS = "tests/session/test_ladders.py"
+_BIAS = "tests/session/test_ladder_bias.py"
 
 LADDER_MUTANTS = (
     Mutant(
@@ -55,7 +56,7 @@ LADDER_MUTANTS = (
     ),
     Mutant(
         "ladders of other keys say what a unit has in a group",
-        "session/ladders/limit_choice.py",
+        "session/ladders/release_ladders.py",
         "if set(each.about.keys) - fixed == keys - fixed",
         "if set(each.about.keys) or keys",
         _LADDERS,
@@ -64,7 +65,7 @@ LADDER_MUTANTS = (
     ),
     Mutant(
         "ladders of another measure cap a sum",
-        "session/ladders/limit_choice.py",
+        "session/ladders/release_ladders.py",
         "if each.about.measure == measure",
         "if (each.about.measure is None) == (measure is None)",
         _LADDERS,
@@ -73,8 +74,8 @@ LADDER_MUTANTS = (
     ),
     Mutant(
         "ladders of another table say what units contribute to this one",
-        "session/ladders/limit_choice.py",
-        "if each.about.table == table.name and each.stands_out]",
+        "session/ladders/release_ladders.py",
+        "if each.about.table == self.table.name and each.stands_out]",
         "if each.stands_out]",
         _LADDERS,
         "another_table",
@@ -147,6 +148,24 @@ LADDER_MUTANTS = (
         "    return DataEdition(version, tuple(map(scaled, kept)))",
         _LADDERS,
         "no_row_is_read",
+        "AssertionError",
+    ),
+    Mutant(
+        "a bias is that of the limits that were chosen, whatever lower ones hold",
+        "session/ladders/limit_choice.py",
+        "groups = min(limits.groups or _MANY, self._table.limits.groups)",
+        "groups = best.chosen.groups",
+        _BIAS,
+        "limits_that_hold",
+        "AssertionError",
+    ),
+    Mutant(
+        "what a sum of stored groups lacks is told to be what one of them does",
+        "session/answer/rollup.py",
+        "column.bias.times(self.cells)",
+        "column.bias",
+        _BIAS,
+        "sum_of_stored_groups",
         "AssertionError",
     ),
     Mutant(
