@@ -12,7 +12,12 @@ import pyarrow as pa
 from dpsql.bind.syntax.parameter import Parameters as Literals
 from dpsql.bind.syntax.parameter import literals
 from dpsql.errors import InterfaceError, NotSupportedError, ProgrammingError
-from dpsql.report.error_columns import clamped_rows, half_width_rows, with_error_columns
+from dpsql.report.error_columns import (
+    bias_rows,
+    clamped_rows,
+    half_width_rows,
+    with_error_columns,
+)
 from dpsql.report.result.python_value import Row, python_rows
 from dpsql.report.result.result import Description, Result, unique_names
 from dpsql.schema.sql_type import HUGEINT
@@ -74,6 +79,15 @@ class Cursor:
         return half_width_rows(self._result, self._result.table.num_rows)
 
     @property
+    def biases(self) -> list[list[tuple[float, float, float] | None] | None] | None:
+        """For each column what limits leave out of each value: expected, and low and high of 90 %.
+
+        None for columns, and values, of which no ladder tells that: what limits that were declared
+        or are defaults leave out isn't known.
+        """
+        return None if self._result is None else bias_rows(self._result, self.rowcount)
+
+    @property
     def clamped(self) -> list[list[bool]]:
         """For each column which of its values stand at an end of all that they can be.
 
@@ -88,7 +102,9 @@ class Cursor:
     def with_errors(self) -> Self:
         """The same answer from its first row on, with 95 % half-widths as columns of their own.
 
-        Beside each column "n" that has them stands "n ±", however the rows are fetched then.
+        Beside each column "n" that has them stands "n ±", however the rows are fetched then. Where
+        ladders chose limits, "n bias" beside it is what these leave out, as expected, and "n bias
+        low" and "n bias high" are the ends of its 90 % interval; NULL where that can't be told.
         """
         return type(self)(self.connection, with_error_columns(self._answer()))
 

@@ -133,7 +133,10 @@ class BudgetReply(Struct, frozen=True):
 
 
 class ShownColumn(Struct, frozen=True):
-    """A column of an answer. "n ±" is how far noise may have moved the value of "n", with 95 %."""
+    """A column of an answer. "n ±" is how far noise may have moved the value of "n", with 95 %.
+
+    "n bias" is what limits leave out of "n", as expected, between "n bias low" and "n bias high".
+    """
 
     name: str
     type: str

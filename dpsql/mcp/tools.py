@@ -17,8 +17,9 @@ have noise, and each new answer spends a part of a budget that never comes back.
 1. list_tables and describe_table say what may be named. Nothing there depends on people's rows.
 2. explain tells what a statement costs and how noisy it is, for free. Use it before query.
 3. query spends. "n ±" beside "n" is how far noise may have moved it, with 95 %: a difference \
-within that is no finding. The same statement again is free and gives the same answer: noise can't \
-be averaged away. One statement with GROUP BY costs less than many with WHERE.
+within that is no finding; "n bias" is what limits leave out of it. The same statement again is \
+free and gives the same answer: noise can't be averaged away. One statement with GROUP BY costs \
+less than many with WHERE.
 Errors have a hint, and where a correction is known a fix: arguments to call the same tool with."""
 
 

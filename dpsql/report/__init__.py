@@ -11,7 +11,7 @@
 | html            | HTML pages and fragments                                        |
 | burn_down_chart | how a budget burned down, drawn with blocks for a terminal      |
 | result          | a released or public table, as PEP 249 describes it             |
-| error_columns   | columns of 95 % half-widths next to the noisy columns           |
+| error_columns   | columns of 95 % half-widths and biases next to the noisy ones   |
 | cost            | what an answer cost, and what is left, in words                 |
 | explanation     | EXPLAIN PRIVACY as text, JSON and HTML                          |
 | error_curve     | errors against epsilon as text, JSON and HTML                   |

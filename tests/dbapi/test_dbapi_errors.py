@@ -14,10 +14,11 @@ from cli.cli_run import Run, runner
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import InterfaceError
-from dpsql.report.error_columns import with_error_columns
+from dpsql.report.error_columns import bias_rows, with_error_columns
 from dpsql.report.html.answer import MAX_ROWS, answer_page
 from dpsql.report.result.result import Result
 from dpsql.schema.sql_type import BIGINT, HUGEINT, Varchar
+from dpsql.session.answer.answer import ColumnBias
 
 SQL = (
     "SELECT species, count(*) AS n, avg(body_mass_g) AS mean, sum(body_mass_g) AS mass"
@@ -121,6 +122,22 @@ def test_a_missing_value_has_no_error_and_names_may_repeat() -> None:
         [2, 3],
         [1.5, None],
     ]
+
+
+def test_what_limits_leave_out_is_beside_errors_where_some_ladder_tells_it() -> None:
+    table = pa.table({"a": pa.array([1, None, 5]), "b": pa.array([2, 3, 4]), "c": ["x", "y", "z"]})
+    rows = pa.array([0.5, 0.5, None])
+    biases = ColumnBias(2.0, 1.0, 4.0), ColumnBias(rows, rows, rows), None
+    result = Result(
+        ("a", "b", "c"), (BIGINT, BIGINT, Varchar()), table, None, (5.0, 6.0, None), (), biases
+    )
+    found = with_error_columns(result)
+    shown = dict(zip(found.names, (c.to_pylist() for c in found.table.columns), strict=True))
+    assert list(shown)[:6] == ["a", "a ±", "a bias", "a bias low", "a bias high", "b"]
+    assert shown["a bias high"] == [4.0, None, 4.0]
+    assert shown["b bias"] == [0.5, 0.5, None]
+    assert list(shown)[-2:] == ["b bias high", "c"]
+    assert bias_rows(result, 3) == [[(2.0, 1.0, 4.0)] * 3, [(0.5, 0.5, 0.5)] * 2 + [None], None]
 
 
 def test_a_notebook_shows_values_errors_and_cost(connection: Connection) -> None:

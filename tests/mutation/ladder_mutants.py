@@ -5,6 +5,7 @@ from __future__ import annotations
 from mutation.mutants import Mutant
 
 _LADDERS = "tests/session/test_ladders.py"
+_BIAS = "tests/session/test_ladder_bias.py"
 
 LADDER_MUTANTS = (
     Mutant(
@@ -55,7 +56,7 @@ LADDER_MUTANTS = (
     ),
     Mutant(
         "ladders of other keys say what a unit has in a group",
-        "session/ladders/limit_choice.py",
+        "session/ladders/release_ladders.py",
         "if set(each.about.keys) - fixed == keys - fixed",
         "if set(each.about.keys) or keys",
         _LADDERS,
@@ -64,7 +65,7 @@ LADDER_MUTANTS = (
     ),
     Mutant(
         "ladders of another measure cap a sum",
-        "session/ladders/limit_choice.py",
+        "session/ladders/release_ladders.py",
         "if each.about.measure == measure",
         "if (each.about.measure is None) == (measure is None)",
         _LADDERS,
@@ -73,8 +74,8 @@ LADDER_MUTANTS = (
     ),
     Mutant(
         "ladders of another table say what units contribute to this one",
-        "session/ladders/limit_choice.py",
-        "if each.about.table == table.name and each.stands_out]",
+        "session/ladders/release_ladders.py",
+        "if each.about.table == self.table.name and each.stands_out]",
         "if each.stands_out]",
         _LADDERS,
         "another_table",
@@ -115,6 +116,57 @@ LADDER_MUTANTS = (
         _LADDERS,
         "that_are_noise",
         "AssertionError|DID NOT RAISE",
+    ),
+    Mutant(
+        "ladders are kept with the exact counts, though noisy ones were paid for",
+        "session/ladders/draw_ladders.py",
+        "    return answer, independent_noise(release.step.measurement.noise[0])",
+        "    from dpsql.release.calibration import exact_measurement\n"
+        "    accounting = release.step.measurement.loss.accounting\n"
+        "    exact = exact_measurement(release.step.bounded, accounting)\n"
+        "    step = replace(release.step, measurement=exact)\n"
+        "    table = context.execution.run((step,), context.randomness, {})[step.name]\n"
+        "    table = table.select(range(answer.table.num_columns))\n"
+        "    answer = replace(answer, table=table.rename_columns(answer.table.column_names))\n"
+        "    return answer, independent_noise(release.step.measurement.noise[0])",
+        _LADDERS,
+        "nobody_is_in_have_noise",
+        "AssertionError",
+    ),
+    Mutant(
+        "limits are chosen from ladders that are scaled to the exact number of rows",
+        "session/compile/compile.py",
+        "    return DataEdition(version, context.saved.ladders(sql, context.execution.version,"
+        " pays=pays))",
+        "    def scaled(one):\n"
+        "        counting = f'SELECT count(*) FROM {one.about.table}'\n"
+        "        rows = context.execution.source().execute(counting).table.column(0)[0].as_py()\n"
+        "        return replace(one, ladders={part: replace(ladder, counts=tuple(\n"
+        "            count * rows // max(1, sum(ladder.counts)) for count in ladder.counts))\n"
+        "            for part, ladder in one.ladders.items()})\n"
+        "    kept = context.saved.ladders(sql, context.execution.version, pays=pays)\n"
+        "    return DataEdition(version, tuple(map(scaled, kept)))",
+        _LADDERS,
+        "no_row_is_read",
+        "AssertionError",
+    ),
+    Mutant(
+        "a bias is that of the limits that were chosen, whatever lower ones hold",
+        "session/ladders/limit_choice.py",
+        "groups = min(limits.groups or _MANY, self._table.limits.groups)",
+        "groups = best.chosen.groups",
+        _BIAS,
+        "limits_that_hold",
+        "AssertionError",
+    ),
+    Mutant(
+        "what a sum of stored groups lacks is told to be what one of them does",
+        "session/answer/rollup.py",
+        "column.bias.times(self.cells)",
+        "column.bias",
+        _BIAS,
+        "sum_of_stored_groups",
+        "AssertionError",
     ),
     Mutant(
         "limits that are chosen are no part of a plan's key",

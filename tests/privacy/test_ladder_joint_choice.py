@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from privacy.ladder_data import HALF_EPSILON, RUNGS, Floats, exact_ladder, laplace, rung_counts
 
+from dpsql.privacy.ladder.expected_bias import expected_bias
 from dpsql.privacy.ladder.joint_choice import Measured, best_limits
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.rungs import half_octaves
@@ -118,6 +119,21 @@ def test_what_is_lost_is_what_the_groups_leave_out_and_what_the_caps_cut_off() -
     assert cap.cap == 2
     assert cap.total == pytest.approx(5000 * 1 + 5000 * 2)
     assert cap.bias == pytest.approx(0.6 * cap.total)
+
+
+def test_a_bias_at_the_chosen_limits_is_that_of_the_choice() -> None:
+    sums = exact_ladder(np.repeat([1.0, 4.0, 60.0], 3000), step=1)
+    measured = Measured(sums, Fraction(1, 9), by_laplace, None)
+    groups = exact_groups([1, 2, 2, 3, 8, 12])
+    chosen = best_limits(groups, [measured], None)
+    (cap,) = chosen.caps
+    bias = expected_bias(groups, measured, chosen.groups, cap.cap)
+    assert (bias.expected, bias.low, bias.high) == pytest.approx((cap.bias, cap.low, cap.high))
+    assert bias.total == pytest.approx(cap.total)
+    tighter = expected_bias(groups, measured, 1, Fraction(1))
+    # Of 28 pairs six are kept, of 65 in three pairs 3.
+    assert tighter.expected == pytest.approx(bias.total * (1 - 6 / 28 * 3 / 65), rel=0.01)
+    assert tighter.times(7).high == pytest.approx(7 * tighter.high)
 
 
 def test_limits_of_several_statistics_are_one_and_their_caps_their_own() -> None:

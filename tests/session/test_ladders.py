@@ -131,6 +131,15 @@ def test_counts_are_those_of_most_units_and_their_rungs(shop_connection: Connect
     assert drawn["rows of a unit in a group", 4.0, None] == pytest.approx(792, abs=30)
 
 
+def test_rungs_that_nobody_is_in_have_noise(shop_connection: Connection) -> None:
+    """Noise of scale 10 is 0 once in twenty draws: half of 45 are with a probability of 10^-16."""
+    drawn = counts(shop_connection, "CALIBRATE orders BY product FOR 0.1")
+    for part in ("groups of a unit", "rows of a unit in a group"):
+        highest = [n for (name, end, _), n in drawn.items() if name == part and (end or 0) > 64]
+        assert len(highest) >= 45
+        assert sum(count != 0 for count in highest) > len(highest) / 2
+
+
 def test_limits_follow_the_ladders_and_differ_by_epsilon(shop_connection: Connection) -> None:
     shop_connection.execute("CALIBRATE orders BY product FOR 100")
     assert limits_of(shop_connection, BY_PRODUCT)[0] >= 2

@@ -38,7 +38,12 @@ def noise(column: ColumnPrivacy) -> str:
         off = f"off the best by {column.score_error:.6g} at most"
         return f"{column.name}: {column.mechanism}; with 95 %, its score is {off}"
     width = "depends on the count" if column.half_width is None else f"± {column.half_width:.6g}"
-    return f"{column.name}: {column.mechanism}, scale {column.scale:.6g}; 95 % error {width}"
+    line = f"{column.name}: {column.mechanism}, scale {column.scale:.6g}; 95 % error {width}"
+    bias = column.bias
+    if bias is None:
+        return line
+    interval = f"{bias.low:.3g} to {bias.high:.3g} with 90 %"
+    return f"{line}; bias {bias.expected:.3g}, {interval}, by what limits leave out"
 
 
 def threshold(units: int) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from dpsql.schema.sql_type import Decimal, SqlType, Varchar
-from dpsql.session.answer.answer import Answer, HalfWidth, Privacy
+from dpsql.session.answer.answer import Answer, ColumnBias, HalfWidth, Privacy
 
 Description = tuple[str, str, None, None, int | None, int | None, None]
 """PEP 249's seven items: name, type code, display and internal size, precision, scale, null_ok."""
@@ -20,7 +20,7 @@ class Result:
 
     `privacy` is None where no query was answered. `half_widths` has the 95 % half-widths of each
     column, and is empty where no column is noisy. `clamped` tells for each column which values
-    stand at an end of all that they can be.
+    stand at an end of all that they can be, and `biases` what limits leave out of its values.
     """
 
     names: tuple[str, ...]
@@ -29,6 +29,7 @@ class Result:
     privacy: Privacy | None = None
     half_widths: tuple[HalfWidth, ...] = ()
     clamped: tuple[pa.Array | None, ...] = ()
+    biases: tuple[ColumnBias | None, ...] = ()
 
     @property
     def description(self) -> tuple[Description, ...]:
@@ -45,6 +46,7 @@ def from_answer(answer: Answer) -> Result:
         answer.privacy,
         answer.half_widths,
         answer.clamped,
+        answer.biases,
     )
 
 

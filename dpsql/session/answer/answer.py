@@ -9,6 +9,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.privacy.ladder.expected_bias import ExpectedBias
 from dpsql.schema.sql_type import SqlType
 
 
@@ -21,7 +22,8 @@ class ColumnPrivacy:
     number. It is None for what is chosen by its rank, too, which is off by at most `rank_error`
     rows, and for what is chosen by its score, which is off the best one by at most `score_error`;
     `scale` is then that error's. An expert that DECIDE chooses has no error: `regret` bounds what
-    is lost in a round of one row, in expectation, more than by the best expert.
+    is lost in a round of one row, in expectation, more than by the best expert. `bias` is what
+    limits leave out beside that, as ladders let expect; None where none tells.
     """
 
     name: str
@@ -32,10 +34,23 @@ class ColumnPrivacy:
     rows_error: float | None = None
     regret: float | None = None
     score_error: float | None = None
+    bias: ExpectedBias | None = None
 
 
 HalfWidth: TypeAlias = float | pa.Array | None
 """Of a column's values with 95 %: the same for all, one for each, or not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnBias:
+    """What limits leave out of a column's values: the same of all, or an array with one for each.
+
+    `low` and `high` are the ends of a 90 % interval. Where no ladder tells, arrays have NULL.
+    """
+
+    expected: HalfWidth
+    low: HalfWidth
+    high: HalfWidth
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +84,8 @@ class Answer:
 
     `half_widths` has one for each column: how far noise may have moved its values.
     `keys` are those of the stored releases that it was made of. `clamped` tells for each column
-    which of its values stand at an end of all that they can be, None where none does.
+    which of its values stand at an end of all that they can be, None where none does. `biases` has
+    for each column what limits leave out of its values, None where no ladder tells.
     """
 
     table: pa.Table
@@ -79,3 +95,4 @@ class Answer:
     half_widths: tuple[HalfWidth, ...]
     keys: tuple[str, ...] = ()
     clamped: tuple[pa.Array | None, ...] = ()
+    biases: tuple[ColumnBias | None, ...] = ()

@@ -79,4 +79,6 @@ def _answer(
     keys = tuple(dict.fromkeys(r.key for r in read if r.step.measurement.loss.amount))
     # Names may repeat; only the plan's columns are told apart, so they go beside the table.
     types = tuple(c.type for c in columns)
-    return Answer(ordered, names, types, privacy, errors.half_widths, keys, errors.clamped)
+    return Answer(
+        ordered, names, types, privacy, errors.half_widths, keys, errors.clamped, errors.biases
+    )

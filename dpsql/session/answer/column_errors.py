@@ -113,7 +113,9 @@ def column_of(
             assert_never(other)
     own = _own_column(release, of_drawn(output.estimator), name, local.spreads)
     if release.step.bounded.sampling is None:
-        return own
+        # What is made to add up has parts of what others lack.
+        alone = spreads is None or tuple(spreads) == mechanisms
+        return replace(own, bias=release.biases.get(output.column.id) if alone else None)
     # Beside noise there is what units are in no sample: how far that moves a value, values tell.
     mechanism = f"{own.mechanism}, of a sample"
     return ColumnPrivacy(name, mechanism, own.scale, None)
@@ -204,7 +206,9 @@ class PrivacyReader:
         if len(known) < len(widths):
             open_ended = [one for one in candidates if one.half_width is None]
             return max(open_ended, key=lambda one: one.rank_error or one.rows_error or 0.0)
-        return candidates[widths.index(max(known))]
+        noisiest = candidates[widths.index(max(known))]
+        alike = len({one.bias for one in candidates}) == 1
+        return noisiest if alike else replace(noisiest, bias=None)
 
 
 def _column_privacy(

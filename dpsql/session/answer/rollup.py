@@ -113,7 +113,8 @@ class RollUp:
         if any(isinstance(m, JointNoise) for m in self.source.step.measurement.mechanisms):
             width = None if width is None else max(width, OF_PARTS * column.scale)
         grown_width = None if width is None else width * grown
-        return replace(column, scale=column.scale * grown, half_width=grown_width)
+        bias = None if column.bias is None else column.bias.times(self.cells)
+        return replace(column, scale=column.scale * grown, half_width=grown_width, bias=bias)
 
 
 class RollUpSources:

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from dpsql.plan.bounded_release.estimator import row_count_index
+from dpsql.privacy.ladder.expected_bias import ExpectedBias
 from dpsql.release.columns.value_errors import ValueErrors, has_value_errors, value_errors
-from dpsql.session.answer.answer import ColumnPrivacy, HalfWidth
+from dpsql.session.answer.answer import ColumnBias, ColumnPrivacy, HalfWidth
 from dpsql.session.answer.column_errors import NOTHING, PrivacyReader, Rolled
 from dpsql.session.compile.column_provenance import Origin, origins
 from dpsql.session.compile.compiled import CompiledStatement
@@ -24,11 +25,13 @@ from dpsql.session.compile.compiled import CompiledStatement
 class RowErrors:
     """For each column of an answer the half-widths of its values, and which of them are clamped.
 
-    `clamped` is None for columns that have no such value.
+    `clamped` is None for columns that have no such value, and `biases` where no ladder tells what
+    limits leave out.
     """
 
     half_widths: tuple[HalfWidth, ...]
     clamped: tuple[pa.Array | None, ...]
+    biases: tuple[ColumnBias | None, ...]
 
 
 def row_errors(
@@ -44,12 +47,19 @@ def row_errors(
     """
     widths: list[HalfWidth] = [None if one is None else one.half_width for one in shown]
     clamped: list[pa.Array | None] = [None] * len(shown)
+    biases = [None if one is None else _same_for_all(one.bias) for one in shown]
     if compiled.tagged_union is None and compiled.numbered is None:
-        return RowErrors(tuple(widths), tuple(clamped))
+        return RowErrors(tuple(widths), tuple(clamped), tuple(biases))
     reader = _ErrorReader(compiled, finished, released, rolled)
     for index, column in enumerate(compiled.statement.columns):
         widths[index], clamped[index] = reader.errors(column.id)
-    return RowErrors(tuple(widths), tuple(clamped))
+        if compiled.tagged_union is not None:
+            biases[index] = reader.bias(compiled.tagged_union.origins(column.id))
+    return RowErrors(tuple(widths), tuple(clamped), tuple(biases))
+
+
+def _same_for_all(bias: ExpectedBias | None) -> ColumnBias | None:
+    return None if bias is None else ColumnBias(bias.expected, bias.low, bias.high)
 
 
 def error_notes(compiled: CompiledStatement, errors: RowErrors, rows: pa.Table) -> Iterator[str]:
@@ -128,6 +138,18 @@ class _ErrorReader:
             pa.array(widths, mask=np.isnan(widths)),
             pa.array(clamped) if clamped.any() else None,
         )
+
+    def bias(self, arms: Sequence[tuple[Origin, ...] | None]) -> ColumnBias | None:
+        """What limits leave out of a column's values, which are of another release in each arm."""
+        privacies = [self._privacy.noisiest(each) for each in arms]
+        by_arm = [None if one is None else one.bias for one in privacies]
+        if len(set(by_arm)) == 1:
+            return _same_for_all(by_arm[0])
+        values = np.full((3, self._count), np.nan)
+        for arm, bias in enumerate(by_arm):
+            if bias is not None:
+                values[:, self._arms == arm] = [[bias.expected], [bias.low], [bias.high]]
+        return ColumnBias(*(pa.array(row, mask=np.isnan(row)) for row in values))
 
     def _of_rows(self, arm_origins: tuple[Origin, ...] | None) -> ValueErrors | None:
         """The errors of a released column of means, by the released row; None for another."""

@@ -164,8 +164,11 @@ def compile_bound(
         for release in releases:
             with _error_position(sql, request), _hidden_note(hidden[release]):
                 one = compiler.compile(release, bounded[release], share, compiled)
-                shown = () if hidden[release] is not None else choices[release].notes
-                compiled[names[release]] = replace(one, opaque=hidden[release], limit_notes=shown)
+                view, choice = hidden[release], choices[release]
+                notes, biases = (choice.notes, choice.biases) if view is None else ((), {})
+                compiled[names[release]] = replace(
+                    one, opaque=view, limit_notes=notes, biases=biases
+                )
         return tuple(compiled.values())
 
     charged = compiler.charged_count(bounded)

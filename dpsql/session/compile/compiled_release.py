@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.physical.choose import Choice
 from dpsql.physical.way import Ways
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Release
+from dpsql.privacy.ladder.expected_bias import ExpectedBias
 from dpsql.release.columns.released_table import auxiliary_statistics
 from dpsql.release.job import Step
 from dpsql.release.key_threshold import threshold_in_units
@@ -21,7 +23,8 @@ class CompiledRelease:
 
     A release that reads others is drawn on their noisy rows, so their keys are part of its. `ways`
     are those that a server allows, None where there is none; `choice` is the plan without it.
-    `limit_notes` tell what limits that were chosen by ladders leave out, as expected.
+    `limit_notes` tell what limits that were chosen by ladders leave out, as expected, and `biases`
+    how much of which columns, by their ids.
     """
 
     release: Release
@@ -33,6 +36,7 @@ class CompiledRelease:
     opaque: Opaque | None = None
     ways: Ways | None = None
     limit_notes: tuple[str, ...] = ()
+    biases: Mapping[int, ExpectedBias] = field(default_factory=dict, hash=False)
 
     def display_name(self, column: Column) -> str:
         """What analysts are told a column of it is called."""

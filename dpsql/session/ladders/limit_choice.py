@@ -7,42 +7,33 @@ costs nothing and may be another one for every query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
 from dpsql.analysis.domains.column_domains import column_domains
-from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
 from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.bounding.contribution_limit import highest_fanout_table
-from dpsql.bounding.group_choice import cell_count, unit_independent_keys
 from dpsql.bounding.key_domain import key_domains, limit_cells
 from dpsql.bounding.options import ContributionLimits, SumCap
 from dpsql.bounding.public_facts import Facts
-from dpsql.engine.digest import Digest
-from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.bounded_release.bounded_release import Contributions
 from dpsql.plan.expression import Expression
 from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
-from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.ladder.cap_choice import ChosenCap
+from dpsql.privacy.ladder.expected_bias import ExpectedBias, expected_bias
 from dpsql.privacy.ladder.joint_choice import ChosenLimits, Measured, best_limits
 from dpsql.privacy.ladder.ladder import Ladder
-from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.schema.model import Limits, Schema
-from dpsql.session.digest.source_digests import SourceDigests
-from dpsql.session.ladders.group_share import counted_share, listed_values
 from dpsql.session.ladders.limit_notes import limit_notes, names_of
 from dpsql.session.ladders.query_noise import QueryNoise
-from dpsql.session.ladders.stored_ladders import GROUPS, ROWS, SUMS, StoredLadders
-
-_ONE_GROUP: Final = Ladder((0, 1), (Fraction(0), Fraction(1)), DiscreteLaplace(Fraction(1)))
-"""Of units that are in one group each: nobody needs to ask how many groups they are in."""
-
+from dpsql.session.ladders.release_ladders import ONE_GROUP, LadderedSum, ReleaseLadders
+from dpsql.session.ladders.stored_ladders import ROWS, SUMS, StoredLadders
 
 _MANY: Final = 2**20
 """More groups than a unit is taken to be in."""
@@ -53,10 +44,14 @@ _DEFAULTS: Final = Limits()
 
 @dataclass(frozen=True, slots=True)
 class LimitChoice:
-    """The limits that were chosen, and what is told of them: what they leave out, as expected."""
+    """The limits that were chosen, and what is told of them: what they leave out, as expected.
+
+    `biases` has that for the columns of aggregates of which ladders tell, by their ids.
+    """
 
     limits: ContributionLimits
     notes: tuple[str, ...]
+    biases: Mapping[int, ExpectedBias] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,200 +76,170 @@ class LimitChooser:
         if not highest_fanout_table(terms).limits.calibrated:
             return LimitChoice(requested, ())
         reads = any(isinstance(part, Release) for part in operators(release.source))
-        ladders = () if is_table or reads else self.ladders
-        distance = self.schema.neighbor_distance
-        return _ReleaseLimits(release, terms, ladders, self.loss, distance).chosen(requested)
+        known = () if is_table or reads else self.ladders
+        ladders = ReleaseLadders(release, terms, known)
+        noise = QueryNoise(self.loss, self.schema.neighbor_distance, ladders.statistics)
+        return _ReleaseLimits(ladders, noise, requested).chosen()
 
 
 @dataclass(frozen=True, slots=True)
-class _Sum:
-    """An argument that is summed, and the ladders of what a unit's values of it sum to."""
+class _Best:
+    """The best limits, with a cap on a unit's rows in all its groups where that binds.
 
-    argument: Expression
-    ladders: StoredLadders
+    A cap of each sum comes first, then that of rows, if they are counted. `groups` is the ladder of
+    a unit's groups; where there is none, fewer than `needed` leave out what it can't tell.
+    """
+
+    chosen: ChosenLimits
+    in_all: int | None
+    groups: Ladder
+    needed: int = 0
 
 
 class _ReleaseLimits:
-    """Chooses the limits of one release of a table whose limits are calibrated.
-
-    Ladders by the release's own keys say what a unit has in each group. Where there are none, those
-    of all that it has bound that: it has no more in any group, nor more groups than rows.
-    """
+    """Chooses the limits of one release of a table whose limits are calibrated."""
 
     def __init__(
-        self,
-        release: Release,
-        terms: Contributions,
-        ladders: Sequence[StoredLadders],
-        loss: PrivacyLoss,
-        distance: NeighborDistance,
+        self, ladders: ReleaseLadders, noise: QueryNoise, requested: ContributionLimits
     ) -> None:
-        table = highest_fanout_table(terms)
-        independent = unit_independent_keys(terms, declared)
-        own = [each for each in ladders if each.about.table == table.name and each.stands_out]
-        self._release = release
-        self._terms = terms
-        self._table = table
-        self._digests = SourceDigests(release.source) if own else None
-        self._listed = listed_values(release, self._digests) if self._digests else {}
-        keys = {self._meaning(terms.keys[index].expression) for index in independent}
-        # WHERE clerk = 7 leaves one group of those by clerk.
-        fixed = {digest for digest, values in self._listed.items() if len(values) == 1}
-        self._is_in_one = not independent
-        self._is_one_row = one_row_per_unit(release.source, declared)
-        by_keys = [each for each in own if set(each.about.keys) - fixed == keys - fixed]
-        self._by_keys = sorted(by_keys, key=lambda each: len(each.about.keys))
-        self._of_all = [each for each in own if not each.about.keys]
-        self._cells = cell_count(terms.domains, range(len(terms.keys)))
-        self._noise = QueryNoise(loss, distance, self._statistics)
+        self._ladders = ladders
+        self._table = ladders.table
+        self._noise = noise
+        self._requested = requested
+        self._sums = ladders.sums()
+        self._rows = ladders.find(None)
+        self._counts_rows = ladders.counts_rows(self._sums)
 
-    def chosen(self, requested: ContributionLimits) -> LimitChoice:
-        """The limits with the least expected error, no looser than what is `requested`."""
-        sums, rows, groups = self._sums(), self._find(None), self._groups()
-        counts_rows = self._counts_rows(sums) and not self._is_one_row
-        if self._is_one_row and not sums:
-            return LimitChoice(requested, ())  # there is nothing to limit
-        are_known = groups is not None or self._cells is not None
-        if rows is None and (counts_rows or not are_known or not sums):
-            return self._by_default(requested, sums)
-        if groups is not None:
-            best, in_all = self._by_groups(groups, sums, rows if counts_rows else None)
-        else:
-            best, in_all = self._by_all_rows(sums, rows, counts_rows=counts_rows)
-        per_group = int(best.caps[-1].cap) if counts_rows else self._table.limits.rows_per_group
+    def chosen(self) -> LimitChoice:
+        """The limits with the least expected error, no looser than what is requested."""
+        sums, rows, groups = self._sums, self._rows, self._ladders.groups()
+        if self._ladders.is_one_row and not sums:
+            return LimitChoice(self._requested, ())  # there is nothing to limit
+        are_known = groups is not None or self._ladders.cells is not None
+        if rows is None and (self._counts_rows or not are_known or not sums):
+            return self._by_default()
+        best = self._by_all_rows() if groups is None else self._by_groups(groups)
+        limits = self._limits(best)
+        biases = self._biases(best, limits)
+        names = [_sum_text(each) for each in sums] + ["count(*)"] * self._counts_rows
         ladders = [each.ladders for each in sums] + ([] if rows is None else [rows])
-        limits = replace(
+        return LimitChoice(limits, limit_notes(names, biases, ladders), self._by_column(biases))
+
+    def _limits(self, best: _Best) -> ContributionLimits:
+        """The best limits, or tighter ones that are requested."""
+        requested, chosen = self._requested, best.chosen
+        rows = self._table.limits.rows_per_group
+        if self._counts_rows:
+            rows = int(chosen.caps[-1].cap)
+        ladders = [each.ladders for each in self._sums]
+        ladders += [] if self._rows is None else [self._rows]
+        return replace(
             requested,
-            groups=_tighter(requested.groups, best.groups),
-            rows_per_group=_tighter(requested.rows_per_group, per_group),
-            rows=requested.rows if in_all is None else _tighter(requested.rows, in_all),
-            sums=tuple(
-                SumCap(each.argument, one.cap) for each, one in zip(sums, best.caps, strict=False)
-            ),
+            groups=_tighter(requested.groups, chosen.groups),
+            rows_per_group=_tighter(requested.rows_per_group, rows),
+            rows=requested.rows if best.in_all is None else _tighter(requested.rows, best.in_all),
+            sums=self._sum_caps(chosen.caps),
             origin=f"by {names_of(ladders)}",
         )
-        named = [f"sum({describe(each.argument)})" for each in sums] + ["count(*)"] * counts_rows
-        return LimitChoice(limits, limit_notes(named, best.caps, ladders))
 
-    def _by_groups(
-        self, groups: Ladder, sums: Sequence[_Sum], rows: StoredLadders | None
-    ) -> tuple[ChosenLimits, int | None]:
+    def _sum_caps(self, caps: Sequence[ChosenCap]) -> tuple[SumCap, ...]:
+        pairs = zip(self._sums, caps, strict=False)
+        return tuple(SumCap(each.argument, one.cap) for each, one in pairs)
+
+    def _biases(self, best: _Best, limits: ContributionLimits) -> list[ExpectedBias | None]:
+        """What `limits` leave out of each sum, and of rows; None where no ladder tells."""
+        groups = min(limits.groups or _MANY, self._table.limits.groups)
+        highest = limits.unit_sum
+        if groups < best.needed:
+            return [None] * len(best.chosen.caps)
+        biases: list[ExpectedBias | None] = []
+        for each, one in zip(self._sums, best.chosen.caps, strict=False):
+            cap = one.cap if highest is None else min(one.cap, highest)
+            biases.append(
+                expected_bias(best.groups, self._measured(each.ladders, SUMS), groups, cap)
+            )
+        if self._counts_rows and self._rows is not None:
+            declared = self._table.limits
+            per_group = min(limits.rows_per_group or _MANY, declared.rows_per_group)
+            in_all = min(limits.rows or _MANY, declared.rows)
+            if best.in_all is not None or groups == 1:
+                per_group = min(per_group, in_all)
+            # How rows in all are spread over groups no ladder tells.
+            is_known = in_all >= groups * per_group or best.in_all is not None
+            rows = self._measured(self._rows, ROWS)
+            biases.append(
+                expected_bias(best.groups, rows, groups, Fraction(per_group)) if is_known else None
+            )
+        return biases
+
+    def _by_column(self, biases: Sequence[ExpectedBias | None]) -> Mapping[int, ExpectedBias]:
+        """What is told of the columns of plain counts and sums."""
+        by_argument: dict[Expression | None, ExpectedBias | None] = {
+            each.argument: one for each, one in zip(self._sums, biases, strict=False)
+        }
+        if self._counts_rows:
+            by_argument[None] = biases[-1]
+        by_column: dict[int, ExpectedBias] = {}
+        for aggregate in self._ladders.aggregates:
+            call = aggregate.call
+            if call.distinct or call.output_kind is not OutputKind.VALUE:
+                continue
+            bias = None
+            if call.function is AggregateFunction.SUM:
+                bias = by_argument.get(call.arguments[0])
+            elif call.function is AggregateFunction.COUNT and not call.arguments:
+                bias = by_argument.get(None)
+            if bias is not None:
+                by_column[aggregate.column.id] = bias
+        return by_column
+
+    def _by_groups(self, groups: Ladder) -> _Best:
         """Limits by the number of a unit's groups, and of its rows in all where they bind."""
-        noise = self._noise.mean_absolute
-        measured = [self._measured(each.ladders, SUMS, noise) for each in sums]
-        if rows is not None:
-            measured.append(self._measured(rows, ROWS, noise))
+        measured = [self._measured(each.ladders, SUMS) for each in self._sums]
+        if self._rows is not None and self._counts_rows:
+            measured.append(self._measured(self._rows, ROWS))
         best = best_limits(groups, measured, self._table.limits.groups)
         # In its only group a unit has all its rows.
-        binds = rows is not None and best.groups == 1
-        return best, int(best.caps[-1].cap) if binds else None
+        binds = self._counts_rows and best.groups == 1
+        return _Best(best, int(best.caps[-1].cap) if binds else None, groups)
 
-    def _by_all_rows(
-        self, sums: Sequence[_Sum], rows: StoredLadders | None, *, counts_rows: bool
-    ) -> tuple[ChosenLimits, int | None]:
+    def _by_all_rows(self) -> _Best:
         """Limits where nobody asked how many groups a unit is in: no more than it has rows."""
-
-        def in_one(_: int, cap: Fraction) -> float:
-            return self._noise.mean_absolute(1, cap)
-
-        def in_several(_: int, cap: Fraction) -> float:
-            return self._noise.mean_absolute(groups, cap)
-
-        groups, in_all = min(self._table.limits.groups, self._cells or _MANY), None
+        rows, in_all = self._rows, None
+        declared, needed = self._table.limits.groups, self._ladders.cells or _MANY
         counted: tuple[ChosenCap, ...] = ()
-        if rows is not None and counts_rows:
-            counted = best_limits(_ONE_GROUP, [self._measured(rows, ROWS, in_one)], None).caps
+        if rows is not None and self._counts_rows:
+            counted = best_limits(ONE_GROUP, [self._measured(rows, ROWS, groups=1)], None).caps
             in_all = int(counted[0].cap)
-            groups = min(groups, in_all)
+            needed = min(needed, in_all)
         elif rows is not None:
             ladder = rows.ladders[ROWS]
-            groups = min(groups, int(ladder.rungs[ladder.top()]))
-        measured = [self._measured(each.ladders, SUMS, in_several) for each in sums]
-        capped = best_limits(_ONE_GROUP, measured, None).caps if measured else ()
-        return ChosenLimits(groups, 0.0, (*capped, *counted)), in_all
+            needed = min(needed, int(ladder.rungs[ladder.top()]))
+        groups = min(declared, needed)
+        caps = (*self._caps_of_sums(groups), *counted)
+        return _Best(ChosenLimits(groups, 0.0, caps), in_all, ONE_GROUP, needed)
 
-    def _counts_rows(self, sums: Sequence[_Sum]) -> bool:
-        """Whether anything but capped sums is asked for: a mean divides one by a number of rows."""
-        capped = {each.argument for each in sums}
-        calls = [aggregate.call for aggregate in self._release.aggregates]
-        return not calls or any(
-            call.function is not AggregateFunction.SUM or capped.isdisjoint(call.arguments)
-            for call in calls
-        )
-
-    @property
-    def _statistics(self) -> int:
-        """About how many statistics share the loss."""
-        calls = [a.call for a in self._release.aggregates]
-        arguments = {call.arguments for call in calls}
-        has_rows = any(call.function is not AggregateFunction.SUM for call in calls)
-        listed = {index for domain in self._terms.domains for index in domain.keys}
-        is_unlisted = len(listed) < len(self._terms.keys)
-        return max(1, len(arguments - {()}) + has_rows + is_unlisted)
-
-    def _meaning(self, expression: Expression) -> Digest:
-        return "" if self._digests is None else self._digests.of(expression)
-
-    def _find(self, measure: Digest | None) -> StoredLadders | None:
-        """The newest ladders of this measure, or of rows: by the release's keys, else of all."""
-        for known in (self._by_keys, self._of_all):
-            of_measure = [each for each in known if each.about.measure == measure]
-            if of_measure:
-                return of_measure[-1]
-        return None
-
-    def _sums(self) -> list[_Sum]:
-        """The arguments that are summed, or averaged, and of which there are ladders."""
-        sums: dict[Expression, _Sum] = {}
-        for aggregate in self._release.aggregates:
-            call = aggregate.call
-            if call.function in _OF_SUMS and not call.distinct and len(call.arguments) == 1:
-                (argument,) = call.arguments
-                ladders = self._find(self._meaning(argument)) if self._digests else None
-                if ladders is not None:
-                    sums[argument] = _Sum(argument, ladders)
-        return list(sums.values())
-
-    def _groups(self) -> Ladder | None:
-        """The newest ladder of a unit's groups; None where there is none, and it is in several."""
-        if self._is_in_one:
-            return _ONE_GROUP
-        ladders = [each.ladders[GROUPS] for each in self._by_keys if GROUPS in each.ladders]
-        return ladders[-1] if ladders else None
+    def _caps_of_sums(self, groups: int) -> tuple[ChosenCap, ...]:
+        """The caps of sums of units that are in so many groups."""
+        measured = [self._measured(each.ladders, SUMS, groups=groups) for each in self._sums]
+        return best_limits(ONE_GROUP, measured, None).caps if measured else ()
 
     def _measured(
-        self, ladders: StoredLadders, part: str, noise: Callable[[int, Fraction], float]
+        self, ladders: StoredLadders, part: str, *, groups: int | None = None
     ) -> Measured:
-        caps = self._table.limits
+        """A statistic that ladders tell of: with noise for so many groups, if these are known."""
+        caps, noise = self._table.limits, self._noise.mean_absolute
         highest = Fraction(min(caps.rows_per_group, caps.rows)) if part == ROWS else None
-        return Measured(ladders.ladders[part], self._share(ladders), noise, highest)
 
-    def _share(self, ladders: StoredLadders) -> Fraction:
-        """The part of all units, in their groups, that a group of the release has, as expected."""
-        counted = counted_share(ladders, self._listed)
-        if counted is not None:
-            share, read = counted
-            return share / max(1, min(self._group_count, read))
-        of_ladders = ladders.about.lower_groups if ladders.about.keys else 1
-        return Fraction(1, max(self._group_count, of_ladders))
+        def noise_of(limit: int, cap: Fraction) -> float:
+            return noise(limit if groups is None else groups, cap)
 
-    @property
-    def _group_count(self) -> int:
-        """How many groups the release has: those that are listed, or that its ladders saw."""
-        if self._cells is not None:
-            return self._cells
-        return max((each.about.lower_groups for each in self._by_keys), default=1)
+        return Measured(ladders.ladders[part], self._ladders.share(ladders), noise_of, highest)
 
-    def _by_default(self, requested: ContributionLimits, sums: Sequence[_Sum]) -> LimitChoice:
+    def _by_default(self) -> LimitChoice:
         """The default limits: no ladder says how many rows or groups a unit has."""
-        caps, name = self._table.limits, self._table.display_name
-        groups = min(caps.groups, _DEFAULTS.groups, self._cells or _DEFAULTS.groups)
-
-        def noise(_: int, cap: Fraction) -> float:
-            return self._noise.mean_absolute(groups, cap)
-
-        measured = [self._measured(each.ladders, SUMS, noise) for each in sums]
-        capped = best_limits(_ONE_GROUP, measured, None).caps if measured else ()
+        requested, caps, name = self._requested, self._table.limits, self._table.display_name
+        groups = min(caps.groups, _DEFAULTS.groups, self._ladders.cells or _DEFAULTS.groups)
         limits = replace(
             requested,
             groups=_tighter(requested.groups, min(caps.groups, _DEFAULTS.groups)),
@@ -282,9 +247,7 @@ class _ReleaseLimits:
                 requested.rows_per_group, min(caps.rows_per_group, _DEFAULTS.rows_per_group)
             ),
             rows=_tighter(requested.rows, min(caps.rows, _DEFAULTS.rows)),
-            sums=tuple(
-                SumCap(each.argument, one.cap) for each, one in zip(sums, capped, strict=True)
-            ),
+            sums=self._sum_caps(self._caps_of_sums(groups)),
             origin="the default",
         )
         note = (
@@ -294,7 +257,9 @@ class _ReleaseLimits:
         return LimitChoice(limits, (note,))
 
 
-_OF_SUMS: Final = {AggregateFunction.SUM, AggregateFunction.AVG}
+def _sum_text(each: LadderedSum) -> str:
+    """What a sum is called in a note."""
+    return f"sum({describe(each.argument)})"
 
 
 def _tighter(requested: int | None, chosen: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpsql.privacy.ladder.cap_choice import ChosenCap
+from dpsql.privacy.ladder.expected_bias import ExpectedBias
 from dpsql.session.ladders.stored_ladders import StoredLadders
 
 
@@ -14,13 +14,19 @@ def names_of(ladders: Sequence[StoredLadders]) -> str:
 
 
 def limit_notes(
-    named: Sequence[str], caps: Sequence[ChosenCap], ladders: Sequence[StoredLadders]
+    named: Sequence[str], biases: Sequence[ExpectedBias | None], ladders: Sequence[StoredLadders]
 ) -> tuple[str, ...]:
     """What the limits leave out of a group, as the ladders let expect."""
     notes = []
-    for name, one in zip(named, caps, strict=True):
+    for name, one in zip(named, biases, strict=True):
+        if one is None:
+            notes.append(
+                f"{name}: what declared limits leave out, or those that are set,"
+                f" {names_of(ladders)} can't tell, and no ± has it"
+            )
+            continue
         notes.append(
-            f"{name}: limits leave out about {one.bias:,.3g} of {one.total:,.6g} in a group"
+            f"{name}: limits leave out about {one.expected:,.3g} of {one.total:,.6g} in a group"
             f" (90 %: {one.low:,.3g} to {one.high:,.3g}), as expected by {names_of(ladders)}"
         )
     if any(each.is_old for each in ladders):

@@ -60,7 +60,8 @@ class LadderForm:
         for end, count in zip(self.rungs.ends, counts, strict=True):
             if not whole or Fraction(end // 1) not in merged:
                 merged[Fraction(end // 1) if whole else end] = count
-        return Ladder(tuple(merged.values()), tuple(merged), self.noise)
+        step = Fraction(1 if whole else 0)
+        return Ladder(tuple(merged.values()), tuple(merged), self.noise, step)
 
 
 @dataclass(frozen=True, slots=True)

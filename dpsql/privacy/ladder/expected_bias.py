@@ -1,0 +1,46 @@
+"""What limits leave out of a value, as ladders let expect: its bias, which no noise hides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpsql.privacy.ladder.cap_choice import interval
+from dpsql.privacy.ladder.excess_draws import excess_draws
+from dpsql.privacy.ladder.joint_choice import Measured
+from dpsql.privacy.ladder.ladder import Ladder
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedBias:
+    """What a value lacks, with the ends of a 90 % interval; `total` is expected without limits.
+
+    Of values of both signs these are magnitudes: what is left out may cancel out.
+    """
+
+    expected: float
+    low: float
+    high: float
+    total: float
+
+    def times(self, factor: int) -> ExpectedBias:
+        """What the sum of so many values lacks: as much each, for they have one ladder."""
+        return ExpectedBias(
+            self.expected * factor, self.low * factor, self.high * factor, self.total * factor
+        )
+
+
+def expected_bias(groups: Ladder, measured: Measured, limit: int, cap: Fraction) -> ExpectedBias:
+    """Return what is left out where units count in `limit` groups, with up to `cap` in each.
+
+    `groups` is the ladder of the number of groups that each unit is in. Declared limits make no
+    difference: what the caller applies is all in `limit` and `cap`.
+    """
+    in_groups = excess_draws(groups, Fraction(1))
+    lost = np.minimum(in_groups.at(float(limit)) / np.maximum(in_groups.total, 1e-300), 1.0)
+    draws = excess_draws(measured.pairs, measured.share)
+    bias = np.maximum(draws.total - (1 - lost) * (draws.total - draws.at(float(cap))), 0.0)
+    low, high = interval(bias)
+    return ExpectedBias(float(bias.mean()), low, high, float(draws.total.mean()))
