@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,9 @@ Axes = tuple[int, ...]
 """The axes of a marginal, ascending: none for the total."""
 
 Shape = tuple[int, ...]
+
+RESIDUAL_NOISE: Final = "gaussian, on residuals of marginals"
+"""The mechanism's name in reports."""
 
 MAX_ENUMERATED_AXES = 8
 """Of so many axes all sets are looked at, along which two cells may agree."""
@@ -209,7 +212,7 @@ class MarginalNoise:
     @property
     def name(self) -> str:
         """The mechanism's name in reports."""
-        return "gaussian, on residuals of marginals"
+        return RESIDUAL_NOISE
 
 
 def scaled_residual(cells: Integers, axes: Axes) -> Integers:

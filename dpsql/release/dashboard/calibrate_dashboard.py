@@ -201,4 +201,4 @@ def _summands(
             continue
         scale = sum(abs(f) * moves[index].per_cell for index, f in formula.summands) or 1
         for index, f in formula.summands:
-            yield index, (f / scale) ** 2
+            yield index, float(Fraction(f, scale) ** 2)
