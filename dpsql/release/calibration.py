@@ -278,4 +278,3 @@ def _rounded_gaussian(
     delta = query_loss.delta if bounded.partition_count_index is not None else Fraction(0)
     threshold = key_threshold(bounded, sensitivity, noise, delta)
     return Measurement(noise, threshold, PrivacyLoss(Accounting.GDP, spent, delta))
-

@@ -52,6 +52,7 @@ from dpsql.session.saved.create import (
     encode,
     metadata,
 )
+from dpsql.session.saved.dashboard_law import dashboard_law
 from dpsql.session.saved.saved_releases import SavedReleases
 
 _ANY_VERSION = "any"
@@ -152,7 +153,8 @@ class Session:
             with context.turn(compiled):
                 released = charge_and_run(context, wanted.statement, compiled)
                 answer = build_answer(context, compiled, released)
-            about = metadata(wanted, answer, self.schema, self.version)
+            law = dashboard_law(compiled)
+            about = metadata(wanted, answer, self.schema, self.version, law=law)
             keys = tuple(dict.fromkeys([*answer.keys, *self.saved.keys(compiled.saved_tables)]))
             names.keep(name, about, encode(answer.table), keys, replace=wanted.replace)
             return answer

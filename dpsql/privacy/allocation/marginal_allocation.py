@@ -112,7 +112,7 @@ def _coefficients(shape: Shape, workload: MarginalWorkload) -> dict[Axes, tuple[
         for below in _subsets(own_axes):
             part = weight
             for axis in own_axes:
-                part *= 1 - 1 / shape[axis] if axis in below else shape[axis] ** -2.0
+                part *= 1 - 1 / shape[axis] if axis in below else 1 / shape[axis] ** 2
             values[below] = values.get(below, 0.0) + part
     moves = workload.moves
     measured = {axis for axes in values for axis in axes}

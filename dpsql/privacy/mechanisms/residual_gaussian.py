@@ -14,7 +14,8 @@ differ by d
     ρ = Σ_A ‖D_A·P_A·M_A·d‖²/(2·D_A²·s_A²) = Σ_A ‖P_A·M_A·d‖²/(2·s_A²) = d·K·d/2
 of zCDP, exactly (Canonne, Kamath & Steinke 2020, Theorem 14). Divided by D_A, and with P_A applied
 once more, which leaves residuals what they are and takes the part of the noise away that is none,
-the noise is P_A·G with independent G of variance s_A²: by postprocessing.
+the noise is P_A·G with independent G of variance s_A²: by postprocessing. With rounded Gaussian
+noise of the same variances the same is 2ρ of μ² in Gaussian DP.
 
 K[e, f] for two cells depends on S, the axes along which they agree, alone:
     K_S = Σ_A 1/s_A² · Π_{i ∈ A∩S} (1 - 1/n_i) · Π_{i ∈ A∖S} (-1/n_i),
@@ -29,13 +30,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
+from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.noise.sampler import check_parameter
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -44,6 +46,9 @@ Axes = tuple[int, ...]
 """The axes of a marginal, ascending: none for the total."""
 
 Shape = tuple[int, ...]
+
+RESIDUAL_NOISE: Final = "gaussian, on residuals of marginals"
+"""The mechanism's name in reports."""
 
 MAX_ENUMERATED_AXES = 8
 """Of so many axes all sets are looked at, along which two cells may agree."""
@@ -80,10 +85,14 @@ class UnitMoves:
 
 @dataclass(frozen=True, slots=True)
 class ResidualGaussian:
-    """The residuals of one grid of integers, of `shape`, that are measured, each with its noise."""
+    """The residuals of one grid of integers, of `shape`, that are measured, each with its noise.
+
+    Their noise is that of discrete Gaussians or, if `is_rounded`, of rounded ones.
+    """
 
     shape: Shape
     residuals: tuple[Residual, ...]
+    is_rounded: bool = False
 
     def __post_init__(self) -> None:
         for one in self.residuals:
@@ -92,14 +101,15 @@ class ResidualGaussian:
         if len({one.axes for one in self.residuals}) != len(self.residuals):
             raise ValueError("each residual is measured once")
 
-    def noise(self, residual: Residual) -> DiscreteGaussian:
+    def noise(self, residual: Residual) -> DiscreteGaussian | RoundedGaussian:
         """The noise of the integers of `residual`, which are D times what it is."""
-        scale = math.prod(self.shape[axis] for axis in residual.axes)
-        return DiscreteGaussian(residual.variance * scale**2)
+        variance = residual.variance * self._scale(residual) ** 2
+        return RoundedGaussian(variance) if self.is_rounded else DiscreteGaussian(variance)
 
     def rho(self, moves: UnitMoves, distance: NeighborDistance) -> Fraction:
         """Return the zCDP loss on neighbours at `distance`, of whose units each `moves` cells.
 
+        If `is_rounded`, twice that is its μ².
         One unit has u·K·u <= K_all·Σu² + k·((Σ|u|)² - Σu²), where k >= K_S for all cells that
         differ, and k >= |K_S| where signs do. A unit in the place of another moves by u - v, and
         (u - v)·K·(u - v) <= u·K·u + v·K·v + 2·k'·Σu·Σv where k' >= -K_S, or without such a k' at
@@ -150,7 +160,7 @@ class ResidualGaussian:
             return None
         total = Fraction(0)
         for one in parts:
-            part = one.variance
+            part = self.noise(one).variance / self._scale(one) ** 2
             for axis in narrowed:
                 share = Fraction(taken[axis], self.shape[axis])
                 part *= taken[axis] * (1 - share) if axis in one.axes else share**2
@@ -166,6 +176,10 @@ class ResidualGaussian:
         if variance is None:
             raise ArithmeticError("a residual without those below it")
         return variance
+
+    def _scale(self, residual: Residual) -> int:
+        """D: the number of the cells of the marginal."""
+        return math.prod(self.shape[axis] for axis in residual.axes)
 
     def _kernel(self) -> tuple[Fraction, Fraction, Fraction]:
         """K_all; the largest K_S of cells that differ; the largest -K_S of these; none below 0.
@@ -209,7 +223,7 @@ class MarginalNoise:
     @property
     def name(self) -> str:
         """The mechanism's name in reports."""
-        return "gaussian, on residuals of marginals"
+        return RESIDUAL_NOISE
 
 
 def scaled_residual(cells: Integers, axes: Axes) -> Integers:

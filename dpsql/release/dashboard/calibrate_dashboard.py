@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
@@ -63,15 +64,14 @@ def calibrate_dashboard(
     ]
     relation = NeighborDistance(_units(bounded, distance), distance.is_replacement)
     noise = MarginalNoise(split_residuals(shape, workloads, relation, rho))
+    if query_loss.accounting is Accounting.GDP:
+        noise = MarginalNoise(tuple(replace(one, is_rounded=True) for one in noise.statistics))
     losses = (one.rho(move, relation) for one, move in zip(noise.statistics, moves, strict=True))
     spent = sum(losses, Fraction(0))
     if spent > rho:
         raise ArithmeticError("a dashboard passed its grant")
-    loss = query_loss
-    if query_loss.accounting is Accounting.ZCDP:
-        loss = PrivacyLoss(Accounting.ZCDP, spent)
     finest = tuple(one.noise(one.residuals[-1]) for one in noise.statistics)
-    return Measurement(finest, None, loss, table_mechanism=noise)
+    return Measurement(finest, None, _loss(spent, query_loss), table_mechanism=noise)
 
 
 def unit_moves(bounded: BoundedRelease, distance: NeighborDistance) -> list[UnitMoves]:
@@ -159,14 +159,28 @@ def _rho(query_loss: PrivacyLoss) -> Fraction:
     match query_loss.accounting:
         case Accounting.ZCDP:
             return query_loss.amount
+        case Accounting.GDP:
+            return query_loss.amount / 2
         case Accounting.APPROX if query_loss.delta:
             return rho_of_epsilon(query_loss.amount, query_loss.delta)
         case Accounting.APPROX | Accounting.PURE:
             raise Refused(
                 "a dashboard's noise is Gaussian, which this budget has no delta for",
-                hint="write CREATE SYNOPSIS, or declare a budget with accounting: zcdp",
+                hint="write CREATE SYNOPSIS, or declare a budget with accounting: zcdp or gdp",
                 note="dashboard",
             )
+        case missing:
+            assert_never(missing)
+
+
+def _loss(rho: Fraction, query_loss: PrivacyLoss) -> PrivacyLoss:
+    match query_loss.accounting:
+        case Accounting.ZCDP:
+            return PrivacyLoss(Accounting.ZCDP, rho)
+        case Accounting.GDP:
+            return PrivacyLoss(Accounting.GDP, 2 * rho)
+        case Accounting.APPROX | Accounting.PURE:
+            return query_loss  # (ε, δ) as converted from ρ
         case missing:
             assert_never(missing)
 
@@ -201,4 +215,4 @@ def _summands(
             continue
         scale = sum(abs(f) * moves[index].per_cell for index, f in formula.summands) or 1
         for index, f in formula.summands:
-            yield index, (f / scale) ** 2
+            yield index, float(Fraction(f, scale) ** 2)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dpsql.analysis.plan_text import aligned
+from dpsql.privacy.mechanisms.residual_gaussian import RESIDUAL_NOISE
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.explain.report import OperatorLine, Price, PrivacyReport, ReleaseReport
 
@@ -38,6 +39,8 @@ def noise(column: ColumnPrivacy) -> str:
         off = f"off the best by {column.score_error:.6g} at most"
         return f"{column.name}: {column.mechanism}; with 95 %, its score is {off}"
     width = "depends on the count" if column.half_width is None else f"± {column.half_width:.6g}"
+    if column.half_width is None and column.mechanism == RESIDUAL_NOISE:
+        width = "is each chart's, as told above"
     line = f"{column.name}: {column.mechanism}, scale {column.scale:.6g}; 95 % error {width}"
     bias = column.bias
     if bias is None:

@@ -9,6 +9,7 @@
 | default_limits      | limits that nobody chose, and that may leave rows out of an answer     |
 | unlisted_keys       | why a table of groups is empty                                         |
 | column_errors       | how released columns were made, how far noise moved an answer's values |
+| dashboard_errors    | how far noise moved sums that are read of a dashboard                  |
 | row_errors          | how far noise moved each value of an answer                            |
 | answer              | what an analyst gets: a table, and what it cost                        |
 | answer_construction | the stage itself: what stands above the releases is finished           |

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, assert_never
 
 import pyarrow as pa
 
-from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer, Privacy
 from dpsql.session.answer.column_errors import answer_columns, column_privacy
+from dpsql.session.answer.dashboard_errors import dashboard_columns
 from dpsql.session.answer.default_limits import default_limit_notes
 from dpsql.session.answer.row_errors import error_notes, row_errors
 from dpsql.session.answer.unlisted_keys import unlisted_key_notes
@@ -31,12 +31,12 @@ def build_answer(
             return answer
         case ReleasedTables(tables=tables) if not compiled.releases:
             rows = context.execution.public(compiled, tables)
-            return _answer(compiled, context.schema, rows, released, {})
+            return _answer(compiled, context, rows, released, {})
         case ReleasedTables(tables=tables, stored=stored, rolled=rolled):
             context.progress("finishing the answer")
             consistent = compiled.consistency.without(rolled).tables(tables)
             rows = context.execution.finish(compiled, compiled.finishing_tables(consistent))
-            answer = _answer(compiled, context.schema, rows, released, consistent)
+            answer = _answer(compiled, context, rows, released, consistent)
             if not rolled and not compiled.saved_tables:
                 context.answers.add(compiled, answer, stored)
             return answer
@@ -46,7 +46,7 @@ def build_answer(
 
 def _answer(
     compiled: CompiledStatement,
-    schema: Schema,
+    context: SessionContext,
     rows: pa.Table,
     released: ReleasedTables,
     tables: Mapping[str, pa.Table],
@@ -55,12 +55,13 @@ def _answer(
     columns = compiled.statement.columns
     ordered = rows.select([f"c{c.id}" for c in columns])
     loss, receipt, rolled = released.loss, released.receipt, released.rolled
-    shown_columns = answer_columns(compiled, rolled)
+    shown = answer_columns(compiled, rolled)
+    shown_columns = dashboard_columns(compiled, context.saved.law, shown)
     errors = row_errors(compiled, shown_columns, rows, tables, rolled)
     names = compiled.statement.names
     privacy = Privacy(
         loss,
-        epsilon_of(schema, loss.amount if loss else Fraction(0)),
+        epsilon_of(context.schema, loss.amount if loss else Fraction(0)),
         column_privacy(compiled, rolled),
         tuple(units for r in compiled.releases if (units := r.threshold_in_units) is not None),
         bool(compiled.releases) and receipt is None,

@@ -23,6 +23,7 @@ from dpsql.session.compile.request import (
     SynopsisRequest,
 )
 from dpsql.session.ladders.stored_ladders import LadderMetadata
+from dpsql.session.saved.dashboard_law import DashboardLaw
 from dpsql.session.saved.metadata import SavedReleaseMetadata, encode_metadata
 
 MAX_ROWS = 1_000_000
@@ -83,15 +84,16 @@ def metadata(
     schema: Schema,
     version: str,
     ladders: LadderMetadata | None = None,
+    law: DashboardLaw | None = None,
 ) -> str:
-    """What the ledger keeps of `answer` beside its rows, and what its `ladders` are of."""
+    """What the ledger keeps of `answer` beside its rows; of ladders and dashboards, also these."""
     types = zip(answer.names, answer.types, strict=True)
     columns = {name: Column(name, kind) for name, kind in types}
     rows, statement = answer.table.num_rows, wanted.statement
     stated = schema.version is not None
     kind = wanted.kind if ladders is None else "ladder"
     about = SavedReleaseMetadata(
-        wanted.name, kind, columns, rows, statement, version, stated, ladders
+        wanted.name, kind, columns, rows, statement, version, stated, ladders, law
     )
     return encode_metadata(about)
 

@@ -29,6 +29,7 @@ from dpsql.session.answer.stored_answer import from_bytes
 from dpsql.session.compile.release_compiler import saved_tables
 from dpsql.session.ladders.stored_ladders import StoredLadders
 from dpsql.session.run.execution import Execution
+from dpsql.session.saved.dashboard_law import DashboardLaw
 from dpsql.session.saved.metadata import SavedReleaseMetadata, decode_metadata
 
 _MAX_OPEN = 8
@@ -155,6 +156,11 @@ class SavedReleases:
         if ledger is None:
             raise UnknownRelease(f"there is no release {name}")
         ledger.names.drop(self.name(name))
+
+    def law(self, table: Table) -> DashboardLaw | None:
+        """How the values of a table are off that a statement has read; None if no dashboard's."""
+        saved = None if table.saved_entry is None else self._known.get(table.saved_entry)
+        return None if saved is None else saved.metadata.law
 
     def cost(self, table: SavedTable) -> Fraction:
         """What the releases in a table cost, in the ledger's currency."""

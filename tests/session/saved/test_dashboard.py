@@ -119,6 +119,63 @@ def test_each_chart_is_off_by_what_was_told(connection: Connection, tpch_folder:
         assert abs(np.sqrt(np.mean(np.square(errors))) / deviation - 1) <= spread
 
 
+def half_widths(connection: Connection, sql: str) -> list[float | None]:
+    privacy = connection.execute(sql).privacy
+    assert privacy is not None
+    return [None if one is None else one.half_width for one in privacy.shown_columns]
+
+
+def test_what_is_read_has_the_error_that_was_told(connection: Connection) -> None:
+    text = "\n".join(str(row[0]) for row in connection.execute(f"EXPLAIN PRIVACY {MADE}"))
+    connection.execute(MADE)
+
+    def told(keys: str, value: str = "count") -> float:
+        found = re.search(rf"{keys}: {value}\S* within ± ([\d.]+) in", text)
+        assert found is not None, text
+        return float(found[1])
+
+    by_status = half_widths(
+        connection,
+        "SELECT o_orderstatus AS s, sum(count) AS n, sum(sum_o_totalprice) FROM board"
+        " GROUP BY o_orderstatus HAVING sum(count) > 0 ORDER BY n LIMIT 2",
+    )
+    assert by_status[0] is None
+    assert by_status[1:] == pytest.approx(
+        [told("by o_orderstatus"), told("by o_orderstatus", "sum")], rel=1e-3
+    )
+    (whole,) = half_widths(connection, "SELECT sum(count) FROM board")
+    assert whole == pytest.approx(told("in all"), rel=1e-3)
+    (one,) = half_widths(
+        connection,
+        "SELECT sum(count) FROM board WHERE o_orderstatus = 'O' AND o_orderpriority = '1-URGENT'",
+    )
+    assert one == pytest.approx(told("by o_orderpriority, o_orderstatus"), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT o_orderstatus, year, sum(count) FROM board GROUP BY o_orderstatus, year",
+        "SELECT sum(sum_o_totalprice) FROM board WHERE year = 1995",
+        "SELECT sum(count) FROM board WHERE year < 1995",
+        "SELECT sum(count) FROM board WHERE count = 3",
+        "SELECT count, sum(count) FROM board GROUP BY count",
+        "SELECT sum(count + 1) FROM board",
+        "SELECT sum(DISTINCT count) FROM board",
+        "SELECT sum(count) FILTER (WHERE year = 1995) FROM board",
+        "SELECT avg(count) FROM board",
+        "SELECT 2 * sum(count) FROM board",
+        "SELECT count FROM board",
+        "SELECT sum(a.count) FROM board AS a JOIN board AS b USING (year)",
+        "SELECT o_orderstatus = 'O' AS o, sum(count) FROM board GROUP BY o",
+        "SELECT sum(n) FROM (SELECT year, sum(count) AS n FROM board GROUP BY year)",
+    ],
+)
+def test_of_what_no_chart_shows_no_error_is_told(connection: Connection, sql: str) -> None:
+    connection.execute(MADE)
+    assert half_widths(connection, sql)[-1] is None
+
+
 def truth(folder: Path, keys: str, value: str) -> list[tuple[object, ...]]:
     call = "count(*)" if value == "count" else "sum(c_acctbal)"
     sql = f"SELECT {keys}, {call} FROM read_parquet('{folder}/customer.parquet') GROUP BY ALL"

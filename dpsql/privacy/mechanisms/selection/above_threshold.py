@@ -33,10 +33,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.directed_rounding import ln
 from dpsql.privacy.mechanisms.noise.sampler import discrete_laplace
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.acceptance import accepted
+from dpsql.privacy.mechanisms.selection.exponential import amount_of_range
 
 Shortfalls = NDArray[np.object_]
 
@@ -84,10 +86,15 @@ class AboveThreshold:
         named = self.firings * self.query_rate * self.moves.span
         return self.threshold_rate * self.moves.reach + named
 
+    @property
+    def loss_range(self) -> Fraction:
+        """How far apart logarithms of the ratios of its probabilities are on two neighbours."""
+        named = self.firings * self.query_rate * self.moves.span
+        return self.threshold_rate * self.moves.span + 2 * named
+
     def rho(self) -> Fraction:
         """The zCDP loss of all that is said, by its bounded range."""
-        named = self.firings * self.query_rate * self.moves.span
-        return (self.threshold_rate * self.moves.span + 2 * named) ** 2 / 8
+        return amount_of_range(self.loss_range, Accounting.ZCDP)
 
     def error(self, queries: int, confidence: Fraction) -> Fraction:
         """How far off its threshold an answer may be, of any of so many integers.
