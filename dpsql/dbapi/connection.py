@@ -18,10 +18,10 @@ from dpsql.bind.syntax.parameter import literals
 from dpsql.dbapi.cursor import Cursor, Parameters
 from dpsql.dbapi.statements.assignment import Assignment
 from dpsql.dbapi.statements.calibrate import Calibrate
+from dpsql.dbapi.statements.create_release import CreateRelease
 from dpsql.dbapi.statements.describe import Describe, described
 from dpsql.dbapi.statements.options import statement_options
 from dpsql.dbapi.statements.parse import (
-    CreateRelease,
     DropRelease,
     ExplainPrivacy,
     Query,

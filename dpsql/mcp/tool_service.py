@@ -12,7 +12,8 @@ from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.dbapi.statements.assignment import Assignment
 from dpsql.dbapi.statements.calibrate import Calibrate
-from dpsql.dbapi.statements.parse import CreateRelease, DropRelease, read_statement
+from dpsql.dbapi.statements.create_release import CreateRelease
+from dpsql.dbapi.statements.parse import DropRelease, read_statement
 from dpsql.errors import BadParameter, Error, Refused
 from dpsql.mcp import schema_listing
 from dpsql.mcp.error_fields import corrections

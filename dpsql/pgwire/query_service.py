@@ -14,8 +14,9 @@ from dpsql.bind.statement import Statement
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.statements.assignment import READ_ONLY, Setting
 from dpsql.dbapi.statements.calibrate import Calibrate
+from dpsql.dbapi.statements.create_release import CreateRelease
 from dpsql.dbapi.statements.describe import Describe
-from dpsql.dbapi.statements.parse import CreateRelease, ExplainPrivacy, Query, Show, read_statement
+from dpsql.dbapi.statements.parse import ExplainPrivacy, Query, Show, read_statement
 from dpsql.errors import (
     BadParameter,
     DataError,

@@ -20,7 +20,8 @@ from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.statements.calibrate import LadderPart
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.dbapi.statements.calibrate import Calibrate
-from dpsql.dbapi.statements.parse import CreateRelease, Query, read_statement
+from dpsql.dbapi.statements.create_release import CreateRelease
+from dpsql.dbapi.statements.parse import Query, read_statement
 from dpsql.dbapi.statements.settings import updated
 from dpsql.errors import Error
 from dpsql.plan.expression_text import describe_number

@@ -12,6 +12,7 @@ from privacy.laws import Law, exact, fit, loss_range
 from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+from dpsql.privacy.accounting.pure_conversion import mu_squared_of_range
 from dpsql.privacy.allocation.threshold_rates import above_threshold
 from dpsql.privacy.mechanisms.selection.above_threshold import (
     AboveThreshold,
@@ -108,8 +109,13 @@ def test_rates_spend_what_is_granted_and_no_more(
 ) -> None:
     granted = PrivacyLoss(accounting, Fraction(1, 7))
     mechanism, loss = above_threshold(50, firings, moves, granted, CONFIDENCE)
-    is_zcdp = accounting is Accounting.ZCDP
-    assert loss.amount == (mechanism.rho() if is_zcdp else mechanism.epsilon())
+    spent = {
+        Accounting.PURE: mechanism.epsilon(),
+        Accounting.APPROX: mechanism.epsilon(),
+        Accounting.ZCDP: mechanism.rho(),
+        Accounting.GDP: mu_squared_of_range(mechanism.loss_range),
+    }
+    assert loss.amount == spent[accounting]
     assert granted.amount * (1 - Fraction(1, 10**9)) <= loss.amount <= granted.amount
     assert not loss.delta
 

@@ -4,6 +4,8 @@
 | ------------- | --------------------------------------------------------------------- |
 | parse         | EXPLAIN PRIVACY, SHOW and SET, told from queries by their first words |
 | assignment    | the settings by name, and a change of one of them                     |
+| create_release | CREATE RELEASE, and what all that keep a table are read into        |
+| synopsis      | CREATE SYNOPSIS: its keys, rounds and price                           |
 | dashboard     | CREATE DASHBOARD: its charts, and its price                           |
 | calibrate     | CALIBRATE: its price, and the name of its ladders                     |
 | describe      | SHOW TABLES and DESCRIBE: what the schema declares                    |

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from dpsql.errors import Span
+from dpsql.errors import BadParameter, Span
+from dpsql.sqltext.tokens import Word
 
 
 class Setting(Enum):
@@ -40,3 +41,16 @@ class Assignment:
     setting: Setting
     value: str | None
     at: Span
+
+
+def assigned(setting: Setting, name: Word, value: Word) -> Assignment:
+    """The setting to which `value` is assigned; BadParameter for one that nobody can set."""
+    if setting in READ_ONLY:
+        raise BadParameter(
+            f"dpsql.{setting.value} can't be set",
+            at=name.span,
+            hint="budgets are their owner's to set, in the schema",
+        )
+    if value.folded == "default":
+        return Assignment(setting, None, value.span)
+    return Assignment(setting, value.value, value.span)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
-from dpsql.dbapi.statements.assignment import Assignment, Setting
+from dpsql.dbapi.statements.assignment import Setting, assigned
+from dpsql.dbapi.statements.create_release import CreateRelease, blanked
 from dpsql.dbapi.statements.options import assignments
 from dpsql.errors import Span, SyntaxFault
 from dpsql.session.compile.loss_conversion import parse_epsilon
@@ -20,16 +18,7 @@ _FORM = (
 _OF_DASHBOARDS = ("epsilon", "groups", "rows_per_group", "rows", "max_cost")
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenDashboard:
-    """What is kept, and its charts: `sql` has blanks for the words before the first of them."""
-
-    request: SaveRequest
-    sql: str
-    options: tuple[Assignment, ...]
-
-
-def read_dashboard(sql: str, first_words: list[Word]) -> WrittenDashboard:
+def read_dashboard(sql: str, first_words: list[Word]) -> CreateRelease:
     """The dashboard that `sql` asks for; SyntaxFault if it is written otherwise."""
     written = [word for word in words(sql) if word.text != ";" or word.end < len(sql.rstrip())]
     replaces = first_words[1].folded == "or"
@@ -61,12 +50,8 @@ def read_dashboard(sql: str, first_words: list[Word]) -> WrittenDashboard:
     request = SaveRequest(
         name.value, sql.strip(), replaces, DashboardRequest(parse_epsilon(epsilon.value))
     )
-    blanks = re.sub(r"[^\n]", " ", sql[: opened.end])
-    options = tuple(
-        Assignment(Setting(name), None if value.folded == "default" else value.value, value.span)
-        for name, value in own.items()
-    )
-    return WrittenDashboard(request, blanks + sql[opened.end : rest[closing].start], options)
+    options = tuple(assigned(Setting(name), value, value) for name, value in own.items())
+    return CreateRelease(request, blanked(sql[: rest[closing].start], opened.end), options)
 
 
 def _not_so(at: list[Word]) -> SyntaxFault:

@@ -31,21 +31,19 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from dpsql.dbapi.statements.assignment import READ_ONLY, Assignment, Setting
+from dpsql.dbapi.statements.assignment import Assignment, Setting, assigned
 from dpsql.dbapi.statements.calibrate import Calibrate, read_calibrate
+from dpsql.dbapi.statements.create_release import CreateRelease, blanked, read_release
 from dpsql.dbapi.statements.dashboard import read_dashboard
 from dpsql.dbapi.statements.describe import Describe, read_describe
-from dpsql.dbapi.statements.options import assignments, split_options
+from dpsql.dbapi.statements.options import split_options
+from dpsql.dbapi.statements.synopsis import read_synopsis
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 from dpsql.report.explanation.explanation import OutputFormat
-from dpsql.session.compile.loss_conversion import parse_epsilon
-from dpsql.session.compile.request import SynopsisRequest
-from dpsql.session.saved.create import SaveRequest
 from dpsql.sqltext.tokens import Word, words
 
 
@@ -71,15 +69,6 @@ class Show:
     """SHOW dpsql.<setting>."""
 
     setting: Setting
-
-
-@dataclass(frozen=True, slots=True)
-class CreateRelease:
-    """CREATE RELEASE name AS …: `sql` has blanks for the words before the query."""
-
-    request: SaveRequest
-    sql: str
-    options: tuple[Assignment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +100,7 @@ def _read_statement(sql: str) -> Statement:
         case ["explain", "privacy", "(", "sql" | "format", *_]:
             return _explain(sql)
         case ["explain", "privacy", *_]:
-            return ExplainPrivacy(_blanked(sql, first_words[1].end))
+            return ExplainPrivacy(blanked(sql, first_words[1].end))
         case ["explain", *_]:
             raise Refused(
                 "EXPLAIN alone would show how private rows are spread",
@@ -123,20 +112,13 @@ def _read_statement(sql: str) -> Statement:
             return Show(_setting(first_words[3]))
         case ["set", "dpsql", ".", _, "=" | "to", _, *rest]:
             _nothing_else(first_words[6:], rest)
-            return _set(_setting(first_words[3]), first_words[3], first_words[5])
-        case ["create", "release", _, "as", *_]:
-            return _create_release(sql, first_words[2], first_words[3], replace=False)
-        case ["create", "or", "replace", "release", _, "as", *_]:
-            return _create_release(sql, first_words[4], first_words[5], replace=True)
-        case ["create", "synopsis", _, "on", *_]:
-            return _synopsis(sql, first_words[2], first_words[3], replace=False)
-        case ["create", "or", "replace", "synopsis", _, "on", *_]:
-            return _synopsis(sql, first_words[4], first_words[5], replace=True)
+            return assigned(_setting(first_words[3]), first_words[3], first_words[5])
+        case ["create", "release", *_] | ["create", "or", "replace", "release", *_]:
+            return read_release(sql, first_words)
         case ["create", "synopsis", *_] | ["create", "or", "replace", "synopsis", *_]:
-            raise _not_so(first_words)
+            return read_synopsis(sql, first_words)
         case ["create", "dashboard", *_] | ["create", "or", "replace", "dashboard", *_]:
-            dashboard = read_dashboard(sql, first_words)
-            return CreateRelease(dashboard.request, dashboard.sql, dashboard.options)
+            return read_dashboard(sql, first_words)
         case ["calibrate", *_]:
             return read_calibrate(sql)
         case ["drop", kind, "if", "exists", _, *rest] if kind in _NAMED:
@@ -145,12 +127,6 @@ def _read_statement(sql: str) -> Statement:
         case ["drop", kind, _, *rest] if kind in _NAMED:
             _nothing_else(first_words[3:], rest)
             return DropRelease(first_words[2].value, if_exists=False)
-        case ["create", "release", *_] | ["create", "or", "replace", "release", *_]:
-            raise SyntaxFault(
-                "CREATE RELEASE isn't written so",
-                at=Span(first_words[0].start, first_words[-1].end),
-                hint="write CREATE RELEASE name AS SELECT …",
-            )
         case ["drop", kind, *_] if kind in _NAMED:
             raise SyntaxFault(
                 "DROP RELEASE isn't written so",
@@ -203,64 +179,13 @@ def _explain(sql: str) -> ExplainPrivacy:
             case ",":
                 pass
             case ")":
-                return ExplainPrivacy(_blanked(sql, word.end), form, with_sql)
+                return ExplainPrivacy(blanked(sql, word.end), form, with_sql)
             case _:
                 break
     raise SyntaxFault(
         "EXPLAIN PRIVACY isn't written so",
         at=None if word is None else word.span,
         hint="write EXPLAIN PRIVACY (SQL, FORMAT JSON) SELECT …",
-    )
-
-
-def _create_release(sql: str, name: Word, before: Word, *, replace: bool) -> CreateRelease:
-    wanted = SaveRequest(name.value, sql.strip(), replace)
-    query, options = split_options(_blanked(sql, before.end))
-    return CreateRelease(wanted, query, options)
-
-
-MIN_ROUNDS, DEFAULT_ROUNDS, MAX_ROUNDS = 1, 4, 50
-
-_SYNOPSIS = "CREATE SYNOPSIS name ON SELECT k1, k2 FROM … WITH (epsilon = 0.5, rounds = 4)"
-_OF_SYNOPSES = ("epsilon", "rounds", "groups", "rows_per_group", "rows", "max_cost")
-
-
-def _synopsis(sql: str, name: Word, before: Word, *, replace: bool) -> CreateRelease:
-    """… ON query WITH (epsilon = 0.5, rounds = 4): the last WITH of all, and it is closed last."""
-    rest = [word for word in words(sql, before.end) if word.text != ";"]
-    start = max((n for n, word in enumerate(rest) if word.folded == "with"), default=None)
-    inside = [] if start is None else rest[start + 1 :]
-    if start is None or [w.text for w in (*inside[:1], *inside[-1:])] != ["(", ")"]:
-        raise _not_so(rest)
-    own = {w.folded: v for w, v in assignments(inside[1:-1], _OF_SYNOPSES, _SYNOPSIS)}
-    epsilon, rounds = own.pop("epsilon", None), own.pop("rounds", None)
-    if epsilon is None:
-        raise _not_so(inside)
-    content = SynopsisRequest(
-        DEFAULT_ROUNDS if rounds is None else _rounds(rounds), parse_epsilon(epsilon.value)
-    )
-    wanted = SaveRequest(name.value, sql.strip(), replace, content)
-    options = tuple(_set(Setting(name), value, value) for name, value in own.items())
-    return CreateRelease(wanted, _blanked(sql[: rest[start].start], before.end), options)
-
-
-def _rounds(value: Word) -> int:
-    if value.text.isdigit() and len(value.text) < 4:
-        rounds = int(value.text)
-        if MIN_ROUNDS <= rounds <= MAX_ROUNDS:
-            return rounds
-    raise SyntaxFault(
-        f"rounds is a whole number from {MIN_ROUNDS} to {MAX_ROUNDS}",
-        at=value.span,
-        hint=f"write {_SYNOPSIS}",
-    )
-
-
-def _not_so(words: list[Word]) -> SyntaxFault:
-    return SyntaxFault(
-        "CREATE SYNOPSIS isn't written so",
-        at=Span(words[0].start, words[-1].end) if words else None,
-        hint=f"write {_SYNOPSIS}",
     )
 
 
@@ -275,18 +200,6 @@ def _setting(word: Word) -> Setting:
         ) from None
 
 
-def _set(setting: Setting, name: Word, value: Word) -> Assignment:
-    if setting in READ_ONLY:
-        raise BadParameter(
-            f"dpsql.{setting.value} can't be set",
-            at=name.span,
-            hint="budgets are their owner's to set, in the schema",
-        )
-    if value.folded == "default":
-        return Assignment(setting, None, value.span)
-    return Assignment(setting, value.value, value.span)
-
-
 def _nothing_else(words: list[Word], texts: list[str]) -> None:
     rest = [word for word, text in zip(words, texts, strict=True) if text != ";"]
     if rest:
@@ -295,7 +208,3 @@ def _nothing_else(words: list[Word], texts: list[str]) -> None:
             at=rest[0].span,
             hint="send one statement at a time",
         )
-
-
-def _blanked(sql: str, end: int) -> str:
-    return re.sub(r"[^\n]", " ", sql[:end]) + sql[end:]

@@ -8,8 +8,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.dbapi.statements.calibrate import Calibrate
+from dpsql.dbapi.statements.create_release import CreateRelease
 from dpsql.dbapi.statements.describe import Describe
-from dpsql.dbapi.statements.parse import CreateRelease, ExplainPrivacy, Query, Show, read_statement
+from dpsql.dbapi.statements.parse import ExplainPrivacy, Query, Show, read_statement
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.translate import Traits, Translated, computes, translated
 from dpsql.pgwire.sql.translation_cache import ReadQuery, TranslationCache
