@@ -1,4 +1,4 @@
-"""Bugs of a ledger of Gaussian differential privacy: what its noise costs, and what that adds to."""
+"""Bugs of a ledger of Gaussian differential privacy: what noise costs, what it adds up to."""
 
 from __future__ import annotations
 
