@@ -138,8 +138,8 @@ AGGREGATE_MUTANTS = (
     Mutant(
         "the part that integers share is drawn for each group",
         "privacy/mechanisms/noise/correlated.py",
-        "common = np.repeat(discrete_gaussian(self.shared, answers, randomness), self.cells)",
-        "common = discrete_gaussian(self.shared, size, randomness)",
+        "common = np.repeat(draws(self.shared, answers, randomness), self.cells)",
+        "common = draws(self.shared, size, randomness)",
         "tests/privacy/test_correlated.py",
         "fit_the_joint_law",
         "AssertionError",

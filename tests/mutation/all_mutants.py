@@ -7,6 +7,7 @@ from mutation.answer_mutants import ANSWER_MUTANTS
 from mutation.cache_mutants import CACHE_MUTANTS
 from mutation.dashboard_mutants import DASHBOARD_MUTANTS
 from mutation.decision_mutants import DECISION_MUTANTS
+from mutation.gdp_mutants import GDP_MUTANTS
 from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.key_mutants import KEY_MUTANTS
 from mutation.ladder_mutants import LADDER_MUTANTS
@@ -31,6 +32,7 @@ ALL = (
     *CACHE_MUTANTS,
     *DASHBOARD_MUTANTS,
     *DECISION_MUTANTS,
+    *GDP_MUTANTS,
     *GRAMMAR_MUTANTS,
     *KEY_MUTANTS,
     *LADDER_MUTANTS,

@@ -110,8 +110,8 @@ SERVICE_MUTANTS = (
     _Service(
         "a grant of all of a budget is rounded up",
         "session/compile/loss_conversion.py",
-        "return min(rho, _cap(schema.budget).amount) if",
-        "return rho if",
+        "return min(amount, _cap(schema.budget).amount) if",
+        "return amount if",
         "tests/session/test_refused_cost.py",
     ),
     _Service(

@@ -32,11 +32,12 @@ from dpsql.plan.bounded_release.statistic import (
 )
 from dpsql.plan.expression import Column
 from dpsql.privacy.accounting.loss import Accounting
+from dpsql.privacy.accounting.pure_conversion import range_of_mu_squared
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.exact_answers import NoNoise
 
 ALPHA = 1e-6
-BOTH = pytest.mark.parametrize("accounting", [Accounting.PURE, Accounting.ZCDP])
+EACH = pytest.mark.parametrize("accounting", [Accounting.PURE, Accounting.ZCDP, Accounting.GDP])
 SIZES = pytest.mark.parametrize(
     "groups", [12_000, pytest.param(100_000, marks=pytest.mark.slow)], ids=["some", "many"]
 )
@@ -64,7 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @SIZES
-@BOTH
+@EACH
 def test_counts_sums_and_means_have_the_declared_noise(
     folder: Path, accounting: Accounting, groups: int
 ) -> None:
@@ -100,7 +101,7 @@ def test_a_generous_loss_under_zcdp_has_the_declared_laplace_noise(
 
 
 @SIZES
-@BOTH
+@EACH
 def test_moments_have_the_declared_noise_in_every_statistic(
     folder: Path, accounting: Accounting, groups: int
 ) -> None:
@@ -122,7 +123,7 @@ def test_moments_have_the_declared_noise_in_every_statistic(
     held(answer, {"rows": n - ROWS} | {k: v - int(true[k][0]) for k, v in noisy.items()})
 
 
-@BOTH
+@EACH
 def test_other_functions_of_moments_follow_from_them(folder: Path, accounting: Accounting) -> None:
     c = asked(folder, 500, accounting, 24, f"{MOMENTS}, {DERIVED}").columns
     n, vx, vy, cov = c["n"], c["vx"], c["vy"], c["c"]
@@ -136,7 +137,7 @@ def test_other_functions_of_moments_follow_from_them(folder: Path, accounting: A
 
 
 @SIZES
-@BOTH
+@EACH
 @pytest.mark.parametrize(
     ("column", "place"),
     [
@@ -172,6 +173,9 @@ def test_choices_have_the_declared_law(
         # ε²/8 of zCDP for a choice of bounded range.
         rate = Fraction(sqrt(8 * granted)).limit_denominator(10**12) / reach
         law, faster = exponential_law(losses, rate), exponential_law(losses, rate * 11 / 10)
+    elif accounting is Accounting.GDP:
+        rate = range_of_mu_squared(granted) / reach
+        law, faster = exponential_law(losses, rate), exponential_law(losses, rate * 11 / 10)
     else:
         law = permute_and_flip_law(losses, granted / reach)
         faster = permute_and_flip_law(losses, granted / reach * 11 / 10)
@@ -184,7 +188,7 @@ def test_intervals_cover_as_often_as_they_say(folder: Path) -> None:
         f"dp_interval_low({name}) AS low{n}, dp_interval_high({name}) AS high{n}"
         for n, name in enumerate(COVERED)
     )
-    for accounting in Accounting.PURE, Accounting.ZCDP:
+    for accounting in Accounting.PURE, Accounting.ZCDP, Accounting.GDP:
         found = asked(folder, 1_000, accounting, 24, columns).columns
         true = exact(1, ", ".join(f"{name} AS t{n}" for n, name in enumerate(COVERED)))
         for n, name in enumerate(COVERED):

@@ -182,7 +182,7 @@ def test_unlisted_keys_and_single_counts_have_noise_by_themselves(opened: Opened
     assert not any(isinstance(m, KNormNoise) for m in release.step.measurement.noise)
 
 
-@pytest.mark.parametrize("accounting", ["pure", "approx", "zcdp"])
+@pytest.mark.parametrize("accounting", ["pure", "approx", "zcdp", "gdp"])
 @pytest.mark.parametrize("shown", ["count(*)", "count(*), sum(spent)"])
 def test_where_no_group_is_listed_no_noise_is_drawn_together(
     opened: Opened, accounting: str, shown: str

@@ -191,7 +191,8 @@ def test_a_statement_that_fails_burns_the_charge_of_all(
     ("budget", "reason"),
     [
         ("{epsilon: 3, accounting: pure}", "no delta"),
-        ("{epsilon: 3, delta: 1.0e-6, accounting: zcdp}", "can't express"),
+        ("{epsilon: 3, delta: 1.0e-6, accounting: zcdp}", "a zcdp ledger can't express"),
+        ("{epsilon: 3, delta: 1.0e-6, accounting: gdp}", "a gdp ledger can't express"),
     ],
 )
 def test_other_accounting_refuses_batches(opened: Open, budget: str, reason: str) -> None:

@@ -32,7 +32,12 @@ per_query: {epsilon: 400, max_epsilon: 500}
 
 @pytest.mark.parametrize(
     "budget",
-    ["accounting: pure", "delta: 1e-6, accounting: approx", "delta: 1e-6, accounting: zcdp"],
+    [
+        "accounting: pure",
+        "delta: 1e-6, accounting: approx",
+        "delta: 1e-6, accounting: zcdp",
+        "delta: 1e-6, accounting: gdp",
+    ],
 )
 def test_answers_are_nearly_exact_and_charged(budget: str, tmp_path: Path) -> None:
     data = tmp_path / "data"

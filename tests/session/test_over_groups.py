@@ -155,7 +155,7 @@ def test_noise_is_that_of_as_many_groups_drawn(shops: Session) -> None:
         assert noise == RoundedNoise(DiscreteGaussian(1024**2 * other.variance), 1024)
 
 
-@pytest.mark.parametrize("accounting", ["pure", "zcdp", "approx"])
+@pytest.mark.parametrize("accounting", ["pure", "zcdp", "approx", "gdp"])
 def test_parts_have_noise_for_each_statistic_by_itself(tmp_path: Path, accounting: str) -> None:
     """Noise that is drawn together is measured for moves of integers: of parts it hides none."""
     limits = "groups: 19, rows_per_group: 1, over_groups: scale"
@@ -240,7 +240,9 @@ def test_weights_never_pass_the_norm_and_miss_it_by_a_64th(order: int) -> None:
         assert pairs[-1][0] >= cells * rows**order or pairs[-1][1] == 1
 
 
-@pytest.mark.parametrize(("accounting", "order"), [("zcdp", 2), ("approx", 2), ("pure", 1)])
+@pytest.mark.parametrize(
+    ("accounting", "order"), [("zcdp", 2), ("gdp", 2), ("approx", 2), ("pure", 1)]
+)
 def test_a_norm_is_that_by_which_noise_is_measured(
     tmp_path: Path, accounting: str, order: int
 ) -> None:

@@ -27,7 +27,7 @@ def schema(folder: Path, accounting: str, per_query: str) -> Schema:
     return load_schema(path)
 
 
-@pytest.mark.parametrize("accounting", ["zcdp", "approx"])
+@pytest.mark.parametrize("accounting", ["zcdp", "gdp", "approx"])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 5), Fraction(1, 1000), Fraction(1)])
 def test_a_delta_that_isnt_stated_is_spent_as_fast_as_epsilon(
     tmp_path: Path, accounting: str, epsilon: Fraction
@@ -39,7 +39,7 @@ def test_a_delta_that_isnt_stated_is_spent_as_fast_as_epsilon(
     assert (queries + 1) * loss.delta > cap.delta * (1 - Fraction(1, 10**9))
 
 
-@pytest.mark.parametrize("accounting", ["zcdp", "approx"])
+@pytest.mark.parametrize("accounting", ["zcdp", "gdp", "approx"])
 def test_a_query_of_all_epsilon_has_a_tenth_of_delta(tmp_path: Path, accounting: str) -> None:
     assert query_loss(schema(tmp_path, accounting, ""), Fraction(10)).delta == Fraction(1, 10**7)
 

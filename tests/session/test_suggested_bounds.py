@@ -157,7 +157,7 @@ def test_evenly_spread_values_have_their_power_of_two(source: Path, tmp_path: Pa
         assert [each[side] for each in sizes].count(true) > RUNS // 2
 
 
-@pytest.mark.parametrize("accounting", ["approx", "zcdp"])
+@pytest.mark.parametrize("accounting", ["approx", "zcdp", "gdp"])
 def test_every_accounting_has_suggestions(source: Path, tmp_path: Path, accounting: str) -> None:
     with closing(opened(source, tmp_path, accounting, accounting)) as session:
         low, high, rows = suggested(session, "income", "shops")

@@ -45,6 +45,7 @@ per_query: {epsilon: 0.1, max_epsilon: 8}
 BUDGETS = {
     "pure": "{epsilon: 64, accounting: pure}",
     "zcdp": "{epsilon: 64, delta: 1.0e-6, accounting: zcdp}",
+    "gdp": "{epsilon: 64, delta: 1.0e-6, accounting: gdp}",
     "approx": "{epsilon: 64, delta: 1.0e-6, accounting: approx}",
 }
 
