@@ -114,6 +114,9 @@ STATEMENTS = [
     "SUGGEST BOUNDS yes FROM heard",
     "CREATE SYNOPSIS s AS SELECT dept, count(*) FROM workers GROUP BY dept",
     "SELECT sum(x.cost), (SELECT count(*) FROM cities) FROM visits x",
+    "CREATE DASHBOARD s AS (SELECT dept, count(*) FROM workers GROUP BY 1) WITH (epsilon = 0.1)",
+    "CREATE DASHBOARD s AS (SELECT count(*) FROM heard; SELECT sum(mean) FROM totals)",
+    "CREATE DASHBOARD s AS (SELECT sum(mean) FROM totals) WITH (epsilon = 0.1)",
 ]
 
 SETTINGS = [

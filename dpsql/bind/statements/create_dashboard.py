@@ -96,7 +96,7 @@ def bind_dashboard(
         context = statement_context(schema, parameters, releases)
         selected = bind_query(whole, context)
         check_nesting(selected.plan)
-        plan = _estimated(selected.plan)
+        plan = _estimated(selected.plan, selected.names)
     assert isinstance(plan.source, Release)
     key_columns = [key.column for key in plan.source.keys]
     value_columns = [value.column for value in plan.source.aggregates]
@@ -187,8 +187,11 @@ def _named(bare: exp.Expr, charts: Sequence[_Written]) -> exp.Expr:
             return bare.copy()
 
 
-def _estimated(plan: Plan) -> Project:
-    """`plan`, of keys and aggregates, each of these a DOUBLE; Refused if it is another."""
+def _estimated(plan: Plan, names: Sequence[str]) -> Project:
+    """`plan`, of keys and aggregates, each of these a DOUBLE with its name among `names`.
+
+    Refused if it is another.
+    """
     if not isinstance(plan, Project) or not isinstance(plan.source, Release):
         raise _shape()
     release = plan.source
@@ -197,7 +200,8 @@ def _estimated(plan: Plan) -> Project:
     if [output.expression for output in plan.outputs] != columns:
         raise _shape()
     estimates = tuple(
-        replace(one, column=replace(one.column, type=Double())) for one in release.aggregates
+        replace(one, column=replace(one.column, name=name, type=Double()))
+        for one, name in zip(release.aggregates, names[len(release.keys) :], strict=True)
     )
     outputs = list(plan.outputs[: len(release.keys)])
     for output, estimate in zip(plan.outputs[len(release.keys) :], estimates, strict=True):

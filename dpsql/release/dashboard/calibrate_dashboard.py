@@ -125,13 +125,15 @@ def dashboard_notes(
 
 
 def _shape(bounded: BoundedRelease) -> tuple[int, ...]:
-    """How many cells each domain has; Refused unless all keys have one, and there is a cell."""
+    """How many cells each domain has; Refused unless all keys have one, and values are sums."""
     if bounded.partition_count_index is not None:
         raise Refused(
             "the keys of a dashboard are listed, and one of these has no domain",
             hint="declare its values or bounds, or group it by CASE, date_trunc or extract",
             note="dashboard",
         )
+    for output in bounded.outputs:
+        linear(output.estimator)
     shape = tuple(len(domain.cells) for domain in bounded.contributions.domains)
     if not math.prod(shape) or not bounded.contributions.statistics:
         raise Refused(
@@ -191,7 +193,7 @@ def _weights(
     """Of each statistic, the weights of the variances of the marginals that charts show of it.
 
     Values weigh by what a unit changes in them, so that columns count alike. A cell of a chart of c
-    cells weighs 1/√c: were all cells alike, a total would be noisier than if it were asked alone.
+    cells weighs 1/√c: were all cells alike, a total would be far noisier than if asked alone.
     """
     weights: list[dict[Axes, float]] = [defaultdict(float) for _ in moves]
     for chart in charts:
