@@ -27,6 +27,7 @@ from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
+from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.privacy.partition_selection import selection_delta, threshold
 from dpsql.release.exact_answers import NoNoise
@@ -47,8 +48,8 @@ class Measurement:
     threshold: int | None
     loss: PrivacyLoss
     choosers: tuple[SelectionMechanism, ...] = ()
-    table_mechanism: MwemParameters | WeightedMajority | None = None
-    """What makes the whole table, in place of all other mechanisms: a synopsis, or decisions."""
+    table_mechanism: MwemParameters | WeightedMajority | AboveThreshold | None = None
+    """What makes the whole table in place of all others: of a synopsis, decisions, or alerts."""
 
     @property
     def noise(self) -> tuple[Noise, ...]:
@@ -66,10 +67,9 @@ def calibrate(
     """The mechanisms with the least expected error within `query_loss`.
 
     `is_shown_by_row`: nothing is computed of several of its groups, or of its groups and another's,
-    so that their noise may be correlated.
-    Sums and choices share the loss by the numbers of columns that they make. Under approx, Gaussian
-    noise and partition selection share `query_loss.delta`. Raises Refused for keys without a domain
-    where delta is 0.
+    so that their noise may be correlated. Sums and choices share the loss by the numbers of columns
+    that they make. Under approx, Gaussian noise and partition selection share `query_loss.delta`.
+    Raises Refused for keys without a domain where delta is 0.
     """
     if bounded.partition_count_index is not None and not query_loss.delta:
         raise Refused(

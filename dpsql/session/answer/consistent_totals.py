@@ -32,6 +32,7 @@ from dpsql.plan.bounded_release.statistic import NonNullCount, Product, RowCount
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.columns.confidence_interval import NoiseSpread, combined
 from dpsql.release.columns.group_keys import listed_keys, number_of_cells
@@ -152,6 +153,8 @@ def _left_out(release: CompiledRelease, read: Iterable[str]) -> str | None:
             return "it is a synopsis, whose parts add up by themselves"
         case WeightedMajority():
             return "it chooses experts, which don't add up"
+        case AboveThreshold():
+            return "it names conditions, which don't add up"
         case None:
             pass
         case missing:
