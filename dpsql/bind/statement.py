@@ -14,8 +14,9 @@ from dpsql.bind.from_clause.view import views_read_clock
 from dpsql.bind.grouping.empty_groups import with_groups_that_have_rows
 from dpsql.bind.query.query import bind_query, statement_context
 from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
+from dpsql.bind.statements.alert import Alert, is_alert, read_alert
 from dpsql.bind.statements.calibrate import LadderPart, calibration
-from dpsql.bind.statements.decide import is_decision, read_decision
+from dpsql.bind.statements.decide import Decision, is_decision, read_decision
 from dpsql.bind.statements.suggest_bounds import is_suggestion, suggestion
 from dpsql.bind.syntax.complexity import check_nesting
 from dpsql.bind.syntax.parameter import Parameters
@@ -63,12 +64,13 @@ def bind(
         if is_suggestion(words):
             selected = suggestion(words, context)
             return _bound(selected, context, clocked=views_read_clock(context))
-        if is_decision(words):
-            decision = read_decision(sql, words)
-            _check_used(decision.query, parameters)
-            selected = decision.bound(context)
+        if is_decision(words) or is_alert(words):
+            read = read_decision if is_decision(words) else read_alert
+            own: Decision | Alert = read(sql, words)
+            _check_used(own.query, parameters)
+            selected = own.bound(context)
             check_nesting(selected.plan)
-            clocked = reads_clock(decision.query) or views_read_clock(context)
+            clocked = reads_clock(own.query) or views_read_clock(context)
             return _bound(selected, context, clocked=clocked)
         tree = parse_query(sql, words=words)
         _check_used(tree, parameters)

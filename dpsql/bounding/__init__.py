@@ -9,6 +9,7 @@
 | randomized_response_keys | groups by randomised answers                                       |
 | local_noise              | sums over numbers that noise was added to                          |
 | linear_estimator         | formulas of counts and sums, and what was hidden in them           |
+| alert_conditions         | conditions of alerts, as sums that are compared with constants     |
 | expert_losses            | losses of experts by round, as sums on one grid                    |
 | selection                | choices of values, keys and candidates, by private counts          |
 | key_domain               | enumerated cells of the group keys                                 |

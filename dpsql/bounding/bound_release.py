@@ -12,6 +12,7 @@ from dpsql.analysis.lineage.unit_identity import unit_valued_columns
 from dpsql.analysis.public_row_count import PublicSize, public_size
 from dpsql.analysis.row_norms import declared_norms
 from dpsql.analysis.unit_contribution import rows_per_group
+from dpsql.bounding.alert_conditions import bound_alert, is_alert
 from dpsql.bounding.contribution_limit import limit_contributions
 from dpsql.bounding.expert_losses import bound_decision, is_decision
 from dpsql.bounding.key_domain import key_domains, limit_cells
@@ -73,10 +74,10 @@ def bound_release(
             hint="ask the queries: each is scaled to all units",
             note="sampling",
         )
-    if table_kind is not None or is_decision(release):
-        limits = limits.sampled()  # what they weigh are rows, not parts of them
-    if is_decision(release):
-        return bound_decision(release, facts, limits)
+    if is_decision(release) or is_alert(release):
+        return _drawn_whole(release, facts, limits.sampled(), is_of_sample=sampling is not None)
+    if table_kind is not None:
+        limits = limits.sampled()  # what it weighs are rows, not parts of them
     read = with_public_bounds(prune_release(release), facts)
     release, responses, key = estimate_true_answers(read)
     below = column_domains(release.source)
@@ -145,6 +146,15 @@ def bound_release(
     return BoundedRelease(
         chain, (*formulas, *chosen, *shown), selection, notes, min_units, sampling
     )
+
+
+def _drawn_whole(
+    release: Release, facts: Facts, limits: ContributionLimits, *, is_of_sample: bool
+) -> BoundedRelease:
+    """A release that one mechanism draws, of rows and not of parts of them."""
+    if is_decision(release):
+        return bound_decision(release, facts, limits)
+    return bound_alert(release, facts, limits, is_of_sample=is_of_sample)
 
 
 def _of_sample(

@@ -41,6 +41,7 @@ STATEMENTS: Final = (
     ("SUGGEST BOUNDS column FROM table", "bounds to declare, charged"),
     ("CALIBRATE table MEASURE x BY key FOR 0.5", "ladders, by which limits are chosen"),
     ("DECIDE AMONG loss_a, loss_b FROM table BY day", "an expert for each day, charged"),
+    ("ALERT WHEN count(*) > 500 FROM table BY day", "the first day above it, charged once"),
 )
 
 

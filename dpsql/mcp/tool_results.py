@@ -74,7 +74,8 @@ class NoiseLine(Struct, frozen=True):
     """How a column is made noisy: 95 % of its values are off by no more than `error_95`.
 
     None for a mean, whose error depends on the noisy count beside it; `rank_error` is of what is
-    chosen by its rank, `score_error` of what is chosen by its score.
+    chosen by its rank, `score_error` of what is chosen by its score, `threshold_error` of what is
+    compared with a threshold.
     """
 
     column: str
@@ -82,6 +83,7 @@ class NoiseLine(Struct, frozen=True):
     error_95: float | None
     rank_error: float | None
     score_error: float | None
+    threshold_error: float | None
 
 
 class Explanation(Struct, frozen=True):

@@ -76,6 +76,7 @@ class ToolService:
                     noise.half_width,
                     noise.rank_error,
                     noise.score_error,
+                    noise.threshold_error,
                 )
                 for release in proof.releases
                 for noise in release.noise

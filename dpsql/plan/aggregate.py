@@ -16,8 +16,10 @@ from dpsql.schema.sql_type import SqlType
 class AggregateFunction(Enum):
     """The aggregates that have a rule, by DuckDB's names.
 
-    A median is the continuous quantile of one half. No text calls WEIGHTED_MAJORITY:
-    in each group of a release it is the index of the argument that DECIDE chooses by earlier ones.
+    A median is the continuous quantile of one half. No text calls the last two. WEIGHTED_MAJORITY
+    is, in each group of a release, the index of the argument that DECIDE chooses by earlier ones.
+    ABOVE_THRESHOLD is that of an argument, a comparison of what is summed with a constant, that
+    ALERT names; the last argument is how many are named, and other groups are no rows.
     """
 
     COUNT = "count"
@@ -41,6 +43,7 @@ class AggregateFunction(Enum):
     ARG_MAX = "arg_max"
     ARG_MIN = "arg_min"
     WEIGHTED_MAJORITY = "weighted_majority"
+    ABOVE_THRESHOLD = "above_threshold"
 
 
 class OpenFunction(Enum):
@@ -91,7 +94,9 @@ PAIRED = frozenset(
 
 QUANTILES = frozenset({AggregateFunction.QUANTILE_CONT, AggregateFunction.QUANTILE_DISC})
 
-NO_FUNCTION_OF_SQL = frozenset({AggregateFunction.WEIGHTED_MAJORITY})
+NO_FUNCTION_OF_SQL = frozenset(
+    {AggregateFunction.WEIGHTED_MAJORITY, AggregateFunction.ABOVE_THRESHOLD}
+)
 """What statements of their own ask for, and no call of a function."""
 
 ARGUMENTS_OF_EXTREMES = frozenset({AggregateFunction.ARG_MAX, AggregateFunction.ARG_MIN})

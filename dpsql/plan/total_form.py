@@ -83,6 +83,7 @@ def aggregate_form(
             | AggregateFunction.ARG_MAX
             | AggregateFunction.ARG_MIN
             | AggregateFunction.WEIGHTED_MAJORITY
+            | AggregateFunction.ABOVE_THRESHOLD
             | OpenFunction.ANY_VALUE
             | OpenFunction.FIRST
             | OpenFunction.LAST

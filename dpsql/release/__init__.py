@@ -16,6 +16,7 @@
 | consistency         | least squares over grouping sets                                       |
 | exact_answers       | randomised answers without further noise, where that was proved        |
 | open_public         | opening rows that are nobody's secret                                  |
+| alert               | ALERT: the first conditions that hold, by sums of groups               |
 | decision            | DECIDE: the expert of each round, by losses of earlier rounds          |
 | dashboard           | CREATE DASHBOARD: Gaussian noise on residuals of marginals             |
 | synopsis            | CREATE SYNOPSIS: multiplicative weights over noisy marginals           |

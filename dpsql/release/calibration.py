@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.analysis.unit_contribution import rows_per_group
@@ -23,6 +23,7 @@ from dpsql.privacy.allocation.noise_allocation import (
 )
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
+from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.expected_error import shown_error, weight_choices
@@ -35,6 +36,9 @@ from dpsql.release.noise_loss import (
     with_rounded_laws,
 )
 from dpsql.release.selection_mechanism import SelectionMechanism, selection_mechanism
+
+TableMechanism: TypeAlias = MwemParameters | MarginalNoise | WeightedMajority | AboveThreshold
+"""What makes a whole table in place of all others: a synopsis, a dashboard, decisions, alerts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,7 @@ class Measurement:
     threshold: int | None
     loss: PrivacyLoss
     choosers: tuple[SelectionMechanism, ...] = ()
-    table_mechanism: MwemParameters | MarginalNoise | WeightedMajority | None = None
-    """What makes the whole table, in place of others."""
+    table_mechanism: TableMechanism | None = None
 
     @property
     def noise(self) -> tuple[Noise, ...]:

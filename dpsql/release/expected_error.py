@@ -13,6 +13,7 @@ from dpsql.plan.bounded_release.estimator import (
     LinearEstimator,
     Mean,
     Moments,
+    NamedCondition,
     QuantileValue,
     Variance,
     of_drawn,
@@ -97,7 +98,7 @@ def _value_weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> list[fl
             case Mean(total=total, count=count):
                 costs[total] += 1 / own[total] ** 2
                 costs[count] += 1 / own[count] ** 2
-            case QuantileValue() | ChosenValue() | ExpertChoice():
+            case QuantileValue() | ChosenValue() | ExpertChoice() | NamedCondition():
                 pass  # chosen, not summed
             case Variance(index=index):
                 costs[index] += 1 / own[index] ** 2

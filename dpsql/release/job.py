@@ -25,8 +25,10 @@ from dpsql.plan.bounded_release.server_query import ServerQuery
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
+from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.add_noise import RawGroups, add_noise
+from dpsql.release.alert import alert_table
 from dpsql.release.batch_count import batch_count
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table, number_of_cells
@@ -128,6 +130,8 @@ def _release(
             return dashboard_table(raw, step.bounded, step.query, noise, randomness)
         case WeightedMajority() as majority:
             return decision_table(raw, step.bounded, step.query, majority, randomness)
+        case AboveThreshold() as above:
+            return alert_table(raw, step.bounded, step.query, above, randomness)
         case None:
             groups = add_noise(raw, step.bounded, step.query, step.measurement, randomness)
             return columns(step.bounded, groups, step.measurement)

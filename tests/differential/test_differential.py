@@ -28,7 +28,7 @@ from sqlglot import exp
 from dpsql.plan.bounded_release.estimator import LinearEstimator
 from dpsql.session.compile.compiled import CompiledStatement
 
-_OF_OUR_OWN = re.compile(r"\bdp_\w+\(|^\s*(?:SUGGEST|DECIDE)\b", re.IGNORECASE)
+_OF_OUR_OWN = re.compile(r"\bdp_\w+\(|^\s*(?:SUGGEST|DECIDE|ALERT)\b", re.IGNORECASE)
 """What a noisy answer has, and DuckDB's hasn't."""
 
 _APART = frozenset({"school", "works", "registry", "polls", "surveys"})

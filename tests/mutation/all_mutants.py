@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mutation.aggregate_mutants import AGGREGATE_MUTANTS
+from mutation.alert_mutants import ALERT_MUTANTS
 from mutation.answer_mutants import ANSWER_MUTANTS
 from mutation.cache_mutants import CACHE_MUTANTS
 from mutation.dashboard_mutants import DASHBOARD_MUTANTS
@@ -28,6 +29,7 @@ from mutation.totality_mutants import TOTALITY_MUTANTS
 ALL = (
     *MUTANTS,
     *AGGREGATE_MUTANTS,
+    *ALERT_MUTANTS,
     *ANSWER_MUTANTS,
     *CACHE_MUTANTS,
     *DASHBOARD_MUTANTS,

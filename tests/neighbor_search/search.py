@@ -10,7 +10,7 @@ from random import Random
 from typing import assert_never
 
 import pyarrow as pa
-from neighbor_search import dashboard_search, decision_search, mwem_search
+from neighbor_search import alert_search, dashboard_search, decision_search, mwem_search
 from neighbor_search.public_rows import PUBLIC
 from notes.compiler import schema_of
 from notes.exact import exact_table, raw_groups
@@ -23,6 +23,7 @@ from dpsql.audit.sensitivity.bound_check import cell_violations, violations
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
+from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -168,6 +169,8 @@ def _told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterato
             return dashboard_search.told_apart(one, other, release)
         case WeightedMajority():
             return decision_search.told_apart(one, other, release)
+        case AboveThreshold():
+            return alert_search.told_apart(one, other, release)
         case None:
             return iter(())
         case missing:

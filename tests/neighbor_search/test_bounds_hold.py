@@ -74,6 +74,7 @@ RELATION_SHARE = 36
 """One in so many claims is tried under each further relation, another one under each."""
 
 FEATURES = {
+    "alert",
     "over_groups",
     "column_types",
     "gdp",

@@ -29,6 +29,7 @@ from dpsql.plan.bounded_release.estimator import (
     LinearEstimator,
     Mean,
     Moments,
+    NamedCondition,
     QuantileValue,
     Variance,
     of_drawn,
@@ -160,5 +161,7 @@ def _error(formula: Estimator) -> str:
             return "of its rank"
         case ExpertChoice():
             return "a regret"
+        case NamedCondition():
+            return "of its threshold"
         case missing:
             assert_never(missing)

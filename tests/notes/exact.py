@@ -27,12 +27,14 @@ from dpsql.plan.bounded_release.cell_selection import (
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold, Shortfalls
 from dpsql.privacy.mechanisms.selection.weighted_majority import (
     Losses,
     WeightedMajority,
     sums_before,
 )
 from dpsql.release.add_noise import RawGroups, add_noise
+from dpsql.release.alert import alert_table
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
@@ -104,6 +106,18 @@ class LeaderChoice:
         return leaders
 
 
+@dataclass(frozen=True)
+class HoldingConditions:
+    """Names the first conditions that hold."""
+
+    firings: int
+
+    def named(self, short: Shortfalls, randomness: Randomness) -> NDArray[np.int64]:
+        del randomness
+        holding: NDArray[np.int64] = (short <= 0).nonzero()[0]
+        return holding[: self.firings]
+
+
 def exact_mechanisms(count: int, parts: int = 1) -> tuple[Noise, ...]:
     """As many that add nothing: to the package they are noise, of which it knows no such kind."""
     return (Exact(parts),) * count  # type: ignore[return-value]
@@ -159,5 +173,8 @@ def exact_table(
     if isinstance(made, WeightedMajority):
         nothing = SeededRandomness("exact")
         return decision_table(raw, step.bounded, step.query, LeaderChoice(), nothing)  # type: ignore[arg-type]  # as above
+    if isinstance(made, AboveThreshold):
+        nothing = SeededRandomness("exact")
+        return alert_table(raw, step.bounded, step.query, HoldingConditions(made.firings), nothing)  # type: ignore[arg-type]  # as above
     groups = add_noise(raw, step.bounded, step.query, measurement, SeededRandomness("exact"))
     return columns(step.bounded, groups, step.measurement)

@@ -128,6 +128,9 @@ CLINIC = {
     ),
 }
 
+_THRESHOLDS = ", ".join(f"count(*) > {number}" for number in range(20))
+"""With so many conditions no counts are released."""
+
 STATEMENTS = {
     **{about: ("clinic", sql) for about, sql in CLINIC.items()},
     "keys that the unit determines": ("clinic", _BY_UNIT),
@@ -135,6 +138,10 @@ STATEMENTS = {
     "the most frequent of listed keys": (
         "auction",
         "SELECT item FROM bids GROUP BY item ORDER BY count(*) DESC LIMIT 1",
+    ),
+    "the first groups above a threshold": (
+        "clinic",
+        f"ALERT WHEN sum(cost) <= 7, {_THRESHOLDS} FROM visits BY ward LIMIT 2",
     ),
     "several of the most frequent keys": (
         "clinic",

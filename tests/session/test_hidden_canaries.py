@@ -110,6 +110,8 @@ STATEMENTS = [
     "SELECT * FROM ladder_workers",
     "DECIDE AMONG pay AS a, id AS b FROM workers BY dept",
     "DECIDE AMONG mean AS a, 1 AS b FROM totals BY mean",
+    "ALERT WHEN sum(pay) > 5 FROM workers BY dept",
+    "ALERT WHEN count(mean) > 1 FROM totals BY mean",
     "SUGGEST BOUNDS mean FROM totals",
     "SUGGEST BOUNDS yes FROM heard",
     "CREATE SYNOPSIS s AS SELECT dept, count(*) FROM workers GROUP BY dept",

@@ -26,7 +26,7 @@ WORDS = {
     "aggregate": (
         "count sum avg min max var_pop var_samp stddev_pop stddev_samp covar_pop covar_samp corr "
         "regr_slope regr_intercept regr_r2 quantile_cont quantile_disc mode arg_max arg_min "
-        "weighted_majority"
+        "weighted_majority above_threshold"
     ),
     "open aggregate": (
         "bool_or bool_and any_value first last string_agg product kurtosis kurtosis_pop skewness "

@@ -169,6 +169,7 @@ def per_unit(call: AggregateCall, below: Environment, rows: int) -> Domain:
             | AggregateFunction.REGR_INTERCEPT
             | AggregateFunction.REGR_R2
             | AggregateFunction.WEIGHTED_MAJORITY
+            | AggregateFunction.ABOVE_THRESHOLD
         ):
             return UNKNOWN
         case missing:

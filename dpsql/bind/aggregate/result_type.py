@@ -67,7 +67,7 @@ def result_type(
         ):
             compared = arguments[1:] if function in ARGUMENTS_OF_EXTREMES else arguments
             return arguments[0] if all(map(is_comparable, compared)) else None
-        case AggregateFunction.WEIGHTED_MAJORITY:
+        case AggregateFunction.WEIGHTED_MAJORITY | AggregateFunction.ABOVE_THRESHOLD:
             return None  # no text calls it
         case missing:
             assert_never(missing)

@@ -9,18 +9,17 @@ order; rows whose round is NULL are in none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlglot import exp
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import Token
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.context import BoundQuery, Context
+from dpsql.bind.statements.by_clause import GROUP, by_clauses, error_span, span_in_statement
 from dpsql.bind.statements.own_query import bind_text, with_query
-from dpsql.bind.syntax.parse import CLOSING, OPENING, parse_query, span
+from dpsql.bind.syntax.parse import parse_query, span
 from dpsql.bind.syntax.placeholder import numbered
 from dpsql.errors import Error, Refused, Span, SyntaxFault, TooComplex, TypeFault
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
@@ -33,7 +32,6 @@ MAX_EXPERTS: Final = 100
 """The largest number of experts of a decision."""
 
 _FORM: Final = "DECIDE AMONG loss_a, loss_b FROM table WHERE … BY day"
-_GROUP: Final = "GROUP "
 _NO_ROUND: Final = (exp.Literal, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Star)
 _OTHER_CLAUSES: Final = ("distinct", "having", "windows", "qualify", "order", "limit", "offset")
 
@@ -57,12 +55,12 @@ class Decision:
 
     def bound(self, context: Context) -> BoundQuery:
         """The plan of one row for each round, with the name of the expert that is chosen."""
-        with _error_span(self.by):
+        with error_span(self.by):
             losses = _aggregates(self.query, context)
             chosen = _chosen(losses.plan, self.experts, self.query, context)
             # What is refused later has its place in the statement's own text.
             (key,) = chosen.keys
-            own = replace(key, at=None if key.at is None else _span_in_statement(key.at, self.by))
+            own = replace(key, at=None if key.at is None else span_in_statement(key.at, self.by))
             decided = BoundQuery(replace(chosen, keys=(own,)), ("round", "choice"))
             named = with_query("decided", decided, context)
             cases = " ".join(
@@ -76,12 +74,15 @@ class Decision:
 
 def read_decision(sql: str, words: list[Token]) -> Decision:
     """The decision that `sql` is, whose `tokens` are `words`; raises SyntaxFault or Refused."""
-    by = _by(words)
+    clauses = by_clauses(words)
+    if len(clauses) != 1:
+        raise _not_so(Span(words[0].start, words[-1].end + 1))
+    (by,) = clauses
     # Blanks and GROUP leave all places before BY what they are.
     head = " " * words[0].start + "SELECT" + " " * (words[1].end + 1 - words[0].start - 6)
-    text = head + sql[words[1].end + 1 : by.start] + _GROUP + sql[by.start :]
+    text = head + sql[words[1].end + 1 : by.start] + GROUP + sql[by.start :]
     by_index = len(numbered(sql[: by.start], [word for word in words if word.end < by.start]))
-    with _error_span(by_index):
+    with error_span(by_index):
         tree = parse_query(text)
         if not isinstance(tree, exp.Select):
             raise _not_so(Span(words[0].start, words[-1].end + 1))
@@ -119,19 +120,6 @@ def _round(tree: exp.Select) -> exp.Expr:
     if len(keys) != 1 or isinstance(keys[0], _NO_ROUND):
         raise _not_so(span(tree))
     return keys[0]
-
-
-def _by(words: list[Token]) -> Token:
-    """The BY of the statement, outside of parentheses; GROUP BY and its like are one word."""
-    depth, clauses = 0, []
-    for word in words:
-        depth += (word.token_type in OPENING) - (word.token_type in CLOSING)
-        # A text or a quoted name may say the same.
-        if depth == 0 and word.token_type is TokenType.VAR and word.text.casefold() == "by":
-            clauses.append(word)
-    if len(clauses) != 1:
-        raise _not_so(Span(words[0].start, words[-1].end + 1))
-    return clauses[0]
 
 
 def _experts(tree: exp.Select) -> tuple[str, ...]:
@@ -240,23 +228,6 @@ def _no_release(plan: Plan, experts: tuple[str, ...], query: exp.Select) -> Erro
 
 def _not_so(at: Span | None) -> SyntaxFault:
     return SyntaxFault("DECIDE isn't written so", at=at, hint=f"write {_FORM}")
-
-
-@contextmanager
-def _error_span(by: int) -> Iterator[None]:
-    """Places of errors are in the statement's text, not in the query's, which has GROUP at `by`."""
-    try:
-        yield
-    except Error as error:
-        if error.at is not None:
-            error.at = _span_in_statement(error.at, by)
-        raise
-
-
-def _span_in_statement(at: Span, by: int) -> Span:
-    """The place in the statement's text of a place in the query's."""
-    start, end = (x if x <= by else max(by, x - len(_GROUP)) for x in (at.start, at.end))
-    return Span(start, end)
 
 
 def _text(value: str) -> str:

@@ -68,9 +68,8 @@ class StatisticsBuilder:
     """Collects the statistics of one release; equal ones are one, and share one draw of noise.
 
     `grids` are those of the arguments. `units` are the columns that identify the privacy unit;
-    `nonnegative` counts are 0 at least. A unit counts for `per_unit` rows in a group at most: where
-    that is 1, rows and units are one. `size` is what is public of the number of all rows.
-    `sampling` is how units are drawn, if they are.
+    `nonnegative` counts are 0 at least. A unit counts for `per_unit` rows in a group at most: if 1,
+    rows and units are one. `size` is what is public of all rows, `sampling` how units are drawn.
     """
 
     grids: ArgumentGrids
@@ -186,6 +185,7 @@ class StatisticsBuilder:
                 | AggregateFunction.ARG_MAX
                 | AggregateFunction.ARG_MIN
                 | AggregateFunction.WEIGHTED_MAJORITY
+                | AggregateFunction.ABOVE_THRESHOLD
                 | OpenFunction()
             ):
                 # An extreme row is one unit's; what the others choose is no sum.

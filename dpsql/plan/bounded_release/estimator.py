@@ -171,6 +171,27 @@ class ExpertChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class AlertCondition:
+    """`sign` times the statistic at `index` is `threshold` or more."""
+
+    index: int
+    sign: int
+    threshold: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCondition:
+    """The index of the condition that is named in a group, the first `firings` of all groups alone.
+
+    Groups stand in the order of their keys, and in each the `conditions` as they are. Their sums
+    are never released, with or without noise.
+    """
+
+    conditions: tuple[AlertCondition, ...]
+    firings: int
+
+
+@dataclass(frozen=True, slots=True)
 class OfSample:
     """What `estimator` says of the drawn units, as what holds of all: scaled, a ratio, or a place.
 
@@ -183,7 +204,14 @@ class OfSample:
 
 
 OwnEstimator = (
-    LinearEstimator | Mean | Moments | Variance | QuantileValue | ChosenValue | ExpertChoice
+    LinearEstimator
+    | Mean
+    | Moments
+    | Variance
+    | QuantileValue
+    | ChosenValue
+    | ExpertChoice
+    | NamedCondition
 )
 Estimator = OwnEstimator | OfSample
 
@@ -216,7 +244,7 @@ def statistic_indices(estimator: Estimator) -> tuple[int, ...]:
             return estimator.indices
         case Variance(index=index):
             return (index,)
-        case QuantileValue() | ChosenValue() | ExpertChoice():
+        case QuantileValue() | ChosenValue() | ExpertChoice() | NamedCondition():
             return ()
         case OfSample(estimator=drawn):
             return statistic_indices(drawn)
@@ -229,7 +257,7 @@ def row_count_index(estimator: Estimator) -> int | None:
     match estimator:
         case Mean() | Moments() | QuantileValue() | ChosenValue():
             return estimator.count
-        case LinearEstimator() | Variance() | ExpertChoice():
+        case LinearEstimator() | Variance() | ExpertChoice() | NamedCondition():
             return None
         case OfSample(estimator=drawn):
             return row_count_index(drawn)

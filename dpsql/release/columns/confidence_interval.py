@@ -23,6 +23,7 @@ from dpsql.plan.bounded_release.estimator import (
     LinearEstimator,
     Mean,
     Moments,
+    NamedCondition,
     OfSample,
     QuantileValue,
     RowVariance,
@@ -106,6 +107,8 @@ def error_interval(
             raise ValueError("what is chosen has an error in rank only")
         case ExpertChoice():
             raise ValueError("an expert has a regret, and no error")
+        case NamedCondition():
+            raise ValueError("what is named has an error of its threshold only")
         case OfSample():
             return _sample_error(estimator, row, mechanisms)
         case missing:

@@ -14,6 +14,7 @@ from dpsql.plan.bounded_release.estimator import (
     LinearEstimator,
     Mean,
     Moments,
+    NamedCondition,
     OfSample,
     QuantileValue,
     Variance,
@@ -32,6 +33,8 @@ def evaluate(estimator: Estimator, row: tuple[int, ...], chosen: tuple[int, ...]
     match estimator:
         case ExpertChoice():
             raise TypeError("an expert is chosen by other groups, whose sums nobody sees")
+        case NamedCondition():
+            raise TypeError("a condition is named by sums that nobody sees")
         case LinearEstimator(cross_group=CrossGroupSum()):
             raise TypeError("what other groups add is a statistic of its own by now")
         case LinearEstimator(summands=terms, step=step, type=kind, minimum=minimum):

@@ -18,6 +18,7 @@ from dpsql.plan.bounded_release.estimator import (
     LinearEstimator,
     Mean,
     Moments,
+    NamedCondition,
     OfSample,
     QuantileValue,
     Variance,
@@ -43,6 +44,7 @@ def linear(estimator: Estimator) -> LinearEstimator:
             | QuantileValue()
             | ChosenValue()
             | ExpertChoice()
+            | NamedCondition()
             | OfSample()
         ):
             raise Refused(

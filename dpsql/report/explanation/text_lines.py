@@ -38,6 +38,9 @@ def noise(column: ColumnPrivacy) -> str:
     if column.score_error is not None:
         off = f"off the best by {column.score_error:.6g} at most"
         return f"{column.name}: {column.mechanism}; with 95 %, its score is {off}"
+    if column.threshold_error is not None:
+        off = f"off its threshold by {column.threshold_error:.6g} at most"
+        return f"{column.name}: {column.mechanism}; with 95 %, what is compared is {off}"
     width = "depends on the count" if column.half_width is None else f"± {column.half_width:.6g}"
     if column.half_width is None and column.mechanism == RESIDUAL_NOISE:
         width = "is each chart's, as told above"

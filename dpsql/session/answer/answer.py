@@ -22,7 +22,8 @@ class ColumnPrivacy:
     number. It is None for what is chosen by its rank, too, which is off by at most `rank_error`
     rows, and for what is chosen by its score, which is off the best one by at most `score_error`;
     `scale` is then that error's. An expert that DECIDE chooses has no error: `regret` bounds what
-    is lost in a round of one row, in expectation, more than by the best expert. `bias` is what
+    is lost in a round of one row, in expectation, more than by the best expert. What ALERT compares
+    is off its threshold by `threshold_error` at most, the largest of its conditions. `bias` is what
     limits leave out beside that, as ladders let expect; None where none tells.
     """
 
@@ -34,6 +35,7 @@ class ColumnPrivacy:
     rows_error: float | None = None
     regret: float | None = None
     score_error: float | None = None
+    threshold_error: float | None = None
     bias: ExpectedBias | None = None
 
 

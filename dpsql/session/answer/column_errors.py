@@ -19,6 +19,7 @@ from dpsql.plan.bounded_release.estimator import (
     LinearEstimator,
     Mean,
     Moments,
+    NamedCondition,
     OwnEstimator,
     QuantileValue,
     Variance,
@@ -27,7 +28,9 @@ from dpsql.plan.bounded_release.estimator import (
 from dpsql.plan.chart import Chart
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
+from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
+from dpsql.release.alert import threshold_errors
 from dpsql.release.columns.confidence_interval import (
     CONFIDENCE,
     NoiseSpread,
@@ -107,6 +110,9 @@ def column_of(
         case WeightedMajority() as majority:
             regret = float(expected_regret(release.step.bounded, majority))
             return ColumnPrivacy(name, majority.name, regret, None, regret=regret)
+        case AboveThreshold() as above:
+            off = float(max(threshold_errors(release.step.bounded, above)))
+            return ColumnPrivacy(name, above.name, off, None, threshold_error=off)
         case None:
             pass
         case other:
@@ -171,8 +177,8 @@ def _own_column(
                 return ColumnPrivacy(name, chooser.name, off, None, score_error=off)
             error = float(chooser.rank_error(cells, CONFIDENCE))
             return ColumnPrivacy(name, chooser.name, error, None, error)
-        case ExpertChoice():
-            raise TypeError("an expert is chosen by a mechanism of its own")
+        case ExpertChoice() | NamedCondition():
+            raise TypeError("a table that is made as a whole has a mechanism of its own")
         case missing:
             assert_never(missing)
 

@@ -5,7 +5,7 @@
 | loss_conversion   | ε asked for → loss in the ledger's currency; the ledger's terms |
 | compiled          | a statement bound, bounded, emitted and calibrated: all but run |
 | release_compiler  | its releases: bounded, calibrated for a share of its ε, planned |
-| frequent_key      | the most frequent key, chosen without its count                 |
+| plan_choice       | plans that answer the same by mechanisms of less error          |
 | compiled_release  | one release of a statement, all but its draw                    |
 | compile           | the stage itself: one statement, proved at an ε                 |
 | request           | what a statement's releases are for: its answer, or a synopsis  |

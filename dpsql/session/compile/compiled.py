@@ -32,7 +32,8 @@ from dpsql.schema.source_location import ServerSource
 from dpsql.session.answer.consistent_totals import Consistency, consistency
 from dpsql.session.compile.column_provenance import TaggedUnion, tagged_union
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.compile.frequent_key import FrequentKeys
+from dpsql.session.compile.plan_choice.alert_counts import AlertCounts
+from dpsql.session.compile.plan_choice.frequent_key import FrequentKeys
 from dpsql.session.compile.release_compiler import ReleaseCompiler, is_shown_by_row, saved_tables
 from dpsql.session.compile.request import ANSWER, Request, TableRequest
 from dpsql.session.compile.row_numbers import NumberedRows, numbered_rows
@@ -133,6 +134,7 @@ def compile_bound(
     if not isinstance(request, TableRequest):
         distance = schema.neighbor_distance
         plan = FrequentKeys(facts, options, distance, query_loss).chosen(plan)
+        plan = AlertCounts(facts, options, distance, query_loss).chosen(plan)
     releases = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
     names = {release: f"release_{number}" for number, release in enumerate(releases)}
     server = _server(schema)

@@ -19,6 +19,7 @@ from dpsql.plan.chart import Chart
 from dpsql.plan.operator import Filter, Limit, Plan, Project, Release, Scan, Sort
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.release.alert import calibrate_alert, named_conditions
 from dpsql.release.calibration import Measurement, calibrate, exact_measurement
 from dpsql.release.dashboard.calibrate_dashboard import calibrate_dashboard, dashboard_notes
 from dpsql.release.decision import calibrate_decision, experts_of
@@ -58,6 +59,11 @@ def is_shown_by_row(plan: Plan) -> bool:
             return is_shown_by_row(below)
         case _:
             return False
+
+
+def is_drawn_whole(bounded: BoundedRelease) -> bool:
+    """Whether one mechanism makes all of its table, whatever hides its rows already."""
+    return experts_of(bounded) is not None or named_conditions(bounded) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +118,7 @@ class ReleaseCompiler:
         noisy = {
             contents[release]
             for release, one in bounded.items()
-            if has_noise or experts_of(one) is not None or local_only(one, distance) is None
+            if has_noise or is_drawn_whole(one) or local_only(one, distance) is None
         }
         return max(1, len(noisy))
 
@@ -166,6 +172,9 @@ class ReleaseCompiler:
             case AnswerRequest():
                 if experts_of(bounded) is not None:
                     measurement, notes = calibrate_decision(bounded, changes, share)
+                    return replace(bounded, notes=(*bounded.notes, *notes)), measurement
+                if named_conditions(bounded) is not None:
+                    measurement, notes = calibrate_alert(bounded, changes, share)
                     return replace(bounded, notes=(*bounded.notes, *notes)), measurement
                 randomized = local_only(bounded, distance)
                 if randomized is None:

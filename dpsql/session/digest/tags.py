@@ -33,7 +33,7 @@ from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
-from dpsql.privacy.mechanisms.selection import weighted_majority
+from dpsql.privacy.mechanisms.selection import above_threshold, weighted_majority
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
@@ -183,6 +183,8 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     estimator.QuantileValue: Tagged("position", ("index", "low", "width", "high", "type", "count")),
     estimator.ChosenValue: Tagged("named", ("index", "values", "count")),
     estimator.ExpertChoice: Tagged("expert", ("losses",)),
+    estimator.AlertCondition: Tagged("at least", ("index", "sign", "threshold")),
+    estimator.NamedCondition: Tagged("alert", ("conditions", "firings")),
     estimator.OfSample: Tagged("of a sample", ("estimator", "missing", "unit_rows")),
     estimator.EstimatedColumn: Tagged("formula output", ("column", "estimator", "output_kind")),
 }
@@ -217,10 +219,18 @@ _MECHANISMS: Final[dict[type, Tagged]] = {
         "weighing", ("rounds", "sensitivity", "total", "choice", "amount", "gaussian")
     ),
     residual_gaussian.MarginalNoise: Tagged("marginals", ("statistics",)),
-    residual_gaussian.ResidualGaussian: Tagged("residuals", ("shape", "residuals")),
+    residual_gaussian.ResidualGaussian: Tagged(
+        "residuals",
+        ("shape", "residuals"),
+        {"is_rounded": "it is so in gdp, which the measurement's loss says"},
+    ),
     residual_gaussian.Residual: Tagged("residual", ("axes", "variance")),
     weighted_majority.WeightedMajority: Tagged("majority", ("rate", "width", "moves")),
     weighted_majority.LossMoves: Tagged("apart", ("rounds", "per_round", "in_all")),
+    above_threshold.AboveThreshold: Tagged(
+        "above", ("threshold_rate", "query_rate", "firings", "moves", "offset")
+    ),
+    above_threshold.ThresholdMoves: Tagged("threshold moves", ("reach", "span")),
     mwem_calibration.HistogramSensitivity: Tagged("moves", ("groups", "per_cell")),
 }
 

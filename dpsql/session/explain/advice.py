@@ -15,6 +15,7 @@ from dpsql.plan.bounded_release.bounded_release import (
 from dpsql.plan.bounded_release.statistic import CappedSum, Sum
 from dpsql.plan.expression_text import describe
 from dpsql.plan.traversal import columns
+from dpsql.release.alert import named_conditions
 from dpsql.release.decision import experts_of
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.schema.source_location import ServerSource
@@ -36,7 +37,7 @@ def advice(release: CompiledRelease, schema: Schema) -> tuple[str, ...]:
                 *_domains(terms),
                 *_bounds(terms),
                 *_units(terms),
-                *(_shares(bounded) if experts_of(bounded) is None else _rounds()),
+                *_of_noise(bounded),
             ]
         )
     )
@@ -87,7 +88,7 @@ def _domains(terms: Contributions) -> Iterator[str]:
 def _bounds(terms: Contributions) -> Iterator[str]:
     for statistic in terms.statistics:
         match statistic.term:
-            case Sum(value=value):
+            case Sum(value=value) if (value.low, value.high) != (0, 1):
                 for column in sorted(columns(value.argument), key=lambda c: c.id):
                     yield (
                         f"narrow {column.name} by WHERE, or its declared bounds: noise follows them"
@@ -98,7 +99,9 @@ def _bounds(terms: Contributions) -> Iterator[str]:
                     " what a unit has above it is lost"
                 )
             case _:
-                pass  # counts have no bounds, and of what else is summed columns are named above
+                # Counts have no bounds, nor have sums of ones and zeros narrower ones. Of what else
+                # is summed columns are named above.
+                pass
 
 
 def _units(terms: Contributions) -> Iterator[str]:
@@ -110,6 +113,12 @@ def _units(terms: Contributions) -> Iterator[str]:
                 f"rows of {table.display_name} that lead to no unit count nowhere: "
                 "dpsql check tells how many there are"
             )
+
+
+def _of_noise(bounded: BoundedRelease) -> Iterator[str]:
+    if named_conditions(bounded) is not None:
+        return  # of how many groups and conditions there are, little depends
+    yield from _shares(bounded) if experts_of(bounded) is None else _rounds()
 
 
 def _rounds() -> Iterator[str]:

@@ -111,6 +111,8 @@ def _column_name(column: ColumnPrivacy | None) -> tuple[Measure, float] | None:
             return Measure.VALUE, error
         case ColumnPrivacy(rank_error=float(error)):
             return Measure.RANK, error
+        case ColumnPrivacy(threshold_error=float(error)):
+            return Measure.VALUE, error
         case ColumnPrivacy(rows_error=float(error)):
             return Measure.ROWS, error
         case _:

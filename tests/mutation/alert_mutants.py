@@ -1,0 +1,84 @@
+"""Seeded bugs of alerts: how far what they compare moves, and what is named of it."""
+
+from __future__ import annotations
+
+from mutation.mutants import Mutant
+
+MECHANISM = "tests/privacy/test_above_threshold.py"
+LAW = "tests/session/test_alert.py"
+
+ALERT_MUTANTS = (
+    Mutant(
+        "one unit is all that moves what an alert compares",
+        "release/alert.py",
+        "    span = units * (high - low)",
+        "    span = high - low",
+        about="alert",
+    ),
+    Mutant(
+        "a replaced unit of an alert reaches half as far",
+        "release/alert.py",
+        "    reach = span // 2 if sensitivity.is_replacement else units * max(high, -low)",
+        "    reach = max(1, span // 4) if sensitivity.is_replacement else units * max(high, -low)",
+        about="alert",
+    ),
+    Mutant(
+        "conditions from below move as those from above",
+        "release/alert.py",
+        "        ends.append((low, high) if condition.sign > 0 else (-high, -low))",
+        "        ends.append((low, high))",
+        about="alert",
+    ),
+    Mutant(
+        "a unit's rows in a group of an alert are one",
+        "release/alert.py",
+        "        low, high = partial_interval(statistics[condition.index], bounded.limited)",
+        "        low, high = statistics[condition.index].interval",
+        about="alert",
+    ),
+    Mutant(
+        "all rows that a unit has in a group of an alert count",
+        "bounding/alert_conditions.py",
+        "    each = ClampPerGroup(PerUnitGroup(terms), bounds.rows_per_group)",
+        "    each = ClampPerGroup(PerUnitGroup(terms), 2**20)",
+        LAW,
+        "limited",
+        "assert",
+    ),
+    Mutant(
+        "what is named costs nothing by its number",
+        "privacy/mechanisms/selection/above_threshold.py",
+        "        return self.threshold_rate * self.moves.reach + named",
+        "        return self.threshold_rate * self.moves.reach + named / self.firings",
+        MECHANISM,
+        "told_apart",
+        "assert",
+    ),
+    Mutant(
+        "the range of a loss is taken for half of it",
+        "privacy/mechanisms/selection/above_threshold.py",
+        "(self.threshold_rate * self.moves.span + 2 * named) ** 2 / 8",
+        "(self.threshold_rate * self.moves.span + named) ** 2 / 8",
+        MECHANISM,
+        "told_apart",
+        "assert",
+    ),
+    Mutant(
+        "the threshold isn't raised",
+        "privacy/mechanisms/selection/above_threshold.py",
+        "        raised = geometric(self.threshold_rate, randomness) + self.offset",
+        "        raised = self.offset",
+        MECHANISM,
+        "have_their_law",
+        "assert",
+    ),
+    Mutant(
+        "all that holds is named",
+        "privacy/mechanisms/selection/above_threshold.py",
+        "        return lifted[: self.firings]",
+        "        return lifted",
+        MECHANISM,
+        "far_from",
+        "assert",
+    ),
+)
