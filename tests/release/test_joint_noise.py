@@ -191,12 +191,12 @@ def test_rows_in_all_groups_bound_what_all_their_draws_lose(opened: Opened, neig
     # Two thirds of the loss, but for what rounding takes.
     assert Fraction(3, 5) < law.law.epsilon < Fraction(2, 3)
     random = np.random.default_rng(11)
-    whole = [(4, 2, 0, 0, 0), (1, 1, 1, 1, 2)]
+    whole = [tuple(map(Fraction, row)) for row in ((4, 2, 0, 0, 0), (1, 1, 1, 1, 2))]
     uneven = [(Fraction(1, 1000),) * 3 + (Fraction(1999, 1000), Fraction(3998, 1000))]
     drawn = random.dirichlet([0.5] * 5, 200)
     parts = [tuple(min(Fraction(6 * p), Fraction(4)) for p in row) for row in drawn.tolist()]
     for rows in [*whole, *uneven, *parts]:
-        levels = sum(math.ceil(law.law.levels * Fraction(r) / (4 * units)) for r in rows)
+        levels = sum(math.ceil(law.law.levels * r / (4 * units)) for r in rows)
         assert units * levels * law.law.epsilon / law.law.levels <= 1
 
 
