@@ -33,10 +33,13 @@ def shown_error(
 ) -> float:
     """The values' weighted noise variance, times τ² where groups are shown from τ units on.
 
-    Half the deviation of the values is worth as much as showing groups of half the size.
+    Half the deviation of the values is worth as much as showing groups of half the size. Where
+    nothing but keys is shown, it is τ alone: groups of τ units are shown as often by any noise.
     """
     costs: Sequence[float] = _value_weights(bounded, sensitivity)
-    if threshold is None or not any(costs):  # nothing is hidden by it, or nothing but keys shown
+    if threshold is not None and not any(costs):
+        return float(threshold)
+    if threshold is None:  # nothing is hidden by it
         costs = _weights(bounded, sensitivity, 1.0)
     variance = sum(c * float(m.variance) for c, m in zip(costs, mechanisms, strict=True))
     return variance * (threshold or 1) ** 2

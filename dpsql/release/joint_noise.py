@@ -9,8 +9,11 @@ are a vector of known length. Neighbours move each of them by at most `per_group
   where units are replaced, the two of a pair are in twice as many, and move a group that they share
   by no more than its integers can move at all.
 
-Limits of a unit's rows in all groups together, and statistics that can't all be extreme at once,
-are of no use to it: where that matters, noise for each statistic by itself has less error.
+- those of groups among which a unit's rows are limited, R of them in all and r in each: a draw for
+  each group, at r/R of ε, and a little less (`_limited_by_rows`).
+
+Statistics that can't all be extreme at once are of no use to it: where that matters, noise for each
+statistic by itself has less error.
 
 Units that are scaled to a norm have noise for each statistic by itself. Their sums are numbers of
 parts, of which a unit moves each by up to `per_group` times as many: laws that are calibrated for
@@ -23,13 +26,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Final
 
 from dpsql.analysis.sensitivity import Sensitivity
-from dpsql.analysis.unit_contribution import partial_interval
+from dpsql.analysis.unit_contribution import partial_interval, rows_per_group
 from dpsql.errors import InternalError
-from dpsql.plan.bounded_release.bounded_release import BoundedRelease, integer_parts
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, LimitGroups, integer_parts
 from dpsql.plan.bounded_release.estimator import EstimatedColumn, LinearEstimator, of_drawn
-from dpsql.plan.bounded_release.statistic import NonNullCount, RowCount, Sum, UnitCount
+from dpsql.plan.bounded_release.statistic import (
+    NonNullCount,
+    Product,
+    RowCount,
+    Square,
+    Sum,
+    UnitCount,
+)
 from dpsql.privacy.allocation.correlated_allocation import split_correlated
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
@@ -37,6 +48,9 @@ from dpsql.privacy.mechanisms.noise.noise import JointNoise, Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.exact_answers import NoNoise
+
+_PARTS: Final = (64, 32, 16, 8, 4)
+"""How many times the levels that rounding adds a move has: as many as can be listed."""
 
 
 def joint_choices(
@@ -56,6 +70,8 @@ def joint_choices(
     if groups is not None and len(moves) > 1 and groups < cells:
         units = 1 if sensitivity.is_replacement else sensitivity.units
         laws.append(KNorm.calibrated(epsilon / groups, moves, cells=1, units=units))
+    if len(moves) > 1:
+        laws.append(_limited_by_rows(bounded, sensitivity, epsilon))
     for law in laws:
         if law is not None:
             yield tuple(law.parts())
@@ -115,6 +131,33 @@ def _changed_groups(sensitivity: Sensitivity) -> int | None:
     if not sensitivity.is_replacement:
         return sensitivity.groups
     return 2 * sensitivity.groups if sensitivity.units == 2 else None
+
+
+def _limited_by_rows(
+    bounded: BoundedRelease, sensitivity: Sensitivity, epsilon: Fraction
+) -> KNorm | None:
+    """A draw for each group, where so many rows of a unit count in all of its groups together.
+
+    Let u_g rows of a unit count in group g, at most r, and R in all: parts of rows, where its sums
+    were scaled down to R. Each integer moves in group g by no more than u_g rows do, which are a
+    part u_g/(k·r) of the largest move of all k units; so the level rises by ⌈q·u_g/(k·r)⌉ at most.
+    In its groups, n of them, that is q·R/(k·r) + n in all, of k units q·R/r + k·n, at ε/q each.
+    """
+    limited, statistics = bounded.limited, bounded.contributions.statistics
+    if sensitivity.is_replacement or not isinstance(limited, LimitGroups) or limited.rows is None:
+        return None
+    if not all(
+        isinstance(s.term, RowCount | NonNullCount | Sum | Square | Product) for s in statistics
+    ):
+        return None  # a unit, or a value, counts where few of its rows do
+    filled = Fraction(limited.rows, rows_per_group(limited))
+    for parts in _PARTS:
+        levels = parts * sensitivity.units * sensitivity.groups
+        share = epsilon / (filled + Fraction(1, parts))
+        law = KNorm.calibrated(share, sensitivity.per_group, cells=1, units=levels)
+        if law is not None:
+            return law
+    return None
 
 
 def _reads_other_groups(bounded: BoundedRelease) -> bool:

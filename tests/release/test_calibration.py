@@ -56,6 +56,17 @@ def test_noise_of_a_lower_threshold_is_chosen(session: Session) -> None:
     assert noise.variance < 14.5**2
 
 
+@pytest.mark.parametrize(("groups", "threshold"), [(2, 31), (3, 41), (4, 48)])
+def test_where_keys_alone_are_shown_the_lowest_threshold_is_chosen(
+    session: Session, groups: int, threshold: int
+) -> None:
+    """In four groups Laplace noise has the deviation 5.6, Gaussian 9.1, and keys from 60 on."""
+    limits = ContributionLimits(groups=groups)
+    measurement = measured(session, "SELECT DISTINCT clerk FROM sales", limits)
+    assert measurement.threshold is not None
+    assert measurement.threshold <= threshold
+
+
 def test_values_have_half_of_the_loss_beside_the_choice_of_keys(session: Session) -> None:
     """Weighed alike, a count of up to 12 rows in a group had a fifth, and showed groups from 78."""
     sql = "SELECT clerk, count(*) FROM sales GROUP BY 1"

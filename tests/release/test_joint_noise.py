@@ -48,7 +48,7 @@ tables:
       city: {{type: varchar}}
   months:
     unit: {{column: member_id, references: members.member_id}}
-    limits: {{groups: {groups}, rows_per_group: 1}}
+    limits: {{groups: {groups}, {rows}}}
     columns:
       member_id: {{type: bigint}}
       month: {{type: integer, values: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], nullable: false}}
@@ -67,7 +67,12 @@ Opened = Callable[..., Session]
 
 @pytest.fixture
 def opened(tmp_path: Path, request: pytest.FixtureRequest) -> Opened:
-    def make(accounting: str, groups: int = 12, neighbors: str = "add_remove") -> Session:
+    def make(
+        accounting: str,
+        groups: int = 12,
+        neighbors: str = "add_remove",
+        rows: str = "rows_per_group: 1",
+    ) -> Session:
         with duckdb.connect(tmp_path / "data.duckdb") as connection:
             flags = ", ".join(f"range % {n + 2} = 0 AS {flag}" for n, flag in enumerate("abcdef"))
             connection.execute(
@@ -84,6 +89,7 @@ def opened(tmp_path: Path, request: pytest.FixtureRequest) -> Opened:
             SCHEMA.format(
                 accounting=accounting,
                 groups=groups,
+                rows=rows,
                 neighbors=neighbors,
                 delta=deltas[0],
                 query_delta=deltas[1],
@@ -168,6 +174,44 @@ def test_statistics_of_few_groups_are_drawn_together_in_each(opened: Opened) -> 
     assert isinstance(law, KNormNoise)
     assert (law.law.cells, law.law.epsilon) == (1, Fraction(1, 2))
     assert release.step.measurement.loss.amount == 1
+
+
+LIMITED = "rows_per_group: 4, rows: 6"
+
+
+@pytest.mark.parametrize("neighbors", ["add_remove", "add_remove\ngroup_size: 2"])
+def test_rows_in_all_groups_bound_what_all_their_draws_lose(opened: Opened, neighbors: str) -> None:
+    sql = "SELECT month, count(*), sum(spent), var_pop(spent) FROM months GROUP BY month"
+    release = release_of(opened("pure", 5, neighbors, LIMITED), sql)
+    law = release.step.measurement.noise[0]
+    assert isinstance(law, KNormNoise)
+    units = release.sensitivity.units
+    assert law.law.cells == 1
+    assert law.law.moves == release.sensitivity.per_group
+    # Two thirds of the loss, but for what rounding takes.
+    assert Fraction(3, 5) < law.law.epsilon < Fraction(2, 3)
+    random = np.random.default_rng(11)
+    whole = [tuple(map(Fraction, row)) for row in ((4, 2, 0, 0, 0), (1, 1, 1, 1, 2))]
+    uneven = [(Fraction(1, 1000),) * 3 + (Fraction(1999, 1000), Fraction(3998, 1000))]
+    drawn = random.dirichlet([0.5] * 5, 200)
+    parts = [tuple(min(Fraction(6 * p), Fraction(4)) for p in row) for row in drawn.tolist()]
+    for rows in [*whole, *uneven, *parts]:
+        levels = sum(math.ceil(law.law.levels * r / (4 * units)) for r in rows)
+        assert units * levels * law.law.epsilon / law.law.levels <= 1
+
+
+@pytest.mark.parametrize(
+    ("shown", "neighbors"),
+    [("count(DISTINCT member_id), count(*)", "add_remove"), ("count(*), sum(spent)", "change_one")],
+)
+def test_rows_in_all_groups_bound_no_draws_of_what_else_is_counted(
+    opened: Opened, shown: str, neighbors: str
+) -> None:
+    sql = f"SELECT month, {shown} FROM months GROUP BY month"
+    release = release_of(opened("pure", 5, neighbors, LIMITED), sql)
+    for noise in release.step.measurement.noise:
+        if isinstance(noise, KNormNoise):
+            assert noise.law.cells > 1 or noise.law.epsilon <= Fraction(1, 5)
 
 
 @pytest.mark.parametrize(
