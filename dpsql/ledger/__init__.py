@@ -1,9 +1,10 @@
 """The durable ledger: what was spent, on what, and which noisy answers came of it.
 
 Everything the ledger knows is an entry of one append-only chain; the other tables point into it.
-A charge is on disk, in the ledger and in its anchor, before the caller may read a private row, and
-no charge is ever refunded. A request is charged, then released (its noisy answer is stored) or
-burned (it has no answer).
+A charge is on disk in the ledger, and has its line in the anchor, before the caller may read a
+private row; that line is on disk before anything is told of what was read. No charge is ever
+refunded. A request is charged, then released (its noisy answer is stored) or burned (it has no
+answer).
 
 | module             | what it defines                                                      |
 | ------------------ | -------------------------------------------------------------------- |
@@ -15,6 +16,8 @@ burned (it has no answer).
 | fault              | errors about a broken ledger: which file, what is wrong, what to do  |
 | chain              | the append-only chain of entries, and its anchor                     |
 | charge_transaction | one charge: the dataset and its analyst pay, or nothing happens      |
+| charge_group       | group commit: charges of one process in one transaction              |
+| open_charges       | one opening's charges: room for the answer, and waiting for disks    |
 | charge_log         | requests: each is charged once, for one statement, and settled once  |
 | stored_answer      | stored releases: read again, at the reader's own cap                 |
 | saved_release      | tables that analysts keep under names: owner, quota, meaning         |

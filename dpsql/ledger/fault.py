@@ -51,6 +51,12 @@ def fault(path: LedgerLocation, what: str, do: str) -> LedgerFault:
     return LedgerFault(f"{kind} {path} {what}", hint=do)
 
 
+def other_format(path: LedgerLocation, known: int) -> LedgerFault:
+    """The LedgerFault of tables that have another format than `known`."""
+    what = f"has another format than {known}"
+    return fault(path, what, "open it with the version of dpsql that wrote it")
+
+
 def full(path: LedgerLocation) -> LedgerFull:
     """The LedgerFault of a disk without room."""
     disk_full = fault(path, "can't grow: the disk is full", "free some space there, and ask again")

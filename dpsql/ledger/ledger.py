@@ -38,13 +38,14 @@ from dpsql.ledger.charge import (
     check_key,
     check_stored_answers,
 )
-from dpsql.ledger.charge_transaction import enter
+from dpsql.ledger.charge_group import NOTHING_CHARGED, STANDS
 from dpsql.ledger.fault import standing
+from dpsql.ledger.open_charges import OpenCharges
 from dpsql.ledger.refusal import Refusal, note, refusals
 from dpsql.ledger.saved_release import SavedReleaseStore
 from dpsql.ledger.storage.backend import Location, ProcessLock
 from dpsql.ledger.storage.backup import back_up
-from dpsql.ledger.storage.disk_reservation import MIN_BYTES, Room
+from dpsql.ledger.storage.disk_reservation import MIN_BYTES
 from dpsql.ledger.storage.opening import apply_terms, check_fixed, open_chain, recorded_terms
 from dpsql.ledger.storage.queries import DATASET
 from dpsql.ledger.terms import LedgerTerms, check_name, check_terms
@@ -56,7 +57,7 @@ class Ledger:
     def __init__(self, chain: Chain, owner: ProcessLock) -> None:
         self._chain, self._store = chain, chain.store
         self._owner = owner
-        self._room = Room(chain, owner.name)
+        self._charges = OpenCharges(chain, owner.name, self._in_own_process)
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._open = True
@@ -109,19 +110,11 @@ class Ledger:
         A request id that was charged before isn't charged again: the receipt then isn't fresh.
         `room` bytes of disk are reserved for the answer first; LedgerFull if there aren't so many.
         """
-        try:
-            with standing("nothing was charged"):
-                self._room.hold(room)
-                with self._writing():
-                    receipt = enter(self._chain, self._owner.name, charge)
-            self._room.give_lines()
-            if receipt.fresh:
-                with standing("its charge stands"):
-                    self._publish()
-        except BaseException:
-            self._room.give()
-            raise
-        return receipt
+        return self._charges.enter(charge, room)
+
+    def await_anchor(self, receipt: Receipt) -> None:
+        """Waits until the charge is on disk in the anchor, too: before anything of it is told."""
+        self._charges.await_anchor(receipt)
 
     def release(
         self, receipt: Receipt, answer: bytes, keep: Sequence[StoredAnswer] = ()
@@ -129,10 +122,11 @@ class Ledger:
         """Records `answer` as the request's, before it is sent; `keep` may answer others, too.
 
         Where some keys have other answers by now, records nothing and returns these: use them.
+        On disk it is with the next charge: if the power fails, who asks again may pay again.
         """
         releases = tuple(StoredRelease(k.key, digest(k.answer), k.loss) for k in keep)
-        self._room.give()
-        with standing("its charge stands, and its answer is lost"), self._writing():
+        self._charges.settle(receipt)
+        with standing("its charge stands, and its answer is lost"), self._writing(waits=False):
             charged = charge_log.in_progress(self._chain, receipt)
             check_stored_answers(keep, charged.loss)
             others = stored_answer.existing_answers(self._chain, releases)
@@ -146,8 +140,8 @@ class Ledger:
 
     def burn(self, receipt: Receipt, failure: Failure | None = None) -> None:
         """Settles the request without an answer; its charge stands, and `failure` is recorded."""
-        self._room.give()
-        with standing("its charge stands"), self._writing():
+        self._charges.settle(receipt)
+        with standing(STANDS), self._writing():
             charge_log.in_progress(self._chain, receipt)
             charge_log.burn(self._chain, receipt.request_id, failure)
 
@@ -193,13 +187,15 @@ class Ledger:
         with self._reading():
             if not stored_answer.unpaid(self._chain, keys, analyst):
                 return stored_answer.read(self._chain, keys)
-        with standing("nothing was charged"), self._writing():
+        with standing(NOTHING_CHARGED), self._writing():
             answers = stored_answer.read(self._chain, keys)
+            last = 0  # where nothing is written, others' answers may not be on disk yet
             if unseen := stored_answer.unpaid(self._chain, keys, analyst):
                 stored_answer.charge_reader(self._chain, unseen, analyst, analyst_cap, policy_hash)
                 write_checkpoint(self._chain)
+                last = self._store.last()
         with standing("its charge to the analyst stands"):
-            self._publish()
+            self._publish(last)
         return answers
 
     def balance(self, analyst: str | None = None, analyst_cap: Fraction | None = None) -> Balance:
@@ -260,14 +256,14 @@ class Ledger:
                 return
             self._open = False
             stack.callback(self._owner.close)
-            self._room.give()
+            self._charges.room.give()
             stack.callback(self._chain.database.close)
             with suppress(LedgerFull):  # the next opening burns them
                 with self._chain.writing():
                     for request in self._store.unsettled():
                         if request.owner == self._owner.name:
                             charge_log.burn(self._chain, request.id)
-                self._chain.publish()
+                self._chain.publish_all()
 
     def __enter__(self) -> Self:
         return self
@@ -286,8 +282,8 @@ class Ledger:
             yield
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        with self._in_own_process(), self._chain.writing():
+    def _writing(self, *, waits: bool = True) -> Iterator[None]:
+        with self._in_own_process(), self._chain.writing(waits=waits):
             yield
 
     @contextmanager
@@ -295,6 +291,7 @@ class Ledger:
         with self._in_own_process(), self._chain.database.reading():
             yield
 
-    def _publish(self) -> None:
+    def _publish(self, last: int | None = None) -> None:
+        # All entries, or those up to `last`, which are on disk.
         with self._in_own_process():
-            self._chain.publish()
+            self._chain.publish_all() if last is None else self._chain.publish(last, waits=True)

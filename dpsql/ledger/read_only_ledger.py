@@ -7,9 +7,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final, Self, assert_never
 
+from dpsql.errors import LedgerFault
 from dpsql.ledger.chain.anchor import Anchor
 from dpsql.ledger.chain.checkpoint import check_checkpoint
 from dpsql.ledger.chain.hash_chain import Chain, Clock, utc_now
+from dpsql.ledger.charge import Charge, Receipt
 from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.storage.backend import Backend, Location, Server
@@ -47,6 +49,11 @@ class ReadLedger(Ledger):
         with self._reading():
             return self._store.charges()
 
+    def charge(self, charge: Charge, room: int = 0) -> Receipt:
+        """Raises LedgerFault: nothing is charged."""
+        del charge, room
+        raise _read_only(self._chain)
+
     def close(self) -> None:
         """The files are closed."""
         with self._lock:
@@ -54,12 +61,16 @@ class ReadLedger(Ledger):
             self._chain.database.close()
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        raise fault(self._chain.path, "can't be written", "make it and its folder writable")
+    def _writing(self, *, waits: bool = True) -> Iterator[None]:  # noqa: ARG002
+        raise _read_only(self._chain)
         yield
 
-    def _publish(self) -> None:
+    def _publish(self, last: int | None = None) -> None:
         """Nothing was appended."""
+
+
+def _read_only(chain: Chain) -> LedgerFault:
+    return fault(chain.path, "can't be written", "make it and its folder writable")
 
 
 def _checked_chain(location: Location, anchor_path: Path, clock: Clock) -> Chain:

@@ -30,6 +30,7 @@ import duckdb
 from dpsql.bind import statement
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.ledger.ledger import Ledger
+from dpsql.ledger.storage import sqlite
 from dpsql.release import job
 from dpsql.session import session
 from dpsql.session.compile import compiled, release_compiler
@@ -172,7 +173,10 @@ def fixed_costs(folder: Path, times: int) -> Mapping[str, float]:
         with watch.run("plain", rest=None):
             asking._context.execution.source().execute(sql)
     asking._context.ledger.open()._chain.database.run("PRAGMA synchronous = OFF")
-    with mock.patch.object(os, "fsync", return_value=None):
+    with (
+        mock.patch.object(os, "fsync", return_value=None),
+        mock.patch.object(sqlite, "_WAITING", "OFF"),
+    ):
         for number in range(times):
             with watch.run("whole, no disk", rest=None):
                 asking.query(SQL.format(1000 + number))

@@ -175,9 +175,10 @@ def opened_dashboard(server: Served, people: int) -> int:
 
 
 def syncs_of_a_query(folder: Path) -> int:
-    """How often one new answer waits until its charge, or it itself, is on a disk.
+    """How often one new answer is followed by a sync: of its charge, of the anchor, of itself.
 
-    SQLite's log is synced once for each transaction that writes, and the anchor by `os.fsync`.
+    SQLite's log is synced once for each transaction that writes, unless that doesn't wait, and the
+    anchor by `os.fsync`, while the engine runs.
     """
     _make(folder)
     with mock.patch.dict(os.environ, {"DPSQL_STATE": str(folder / "state")}):
@@ -186,7 +187,7 @@ def syncs_of_a_query(folder: Path) -> int:
         database, real = session._context.ledger.open()._chain.database, os.fsync
         assert isinstance(database, Database)
         connection, synced = database._db, 0
-        changes = connection.total_changes
+        changes, waits = connection.total_changes, True
 
         def counted(file: int) -> None:
             nonlocal synced
@@ -194,9 +195,11 @@ def syncs_of_a_query(folder: Path) -> int:
             real(file)
 
         def traced(statement: str) -> None:
-            nonlocal synced, changes
+            nonlocal synced, changes, waits
+            if "synchronous" in statement:
+                waits = "FULL" in statement
             if statement == "COMMIT" and connection.total_changes != changes:
-                synced += 1
+                synced += waits
                 changes = connection.total_changes
 
         connection.set_trace_callback(traced)

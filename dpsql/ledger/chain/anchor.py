@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import os
 import re
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.ledger.fault import RESTORE, fault, translated_errors
 from dpsql.ledger.storage.file_safety import create_private
+from dpsql.ledger.storage.sync_queue import begin_sync
 
 WIDTH = 12 + 1 + 64 + 1
 """Bytes of a line: number, space, hash, line feed."""
@@ -81,7 +83,7 @@ class Anchor:
                 return file.read()
 
     def append(self, tail: Tail, lines: bytes) -> None:
-        """Appends `lines` after `tail` and syncs them to disk; completes a line that a crash tore.
+        """Appends `lines` after `tail`; completes a line that a crash tore. Doesn't sync them.
 
         `lines` begins with that line, whole; LedgerFault if the torn part isn't its beginning.
         """
@@ -97,4 +99,12 @@ class Anchor:
                 rest = lines[len(tail.torn) :]
                 while rest:
                     rest = rest[file.write(rest) :]
-                os.fsync(file.fileno())
+
+    def sync(self) -> None:
+        """Waits until all lines are on disk."""
+        self.await_sync(begin_sync(self.path))
+
+    def await_sync(self, begun: Future[None]) -> None:
+        """Waits for a sync of the file that was begun; LedgerFault if it fails."""
+        with translated_errors(self.path):
+            begun.result()

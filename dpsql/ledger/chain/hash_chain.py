@@ -2,10 +2,12 @@
 
 An entry is committed first and anchored second. A crash between the two leaves the anchor with too
 few lines, which the next writer adds; the other order would leave it with too many, which is what a
-rollback looks like. A charge is in both files before anyone may act on it; the entry that settles
-it is anchored with the next charge, since losing that costs an answer and no privacy. The anchor is
-written under the ledger's own write lock, by the first writer to get it and for all entries that
-have no line yet.
+rollback looks like. So only entries that are on disk are anchored. A charge is on disk in the
+ledger, and has its line, before anyone may act on it; the line is on disk before anything of the
+answer is told. Who restores an older ledger after the power failed in between has lost a charge of
+which nobody saw an answer. The entry that settles a charge is on disk and anchored with the next
+charge, since losing that costs an answer and no privacy. The anchor is written under the ledger's
+own write lock, by the first writer to get it and for all entries that have no line yet.
 """
 
 from __future__ import annotations
@@ -57,9 +59,12 @@ class Chain:
         self._warned = False
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """An exclusive transaction; LedgerFault if the anchor isn't this chain's."""
-        with self.database.writing():
+    def writing(self, *, waits: bool = True) -> Iterator[None]:
+        """An exclusive transaction; LedgerFault if the anchor isn't this chain's.
+
+        Unless it `waits`, it is on disk only with the next one that does.
+        """
+        with self.database.writing(waits=waits):
             self.confirm()
             yield
 
@@ -92,14 +97,28 @@ class Chain:
         self.store.append(Row(entry.seq, entry.hash, text))
         return entry
 
-    def publish(self) -> None:
-        """Writes the lines of all committed entries to the anchor, on disk."""
+    def publish(self, last: int, *, waits: bool = False) -> None:
+        """Writes the lines up to that of entry `last`, which is on disk, to the anchor.
+
+        They are on disk, too, if it `waits`.
+        """
         with self.database.writing():
             tail = self.confirm()
-            rows = self.store.rows(tail.seq, ALL)
+            rows = self.store.rows(tail.seq, max(last - tail.seq, 0))
             if rows:
                 self.anchor.append(tail, b"".join(line(row.seq, row.hash) for row in rows))
                 self._anchored = rows[-1].seq
+        if waits and self.anchor.exists():
+            self.anchor.sync()
+
+    def publish_all(self) -> None:
+        """All entries are on disk, and their lines, too."""
+        with self.database.writing():
+            last = self.store.last()
+            if self.confirm().seq < last:
+                # Those that didn't wait may not be on disk.
+                self.database.flush()
+        self.publish(last, waits=True)
 
     def entry(self, seq: int) -> Entry:
         """Entry `seq`, its hash checked by that of the entry before it; LedgerFault if damaged."""

@@ -67,8 +67,17 @@ class Backend(Protocol):
     def close(self) -> None:
         """Closes the connection."""
 
-    def writing(self) -> AbstractContextManager[None]:
-        """One exclusive transaction: durable once it is left, rolled back if an error leaves it."""
+    def writing(self, *, waits: bool = True) -> AbstractContextManager[None]:
+        """One exclusive transaction: durable once it is left, rolled back if an error leaves it.
+
+        Unless it `waits`, it may be durable only once a later one is.
+        """
+
+    def savepoint(self) -> AbstractContextManager[object]:
+        """A part of a transaction, undone alone if an error leaves it."""
+
+    def flush(self) -> None:
+        """All that was committed before is durable once this transaction, which waits, is left."""
 
     def reading(self) -> AbstractContextManager[None]:
         """A transaction that reads one snapshot."""

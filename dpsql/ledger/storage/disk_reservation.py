@@ -4,6 +4,8 @@ A charge whose answer finds no room is spent for nothing. So a file of zeros is 
 ledger before the charge, and removed when the answer is about to be written; another, of a few
 lines, is laid beside the anchor, which may be on another disk. Space that other processes take
 between removal and writing is lost; the error then says that the charge stands.
+
+Where a disk has plenty of room, nothing is laid: to remove a file takes longer than a charge.
 """
 
 from __future__ import annotations
@@ -23,6 +25,9 @@ _LINES: Final = 8192
 """Bytes for the anchor's lines of one statement."""
 _MARK: Final = "-room-"
 
+_PLENTY: Final = 256 * 1024 * 1024
+"""Bytes beyond what is reserved, which nothing else takes while a statement runs."""
+
 
 class Room:
     """The space that one opening of a ledger reserves for the statement that it runs."""
@@ -30,26 +35,36 @@ class Room:
     def __init__(self, chain: Chain, owner: str) -> None:
         self._lines = _sibling(chain.anchor.path, owner)
         self._answer = None if chain.database.is_shared else _sibling(_file(chain), owner)
+        self._held: set[Path] = set()
 
     def hold(self, size: int) -> None:
         """Reserves `size` bytes for an answer, and the anchor's lines; or LedgerFull."""
         try:
-            _hold(self._lines, _LINES)
+            self._hold(self._lines, _LINES)
             if self._answer is not None:
-                _hold(self._answer, size)
+                self._hold(self._answer, size)
         except BaseException:
             self.give()
             raise
 
     def give_lines(self) -> None:
         """Frees the space beside the anchor, which is about to grow."""
-        _remove(self._lines)
+        self._give(self._lines)
 
     def give(self) -> None:
         """Frees all reserved space; the anchor and the ledger are about to grow."""
-        self.give_lines()
-        if self._answer is not None:
-            _remove(self._answer)
+        for path in tuple(self._held):
+            self._give(path)
+
+    def _hold(self, path: Path, size: int) -> None:
+        if not _has_plenty(path.parent, size):
+            self._held.add(path)
+            _hold(path, size)
+
+    def _give(self, path: Path) -> None:
+        if path in self._held:
+            self._held.remove(path)
+            _remove(path)
 
 
 def remove_stale(chain: Chain) -> None:
@@ -68,6 +83,15 @@ def _file(chain: Chain) -> Path:
 
 def _sibling(path: Path, name: str) -> Path:
     return path.with_name(f"{path.name}{_MARK}{name}")
+
+
+def _has_plenty(folder: Path, size: int) -> bool:
+    """Whether `folder` has room for `size` bytes and much more; False where none can tell."""
+    if not hasattr(os, "statvfs"):
+        return False
+    with translated_errors(folder):
+        status = os.statvfs(folder)
+    return status.f_bavail * status.f_frsize >= size + _PLENTY
 
 
 def _hold(path: Path, size: int) -> None:

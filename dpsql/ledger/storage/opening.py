@@ -44,7 +44,7 @@ def open_chain(
         _begin(chain, terms if create else None)
         if anchor.tail().seq == 0:
             # Before anything follows the first entry: a longer chain without an anchor is a fault.
-            chain.publish()
+            chain.publish_all()
         check_checkpoint(chain)
         _settle(chain, terms)
         with database.writing():
@@ -54,7 +54,7 @@ def open_chain(
             stack.callback(owner.close)
         # On a full disk, stored answers can still be read; the next charge publishes all entries.
         with suppress(LedgerFull):
-            chain.publish()
+            chain.publish_all()
         stack.pop_all()
     return chain, owner
 

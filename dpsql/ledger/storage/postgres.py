@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from dpsql.errors import LedgerFault
 from dpsql.installed_extra import install_extra
 from dpsql.ledger.amount import DIGITS
-from dpsql.ledger.fault import REPORT, RESTORE, fault, full
+from dpsql.ledger.fault import REPORT, RESTORE, fault, full, other_format
 from dpsql.ledger.storage.backend import Server
 from dpsql.ledger.storage.sqlite import PATIENCE_SECONDS
 
@@ -135,12 +135,16 @@ class PostgresDatabase:
             self._db.close()
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self, *, waits: bool = True) -> Iterator[None]:  # noqa: ARG002 - all do
         """One exclusive transaction: durable once it is left, rolled back if an error leaves it."""
         # READ COMMITTED, so that statements after the lock see what its previous holder committed.
         with self._transaction("READ WRITE, ISOLATION LEVEL READ COMMITTED"):
             self.run("SELECT pg_advisory_xact_lock(?)", self._lock)
             yield
+
+    def savepoint(self) -> AbstractContextManager[object]:
+        """A part of a transaction, undone alone if an error leaves it."""
+        return self._db.transaction()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -165,6 +169,9 @@ class PostgresDatabase:
         query = "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = ? LIMIT 1"
         return not self.run(query, self.path.schema)
 
+    def flush(self) -> None:
+        """Does nothing: every commit waits for the server's disk."""
+
     def create(self) -> None:
         """Creates the schema and its tables, empty."""
         self.run(f"CREATE SCHEMA IF NOT EXISTS {_quoted(self.path.schema)}")
@@ -186,8 +193,7 @@ class PostgresDatabase:
         if not self.run("SELECT to_regclass('format')::text") == [("format",)]:
             raise fault(self.path, "is no ledger of dpsql", "name the ledger's own database")
         if self.run("SELECT version FROM format") != [(_FORMAT,)]:
-            what = f"has another format than {_FORMAT}"
-            raise fault(self.path, what, "open it with the version of dpsql that wrote it")
+            raise other_format(self.path, _FORMAT)
 
     def check_pages(self) -> None:
         """Raises LedgerFault if a CHECK is missing or unvalidated; the server checks pages."""
@@ -199,7 +205,7 @@ class PostgresDatabase:
             raise fault(self.path, "has other tables than it was created with", RESTORE)
 
     def copy(self, target: Path) -> None:
-        """Raises LedgerFault: a server is copied with pg_dump."""
+        """Raises LedgerFault."""
         raise fault(self.path, f"can't be copied to {target}", "copy it with pg_dump")
 
     def run(self, query: str, *values: object) -> list[tuple[object, ...]]:
@@ -209,8 +215,7 @@ class PostgresDatabase:
 
     def sign(self) -> HeldLock:
         """Takes a process lock: an advisory lock of this connection."""
-        name = secrets.token_hex(16)
-        self.run("SELECT pg_advisory_lock(?)", _number(name))
+        self.run("SELECT pg_advisory_lock(?)", _number(name := secrets.token_hex(16)))
         return HeldLock(name)
 
     def is_alive(self, name: str) -> bool:

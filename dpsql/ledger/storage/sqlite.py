@@ -13,10 +13,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from dpsql.ledger.amount import DIGITS
-from dpsql.ledger.fault import RESTORE, fault, translated_errors
+from dpsql.ledger.fault import RESTORE, fault, other_format, translated_errors
 from dpsql.ledger.storage.process_lock import FileLock, is_alive, remove_stale
 
 PATIENCE_SECONDS = 30.0
+
+_WAITING = "FULL"
+"""How SQLite writes what has to be on a disk: each commit syncs the log."""
 
 _APPLICATION = 0x64707371
 _FORMAT = 3
@@ -115,7 +118,7 @@ class Database:
             )
             try:
                 for pragma in (
-                    "synchronous = FULL",
+                    f"synchronous = {_WAITING}",
                     # macOS's fsync leaves the data in the drive's cache unless asked again.
                     "fullfsync = ON",
                     "checkpoint_fullfsync = ON",
@@ -137,10 +140,36 @@ class Database:
             self._db.close()
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """One exclusive transaction: durable once it is left, rolled back if an error leaves it."""
-        with self._transaction("IMMEDIATE"):
+    def writing(self, *, waits: bool = True) -> Iterator[None]:
+        """One exclusive transaction: durable once it is left, rolled back if an error leaves it.
+
+        Unless it `waits`, it outlives the process, and the machine only once a later one is
+        durable: the log is synced as a whole, and what isn't whole at its end is cut off.
+        """
+        if waits:
+            with self._transaction("IMMEDIATE"):
+                yield
+            return
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        try:
+            with self._transaction("IMMEDIATE"):
+                yield
+        finally:
+            self._db.execute(f"PRAGMA synchronous = {_WAITING}")
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """A part of a transaction, undone alone if an error leaves it."""
+        self._db.execute("SAVEPOINT part")
+        try:
             yield
+        except BaseException:
+            if self._db.in_transaction:  # SQLite ends all of it where the disk is full
+                self._db.execute("ROLLBACK TO part")
+            raise
+        finally:
+            if self._db.in_transaction:
+                self._db.execute("RELEASE part")
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -164,6 +193,11 @@ class Database:
     def blank(self) -> bool:
         """Whether the file has no tables yet."""
         return not self.run("SELECT 1 FROM sqlite_master LIMIT 1")
+
+    def flush(self) -> None:
+        """Makes this transaction write, if nothing else, so that all before it will be durable."""
+        # Unlike a row that is given the values that it has, this always writes a page.
+        self._db.execute(f"PRAGMA user_version = {_FORMAT}")
 
     def create(self) -> None:
         """Creates the tables, empty."""
@@ -208,8 +242,7 @@ class Database:
     def check_format(self) -> None:
         """Raises LedgerFault if format or tables differ, down to the text of every constraint."""
         if self.run("PRAGMA user_version") != [(_FORMAT,)]:
-            what = f"has another format than {_FORMAT}"
-            raise fault(self.path, what, "open it with the version of dpsql that wrote it")
+            raise other_format(self.path, _FORMAT)
         tables = self.run("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
         if {name: text for name, text in tables} != _TABLES:  # noqa: C416 - mypy knows no pairs
             raise fault(self.path, "has other tables than it was created with", RESTORE)

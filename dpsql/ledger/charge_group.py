@@ -1,0 +1,155 @@
+"""Group commit: charges of one process that wait for one ledger are written in one transaction.
+
+Who comes while others are being written waits; the first of those who wait then writes for all of
+them, and they wait for the disk once. Each is admitted on its own, after those before it, so that
+one that is refused costs the others nothing, and no cap is passed by several at once.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Final
+from weakref import WeakValueDictionary
+
+from dpsql.errors import Error, LedgerFault
+from dpsql.ledger.chain.hash_chain import Chain
+from dpsql.ledger.charge import Charge, Receipt
+from dpsql.ledger.charge_transaction import enter
+from dpsql.ledger.fault import fault, standing
+from dpsql.ledger.storage.disk_reservation import Room
+from dpsql.ledger.storage.sync_queue import begin_sync
+
+NOTHING_CHARGED: Final = "nothing was charged"
+STANDS: Final = "its charge stands"
+_UNKNOWN: Final = "whether it was charged, the ledger's history tells"
+
+Held = Callable[[], AbstractContextManager[None]]
+"""Within it, a chain is the caller's alone; it raises if its ledger is open no more."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A charge of the opening `owner`, with its room, and its end: a receipt or an error.
+
+    `standing` says of an error whether the charge stands.
+    """
+
+    charge: Charge
+    owner: str
+    room: Room
+    receipt: Receipt | None = None
+    error: Error | None = None
+    standing: str = NOTHING_CHARGED
+    anchored: Future[None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A receipt of a charge that is on disk; `anchored` is done once its anchor is, too.
+
+    It is None if the charge was made before.
+    """
+
+    receipt: Receipt
+    anchored: Future[None] | None
+
+
+class ChargeGroup:
+    """The charges of one process for one ledger."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._turn = threading.Lock()
+        self._waiting: list[_Waiting] = []
+
+    def enter(self, chain: Chain, held: Held, charge: Charge, owner: str, room: Room) -> Entered:
+        """Charges `charge` for the opening `owner`, with those that wait; see `Ledger.charge`.
+
+        It may be written on the chain of another who waits, and others' on `chain`, which is then
+        `held`. The lines that `room` holds are free from then on.
+        """
+        own = _Waiting(charge, owner, room)
+        with self._guard:
+            self._waiting.append(own)
+        with self._turn:
+            if own.receipt is None and own.error is None:
+                with self._guard:
+                    group, self._waiting = self._waiting, []
+                _write(chain, held, group)
+        if own.receipt is None:
+            # Each is told of it by an error of its own: one fault may be that of several.
+            with standing(own.standing if own.error is not None else _UNKNOWN):
+                raise own.error or _interrupted(chain)
+        return Entered(own.receipt, own.anchored)
+
+
+def _write(chain: Chain, held: Held, group: Sequence[_Waiting]) -> None:
+    """Commits all of `group`, then anchors what is fresh; every one has its outcome afterwards."""
+    try:
+        with held(), chain.writing():
+            for one in group:
+                _enter(chain, one)
+            last = chain.store.last()
+    except BaseException as error:  # noqa: BLE001 - raised again, or told by each
+        _fail(chain, group, error, NOTHING_CHARGED if isinstance(error, Error) else _UNKNOWN)
+        return
+    for one in group:
+        one.room.give_lines()
+    fresh = [one for one in group if one.receipt is not None and one.receipt.fresh]
+    if not fresh:
+        return
+    try:
+        with held():
+            chain.publish(last)
+        anchored = begin_sync(chain.anchor.path)
+        for one in fresh:
+            one.anchored = anchored
+    except BaseException as error:  # noqa: BLE001 - raised again, or told by each
+        _fail(chain, fresh, error, STANDS)
+
+
+def _fail(chain: Chain, group: Sequence[_Waiting], error: BaseException, standing: str) -> None:
+    """`error` is what became of all of `group` that weren't refused; raised if it is no Error."""
+    known = error if isinstance(error, Error) else _interrupted(chain)
+    for one in group:
+        if one.error is None:
+            one.receipt, one.error, one.standing = None, known, standing
+    if known is not error:
+        raise error
+
+
+def _enter(chain: Chain, one: _Waiting) -> None:
+    try:
+        with chain.database.savepoint():
+            one.receipt = enter(chain, one.owner, one.charge)
+    except Error as error:
+        one.error = error
+
+
+def _interrupted(chain: Chain) -> LedgerFault:
+    what = "wasn't written: who wrote it for several was interrupted"
+    return fault(chain.path, what, "ask again")
+
+
+_groups: WeakValueDictionary[Hashable, ChargeGroup] = WeakValueDictionary()
+_groups_guard = threading.Lock()
+
+
+def group_of(chain: Chain) -> ChargeGroup:
+    """The group of all openings of the file of `chain` in this process; its own for a server's.
+
+    Who writes for others on a server would take them along when it loses its connection.
+    """
+    if chain.database.is_shared:
+        return ChargeGroup()
+    key = os.getpid(), str(chain.path), str(chain.anchor.path)
+    with _groups_guard:
+        group = _groups.get(key)
+        if group is None:
+            group = _groups[key] = ChargeGroup()
+        return group
