@@ -48,6 +48,7 @@ from dpsql.ledger.storage.backup import back_up
 from dpsql.ledger.storage.disk_reservation import MIN_BYTES
 from dpsql.ledger.storage.opening import apply_terms, check_fixed, open_chain, recorded_terms
 from dpsql.ledger.storage.queries import DATASET
+from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.ledger.terms import LedgerTerms, check_name, check_terms
 
 
@@ -283,6 +284,7 @@ class Ledger:
 
     @contextmanager
     def _writing(self, *, waits: bool = True) -> Iterator[None]:
+        check_may_wait()
         with self._in_own_process(), self._chain.writing(waits=waits):
             yield
 

@@ -9,6 +9,7 @@ from dpsql.ledger.charge import Charge, Receipt
 from dpsql.ledger.charge_group import NOTHING_CHARGED, STANDS, Held, group_of
 from dpsql.ledger.fault import standing
 from dpsql.ledger.storage.disk_reservation import Room
+from dpsql.ledger.storage.waiting import check_may_wait
 
 
 class OpenCharges:
@@ -24,6 +25,7 @@ class OpenCharges:
 
     def enter(self, charge: Charge, size: int) -> Receipt:
         """The receipt of `charge`, which is durable; `size` bytes are reserved for its answer."""
+        check_may_wait()
         with standing(NOTHING_CHARGED), self._held():
             self.room.hold(size)
         try:

@@ -28,6 +28,7 @@ from dpsql.errors import (
     SourceFault,
     WouldShowIndividuals,
 )
+from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.pgwire.codec.oid import TEXT, Column, column
 from dpsql.pgwire.codec.parameter import TEXTS, Bound, Listed, examples
 from dpsql.pgwire.error_response import CANCELLED, Cancelled, notice
@@ -80,6 +81,7 @@ class QueryService:
         """Use the schema as its file is now, in a new session if the file has changed."""
         edition = self._dataset.snapshot()
         if edition is not self._edition:
+            check_may_wait()
             self._session.close()
             self._use(edition)
             self.apply(self._own)
@@ -148,6 +150,7 @@ class QueryService:
         query, inputs = self._spread(query, bound)
         with self._with_positions(query), self._cancellable():
             if self._reads_catalog(query):
+                check_may_wait()
                 return self._catalogue.answer(query, inputs, self.schema)
             query.check()
             try:
@@ -263,6 +266,7 @@ class QueryService:
         """Raise, before anything is charged, where PostgreSQL's answer may have more digits."""
         if self._proved.get(id(statement)) is statement:
             return
+        check_may_wait()
         check_digits(statement)
         # It is held, so that its id stays its own.
         self._proved[id(statement)] = statement

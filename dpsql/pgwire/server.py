@@ -236,6 +236,15 @@ class Server:
             client.is_busy = True
             if message is None or isinstance(message, f.Terminate):
                 return
+            answer = client.conversation.at_once(message)
+            if answer is not None:
+                self.counts.messages += 1
+                left = None
+                await wire.hold(answer)
+                if wire.has_no_more:
+                    await wire.flush()
+                await asyncio.sleep(0)  # others' turn: this client may have sent many
+                continue
             seconds = self._limits.statement_seconds
             late = f"the statement took longer than {seconds:g} s, the server's limit"
             watchdog = loop.call_later(seconds, client.conversation.cancel, late)

@@ -15,6 +15,7 @@ from typing import Final
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.source import Columns, Source
 from dpsql.errors import Error, ExecutionFailed, SourceFault
+from dpsql.ledger.storage.waiting import WouldWait, check_may_wait, may_wait
 from dpsql.pgwire.catalog.catalog import Catalog
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.sql.translation_cache import TranslationCache
@@ -136,9 +137,12 @@ class Dataset:
         If that file can't be read, or allows more than the ledger's terms, the snapshot before it
         stays, and the log says so.
         """
-        with self._guard:
+        if not self._guard.acquire(blocking=may_wait()):
+            raise WouldWait  # it is read anew now
+        try:
             stamp = self._stat()
             if stamp is not None and (stamp != self._stamp or self._is_over()):
+                check_may_wait()
                 self._stamp = stamp
                 try:
                     before, self._snapshot = self._snapshot, self._read()
@@ -147,6 +151,8 @@ class Dataset:
                 except Error as error:
                     log.error("the schema is not read anew: %s", error.message)  # noqa: TRY400
             return self._snapshot
+        finally:
+            self._guard.release()
 
     def close(self) -> None:
         """End the workers, and close the ledger."""

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import Final, TypeVar
 
+from dpsql.ledger.storage.waiting import may_wait
+
 Result = TypeVar("Result")
 
 _TICK_SECONDS: Final = 0.1
@@ -21,7 +23,7 @@ def interruptible(work: Callable[[], Result], interrupt: Callable[[], None]) -> 
 
     A second Ctrl-C doesn't wait.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread() or not may_wait():
         return work()
     outcome = start(work)
     try:

@@ -23,6 +23,9 @@ MAX_DEPTH = 60
 MAX_OPERATORS = 400
 MAX_DIGITS = 1_000
 
+_DIALECT: Final = DuckDB()
+"""Made once: it reads its settings each time, which takes as long as to split a short statement."""
+
 OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 
@@ -37,7 +40,7 @@ def tokens(sql: str) -> list[Token]:
     if not is_text(sql):
         raise SyntaxFault("the statement holds a NUL or half a surrogate pair")
     try:
-        words = DuckDB().tokenize(sql)
+        words = _DIALECT.tokenize(sql)
     except TokenError as error:
         raise SyntaxFault("the text can't be read: a quote or comment isn't closed") from error
     if len(words) > MAX_TOKENS:
@@ -72,10 +75,9 @@ def parse_query(sql: str, clock: Clock = utc, words: list[Token] | None = None) 
     known = tokens(sql) if words is None else words
     text = numbered(sql, known)
     try:
-        dialect = DuckDB()
-        words_of_text = known if text == sql else dialect.tokenize(text)
+        words_of_text = known if text == sql else _DIALECT.tokenize(text)
         with without_warnings():
-            parsed = dialect.parser().parse(words_of_text, text)
+            parsed = _DIALECT.parser().parse(words_of_text, text)
         trees = [tree for tree in parsed if tree is not None]
     except ParseError as error:
         raise _syntax_fault(text, error) from None
@@ -174,5 +176,5 @@ _FIRST_WORDS: Final = ("select", "with", "from", "explain", "show", "describe", 
 
 
 def _first_word(sql: str) -> str:
-    words = DuckDB().tokenize(sql)
+    words = _DIALECT.tokenize(sql)
     return words[0].text.upper()[:30] if words else "nothing"

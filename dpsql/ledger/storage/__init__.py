@@ -11,5 +11,6 @@
 | process_lock     | a lock by which others see whether an opening's process still runs       |
 | disk_reservation | disk space that is reserved while a charged statement runs               |
 | sync_queue       | a process's waiting for disks, shared by those who wait at once          |
+| waiting          | whether a thread may wait, as an event loop may not                      |
 | opening          | a ledger is created, or checked from its last checkpoint on              |
 """

@@ -29,6 +29,7 @@ from dpsql.pgwire.codec.arrow_rows import ArrowRows
 from dpsql.pgwire.codec.oid import Column, oid_of
 from dpsql.pgwire.portal import Answer
 from dpsql.pgwire.sql.translate import Translated
+from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.pgwire.workers.catalog_pool import CatalogQuestion, CatalogWorkers
 from dpsql.plan.expression import Literal
 from dpsql.schema.model import Schema
@@ -143,8 +144,8 @@ class Reader:
         """
         if tree is None:
             return False
-        ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-        tables = [t for t in tree.find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+        ctes = {cte.alias.lower() for cte in find_all(tree, exp.CTE)}
+        tables = [t for t in find_all(tree, exp.Table) if isinstance(t.this, exp.Identifier)]
         data = [t for t in tables if self._is_data(t) and (t.db or t.name.lower() not in ctes)]
         named = [t for t in tables if t not in data and relation(t, ctes) is not None]
         if named and data:
@@ -158,11 +159,11 @@ class Reader:
             return False
         calls = (
             node.name if isinstance(node, exp.Anonymous) else node.sql_name()
-            for node in tree.find_all(exp.Func)
+            for node in find_all(tree, exp.Func)
         )
         if any(_CATALOG_NAMES.match(call.lower()) for call in calls):
             return True
-        names = {c.name.lower() for c in tree.find_all(exp.Column)}
+        names = {c.name.lower() for c in find_all(tree, exp.Column)}
         if names & {"current_user", "session_user", "current_role", "user", "current_catalog"}:
             return True
         return all(isinstance(node, _PLAIN) and not _is_jsonb(node) for node in tree.walk())

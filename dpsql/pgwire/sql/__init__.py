@@ -10,6 +10,7 @@
 | query_reader      | a client's text → a query in both dialects, each text once              |
 | translation_cache | queries that were translated before, over one edition of the schema     |
 | grammar           | PostgreSQL's grammar, with function calls as they are written           |
+| tree_search       | the parts of a syntax tree that are of some classes                     |
 | interval_literal  | lengths of time as PostgreSQL writes them                               |
 | semantics         | a statement as PostgreSQL means it: one pass for each construct         |
 | types             | PostgreSQL's types of a statement's columns, expressions and parameters |

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise, zip_longest
+from operator import is_not
 from typing import Final
 
 from sqlglot import exp
@@ -13,6 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.interval_literal import spread
+from dpsql.pgwire.sql.tree_search import find_all
 
 _CALLED_BY_NAME: Final = frozenset(
     {"TO_CHAR", "DIV", "DATE_PART", "SUBSTR", "MOD", "BTRIM", "TO_HEX"}
@@ -50,16 +52,27 @@ def parse_calls(written: str) -> list[exp.Expr | None]:
     The functions are renamed among the tokens, and back in the trees: a subclass of the parser that
     leaves them out can't be made where sqlglot is compiled (sqlglot[c]).
     """
-    words = _without_schema(_words(written))
-    neighbors = zip_longest([None, *words[:-1]], words, words[1:])
-    marked = [_marked(*three) for three in neighbors]
-    trees = _DIALECT.parser().parse(marked, written)
+    trees = _DIALECT.parser().parse(_words_of_calls(_words(written)), written)
     # Names of tables with columns, as in AS mod(a, b), look like calls and were marked, too.
     for tree in trees:
-        for node in () if tree is None else tree.find_all(exp.Anonymous, exp.Identifier):
+        for node in () if tree is None else find_all(tree, exp.Anonymous, exp.Identifier):
             if isinstance(node.this, str):
                 node.set("this", node.this.removeprefix(_MARK))
     return trees
+
+
+def reads_alike(written: str) -> bool:
+    """Whether `parse_written` and `parse_calls` read the same words, and so make the same trees."""
+    words = _words(written)
+    calls = _words_of_calls(list(words))
+    return len(calls) == len(words) and not any(map(is_not, calls, words))
+
+
+def _words_of_calls(words: list[Token]) -> list[Token]:
+    """`words`, which are changed, with those marked that are calls of `_CALLED_BY_NAME`."""
+    words = _without_schema(words)
+    neighbors = zip_longest([None, *words[:-1]], words, words[1:])
+    return [_marked(*three) for three in neighbors]
 
 
 def _without_schema(words: list[Token]) -> list[Token]:
@@ -114,7 +127,7 @@ def _marked(before: Token | None, word: Token, following: Token | None) -> Token
 
 def name_calls(tree: exp.Expr, written: str) -> None:
     """Store each function's name in `written`, which the parser drops, in its node's meta."""
-    for node in tree.find_all(exp.Func):
+    for node in find_all(tree, exp.Func):
         start, end = node.meta.get("start"), node.meta.get("end")
         name = written[start : end + 1] if start is not None and end is not None else ""
         if name.isidentifier():
@@ -123,7 +136,7 @@ def name_calls(tree: exp.Expr, written: str) -> None:
 
 def restore(tree: exp.Expr, written: str) -> None:
     """Rewrite, in place, functions and texts that DuckDB writes differently from PostgreSQL."""
-    for node in list(tree.find_all(exp.Anonymous, exp.ByteString)):
+    for node in list(find_all(tree, exp.Anonymous, exp.ByteString)):
         match node:
             case exp.ByteString():
                 node.replace(exp.Literal.string(_text(node, written)))

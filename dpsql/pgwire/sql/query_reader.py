@@ -14,6 +14,7 @@ from dpsql.dbapi.statements.parse import ExplainPrivacy, Query, Show, read_state
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.translate import Traits, Translated, computes, translated
 from dpsql.pgwire.sql.translation_cache import ReadQuery, TranslationCache
+from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
 from dpsql.schema.model import Schema
 from dpsql.session.saved.saved_releases import SavedReleases
@@ -106,4 +107,4 @@ class QueryReader:
 
     def _names_declared(self, tree: exp.Expr) -> bool:
         """Whether `tree` names declared tables alone, which hide kept ones of their names."""
-        return all(t.name.casefold() in self._cache.declared for t in tree.find_all(exp.Table))
+        return all(t.name.casefold() in self._cache.declared for t in find_all(tree, exp.Table))

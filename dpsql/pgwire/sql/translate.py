@@ -17,8 +17,9 @@ from sqlglot.tokenizer_core import Token
 from dpsql.bind.syntax.parse import tokens
 from dpsql.errors import Error, Refused, Span
 from dpsql.pgwire.sql.column_labels import labels
-from dpsql.pgwire.sql.grammar import name_calls, parse_calls, parse_written
+from dpsql.pgwire.sql.grammar import name_calls, parse_calls, parse_written, reads_alike
 from dpsql.pgwire.sql.semantics.passes import name_types, translate_semantics
+from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.pgwire.sql.types.output_types import output_kinds
 from dpsql.pgwire.sql.types.pg_type import Kind
 from dpsql.schema.model import Schema
@@ -133,7 +134,7 @@ def _translated(
     written: str, words: list[Token], schema: Schema, types: Sequence[int]
 ) -> Translated:
     tree = _parsed(lambda: parse_written(written))
-    spoken = _parsed(lambda: parse_calls(written))
+    spoken = _parsed_calls(written, tree)
     if tree is None or spoken is None:
         return Translated(written, written, None, None)
     name_calls(spoken, written)
@@ -192,9 +193,16 @@ def _parsed(parsing: Callable[[], Sequence[exp.Expr | None]]) -> exp.Query | Non
     return trees[0] if isinstance(trees[0], exp.Query) else None
 
 
+def _parsed_calls(written: str, tree: exp.Query | None) -> exp.Query | None:
+    """What `parse_calls` makes of `written`, whose `tree` is known: most words are read alike."""
+    if tree is not None and reads_alike(written):
+        return tree.copy()
+    return _parsed(lambda: parse_calls(written))
+
+
 def _unqualify(tree: exp.Expr, schema: Schema) -> None:
     """Remove qualifiers like dataset.public, with which the catalogue lists tables, in place."""
-    for node in tree.find_all(exp.Table, exp.Column):
+    for node in find_all(tree, exp.Table, exp.Column):
         if node.text("db").lower() in _QUALIFIERS:
             catalogue = node.text("catalog")
             if not catalogue or catalogue.casefold() == schema.dataset.casefold():

@@ -20,6 +20,7 @@ from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import Columns, DuckDBSource, Source
 from dpsql.engine.supported import Supported
 from dpsql.errors import ExecutionCancelled, InternalError
+from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
 from dpsql.pgwire.workers.pool import Pool
 from dpsql.pgwire.workers.tasks import (
@@ -162,6 +163,7 @@ class RemoteEngine:
         self.interrupt()
 
     def _do(self, task: Task) -> bytes:
+        check_may_wait()
         cancelled = threading.Event()
         with self._guard:
             self._running.add(cancelled)
@@ -215,6 +217,7 @@ class RemoteExecution(Execution):
         if not keys:
             yield
             return
+        check_may_wait()
         self._ticket = Ticket()
         with self._line.acquire(self._ticket, keys):
             yield

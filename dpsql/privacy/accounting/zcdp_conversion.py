@@ -93,6 +93,7 @@ def _without_rho(s: Fraction, delta: Fraction) -> Fraction:
     return ln(1 / (a * delta)).high / s + ln(s / a).high
 
 
+@lru_cache(maxsize=256)
 def _ln_inverse(delta: Fraction) -> float:
     return -float(ln(delta).low)
 

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
 from dpsql.bind.expression.current_time import utc
+from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.session.compile.compiled import CompiledStatement
 
 MAX_PLANS = 64
@@ -36,12 +37,14 @@ class PlanCache:
         minute = self._clock().replace(second=0, microsecond=0)
         known, other = self._begin(key, minute)
         if known is None and other is not None:
+            check_may_wait()
             other.wait()
             # What another was refused, or is remembered for nobody, is compiled by each for itself.
             known, other = self._begin(key, minute)
         if known is not None:
             return known
         try:
+            check_may_wait()
             # The minute from before: one that ends while the statement is bound is over.
             compiled = compile_statement()
             if not compiled.saved_tables:  # names may mean other tables by the next time

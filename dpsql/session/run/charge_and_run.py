@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 
 from dpsql.ledger.charge import Receipt
+from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.rollup import RollUp
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 RUNNING = "running on the data"
 """The step after the charge: what is cancelled from here on stays charged."""
+
+_MAX_ROWS_AT_ONCE = 100
+"""Rows that are handed out sooner than another thread is woken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +69,16 @@ def charge_and_run(context: SessionContext, sql: str, compiled: CompiledStatemen
     the reader's own cap may have to pay for a look.
     """
     if not compiled.releases:
+        check_may_wait()
         return ReleasedTables(context.saved.rows(compiled.saved_tables, charge=True), {}, {})
     answer = context.answers.answer(compiled, context.ledger.read)
     if answer is not None:
         stored = (r for r in compiled.releases if r.step.measurement.loss.amount)
         context.sources.add(compiled, stored)  # another session may have been given it first
+        if answer.table.num_rows > _MAX_ROWS_AT_ONCE:
+            check_may_wait()
         return AnsweredBefore(answer)
+    check_may_wait()
     rolled = roll_ups(context, compiled)
     if costly := unique_releases([unpaid(compiled, context.ledger.open(), rolled)]):
         check_cost(loss_one_by_one(costly), compiled.options.price, context.schema)

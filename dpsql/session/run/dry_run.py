@@ -7,6 +7,7 @@ that are empty, and nobody has paid; what only some values could make fail has t
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import pyarrow as pa
 
@@ -33,6 +34,11 @@ def _released(release: CompiledRelease) -> pa.Table:
     return _empty((name, known.get(name, HUGEINT)) for name in release.columns)
 
 
+@lru_cache(maxsize=256)
+def _no_values(kind: SqlType) -> pa.Array:
+    return pa.array([], arrow_type(kind))
+
+
 def _empty(columns: Iterable[tuple[str, SqlType]]) -> pa.Table:
-    arrays = {name: pa.array([], arrow_type(kind)) for name, kind in columns}
+    arrays = {name: _no_values(kind) for name, kind in columns}
     return pa.table(arrays or {"nothing": pa.array([], pa.int32())})

@@ -10,6 +10,7 @@ from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.codec.array import items
 from dpsql.pgwire.codec.parameter import Bound, Listed
+from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.pgwire.sql.types.return_types import PART_BY_PATTERN
 from dpsql.plan.expression import Literal
 
@@ -19,7 +20,7 @@ def check_subscripts(tree: exp.Expr) -> None:
 
     `(regexp_match(x, pattern))[1]` is a text, and becomes a call of `PART_BY_PATTERN` in place.
     """
-    for subscript in list(tree.find_all(exp.Bracket)):
+    for subscript in list(find_all(tree, exp.Bracket)):
         match subscript.this.unnest(), subscript.expressions:
             case exp.Anonymous(expressions=[_, _] as own) as call, [exp.Literal(this="0" | 0)] if (
                 call.name.lower() == "regexp_match"
@@ -38,7 +39,7 @@ def array_lengths(tree: exp.Expr) -> None:
 
     A delimiter of string_to_array() that is NULL would part a text into its characters.
     """
-    for node in list(tree.find_all(exp.ArraySize, exp.StringToArray, exp.Anonymous)):
+    for node in list(find_all(tree, exp.ArraySize, exp.StringToArray, exp.Anonymous)):
         match node:
             case exp.StringToArray():
                 if not node.expression.is_string:
@@ -72,7 +73,7 @@ def _length(array: exp.Expr, dimension: exp.Expr | None, node: exp.Expr) -> exp.
 
 def memberships(tree: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:
     """The comparisons `= ANY` and `<> ALL` in `tree`, each with its array."""
-    comparisons = ((node, _array(node)) for node in tree.find_all(exp.EQ, exp.NEQ))
+    comparisons = ((node, _array(node)) for node in find_all(tree, exp.EQ, exp.NEQ))
     return [(node, array) for node, array in comparisons if array is not None]
 
 
@@ -95,7 +96,7 @@ def list_constants(tree: exp.Expr) -> None:
         values = _written_items(node, written)
         if values is not None:
             node.replace(listed(node, values))
-    for cast in tree.find_all(exp.Cast):
+    for cast in find_all(tree, exp.Cast):
         constants = _constants(cast)
         if constants is not None:
             cast.set("this", exp.Array(expressions=constants))
@@ -123,7 +124,7 @@ def spread_patterns(tree: exp.Expr) -> None:
 
     ANY of them is OR, and ALL is AND, of NOT LIKE too.
     """
-    for node in list(tree.find_all(exp.Like, exp.ILike, exp.RegexpLike, exp.RegexpILike)):
+    for node in list(find_all(tree, exp.Like, exp.ILike, exp.RegexpLike, exp.RegexpILike)):
         patterns = node.expression
         is_all = isinstance(patterns, exp.All) or (
             isinstance(patterns, exp.Anonymous) and patterns.name.lower() == "all"
@@ -206,9 +207,9 @@ def spread(
         if bound is None:
             continue
         node.replace(listed(node, items_of(bound)))
-    for node in list(tree.find_all(exp.Placeholder)):
+    for node in list(find_all(tree, exp.Placeholder)):
         if node.name in arrays:
             node.replace(exp.Array(expressions=items_of(arrays[node.name])))
-    left = {node.name for node in tree.find_all(exp.Placeholder)}
+    left = {node.name for node in find_all(tree, exp.Placeholder)}
     used = {name: text for name, text in texts.items() if name in left}
     return tree.sql(dialect="duckdb"), used | constants

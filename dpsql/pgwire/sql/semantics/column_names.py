@@ -5,14 +5,15 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.pgwire.sql.column_labels import label
+from dpsql.pgwire.sql.tree_search import find_all
 
 
 def name_columns(tree: exp.Expr) -> None:
     """Give unnamed columns PostgreSQL's names where the statement uses these, in place."""
-    for values in list(tree.find_all(exp.Values)):
+    for values in list(find_all(tree, exp.Values)):
         _name_values(values)
-    named = list(tree.find_all(exp.Column))
-    for select in list(tree.find_all(exp.Select)):
+    named = list(find_all(tree, exp.Column))
+    for select in list(find_all(tree, exp.Select)):
         labels = [label(item) for item in select.expressions]
         used = {c.name.casefold() for c in named if _sees(c, select)}
         for item, name in zip(list(select.expressions), labels, strict=True):

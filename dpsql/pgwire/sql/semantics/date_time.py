@@ -14,6 +14,7 @@ from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, Span
 from dpsql.pgwire.sql.interval_literal import lengths
 from dpsql.pgwire.sql.semantics.to_char import written_moment
+from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.pgwire.sql.types.expression_types import Typing
 from dpsql.pgwire.sql.types.pg_type import NUMBERS, TIMESTAMPS
 
@@ -36,7 +37,7 @@ def check_lengths(words: list[Token]) -> None:
 
 def check_arguments(tree: exp.Expr) -> None:
     """Refuse arguments of which the parser makes words: of make_interval() and date_bin()."""
-    for node in tree.find_all(exp.MakeInterval, exp.DateBin):
+    for node in find_all(tree, exp.MakeInterval, exp.DateBin):
         if isinstance(node, exp.DateBin):
             if isinstance(node.args.get("unit"), exp.Var):
                 raise Refused(
@@ -55,7 +56,7 @@ def check_arguments(tree: exp.Expr) -> None:
 def moment_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
     """Replacements of to_char() of moments, and of EXTRACT of seconds, which have a fraction."""
     edits: list[Edit] = []
-    for node in tree.find_all(exp.Anonymous, exp.Extract):
+    for node in find_all(tree, exp.Anonymous, exp.Extract):
         if isinstance(node, exp.Extract):
             if _SECONDS.match(node.this.name):
                 edits.append((node, partial(_seconds, node)))

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
+from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.pgwire.sql.types.column_source import Missing
 from dpsql.pgwire.sql.types.expression_types import Typing
 from dpsql.pgwire.sql.types.pg_type import INTEGERS, Kind
@@ -17,7 +18,7 @@ from dpsql.pgwire.sql.types.pg_type import INTEGERS, Kind
 
 def whole_divisions(tree: exp.Expr, typing: Typing) -> None:
     """Make divisions of two integers in `tree` integer divisions, in place."""
-    whole = [node for node in tree.find_all(exp.Div) if _is_whole(node, typing)]
+    whole = [node for node in find_all(tree, exp.Div) if _is_whole(node, typing)]
     for node in whole:
         node.replace(exp.IntDiv(this=node.this, expression=node.expression))
 

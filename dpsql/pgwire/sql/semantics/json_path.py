@@ -18,6 +18,7 @@ from sqlglot import exp
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import DataError, Refused
 from dpsql.pgwire.codec.array import items
+from dpsql.pgwire.sql.tree_search import find_all
 
 Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 
@@ -56,7 +57,7 @@ class _Nothing(Enum):
 def json_edits(tree: exp.Expr) -> list[Edit]:
     """Replacements of paths into JSON constants; raises `Refused` for other JSON."""
     edits: list[Edit] = []
-    for node in tree.find_all(*_EXTRACTS, *_AGGREGATES, exp.Cast, exp.Anonymous):
+    for node in find_all(tree, *_EXTRACTS, *_AGGREGATES, exp.Cast, exp.Anonymous):
         match node:
             case exp.Cast():
                 if node.to.this is _T.JSONB and not isinstance(_outer(node), _EXTRACTS):

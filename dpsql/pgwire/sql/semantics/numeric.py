@@ -14,6 +14,7 @@ from dpsql.bind.expression.template import instantiate
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.semantics.integer_division import div_quotient
+from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
 from dpsql.pgwire.sql.types.pg_type import FLOATS, INTEGERS, Kind
 
@@ -97,7 +98,7 @@ def _is_numeric(node: exp.Expr, typing: Typing) -> bool:
 def wide_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     """Replacements of sums and products of numerics, which DuckDB gives 18 digits by itself."""
     edits: list[Edit] = []
-    for node in tree.find_all(exp.Add, exp.Sub, exp.Mul):
+    for node in find_all(tree, exp.Add, exp.Sub, exp.Mul):
         sides = [node.this.unnest(), node.expression.unnest()]
         is_exact = typing.of(node) is Kind.NUMERIC and held.of(node) not in FLOATS
         if (
@@ -112,7 +113,7 @@ def wide_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
 
 def _is_decimal(node: exp.Expr, typing: Typing) -> bool:
     """Whether a decimal is part of `node`: extract() and sums of integers are numerics, too."""
-    parts = map(typing.of, node.find_all(exp.Column, exp.Literal, exp.Cast))
+    parts = map(typing.of, find_all(node, exp.Column, exp.Literal, exp.Cast))
     return Kind.NUMERIC in parts
 
 
@@ -234,7 +235,7 @@ def between_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
     """Replacements of numerics in percentile_cont(), which interpolates between floats."""
     terms = [
         term
-        for node in tree.find_all(exp.WithinGroup)
+        for node in find_all(tree, exp.WithinGroup)
         if isinstance(node.this, exp.PercentileCont) and isinstance(node.expression, exp.Order)
         for term in node.expression.expressions
     ]
@@ -248,7 +249,7 @@ def between_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
 def correlation_edits(tree: exp.Expr) -> list[Edit]:
     """Replacements of corr(), which is NULL where one of its columns is constant, not NaN."""
     edits: list[Edit] = []
-    for node in tree.find_all(exp.Corr):
+    for node in find_all(tree, exp.Corr):
         whole: exp.Expr = node
         while isinstance(whole.parent, exp.Filter | exp.Window) and whole.parent.this is whole:
             whole = whole.parent

@@ -37,6 +37,7 @@ from dpsql.pgwire.sql.semantics.row_comparison import compare_parts
 from dpsql.pgwire.sql.semantics.text import check_texts, text_edits
 from dpsql.pgwire.sql.semantics.time_zone import zone_edits
 from dpsql.pgwire.sql.semantics.to_char_number import number_text_edits
+from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.pgwire.sql.types.column_source import Missing
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
 from dpsql.schema.model import Public, Schema
@@ -61,7 +62,7 @@ def translate_semantics(
     check_arguments(tree)
     name_types(tree, schema, types)
     array_lengths(tree)
-    for node in tree.find_all(exp.Anonymous):
+    for node in find_all(tree, exp.Anonymous):
         if node.name.lower() == "pg_typeof":
             raise Refused("the type of this can't be told", at=span(node), hint="leave it out")
     restore(tree, written)
@@ -93,7 +94,7 @@ def translate_semantics(
     whole_divisions(tree, typing)
     _apply(numbers)
     _edit(lambda: zone_edits(tree, Typing(schema, types)))
-    for ordered in list(tree.find_all(exp.WithinGroup)):
+    for ordered in list(find_all(tree, exp.WithinGroup)):
         if isinstance(ordered.this, exp.PercentileDisc) and _descends(ordered):
             raise Refused(
                 "percentile_disc() from the largest value down has no rule",
@@ -101,7 +102,7 @@ def translate_semantics(
                 hint="write percentile_disc(0.25) WITHIN GROUP (ORDER BY x), from the smallest up",
             )
         keep_order(ordered)
-    for alias in tree.find_all(exp.Alias, exp.TableAlias):
+    for alias in find_all(tree, exp.Alias, exp.TableAlias):
         name = alias.args.get("alias") if isinstance(alias, exp.Alias) else alias.this
         if isinstance(name, exp.Identifier) and name.name.upper() in _KEYWORDS:
             name.set("quoted", True)
@@ -110,12 +111,12 @@ def translate_semantics(
 
 def _is_public(tree: exp.Expr, schema: Schema) -> bool:
     """Whether no table of `tree` is private."""
-    named = (schema.resolve(*(part.name for part in t.parts)) for t in tree.find_all(exp.Table))
+    named = (schema.resolve(*(part.name for part in t.parts)) for t in find_all(tree, exp.Table))
     return all(table is None or isinstance(table.ownership, Public) for table in named)
 
 
 def _descends(ordered: exp.WithinGroup) -> bool:
-    return any(term.args.get("desc") for term in ordered.find_all(exp.Ordered))
+    return any(term.args.get("desc") for term in find_all(ordered, exp.Ordered))
 
 
 Edits = list[tuple[exp.Expr, Callable[[], exp.Expr]]]
@@ -150,7 +151,7 @@ def _depth(node: exp.Expr) -> int:
 
 def _check_distinct(tree: exp.Expr) -> None:
     """Refuse DISTINCT ON that PostgreSQL refuses: its rows come in the order of its keys."""
-    for distinct in tree.find_all(exp.Distinct):
+    for distinct in find_all(tree, exp.Distinct):
         on, select = distinct.args.get("on"), distinct.parent
         if on is None or not isinstance(select, exp.Select):
             continue
@@ -184,7 +185,7 @@ def _item(key: exp.Expr, select: exp.Expr) -> exp.Expr:
 def name_types(tree: exp.Expr, schema: Schema, types: Sequence[int]) -> None:
     """Replace each pg_typeof(x), where the type of x can be derived, by its name, in place."""
     typing = Typing(schema, types)
-    for node in list(tree.find_all(exp.Anonymous)):
+    for node in list(find_all(tree, exp.Anonymous)):
         if node.name.lower() == "pg_typeof" and len(node.expressions) == 1:
             if node.find(exp.AggFunc):
                 continue

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
+from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.pgwire.sql.types.return_types import PART_BY_PATTERN
 
 Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
@@ -46,8 +47,8 @@ _CHARACTER: Final = frozenset("nrtfv")
 
 def pattern_edits(tree: exp.Expr) -> list[Edit]:
     """Replacements of LIKE, SIMILAR TO and regular expressions in `tree`."""
-    edits: list[Edit] = [(node, partial(_written, node)) for node in tree.find_all(*_MATCHES)]
-    for node in tree.find_all(exp.Anonymous, exp.Substring, exp.RegexpSubstr):
+    edits: list[Edit] = [(node, partial(_written, node)) for node in find_all(tree, *_MATCHES)]
+    for node in find_all(tree, exp.Anonymous, exp.Substring, exp.RegexpSubstr):
         own = _part_operands(node)
         if own is not None:
             edits.append((node, partial(_part, node, own[0], of_group=own[1])))
@@ -57,7 +58,7 @@ def pattern_edits(tree: exp.Expr) -> list[Edit]:
                 at=span(node),
                 hint="write x ~ 'pattern', or (regexp_match(x, 'a(.)'))[1]",
             )
-    splits = (n for n in tree.find_all(exp.Anonymous) if n.name.lower() == "regexp_split_to_array")
+    splits = (n for n in find_all(tree, exp.Anonymous) if n.name.lower() == "regexp_split_to_array")
     edits += [(node, partial(_split, node)) for node in splits]
     return edits
 

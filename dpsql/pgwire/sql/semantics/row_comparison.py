@@ -11,6 +11,7 @@ from sqlglot import exp
 from dpsql.bind.expression.row_value import row_parts
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
+from dpsql.pgwire.sql.tree_search import find_all
 
 _STRICT: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.LT: exp.LT,
@@ -22,14 +23,14 @@ _STRICT: dict[type[exp.Expr], type[exp.Expr]] = {
 
 def compare_parts(tree: exp.Expr) -> None:
     """Replace comparisons of row values by comparisons of their parts, in place."""
-    for case in tree.find_all(exp.Case):
+    for case in find_all(tree, exp.Case):
         if case.this is not None and row_parts(case.this) is not None:
             raise Refused(
                 "CASE of a row value has no rule",
                 at=span(case.this),
                 hint="write the comparison: CASE WHEN (a, b) = (1, 2) THEN …",
             )
-    for select in tree.find_all(exp.Select):
+    for select in find_all(tree, exp.Select):
         for item in select.expressions:
             if row_parts(item.unalias()) is not None:
                 raise Refused(
@@ -37,7 +38,7 @@ def compare_parts(tree: exp.Expr) -> None:
                     at=span(item),
                     hint="name its parts one by one: a, b",
                 )
-    comparisons = [*tree.find_all(exp.EQ, exp.NEQ, *_STRICT, exp.In, exp.Between)]
+    comparisons = [*find_all(tree, exp.EQ, exp.NEQ, *_STRICT, exp.In, exp.Between)]
     for node in reversed(comparisons):
         meant = _translated(node)
         if meant is not None:

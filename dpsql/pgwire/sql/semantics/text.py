@@ -13,6 +13,7 @@ from dpsql.bind.expression.template import instantiate
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
 from dpsql.pgwire.sql.semantics.blank_padded import is_padded, padded_edits
+from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
 from dpsql.pgwire.sql.types.pg_type import FLOATS, Kind
 
@@ -69,7 +70,7 @@ def check_texts(tree: exp.Expr, typing: Typing) -> list[Edit]:
 
     Over private rows nothing is one.
     """
-    for node in tree.find_all(exp.Cast):
+    for node in find_all(tree, exp.Cast):
         if node.to.this in {_T.TEXT, _T.VARCHAR} and typing.of(node.this) is None:
             raise Refused(
                 "the type of what this is the text of can't be told",

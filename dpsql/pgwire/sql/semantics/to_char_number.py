@@ -14,6 +14,7 @@ from sqlglot import exp
 from dpsql.bind.expression.template import instantiate
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
+from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
 from dpsql.pgwire.sql.types.pg_type import FLOATS, INTEGERS, NUMBERS
 
@@ -63,7 +64,7 @@ class _Form:
 def number_text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
     """Replacements of to_char() of numbers."""
     edits: list[Edit] = []
-    for node in tree.find_all(exp.Anonymous):
+    for node in find_all(tree, exp.Anonymous):
         if node.name.lower() != "to_char" or len(node.expressions) != 2:
             continue
         number, template = node.expressions

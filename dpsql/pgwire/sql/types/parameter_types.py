@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from dpsql.pgwire.codec import oid as o
+from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import parse_type
 
@@ -37,11 +38,11 @@ def parameter_types(tree: exp.Expr | None, oids: Sequence[int], schema: Schema) 
     A parameter whose type can't be inferred is a text.
     """
     uses: dict[int, list[exp.Expr]] = {}
-    for node in [] if tree is None else tree.find_all(exp.Parameter, exp.Placeholder):
+    for node in [] if tree is None else find_all(tree, exp.Parameter, exp.Placeholder):
         if node.name.isdigit() and 0 < int(node.name) <= 0xFFFF:
             uses.setdefault(int(node.name), []).append(node)
     known = _columns(schema, tree) if uses else {}
-    for alias in [] if tree is None else list(tree.find_all(exp.Alias))[::-1]:
+    for alias in [] if tree is None else list(find_all(tree, exp.Alias))[::-1]:
         known.setdefault(alias.alias.casefold(), _type_of(alias.this, known))
     types = []
     for number in range(1, max([len(oids), *uses]) + 1):
@@ -55,7 +56,7 @@ def parameter_types(tree: exp.Expr | None, oids: Sequence[int], schema: Schema) 
 
 def _columns(schema: Schema, tree: exp.Expr | None) -> dict[str, int]:
     """OIDs by the names of columns in `tree`, whatever table has a column of that name."""
-    nodes = [] if tree is None else tree.find_all(exp.Column)
+    nodes = [] if tree is None else find_all(tree, exp.Column)
     named = {column.name.casefold() for column in nodes}
     return {
         folded: o.oid_of(column.type)

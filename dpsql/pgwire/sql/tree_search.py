@@ -1,0 +1,32 @@
+"""The parts of a syntax tree that are of some classes, as sqlglot finds them, and sooner.
+
+sqlglot's own search hands each node through four generators, and a statement is searched some sixty
+times until it is told in the other dialect.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import TypeVar
+
+from sqlglot import exp
+
+Node = TypeVar("Node", bound=exp.Expr)
+
+
+def find_all(tree: exp.Expr, *kinds: type[Node]) -> Iterator[Node]:
+    """The nodes of `tree`, itself included, of one of `kinds`, those above first.
+
+    What is changed below a node while it is looked at is searched as it is then.
+    """
+    waiting = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        if isinstance(node, kinds):
+            yield node
+        for part in node.args.values():
+            if isinstance(part, list):
+                waiting += [item for item in part if isinstance(item, exp.Expr)]
+            elif isinstance(part, exp.Expr):
+                waiting.append(part)

@@ -1,0 +1,191 @@
+"""What was answered before is answered on the event loop, and nothing else is begun there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from pgwire.shop import make
+
+from dpsql.ledger.chain.entry import Charged, Paid
+from dpsql.ledger.storage.waiting import WouldWait, check_may_wait, may_wait, without_waiting
+from dpsql.pgwire import message_handler
+from dpsql.pgwire.limits import Limits
+from dpsql.pgwire.message_handler import MessageHandler
+from dpsql.pgwire.monitoring.metrics import Counts
+from dpsql.pgwire.protocol import frontend_messages as f
+from dpsql.pgwire.query_service import QueryService
+from dpsql.pgwire.session_settings import SessionSettings
+from dpsql.pgwire.shared_dataset import Dataset
+
+COUNT = "SELECT region_id, count(*) FROM orders WHERE qty > 1 GROUP BY 1"
+
+
+class Client:
+    """One client's statements, as the server hands them on."""
+
+    def __init__(self, dataset: Dataset, analyst: str = "alice") -> None:
+        self.service = QueryService(dataset, analyst)
+        self.settings = SessionSettings({})
+        self.handler = MessageHandler(self.service, self.settings, Limits(), Counts())
+
+    def waits(self, sql: str) -> bytes:
+        return b"".join(self.handler.handle(f.Query(sql), lambda: None))
+
+    def at_once(self, sql: str) -> bytes | None:
+        # A look that took long, as on a busy machine, would have others wait.
+        self.handler._immediate._rests = 0
+        return self.handler.at_once(f.Query(sql))
+
+    def close(self) -> None:
+        self.handler.close()
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dataset]:
+    monkeypatch.setenv("DPSQL_STATE", str(tmp_path / "state"))
+    path = make(tmp_path, customers=20, orders=20)
+    with closing(Dataset(path, Limits(workers=1))) as found:
+        yield found
+
+
+def entries(dataset: Dataset) -> int:
+    return len(list(dataset.snapshot()._ledger.history()))
+
+
+def state(dataset: Dataset, client: Client) -> tuple[object, ...]:
+    settings = client.settings
+    return entries(dataset), {name: settings[name] for name in settings}, settings.status
+
+
+def test_what_was_answered_is_there_at_once_and_is_the_same(shop: Dataset) -> None:
+    with closing(Client(shop)) as alice:
+        assert alice.at_once(COUNT) is None
+        assert entries(shop) == 1  # the ledger's opening
+        alice.waits(COUNT)
+        before = entries(shop)
+        again = alice.waits(COUNT)
+        for _ in range(3):
+            assert alice.at_once(COUNT) == again
+        assert alice.at_once(f"{COUNT};") is not None
+        assert entries(shop) == before
+
+
+def test_another_connection_has_it_at_once_after_its_first_look(shop: Dataset) -> None:
+    with closing(Client(shop)) as alice, closing(Client(shop)) as other:
+        alice.waits(COUNT)
+        other.waits(COUNT)
+        assert other.at_once(COUNT) == alice.at_once(COUNT) is not None
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM orders WHERE qty > 2",
+        "SELECT * FROM orders",
+        "SELECT 1",
+        "SELECT relname FROM pg_catalog.pg_class",
+        "SELECT nothing FROM nowhere",
+        f"{COUNT}; {COUNT}",
+        "SET dpsql.epsilon = 0.1",
+        "BEGIN",
+        "CREATE RELEASE kept AS " + COUNT,
+        f"EXPLAIN PRIVACY {COUNT}",
+        "",
+        "'",
+    ],
+)
+def test_all_else_waits_for_a_thread_and_changes_nothing(shop: Dataset, sql: str) -> None:
+    with closing(Client(shop)) as alice:
+        alice.waits(COUNT)
+        before = state(shop, alice)
+        assert alice.at_once(sql) is None
+        assert state(shop, alice) == before
+        assert may_wait()
+
+
+def test_other_messages_wait_for_a_thread(shop: Dataset) -> None:
+    with closing(Client(shop)) as alice:
+        assert alice.handler.at_once(f.Sync()) is None
+        alice.waits(COUNT)
+        alice.waits("BEGIN")
+        alice.waits("SELECT nothing FROM nowhere")
+        assert alice.settings.status == "E"
+        assert alice.at_once(COUNT) is None
+
+
+def test_a_first_look_that_a_readers_cap_pays_for_waits(shop: Dataset) -> None:
+    with closing(Client(shop)) as alice, closing(Client(shop, "carol")) as carol:
+        alice.waits(COUNT)
+        before = entries(shop)
+        assert carol.at_once(COUNT) is None
+        assert entries(shop) == before
+        assert b"region_id" in carol.waits(COUNT)
+        events = [e.event for e in shop.snapshot()._ledger.history()]
+        assert sum(isinstance(event, Paid) for event in events) == 1
+        assert sum(isinstance(event, Charged) for event in events) == 1
+        assert carol.at_once(COUNT) is not None
+
+
+def test_other_settings_are_another_question(shop: Dataset) -> None:
+    with closing(Client(shop)) as alice:
+        alice.waits(COUNT)
+        alice.waits("SET dpsql.epsilon = 0.2")
+        assert alice.at_once(COUNT) is None
+        alice.waits("SET dpsql.epsilon = DEFAULT")
+        assert alice.at_once(COUNT) is not None
+
+
+def test_a_schema_that_is_being_read_or_was_edited_waits(shop: Dataset) -> None:
+    with closing(Client(shop)) as alice:
+        alice.waits(COUNT)
+        with shop._guard:
+            assert alice.at_once(COUNT) is None
+        assert alice.at_once(COUNT) is not None
+        path = shop._path
+        path.write_text(path.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
+        assert alice.at_once(COUNT) is None
+        assert alice.at_once(COUNT) is None
+        alice.waits(COUNT)
+        assert alice.at_once(COUNT) is not None
+
+
+def test_workers_and_statements_that_wait_keep_nobody_from_stored_answers(shop: Dataset) -> None:
+    with closing(Client(shop)) as alice:
+        alice.waits(COUNT)
+        supervisor = shop.pool._take()
+        try:
+            answers: list[bytes | None] = []
+            asking = threading.Thread(target=lambda: answers.append(alice.at_once(COUNT)))
+            asking.start()
+            asking.join(30)
+            assert answers
+            assert answers[0] is not None
+        finally:
+            shop.pool._give(supervisor)
+
+
+def test_where_looks_take_long_threads_answer_for_a_while(
+    shop: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(Client(shop)) as alice:
+        alice.waits(COUNT)
+        monkeypatch.setattr(message_handler, "_SLOW_SECONDS", -1.0)
+        assert alice.at_once(COUNT) is not None
+        looks = [alice.handler.at_once(f.Query(COUNT)) is None for _ in range(101)]
+        assert looks == [True] * 100 + [False]
+
+
+def test_whether_a_thread_may_wait_is_its_own() -> None:
+    with without_waiting():
+        with pytest.raises(WouldWait):
+            check_may_wait()
+        others: list[bool] = []
+        thread = threading.Thread(target=lambda: others.append(may_wait()))
+        thread.start()
+        thread.join()
+        assert others == [True]
+    check_may_wait()
