@@ -15,6 +15,7 @@ from emit.spark_server import url
 from engine.postgres_world import PASSWORD, database
 
 from dpsql.dbapi.connection import Connection
+from dpsql.errors import Refused
 from dpsql.session.session import Session
 
 
@@ -110,4 +111,18 @@ def test_postgresql_computes_ladders_and_what_they_limit(
     connection.execute("SELECT distance, count(*) FROM flights GROUP BY distance")
     connection.execute("SUGGEST BOUNDS distance FROM flights")
     assert len(computed) >= 3 + 1 + 1 + 1 + 3
+    connection.close()
+
+
+def test_a_part_that_spark_refuses_is_refused_before_any_is_charged(
+    flights: Path, tmp_path: Path
+) -> None:
+    """The keys' number is asked for after the groups of a unit; no engine's text is a double's."""
+    path = tmp_path / "schema.yaml"
+    text = SCHEMA.format(source=f"{url()}/;folder={flights}", limits="calibrated")
+    path.write_text(text.replace("push_down: always\n", ""))
+    connection = Connection(Session(path, analyst="analyst"))
+    with pytest.raises(Refused, match="DOUBLE to VARCHAR is not computed on Spark"):
+        connection.execute("CALIBRATE flights BY distance / 8 FOR 1")
+    assert connection._session.balance().spent.amount == 0
     connection.close()
