@@ -1,4 +1,4 @@
-"""CALIBRATE, part by part, and SUGGEST BOUNDS, for servers."""
+"""CALIBRATE, part by part, SUGGEST BOUNDS, and their kinds of sums in queries, for servers."""
 
 from __future__ import annotations
 
@@ -25,9 +25,21 @@ SUGGESTIONS = (
     "SUGGEST BOUNDS score FROM tests",
 )
 
-STATEMENTS = (*LADDERS, *SUGGESTIONS)
+WIDE = (
+    """SELECT sum(least(greatest(a, 0), 900)) FROM (
+        SELECT patient_id, avg(CAST(cost AS DECIMAL(38,20)) * 2) AS a
+        FROM visits GROUP BY patient_id
+    ) AS t""",
+    """SELECT count(*) FROM (
+        SELECT patient_id, sum(CAST(cost AS DECIMAL(38,20)) * 0.9) AS s
+        FROM visits GROUP BY patient_id
+    ) AS t WHERE s > 400.1234567890123456789""",
+)
+"""Sums of one unit's decimals of more than 18 digits, as those of a ladder may be."""
+
+STATEMENTS = (*LADDERS, *SUGGESTIONS, *WIDE)
 
 
 def name(sql: str) -> str:
     """The name of a statement's test."""
-    return sql.replace("\n", " ").removeprefix("-- ")
+    return " ".join(sql.split()).removeprefix("-- ")
