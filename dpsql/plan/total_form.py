@@ -103,6 +103,12 @@ def aggregate_form(
             assert_never(missing)
 
 
+def rounded_type(scale: int) -> Decimal:
+    """The type to which decimals of `scale` digits after the point are rounded."""
+    digits = min(scale, ROUNDED_TO)
+    return Decimal(max(ROUNDED_TO, digits + ROOM), digits)
+
+
 def window_form(function: str, argument: SqlType | None) -> TotalForm | None:
     """The form of a window function over one unit's rows; None if it has none.
 

@@ -70,8 +70,9 @@ class Intervals:
 def _around(ends: tuple[Fraction, ...], kind: SqlType) -> Iterator[Fraction]:
     for end in (Fraction(0), Fraction(3), *ends):
         for near in _neighbors(end, kind):
-            yield near
-            yield -near
+            yield abs(near)
+            if not isinstance(kind, Integer) or kind.signed:
+                yield -near
 
 
 def _neighbors(end: Fraction, kind: SqlType) -> Iterator[Fraction]:
@@ -80,8 +81,8 @@ def _neighbors(end: Fraction, kind: SqlType) -> Iterator[Fraction]:
         case Double():
             for value in (float(end), nextafter(float(end), inf), nextafter(float(end), -inf)):
                 yield Fraction(value)
-        case Integer(bits=bits):
-            most = min(2 ** (bits - 1), 10**38) - 1
+        case Integer(bits=bits, signed=signed):
+            most = min(2 ** (bits - signed), 10**38) - 1
             for number in (floor(end), ceil(end), floor(end) + 1, ceil(end) - 1, most):
                 yield Fraction(max(-most, min(number, most)))
         case Decimal(precision=precision, scale=scale):
@@ -129,6 +130,8 @@ def of_codes(kind: SqlType) -> Intervals:
 
 SUMS: tuple[SqlType, ...] = (HUGEINT, Decimal(38, 2), Decimal(38, 30), Double())
 """Types of sums, whose magnitudes rungs are of; the second decimal ends below the last rung."""
+
+UNSIGNED = of_codes(Integer(64, signed=False))
 
 ALL = (
     *map(of_rungs, (BIGINT, *SUMS)),

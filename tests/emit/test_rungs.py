@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from emit import postgres_server, spark_server
-from emit.rungs import ALL, Intervals, of_rungs
+from emit.rungs import ALL, UNSIGNED, Intervals, of_rungs
 
 from dpsql.emit.dialect.duckdb.render import rendered as duckdb_text
 from dpsql.emit.dialect.postgres.render import rendered as postgres_text
@@ -62,6 +62,11 @@ def test_numbers_are_in_their_intervals_on_postgresql(intervals: Intervals) -> N
     postgres_server.create(name, {table: {"v": intervals.kind}}, rows)
     found = postgres_server.run(postgres_text(intervals.tree), name)
     assert _shown(found) == _expected(intervals)
+
+
+def test_numbers_without_a_sign_are_in_their_intervals() -> None:
+    test_numbers_are_in_their_intervals_in_duckdb(UNSIGNED)
+    test_numbers_are_in_their_intervals_on_postgresql(UNSIGNED)
 
 
 def test_numbers_are_in_their_intervals_on_spark(intervals: Intervals) -> None:

@@ -93,7 +93,7 @@ MORE: dict[str, tuple[str, ...]] = {
     "contains": ("contains(text, text)",),
     "starts_with": ("text ^@ 'a'",),
     "strpos": ("strpos(text, text)", "position('a' IN text)"),
-    "||": ("a || b", "'x' || a"),
+    "||": ("a || b", "'x' || a", "left(a, 3) || left(b, 2)"),
     "concat": ("concat(a)", "concat(a, b)"),
     "concat_ws": ("concat_ws(text, a, b)",),
     "like": ("text NOT LIKE '_b%'", "text ~~ 'a'"),

@@ -52,6 +52,9 @@ from dpsql.schema.sql_type import BIGINT, Decimal, Integer
 MAX_CONTRIBUTION: Final = 2**30
 """No unit's number of rows or groups is told from a greater one."""
 
+_LONGEST_KEY: Final = 100
+"""Keys are told from each other by so many characters."""
+
 _OF_INTEGERS: Final = 2 * 62
 """Rungs above the lowest one, up to 2^62 times as high."""
 
@@ -175,7 +178,10 @@ def calibration(sql: str, part: LadderPart, context: Context) -> BoundQuery:
             return bind_text(f'SELECT {keys}, count(*) AS "count" FROM pairs GROUP BY ALL', named)  # noqa: S608 - our own
         case LadderPart.KEYS:
             # One text of all keys: few groups share theirs with another.
-            texts = [f"coalesce(CAST(k{n} AS VARCHAR), '')" for n in range(len(rows.keys))]
+            texts = [
+                f"coalesce(left(CAST(k{n} AS VARCHAR), {_LONGEST_KEY}), '')"
+                for n in range(len(rows.keys))
+            ]
             whole = " || ', ' || ".join(texts)
             return bind_text(f'SELECT count(DISTINCT {whole}) AS "count" FROM pairs', named)  # noqa: S608 - our own
         case missing:

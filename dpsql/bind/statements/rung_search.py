@@ -38,8 +38,8 @@ def interval_number(
     branches, start = [], 0
     for end in sorted({len(numbers) * part // _PARTS for part in range(1, _PARTS)} - {0}):
         is_below = Compare(comparison, value, end_constant(value, ends[end - 1], closed=closed))
-        within = interval_number(value, ends[start : end - 1], numbers[start:end], closed=closed)
-        branches.append(When(is_below, within))
+        inside = interval_number(value, ends[start : end - 1], numbers[start:end], closed=closed)
+        branches.append(When(is_below, inside))
         start = end
     beyond = interval_number(value, ends[start:], numbers[start:], closed=closed)
     return Case(tuple(branches), beyond, NUMBER)

@@ -50,6 +50,7 @@ _BINARY: Final[Mapping[type[exp.Expr], str]] = {
     exp.Div: "/",
     exp.Mod: "%",
     exp.BitwiseAnd: "&",
+    exp.DPipe: "||",
     exp.Like: "LIKE",
 }
 

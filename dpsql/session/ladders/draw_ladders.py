@@ -165,14 +165,9 @@ def draw_ladders(
     number = 1
     parts: dict[str, Answer] = {}
     forms: dict[str, LadderForm] = {}
-    for request in ladder_parts(source):
+    for request in _drawable(context, spec, source, options):
         name = part_name(request.part, source)
-        try:
-            answer, noise = _part(context, spec, request, options)
-        except Refused as error:
-            if request.part is not LadderPart.SHARES or error.note != "partition_selection":
-                raise
-            continue  # keys that nobody listed can't be shown without a delta
+        answer, noise = _part(context, spec, request, options)
         parts[name] = answer
         if request.part in {LadderPart.GROUPS, LadderPart.CONTRIBUTIONS}:
             forms[name] = LadderForm(source.rows.rungs(request.part), noise)
@@ -183,6 +178,22 @@ def draw_ladders(
             number = max(number, _lower_end(answer))
     about = LadderMetadata(source.table, source.keys, source.known, source.measure, number, forms)
     return DrawnLadders(_joined(context, parts, forms), about)
+
+
+def _drawable(
+    context: SessionContext, spec: LadderSpec, source: LadderSource, options: QueryOptions
+) -> list[LadderRequest]:
+    """The parts that can be drawn; one that is refused is, before any of them is charged."""
+    drawable = []
+    for part in ladder_parts(source):
+        try:
+            compile_statement(context, spec.sql, options, NO_PARAMETERS, AnswerRequest(part))
+        except Refused as error:
+            if part.part is not LadderPart.SHARES or error.note != "partition_selection":
+                raise
+            continue  # keys that nobody listed can't be shown without a delta
+        drawable.append(part)
+    return drawable
 
 
 def part_name(part: LadderPart, source: LadderSource) -> str:

@@ -19,7 +19,13 @@ from dpsql.plan.frame import FrameEnd, FrameKind, RangeOffset
 from dpsql.plan.operator import Plan, WindowCall
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
-from dpsql.plan.total_form import ROOM, ROUNDED_TO, TotalForm, aggregate_form, window_form
+from dpsql.plan.total_form import (
+    ROUNDED_TO,
+    TotalForm,
+    aggregate_form,
+    rounded_type,
+    window_form,
+)
 from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer, Timestamp
 
 _OF_ROWS: dict[str, type[exp.Func]] = {
@@ -192,8 +198,7 @@ def _in_form(form: TotalForm | None, argument: Expression) -> exp.Expr:
             return try_cast(rendered, BIGINT)
         case TotalForm.ROUNDED, Decimal(scale=scale):
             # 0.9 and 0.9 make no DECIMAL(38,38).
-            digits = min(scale, ROUNDED_TO)
-            return try_cast(rendered, Decimal(max(ROUNDED_TO, digits + ROOM), digits))
+            return try_cast(rendered, rounded_type(scale))
         case TotalForm.ROUNDED, _:
             raise TypeError("only decimals are rounded")
         case TotalForm.AS_MOMENTS, _:

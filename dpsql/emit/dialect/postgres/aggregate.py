@@ -12,13 +12,11 @@ from dpsql.emit.dialect.postgres import guard
 from dpsql.emit.dialect.postgres.expression import byte_order, emit_expression
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OpenFunction
 from dpsql.plan.expression import Column
-from dpsql.schema.sql_type import Boolean, Decimal, Double, Integer, Varchar
+from dpsql.plan.total_form import ROUNDED_TO, rounded_type
+from dpsql.schema.sql_type import BIGINT, Boolean, Decimal, Double, Integer, Varchar
 
 _STEPS: Final = 2**20
 """Doubles are summed as multiples of 2^-20, as they are on DuckDB."""
-
-_DIGITS: Final = 18
-"""Sums of longer decimals are rounded on DuckDB: they are refused here."""
 
 
 def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
@@ -48,14 +46,16 @@ def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
 
 def _sum(call: AggregateCall, kind: object, value: exp.Expr, *, of: AggregateFunction) -> exp.Expr:
     match kind:
-        case Integer() if kind.bits <= 64:
-            terms = (
-                guard.in_range(guard.exact(value), Integer(64))
-                if kind.bits == 64
-                else guard.exact(value)
-            )
-        case Decimal(precision=precision) if precision <= _DIGITS:
+        case Integer(bits=bits) if bits < 64:
             terms = guard.exact(value)
+        case Integer():
+            terms = guard.in_range(guard.exact(value), BIGINT)
+        case Decimal(precision=precision) if precision <= ROUNDED_TO:
+            terms = guard.exact(value)
+        case Decimal(scale=scale):
+            narrow = rounded_type(scale)
+            rounded = guard.call("ROUND", guard.exact(value), integer(narrow.scale))
+            terms = guard.in_range(rounded, narrow)
         case Double(bits=64) if not call.distinct:
             near = guard.in_open_range(value, Fraction(2**43))
             product = exp.Mul(this=near, expression=guard.double(_STEPS))
@@ -67,6 +67,8 @@ def _sum(call: AggregateCall, kind: object, value: exp.Expr, *, of: AggregateFun
     if is_double:
         total = exp.Div(this=guard.cast(total, "DOUBLE PRECISION"), expression=guard.double(_STEPS))
     if of is AggregateFunction.SUM:
+        if isinstance(call.type, Decimal) and call.type.scale > ROUNDED_TO:
+            return guard.in_range(total, call.type)
         return exp.Paren(this=total) if is_double else total
     count = _filtered(guard.call("COUNT", _values(call, terms.copy())), call)
     divisor = guard.cast(guard.call("NULLIF", count, integer(0)), "DOUBLE PRECISION")

@@ -204,8 +204,13 @@ def _converted(value: exp.Expr, to: Cast) -> exp.Expr:
             return guard.cast(value, "INTEGER")
         case Boolean() | Varchar(), Boolean() | Varchar() if kind == target:
             return value
-        case Integer(), Varchar():
+        case ((Boolean() | Integer()), Varchar()):
             return guard.cast(value, "TEXT")
+        case Decimal(precision=precision, scale=scale), Varchar() if scale < precision:
+            # Of DECIMAL(2,2), DuckDB writes .50.
+            return guard.cast(guard.call("ROUND", guard.exact(value), integer(scale)), "TEXT")
+        case ((Date() | Timestamp()), Varchar()):
+            return guard.bind([value], guard.printed)
         case Integer(), Integer() if target.holds(kind):
             return value
         case Integer(), (Integer() | Decimal()):

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.dialect.postgres import guard
+from dpsql.emit.dialect.text_length import is_short
 from dpsql.plan.expression import Call, Literal
 from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp, Varchar
 
@@ -99,6 +100,13 @@ def _contains(call: Call, arguments: list[exp.Expr]) -> exp.Expr | None:
     if not _are_texts(call):
         return None
     return exp.Paren(this=exp.GT(this=guard.call("STRPOS", *arguments), expression=integer(0)))
+
+
+def _joined(call: Call, arguments: list[exp.Expr]) -> exp.Expr | None:
+    """Of texts whose length is known: PostgreSQL raises where one has more than a gigabyte."""
+    if not _are_texts(call) or not is_short(call):
+        return None
+    return exp.Paren(this=exp.DPipe(this=arguments[0], expression=arguments[1]))
 
 
 def _position(call: Call, arguments: list[exp.Expr]) -> exp.Expr | None:
@@ -200,6 +208,7 @@ FUNCTIONS: Final[Mapping[str, _Rule]] = {
     "like": _like,
     "substring": _substring,
     "left": _left,
+    "||": _joined,
     "year": _part("year"),
     "quarter": _part("quarter"),
     "month": _part("month"),

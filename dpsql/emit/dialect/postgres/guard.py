@@ -193,3 +193,11 @@ def when_known(moment: exp.Expr, computed: exp.Expr) -> exp.Expr:
     return exp.case().when(
         exp.Between(this=moment.copy(), low=low, high=high), computed, copy=False
     )
+
+
+def printed(moment: exp.Expr) -> exp.Expr:
+    """The text of a column `moment`; NULL where its year isn't one of 1 to 9999."""
+    ends = (cast(exp.Literal.string(day), "DATE") for day in ("0001-01-01", "9999-12-31"))
+    low, high = ends
+    is_plain = exp.Between(this=cast(moment.copy(), "DATE"), low=low, high=high)
+    return exp.case().when(is_plain, cast(moment.copy(), "TEXT"), copy=False)

@@ -10,13 +10,11 @@ from dpsql.emit.dialect.spark import guard
 from dpsql.emit.dialect.spark.expression import emit_expression
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OpenFunction
 from dpsql.plan.expression import Column
+from dpsql.plan.total_form import ROUNDED_TO, rounded_type
 from dpsql.schema.sql_type import Decimal, Double, Integer
 
 _STEPS: Final = 2**20
 """Doubles are summed as multiples of 2^-20, as they are on DuckDB."""
-
-_DIGITS: Final = 18
-"""Sums of longer decimals are rounded on DuckDB: they are refused here."""
 
 _ROWS: Final = 10
 """A sum has so many digits more than its terms, which Spark adds by itself."""
@@ -54,8 +52,14 @@ def _sum(call: AggregateCall, kind: object, value: exp.Expr, *, of: AggregateFun
     match kind:
         case Integer() if kind.bits <= 64:
             terms = guard.cast(value, whole)
-        case Decimal(precision=precision, scale=scale) if precision <= _DIGITS:
+        case Integer():
+            terms = guard.cast(guard.try_cast(value, "BIGINT"), whole)
+        case Decimal(precision=precision, scale=scale) if precision <= ROUNDED_TO:
             terms = guard.cast(value, guard.decimal_name(guard.WIDE - _ROWS, scale))
+        case Decimal(scale=scale):
+            narrow = rounded_type(scale)
+            rounded = guard.try_cast(value, guard.type_name(narrow))
+            terms = guard.cast(rounded, guard.decimal_name(guard.WIDE - _ROWS, narrow.scale))
         case Double(bits=64) if not call.distinct:
             product = exp.Paren(this=exp.Mul(this=value, expression=guard.double(_STEPS)))
             steps = guard.try_cast(guard.call("RINT", product), "BIGINT")

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.dialect.spark import guard
+from dpsql.emit.dialect.text_length import is_short
 from dpsql.plan.expression import Call, Literal
 from dpsql.schema.sql_type import BIGINT, Date, Decimal, Double, Integer, Timestamp, Varchar
 
@@ -187,6 +188,11 @@ def _left(call: Call, arguments: list[exp.Expr]) -> exp.Expr | None:
     return guard.call("LEFT", text, guard.cast(length, "INT"))
 
 
+def _joined(call: Call, arguments: list[exp.Expr]) -> exp.Expr | None:
+    """Of texts whose length is known: Java has no text of more than two gigabytes."""
+    return _of_texts("CONCAT")(call, arguments) if is_short(call) else None
+
+
 def _is_constant(argument: object, low: int) -> bool:
     match argument:
         case Literal(value=int() as value):
@@ -248,6 +254,7 @@ FUNCTIONS: Final[Mapping[str, _Rule]] = {
     "like": _like,
     "substring": _substring,
     "left": _left,
+    "||": _joined,
     "year": _part("YEAR"),
     "quarter": _part("QUARTER"),
     "month": _part("MONTH"),
