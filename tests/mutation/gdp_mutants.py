@@ -104,10 +104,10 @@ GDP_MUTANTS = (
         "AssertionError",
     ),
     Mutant(
-        "positions are accepted as if they were the grid's",
+        "all positions are accepted as if they lay in the first interval",
         "privacy/mechanisms/noise/normal_sampler.py",
-        "Fraction(at + end, 1 << at_bits)",
-        "Fraction(position)",
+        "start = interval << self.shift",
+        "start = 0 * interval",
         _NOISE,
         "decided_exactly",
         "AssertionError",
