@@ -70,8 +70,8 @@ GDP_MUTANTS = (
     Mutant(
         "the delta of mu is rounded down",
         "privacy/accounting/gdp_conversion.py",
-        "near.high - exp(epsilon).low * upper_tail(far).low",
-        "near.low - exp(epsilon).high * upper_tail(far).high",
+        "round_up(near.high - exp(epsilon).low * upper_tail(far).low)",
+        "round_down(near.low - exp(epsilon).high * upper_tail(far).high)",
         _CONVERSION,
         "rounded_up",
         "AssertionError",
@@ -91,7 +91,7 @@ GDP_MUTANTS = (
         "return mu_squared_of_pure(width / 2)",
         "return mu_squared_of_pure(width / 4)",
         _CHOICES,
-        "range_costs_more",
+        "covered_by_the_sum",
         "AssertionError",
     ),
     Mutant(
@@ -104,10 +104,10 @@ GDP_MUTANTS = (
         "AssertionError",
     ),
     Mutant(
-        "positions are accepted as if they were the grid's",
+        "all positions are accepted as if they lay in the first interval",
         "privacy/mechanisms/noise/normal_sampler.py",
-        "Fraction(at + end, 1 << at_bits)",
-        "Fraction(position)",
+        "start = interval << self.shift",
+        "start = 0 * interval",
         _NOISE,
         "decided_exactly",
         "AssertionError",
