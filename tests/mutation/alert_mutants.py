@@ -33,7 +33,10 @@ ALERT_MUTANTS = (
         "a unit's rows in a group of an alert are one",
         "release/alert.py",
         "        low, high = partial_interval(statistics[condition.index], bounded.limited)",
-        "        low, high = statistics[condition.index].interval",
+        (
+            "        low, high = statistics[condition.index].interval\n"
+            "        low, high = min(low, 0), max(high, 0)"
+        ),
         about="alert",
     ),
     Mutant(

@@ -183,6 +183,8 @@ def test_an_alert_is_charged_once_and_given_again(tmp_path: Path) -> None:
         again = session.query("  alert   when COUNT(*) > 25.0 FROM stays BY ward", options=SPARSE)
         assert not again.privacy.epsilon
         assert again.table.column(0).to_pylist() == first.table.column(0).to_pylist()
+        renamed = session.query(FIRST.replace("25", "25 AS many"), options=SPARSE)
+        assert not renamed.privacy.epsilon
         other = session.query(FIRST.replace("25", "26"), options=SPARSE)
         assert other.privacy.epsilon
 
