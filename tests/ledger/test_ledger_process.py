@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from ledger.ledger_world import PROCESSES, TENTH, Place, charge, place_in, run, terms
 
 from dpsql.errors import BudgetSpent, InterfaceError
+from dpsql.ledger.chain.anchor import WIDTH
 from dpsql.ledger.chain.entry import Burned
 from dpsql.ledger.charge import State
 
@@ -159,3 +162,24 @@ def test_two_datasets_have_two_budgets(tmp_path: Path) -> None:
     with first.open(terms(1)) as one, second.open(terms(1, dataset="clinic")) as other:
         one.charge(charge(1, 1))
         assert other.charge(charge(1, 1)).fresh
+
+
+CLOSES_AT_EXIT = """
+import atexit, sys
+from pathlib import Path
+from ledger.ledger_world import Place, charge, terms
+place = Place(Path(sys.argv[1]), Path(sys.argv[2]))
+ledger = place.open(terms(1000))
+atexit.register(ledger.close)
+ledger.charge(charge(1))
+"""
+
+
+def test_a_ledger_that_is_closed_as_python_ends_is_anchored(file_place: Place) -> None:
+    # By then, Python has no threads that could sync a file.
+    command = [sys.executable, "-c", CLOSES_AT_EXIT, str(file_place.path), str(file_place.anchor)]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert len(file_place.anchor.read_bytes()) == 3 * WIDTH  # opened, charged, burned
+    with file_place.open(terms(1000)) as ledger:
+        ledger.verify()

@@ -100,25 +100,31 @@ class Chain:
     def publish(self, last: int, *, waits: bool = False) -> None:
         """Writes the lines up to that of entry `last`, which is on disk, to the anchor.
 
-        They are on disk, too, if it `waits`.
+        They are on disk, too, if it `waits`, whoever wrote them.
         """
+        self._append_lines(last)
+        if waits:
+            self.anchor.sync()
+
+    def _append_lines(self, last: int) -> bool:
+        """Whether there were any lines up to that of entry `last` to append."""
         with self.database.writing():
             tail = self.confirm()
             rows = self.store.rows(tail.seq, max(last - tail.seq, 0))
             if rows:
                 self.anchor.append(tail, b"".join(line(row.seq, row.hash) for row in rows))
                 self._anchored = rows[-1].seq
-        if waits and self.anchor.exists():
-            self.anchor.sync()
+            return bool(rows)
 
     def publish_all(self) -> None:
-        """All entries are on disk, and their lines, too."""
+        """All entries are on disk, and have their lines; those that are written now are, too."""
         with self.database.writing():
             last = self.store.last()
             if self.confirm().seq < last:
                 # Those that didn't wait may not be on disk.
                 self.database.flush()
-        self.publish(last, waits=True)
+        if self._append_lines(last):
+            self.anchor.sync()
 
     def entry(self, seq: int) -> Entry:
         """Entry `seq`, its hash checked by that of the entry before it; LedgerFault if damaged."""

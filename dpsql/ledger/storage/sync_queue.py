@@ -24,7 +24,10 @@ class SyncQueue:
         """Begins a sync of the file `path`; the future has the OSError if it fails."""
         with self._guard:
             if path not in self._waiting:
-                self._waiting[path] = self._thread.submit(self._run, path)
+                try:
+                    self._waiting[path] = self._thread.submit(self._run, path)
+                except RuntimeError:  # Python is about to end, and has no threads any more
+                    return _synced(path)
             return self._waiting[path]
 
     def _run(self, path: Path) -> None:
@@ -32,6 +35,17 @@ class SyncQueue:
             # What is written from here on may come too late for this sync.
             del self._waiting[path]
         sync_file(path)
+
+
+def _synced(path: Path) -> Future[None]:
+    done: Future[None] = Future()
+    try:
+        sync_file(path)
+    except OSError as error:
+        done.set_exception(error)
+    else:
+        done.set_result(None)
+    return done
 
 
 def sync_file(path: Path) -> None:
