@@ -91,14 +91,22 @@ class ReleaseLadders:
                 return of_measure[-1]
         return None
 
-    def share(self, ladders: StoredLadders) -> Fraction:
-        """The part of all units, in their groups, that a group of the release has, as expected."""
-        groups = 1 if not self._has_keys else self.cells or ladders.about.lower_groups
+    def shares(self, ladders: StoredLadders) -> tuple[Fraction, Fraction]:
+        """The part of all units, in their groups, that a group has: at least, and at most."""
+        about = ladders.about
+        known = self.cells if self._has_keys else 1
         counted = counted_share(ladders, self._listed)
         if counted is not None:
             share, read = counted
-            return share / max(1, min(groups, read))
-        return Fraction(1, max(groups, ladders.about.lower_groups if ladders.about.keys else 1))
+            one = share / max(1, min(about.lower_groups if known is None else known, read))
+            return one, one
+        if not about.keys:
+            return Fraction(1, known or 1), Fraction(1, known or 1)
+        # A condition that fixes keys leaves one of the ladders' groups.
+        lower, upper = about.lower_groups, about.upper_groups
+        if self._has_keys and known is not None:
+            return Fraction(1, max(known, lower)), Fraction(1, max(known, lower))
+        return Fraction(1, upper), Fraction(1, lower)
 
     def counts_rows(self, sums: Sequence[LadderedSum]) -> bool:
         """Whether anything but capped sums is asked for: a mean divides one by a number of rows."""

@@ -69,7 +69,8 @@ class LadderMetadata:
 
     Of `keys` a unit may have several values, of `known` it has one, by digests.
     `measure` is the digest of what is summed, None where rows are counted. There are `lower_groups`
-    at least, as far as noise tells. `forms` has what ladders are read by, by their part.
+    at least and `upper_groups` at most, as far as noise tells. `forms` has what ladders are read
+    by, by their part.
     """
 
     table: str
@@ -77,6 +78,7 @@ class LadderMetadata:
     known: tuple[Digest, ...]
     measure: Digest | None
     lower_groups: int
+    upper_groups: int
     forms: Mapping[str, LadderForm]
 
 
@@ -136,6 +138,7 @@ def encode_ladders(about: LadderMetadata) -> dict[str, Any]:
         "known": list(about.known),
         "measure": about.measure,
         "lower_groups": about.lower_groups,
+        "upper_groups": about.upper_groups,
         "forms": {
             part: [form.rungs.offset, form.rungs.last, *_encoded_noise(form.noise)]
             for part, form in about.forms.items()
@@ -155,6 +158,7 @@ def decode_ladders(data: Mapping[str, Any]) -> LadderMetadata:
         tuple(data["known"]),
         data["measure"],
         data["lower_groups"],
+        data["upper_groups"],
         forms,
     )
 
