@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from dpsql.schema.model import Schema, Table
 
 DEFAULT_EPSILON: Final = "0.5"
+
+_OF_ROWS: Final = 4
+"""Ladders of rows have so many times the loss of a measure's: all answers rest on them."""
 
 
 @click.command()
@@ -75,8 +79,8 @@ def draw(
     from dpsql.cli.exit_codes import echo_err  # noqa: PLC0415 - opens engines
     from dpsql.cli.query import watched  # noqa: PLC0415
 
-    share = _share(epsilon, len(parts))
-    priced = [f"{statement} FOR {share}" for statement in parts]
+    each = prices(schema, epsilon, parts)
+    priced = [f"{part} FOR {price}" for part, price in zip(parts, each, strict=True)]
     for statement in priced:
         click.echo(statement)
     echo_err(f"price: epsilon = {epsilon} in all, of {float(schema.budget.epsilon):g}")
@@ -110,6 +114,29 @@ def statements(schema: Schema, keys: Mapping[str, Sequence[str]]) -> Iterator[st
             )
 
 
+def prices(schema: Schema, epsilon: str, parts: Sequence[str]) -> list[str]:
+    """The ε of each statement, with six digits at most: together they cost no more than `epsilon`.
+
+    What is shared is what the ledger adds up: under zcdp sixteen parts have a quarter of ε each.
+    """
+    from dpsql.session.compile.loss_conversion import (  # noqa: PLC0415
+        epsilon_of,
+        parse_epsilon,
+        to_ledger_currency,
+    )
+
+    amount = to_ledger_currency(schema, parse_epsilon(epsilon))
+    weights = [1 if " MEASURE " in statement else _OF_ROWS for statement in parts]
+    epsilons = []
+    for weight in weights:
+        share = amount * weight / sum(weights)
+        millionths = int(epsilon_of(schema, share) * 10**6)
+        while millionths and to_ledger_currency(schema, Fraction(millionths, 10**6)) > share:
+            millionths -= 1
+        epsilons.append(f"{millionths // 10**6}.{millionths % 10**6:06}".rstrip("0"))
+    return epsilons
+
+
 def summary(ladders: Cursor) -> str:
     """What the ladders say in words: what half of all units, or of all their groups, have."""
     rows = [row for row in ladders.fetch_arrow_table().to_pylist() if row["up_to"] is not None]
@@ -134,14 +161,6 @@ def _measures(table: Table) -> Iterator[str]:
         is_number = isinstance(column.type, Integer | Decimal | Double)
         if is_open and is_number and name not in identities:
             yield name
-
-
-def _share(epsilon: str, parts: int) -> str:
-    """The price of each part, with six digits at most, so that all together cost no more."""
-    from dpsql.session.compile.loss_conversion import parse_epsilon  # noqa: PLC0415
-
-    millionths = int(parse_epsilon(epsilon) / parts * 10**6)
-    return f"{millionths // 10**6}.{millionths % 10**6:06}".rstrip("0")
 
 
 def _quantile(rungs: list[tuple[float, int]], part: float) -> float:

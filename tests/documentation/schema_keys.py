@@ -84,7 +84,8 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "rows": "how many count in all groups together",
             "calibrated": "lower ones are chosen by [ladders](statements.md#calibrate)",
             "over_groups": "a unit in more groups counts in some (`sample`), or less in all"
-            " (`scale`): [which](../grammar_notes/over_groups.md)",
+            " (`scale`): [which](../grammar_notes/over_groups.md); left out, `sample`, and what"
+            " ladders choose where limits are `calibrated`",
         },
     ),
     "A column": (

@@ -6,6 +6,7 @@ from mutation.mutants import Mutant
 
 _LADDERS = "tests/session/test_ladders.py"
 _BIAS = "tests/session/test_ladder_bias.py"
+_OVER = "tests/session/test_ladder_over_groups.py"
 
 LADDER_MUTANTS = (
     Mutant(
@@ -30,8 +31,8 @@ LADDER_MUTANTS = (
     Mutant(
         "all groups of a unit count in a ladder, whatever the ladder of groups says",
         "session/ladders/draw_ladders.py",
-        "limits=replace(options.limits, rows=number)",
-        "limits=replace(options.limits, rows=2**20)",
+        "allowed = 1 if request.part is LadderPart.KEYS else number",
+        "allowed = 1 if request.part is LadderPart.KEYS else 2**20",
         _LADDERS,
         "most_units",
         "AssertionError",
@@ -193,6 +194,33 @@ LADDER_MUTANTS = (
         "column.bias",
         _BIAS,
         "sum_of_stored_groups",
+        "AssertionError",
+    ),
+    Mutant(
+        "a bias is that of drawn units, though they are scaled",
+        "session/ladders/limit_choice.py",
+        "bias = expected_bias(best.groups, rows, groups, cap, way, order)",
+        "bias = expected_bias(best.groups, rows, groups, cap)",
+        _OVER,
+        "way_that_is_done",
+        "AssertionError",
+    ),
+    Mutant(
+        "ladders choose what becomes of units in too many groups, whatever was said",
+        "session/ladders/limit_choice.py",
+        "Ways(every if ordered is None else (ordered,), requested.norm_order or 2)",
+        "Ways(every, requested.norm_order or 2)",
+        _OVER,
+        "says_is_done",
+        "AssertionError",
+    ),
+    Mutant(
+        "limits for scaled units hold where units can't be scaled",
+        "session/compile/release_compiler.py",
+        "return under(self.options.limits.sampled())",
+        "return bounded, choice",
+        _OVER,
+        "units_are_counted_too",
         "AssertionError",
     ),
     Mutant(

@@ -116,7 +116,7 @@ def _part_of_ladders(
     """The part that a comment names, as if three groups of a unit were found to count."""
     named = re.search(r"-- part: (\w+)", sql)
     part = LadderPart(named[1]) if named else LadderPart.CONTRIBUTIONS
-    rows = 1 if part in {LadderPart.GROUPS, LadderPart.SHARES} else 3
+    rows = 3 if part is LadderPart.CONTRIBUTIONS else 1
     limits = replace(limits, rows=min(rows, limits.rows or rows))
     request = AnswerRequest(LadderRequest(part, Fraction(1)))
     return found.spec.sql, request, QueryOptions(found.spec.epsilon, limits)

@@ -12,11 +12,13 @@ import pytest
 from numpy.typing import NDArray
 from privacy.ladder_data import HALF_EPSILON, RUNGS, Floats, exact_ladder, laplace, rung_counts
 
+from dpsql.privacy.ladder.excess_draws import excess_draws
 from dpsql.privacy.ladder.expected_bias import expected_bias
-from dpsql.privacy.ladder.joint_choice import Measured, best_limits
+from dpsql.privacy.ladder.joint_choice import Measured, Ways, best_limits, lost_pairs
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.rungs import half_octaves
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
+from dpsql.privacy.over_groups import OverGroups
 
 GROUP_RUNGS = half_octaves(Fraction(1), 16)
 GROUPS = 200
@@ -134,6 +136,57 @@ def test_a_bias_at_the_chosen_limits_is_that_of_the_choice() -> None:
     # Of 28 pairs six are kept, of 65 in three pairs 3.
     assert tighter.expected == pytest.approx(bias.total * (1 - 6 / 28 * 3 / 65), rel=0.01)
     assert tighter.times(7).high == pytest.approx(7 * tighter.high)
+
+
+def lost(numbers: list[int], limit: int, rows: list[float], cap: int, order: int) -> float:
+    """The part of the pairs that is lost where units are scaled, by the ladders."""
+    measured = Measured(exact_ladder(np.repeat(rows, 3000), step=1), Fraction(1), by_gauss, None)
+    groups = exact_groups(numbers)
+    parts = lost_pairs(groups, measured, [limit], [Fraction(cap)], OverGroups.SCALE, order)
+    return float(parts.mean())
+
+
+def test_scaled_units_lose_what_the_norm_is_short_of() -> None:
+    # Of 1, 4 and 16 groups √(4·16), eight, are kept of the last.
+    assert lost([1, 4, 16], 4, [1.0], 1, 2) == pytest.approx(8 / 21, abs=0.01)
+    # In the L1 norm as many as are drawn.
+    assert lost([1, 4, 16], 4, [1.0], 1, 1) == pytest.approx(12 / 21, abs=0.01)
+    # Pairs of one row, and of four: their squares have a mean of (1 + 16)/2.
+    assert lost([16], 4, [1.0, 4.0], 4, 2) == pytest.approx(
+        1 - math.sqrt(4 * 16 / 8.5 / 16), abs=0.02
+    )
+    assert lost([16], 4, [1.0, 4.0], 4, 1) == pytest.approx(1 - 4 * 4 / 2.5 / 16, abs=0.02)
+    assert lost([1, 2, 3], 4, [1.0], 1, 2) == 0
+
+
+def test_scaling_is_chosen_where_it_gains_a_tenth_and_drawing_where_it_does_not() -> None:
+    rows = exact_ladder(np.ones(10_000), step=1)
+    both = Ways((OverGroups.SAMPLE, OverGroups.SCALE))
+
+    def noisy(limit: int, cap: Fraction) -> float:
+        return 100 * math.sqrt(limit) * float(cap)
+
+    wide = exact_groups([60, 80, 100])
+    chosen = best_limits(wide, [Measured(rows, Fraction(1, 20), noisy, None)], 200, both)
+    drawn = best_limits(wide, [Measured(rows, Fraction(1, 20), noisy, None)], 200)
+    assert chosen.over_groups is OverGroups.SCALE
+    assert chosen.gain > 0.1
+    assert chosen.lost < drawn.lost
+    narrow = best_limits(
+        exact_groups([1, 2]), [Measured(rows, Fraction(1), by_gauss, None)], 9, both
+    )
+    assert narrow.over_groups is OverGroups.SAMPLE
+    assert narrow.gain == 0
+
+
+def test_a_share_that_is_not_known_is_anything_between() -> None:
+    ladder = exact_ladder(np.full(10_000, 64.0), step=1)
+    known = excess_draws(ladder, Fraction(1, 100))
+    unknown = excess_draws(ladder, Fraction(1), lowest_share=Fraction(1, 100))
+    assert np.median(unknown.total) == pytest.approx(64_000, rel=0.2)
+    low, high = np.quantile(unknown.total, [0.02, 0.98])
+    assert low < 2 * np.median(known.total)
+    assert high > 64 * 10_000 / 2
 
 
 def test_limits_of_several_statistics_are_one_and_their_caps_their_own() -> None:

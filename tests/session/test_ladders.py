@@ -93,9 +93,11 @@ def only_release(connection: Connection, sql: str) -> CompiledRelease:
 
 def limits_of(connection: Connection, sql: str) -> tuple[int, int]:
     """The groups of a unit that count, and its rows in each."""
-    limited = only_release(connection, sql).step.bounded.limited
+    release = only_release(connection, sql)
+    limited = release.step.bounded.limited
     assert isinstance(limited, LimitGroups)
-    return only_release(connection, sql).sensitivity.groups, limited.source.rows_per_group
+    limit, per_group = limited.limit, limited.source.rows_per_group
+    return limit.groups if isinstance(limit, ByNorm) else release.sensitivity.groups, per_group
 
 
 def spent(connection: Connection) -> Fraction:
@@ -142,6 +144,7 @@ def test_rungs_that_nobody_is_in_have_noise(shop_connection: Connection) -> None
 
 def test_limits_follow_the_ladders_and_differ_by_epsilon(shop_connection: Connection) -> None:
     shop_connection.execute("CALIBRATE orders BY product FOR 100")
+    shop_connection.execute("SET dpsql.over_groups = sample")
     assert limits_of(shop_connection, BY_PRODUCT)[0] >= 2
     shop_connection.execute("SET dpsql.epsilon = 0.01")
     groups, rows = limits_of(shop_connection, BY_PRODUCT)

@@ -25,7 +25,7 @@ from dpsql.audit.databases.search_space import SearchSpace, Size, compiled, sear
 from dpsql.audit.databases.synthetic_engine import WorldEngine
 from dpsql.audit.empirical.answer_sampling import Answers, AnswerSampler, Group, sample_answers
 from dpsql.audit.empirical.clopper_pearson import high_end, low_end
-from dpsql.audit.empirical.noise_likelihood import (
+from dpsql.audit.noise_likelihood import (
     is_gaussian,
     log_likelihood_ratio,
     loss_of_change,

@@ -14,7 +14,7 @@ from typing import assert_never
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.analysis.unit_contribution import partial_interval, rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
-from dpsql.audit.empirical.noise_likelihood import loss_of_change
+from dpsql.audit.noise_likelihood import loss_of_change
 from dpsql.plan.bounded_release.bounded_release import integer_parts
 from dpsql.plan.bounded_release.cell_selection import FrequentCell, ThresholdScores, TopCells
 from dpsql.privacy.accounting.loss import Accounting

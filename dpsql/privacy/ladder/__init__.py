@@ -14,6 +14,7 @@ are fine, therefore: what a release rests on is the limit that is chosen, an exa
 | part_units    | the same of a part of the units that has a ladder of its own   |
 | excess_draws  | how much a cap cuts off, of all units or of a part             |
 | cap_choice    | the cap of a sum with the least expected error                 |
+| group_loss    | how much limits of groups leave out, of drawn or scaled units  |
 | joint_choice  | limits of groups and caps, chosen together                     |
 | expected_bias | what limits leave out of a value                               |
 """

@@ -9,13 +9,16 @@ from functools import lru_cache
 import numpy as np
 
 from dpsql.privacy.ladder.ladder import Ladder
-from dpsql.privacy.ladder.lattice import Floats, scattered
+from dpsql.privacy.ladder.lattice import Floats, scattered, uniforms
 from dpsql.privacy.ladder.part_units import part_units
 from dpsql.privacy.ladder.rung_units import RungUnits, rung_edges, rung_units
 from dpsql.privacy.ladder.unit_values import UnitValues, unit_values
 
 _DIMENSION = 1
 """The lattice's first dimension for numbers of units."""
+
+_OF_SHARES = 121
+"""The lattice's dimension for a part's share that isn't known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,19 +49,28 @@ class ExcessDraws:
         return np.asarray(self.beyond[:, left] * (1 - part) + self.beyond[:, right] * part)
 
 
-def excess_draws(ladder: Ladder, share: Fraction, own: Ladder | None = None) -> ExcessDraws:
+def excess_draws(
+    ladder: Ladder,
+    share: Fraction,
+    own: Ladder | None = None,
+    lowest_share: Fraction | None = None,
+) -> ExcessDraws:
     """Return draws for a part of all units, each being in it with probability `share`.
 
     Shares may come of noisy counts: one that is less than a unit's is taken for that, one above 1
-    for all units.
+    for all units. One that isn't known is anything between `lowest_share` and `share`, half of the
+    draws below their geometric mean.
     `own` is the part's ladder, on the same rungs, where there is one. Raises ValueError for others.
     """
     units, values, caps = _prepared(ladder)
     single = 1 / max(float(units.mean.sum(axis=1).mean()), 1.0)
     probability = max(float(min(max(share, Fraction(0)), Fraction(1))), single)
     if own is None:
-        mean = probability * units.mean
-        variance = probability * (1 - probability) * units.mean + probability**2 * units.variance
+        lowest = probability if lowest_share is None else max(float(lowest_share), single)
+        position = uniforms(_OF_SHARES, 1)
+        chance = np.minimum(lowest, probability) ** position * probability ** (1 - position)
+        mean = chance * units.mean
+        variance = chance * (1 - chance) * units.mean + chance**2 * units.variance
         return _draws(RungUnits(mean, variance), values, caps)
     if own.rungs != ladder.rungs or own.step != ladder.step:
         raise ValueError("a part's ladder has the rungs of the one of all units")

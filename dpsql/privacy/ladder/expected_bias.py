@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from dpsql.privacy.ladder.cap_choice import interval
-from dpsql.privacy.ladder.excess_draws import excess_draws
-from dpsql.privacy.ladder.joint_choice import Measured
+from dpsql.privacy.ladder.joint_choice import Measured, lost_pairs
 from dpsql.privacy.ladder.ladder import Ladder
+from dpsql.privacy.over_groups import OverGroups
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,22 @@ class ExpectedBias:
         )
 
 
-def expected_bias(groups: Ladder, measured: Measured, limit: int, cap: Fraction) -> ExpectedBias:
+def expected_bias(
+    groups: Ladder,
+    measured: Measured,
+    limit: int,
+    cap: Fraction,
+    way: OverGroups = OverGroups.SAMPLE,
+    order: int = 2,
+) -> ExpectedBias:
     """Return what is left out where units count in `limit` groups, with up to `cap` in each.
 
-    `groups` is the ladder of the number of groups that each unit is in. Declared limits make no
-    difference: what the caller applies is all in `limit` and `cap`.
+    `groups` is the ladder of the number of groups that each unit is in; those in too many are drawn
+    or scaled to a norm of this `order`. Declared limits make no difference: what the caller applies
+    is all in `limit` and `cap`.
     """
-    in_groups = excess_draws(groups, Fraction(1))
-    lost = np.minimum(in_groups.at(float(limit)) / np.maximum(in_groups.total, 1e-300), 1.0)
-    draws = excess_draws(measured.pairs, measured.share)
+    lost = lost_pairs(groups, measured, [limit], [cap], way, order)[:, 0, 0]
+    draws = measured.draws()
     bias = np.maximum(draws.total - (1 - lost) * (draws.total - draws.at(float(cap))), 0.0)
     low, high = interval(bias)
     return ExpectedBias(float(bias.mean()), low, high, float(draws.total.mean()))

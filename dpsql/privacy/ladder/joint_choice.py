@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, assert_never
 
 import numpy as np
 
@@ -21,12 +21,18 @@ from dpsql.privacy.ladder.cap_choice import (
     hindsight_ratio,
     noise_means,
 )
-from dpsql.privacy.ladder.excess_draws import excess_draws
+from dpsql.privacy.ladder.excess_draws import ExcessDraws, excess_draws
+from dpsql.privacy.ladder.group_loss import fullness, lost_by_drawing, lost_by_scaling
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.lattice import Floats
+from dpsql.privacy.over_groups import OverGroups
 
 _EVERY: Final = 5
 """Choices are made by every fifth draw: there are as many pairs of limits as rungs squared."""
+
+
+_GAIN: Final = 0.9
+"""Units are scaled where errors are so many times those of drawing, or fewer: it takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,38 +40,60 @@ class Measured:
     """A statistic of each group: what each unit has in it, and the noise of limits.
 
     `pairs` is the ladder of what each (unit, group) pair has, rows or the magnitude of a sum;
-    `share` the part of all pairs that a group has; `noise_of` the mean absolute noise of a group's
-    statistic at a limit of groups and a cap. No cap is above `highest`.
+    `share` the part of all pairs that a group has, from `lowest_share` on if that isn't known;
+    `noise_of` the mean absolute noise of a group's statistic at a limit of groups and a cap, and
+    `scaled_noise_of` that where units are scaled, if it is another. No cap is above `highest`.
     """
 
     pairs: Ladder
     share: Fraction
     noise_of: Callable[[int, Fraction], float]
     highest: Fraction | None
+    scaled_noise_of: Callable[[int, Fraction], float] | None = None
+    lowest_share: Fraction | None = None
+
+    def draws(self) -> ExcessDraws:
+        """Draws of what the pairs of a group have beyond each rung."""
+        return excess_draws(self.pairs, self.share, lowest_share=self.lowest_share)
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """What may become of units in too many groups; scaled ones have a norm of this `order`."""
+
+    allowed: tuple[OverGroups, ...] = (OverGroups.SAMPLE,)
+    order: int = 2
+
+
+SAMPLED: Final = Ways()
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenLimits:
     """How many groups a unit counts in, the part of all pairs that this leaves out, and the caps.
 
-    There is a cap for each statistic; its bias has what is left out, too.
+    There is a cap for each statistic; its bias has what is left out, too. `gain` is the part of
+    the error of drawing that scaling saves, 0 where units are drawn.
     """
 
     groups: int
     lost: float
     caps: tuple[ChosenCap, ...]
+    over_groups: OverGroups = OverGroups.SAMPLE
+    gain: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Choice:
-    """The error at each limit of groups, in times that of the best limits, and the best caps."""
+    """Of each way and limit of groups: its error, in times that of the best, and its best cap."""
 
     times: Floats
-    caps: tuple[ChosenCap, ...]
+    caps: tuple[tuple[ChosenCap, ...], ...]
+    lost: tuple[Floats, ...]
 
 
 def best_limits(
-    groups: Ladder, measured: Sequence[Measured], highest_groups: int | None
+    groups: Ladder, measured: Sequence[Measured], highest_groups: int | None, ways: Ways = SAMPLED
 ) -> ChosenLimits:
     """Return the limits at which the statistics of a group are expected to be nearest.
 
@@ -79,32 +107,81 @@ def best_limits(
         raise ValueError("limits are chosen for something that is measured")
     highest = None if highest_groups is None else Fraction(highest_groups)
     limits = [int(limit) for limit in candidates(groups, highest) if limit >= 1]
+    choices = [_choose(each, groups, limits, highest, ways) for each in measured]
+    times = np.sum([choice.times for choice in choices], axis=0)
+    ratios = times.min(axis=1)
+    # Drawing is allowed first, and left where scaling is so much better.
+    way = len(ratios) - 1 if ratios[-1] <= _GAIN * ratios[0] else 0
+    best = int(times[way].argmin())
+    caps = tuple(choice.caps[way][best] for choice in choices)
+    lost = float(np.mean([choice.lost[way][best] for choice in choices]))
+    gain = float(1 - ratios[way] / ratios[0])
+    return ChosenLimits(limits[best], lost, caps, ways.allowed[way], gain)
+
+
+def lost_pairs(
+    groups: Ladder,
+    measured: Measured,
+    limits: Sequence[int],
+    caps: Sequence[Fraction],
+    way: OverGroups,
+    order: int,
+    highest: Fraction | None = None,
+) -> Floats:
+    """Return the part of all pairs that limits leave out, at each cap: (draws, limits, caps or 1).
+
+    Drawn ones are the same at all caps.
+    """
     draws = excess_draws(groups, Fraction(1))
-    beyond = np.stack([draws.at(float(limit)) for limit in limits], axis=1)
-    pairs = bounded_total(draws, highest)[:, None]
-    left_out = np.maximum(beyond - (draws.total[:, None] - pairs), 0.0)
-    lost = np.minimum(left_out / np.maximum(pairs, 1e-300), 1.0)
-    choices = [_choose(each, limits, lost) for each in measured]
-    best = int(np.sum([choice.times for choice in choices], axis=0).argmin())
-    caps = tuple(choice.caps[best] for choice in choices)
-    return ChosenLimits(limits[best], float(lost[:, best].mean()), caps)
+    match way:
+        case OverGroups.SAMPLE:
+            return lost_by_drawing(draws, limits, highest)[:, :, None]
+        case OverGroups.SCALE:
+            full = fullness(measured.draws(), caps, order)
+            filled = np.outer(np.array(limits, dtype=np.float64), full)
+            return lost_by_scaling(draws, filled, order, highest)
+        case missing:
+            assert_never(missing)
 
 
-def _choose(measured: Measured, limits: list[int], lost: Floats) -> _Choice:
-    """The best cap at each limit of groups."""
+def _choose(
+    measured: Measured, groups: Ladder, limits: list[int], highest: Fraction | None, ways: Ways
+) -> _Choice:
+    """The best cap at each limit of groups, in each way."""
     caps = candidates(measured.pairs, measured.highest)
-    draws = excess_draws(measured.pairs, measured.share)
+    draws = measured.draws()
     total = bounded_total(draws, measured.highest)
-    # (draws, limits, caps): what the caps leave of what the limits leave.
     capped = total[:, None] - biases_of(draws, caps, measured.highest)
-    remainder = (1 - lost)[:, :, None] * capped[:, None, :]
-    biases = np.maximum(total[:, None, None] - remainder, 0.0)
-    noise = noise_means([measured.noise_of(limit, cap) for limit in limits for cap in caps])
-    some = biases[::_EVERY].reshape(-1, noise.size)
-    times = hindsight_ratio(some, noise).reshape(len(limits), len(caps))
-    noise = noise.reshape(times.shape)
-    at_limits = [
-        chosen_cap(caps[cap], biases[:, limit, cap], float(noise[limit, cap]), total)
-        for limit, cap in enumerate(times.argmin(axis=1).tolist())
+    biases, noises, losses = [], [], []
+    for way in ways.allowed:
+        lost = lost_pairs(groups, measured, limits, caps, way, ways.order, highest)
+        # (draws, limits, caps): what the caps leave of what the limits leave.
+        biases.append(np.maximum(total[:, None, None] - (1 - lost) * capped[:, None, :], 0.0))
+        noise_of = measured.noise_of
+        if way is OverGroups.SCALE and measured.scaled_noise_of is not None:
+            noise_of = measured.scaled_noise_of
+        noises.append(noise_means([noise_of(limit, cap) for limit in limits for cap in caps]))
+        losses.append(lost)
+    some = [
+        each[::_EVERY].reshape(-1, noise.size) for each, noise in zip(biases, noises, strict=True)
     ]
-    return _Choice(times.min(axis=1), tuple(at_limits))
+    times = hindsight_ratio(np.concatenate(some, axis=1), np.concatenate(noises))
+    times = times.reshape(len(ways.allowed), len(limits), len(caps))
+    chosen = times.argmin(axis=2)
+    best = tuple(
+        tuple(
+            chosen_cap(
+                caps[cap],
+                biases[way][:, limit, cap],
+                float(noises[way].reshape(len(limits), -1)[limit, cap]),
+                total,
+            )
+            for limit, cap in enumerate(chosen[way].tolist())
+        )
+        for way in range(len(ways.allowed))
+    )
+    means = tuple(
+        np.array([lost[:, n, min(cap, lost.shape[2] - 1)].mean() for n, cap in enumerate(row)])
+        for lost, row in zip(losses, chosen.tolist(), strict=True)
+    )
+    return _Choice(times.min(axis=2), best, means)

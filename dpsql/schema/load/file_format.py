@@ -57,7 +57,7 @@ class LimitsSection(Section, frozen=True, kw_only=True):
     rows_per_group: int | None = None
     rows: int | None = None
     calibrated: bool = False
-    over_groups: Literal["sample", "scale"] = "sample"
+    over_groups: Literal["sample", "scale"] | None = None
 
 
 class TableSection(Section, frozen=True, kw_only=True):

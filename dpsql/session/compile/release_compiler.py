@@ -9,16 +9,18 @@ from typing import assert_never
 from dpsql.analysis.local_privacy import local_only
 from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.bounding.bound_release import bound_release
+from dpsql.bounding.options import ContributionLimits
 from dpsql.bounding.public_facts import Facts
 from dpsql.engine.digest import digest_of
 from dpsql.physical.choose import choose_on_server
 from dpsql.physical.engine_query import plan_release
 from dpsql.physical.way import Prepared, Server, choose_way
-from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, ByNorm, LimitGroups
 from dpsql.plan.chart import Chart
 from dpsql.plan.operator import Filter, Limit, Plan, Project, Release, Scan, Sort
 from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.release.alert import calibrate_alert, named_conditions
 from dpsql.release.calibration import Measurement, calibrate, exact_measurement
 from dpsql.release.dashboard.calibrate_dashboard import calibrate_dashboard, dashboard_notes
@@ -89,17 +91,26 @@ class ReleaseCompiler:
         """`release` with the limits on what a unit contributes, and how they were chosen."""
         sample = self.schema.budget.sample
         table_kind = _table_kind(self.request)
-        is_table = table_kind is not None
-        choice = self.chooser.choice(release, self.options.limits, is_table=is_table)
-        bounded = bound_release(
-            release,
-            self.facts,
-            choice.limits,
-            self.options.release,
-            table_kind=table_kind,
-            sampling=None if sample is None else sample.law,
-        )
-        return replace(bounded, notes=(*bounded.notes, *choice.notes)), choice
+
+        def under(limits: ContributionLimits) -> tuple[BoundedRelease, LimitChoice]:
+            choice = self.chooser.choice(release, limits, is_table=table_kind is not None)
+            bounded = bound_release(
+                release,
+                self.facts,
+                choice.limits,
+                self.options.release,
+                table_kind=table_kind,
+                sampling=None if sample is None else sample.law,
+            )
+            return replace(bounded, notes=(*bounded.notes, *choice.notes)), choice
+
+        bounded, choice = under(self.options.limits)
+        if choice.notes and choice.limits.over_groups is OverGroups.SCALE:
+            limited = bounded.limited
+            if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByNorm):
+                # What was chosen for units that are scaled isn't best, nor as told, of drawn ones.
+                return under(self.options.limits.sampled())
+        return bounded, choice
 
     def charged_count(self, bounded: Mapping[Release, BoundedRelease]) -> int:
         """How many of a statement's releases are drawn with noise, and charged; at least one.

@@ -162,21 +162,25 @@ def draw_ladders(
 ) -> DrawnLadders:
     """Draw all parts of the ladders that `spec` asks for; what was drawn before is free."""
     options = ladder_options(spec, options)
-    number = 1
+    number, lower, upper = 1, 1, 1
     parts: dict[str, Answer] = {}
     forms: dict[str, LadderForm] = {}
     for request in _drawable(context, spec, source, options):
         name = part_name(request.part, source)
-        answer, noise = _part(context, spec, request, options)
+        # One of a unit's groups tells that it is there: more of them would be more noise.
+        allowed = 1 if request.part is LadderPart.KEYS else number
+        limited = replace(options, limits=replace(options.limits, rows=allowed))
+        answer, noise = _part(context, spec, request, limited)
         parts[name] = answer
         if request.part in {LadderPart.GROUPS, LadderPart.CONTRIBUTIONS}:
             forms[name] = LadderForm(source.rows.rungs(request.part), noise)
         if request.part is LadderPart.GROUPS:
             number = _group_limit(answer, forms[name])
-            options = replace(options, limits=replace(options.limits, rows=number))
         elif request.part is LadderPart.KEYS:
-            number = max(number, _lower_end(answer))
-    about = LadderMetadata(source.table, source.keys, source.known, source.measure, number, forms)
+            lower, upper = _ends(answer, number)
+    about = LadderMetadata(
+        source.table, source.keys, source.known, source.measure, lower, upper, forms
+    )
     return DrawnLadders(_joined(context, parts, forms), about)
 
 
@@ -230,11 +234,16 @@ def _group_limit(answer: Answer, form: LadderForm) -> int:
     return max(1, int(ladder.rungs[ladder.top()]))
 
 
-def _lower_end(answer: Answer) -> int:
-    """What an answer's only number is at least, with 97.5 %."""
+def _ends(answer: Answer, per_unit: int) -> tuple[int, int]:
+    """How many groups there are at least, with 97.5 %, and at most, with five to one.
+
+    Many groups call for lower limits than few, whose answers those would cut: the error of taking
+    few for many is the larger one.
+    """
     (count,), (width,) = answer.table.column(0).to_pylist(), answer.half_widths
-    error = width[0].as_py() if isinstance(width, pa.Array) else width
-    return int(count - (error or 0))
+    error = (width[0].as_py() if isinstance(width, pa.Array) else width) or 0
+    lower = max(per_unit, int(count - error))
+    return lower, max(lower, int(count + error / 2))
 
 
 def _joined(

@@ -27,10 +27,17 @@ from dpsql.plan.traversal import operators
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.ladder.cap_choice import ChosenCap
 from dpsql.privacy.ladder.expected_bias import ExpectedBias, expected_bias
-from dpsql.privacy.ladder.joint_choice import ChosenLimits, Measured, best_limits
+from dpsql.privacy.ladder.joint_choice import (
+    SAMPLED,
+    ChosenLimits,
+    Measured,
+    Ways,
+    best_limits,
+)
 from dpsql.privacy.ladder.ladder import Ladder
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.model import Limits, Schema
-from dpsql.session.ladders.limit_notes import limit_notes, names_of
+from dpsql.session.ladders.limit_notes import gain_notes, limit_notes, names_of
 from dpsql.session.ladders.query_noise import QueryNoise
 from dpsql.session.ladders.release_ladders import ONE_GROUP, LadderedSum, ReleaseLadders
 from dpsql.session.ladders.stored_ladders import ROWS, SUMS, StoredLadders
@@ -78,7 +85,8 @@ class LimitChooser:
         reads = any(isinstance(part, Release) for part in operators(release.source))
         known = () if is_table or reads else self.ladders
         ladders = ReleaseLadders(release, terms, known)
-        noise = QueryNoise(self.loss, self.schema.neighbor_distance, ladders.statistics)
+        distance = self.schema.neighbor_distance
+        noise = QueryNoise(self.loss, distance, ladders.statistics, ladders.cells)
         return _ReleaseLimits(ladders, noise, requested).chosen()
 
 
@@ -109,6 +117,7 @@ class _ReleaseLimits:
         self._sums = ladders.sums()
         self._rows = ladders.find(None)
         self._counts_rows = ladders.counts_rows(self._sums)
+        self._ways = self._allowed_ways()
 
     def chosen(self) -> LimitChoice:
         """The limits with the least expected error, no looser than what is requested."""
@@ -123,7 +132,20 @@ class _ReleaseLimits:
         biases = self._biases(best, limits)
         names = [_sum_text(each) for each in sums] + ["count(*)"] * self._counts_rows
         ladders = [each.ladders for each in sums] + ([] if rows is None else [rows])
-        return LimitChoice(limits, limit_notes(names, biases, ladders), self._by_column(biases))
+        notes = (*limit_notes(names, biases, ladders), *gain_notes(best.chosen, ladders))
+        return LimitChoice(limits, notes, self._by_column(biases))
+
+    def _allowed_ways(self) -> Ways:
+        """What may become of units in too many groups: what was said, or what has less error."""
+        requested, limits = self._requested, self._table.limits
+        ordered = requested.over_groups
+        if ordered is None and "over_groups" in limits.declared:
+            ordered = limits.over_groups
+        # Sums with a cap aren't scaled, nor what is in groups that no list has.
+        if self._sums or not self._counts_rows or self._ladders.cells is None:
+            return SAMPLED
+        every = (OverGroups.SAMPLE, OverGroups.SCALE)
+        return Ways(every if ordered is None else (ordered,), requested.norm_order or 2)
 
     def _limits(self, best: _Best) -> ContributionLimits:
         """The best limits, or tighter ones that are requested."""
@@ -133,12 +155,14 @@ class _ReleaseLimits:
             rows = int(chosen.caps[-1].cap)
         ladders = [each.ladders for each in self._sums]
         ladders += [] if self._rows is None else [self._rows]
+        is_scaled = chosen.over_groups is OverGroups.SCALE
         return replace(
             requested,
             groups=_tighter(requested.groups, chosen.groups),
             rows_per_group=_tighter(requested.rows_per_group, rows),
             rows=requested.rows if best.in_all is None else _tighter(requested.rows, best.in_all),
             sums=self._sum_caps(chosen.caps),
+            over_groups=OverGroups.SCALE if is_scaled else requested.over_groups,
             origin=f"by {names_of(ladders)}",
         )
 
@@ -166,10 +190,10 @@ class _ReleaseLimits:
                 per_group = min(per_group, in_all)
             # How rows in all are spread over groups no ladder tells.
             is_known = in_all >= groups * per_group or best.in_all is not None
-            rows = self._measured(self._rows, ROWS)
-            biases.append(
-                expected_bias(best.groups, rows, groups, Fraction(per_group)) if is_known else None
-            )
+            rows, cap = self._measured(self._rows, ROWS), Fraction(per_group)
+            way, order = best.chosen.over_groups, self._ways.order
+            bias = expected_bias(best.groups, rows, groups, cap, way, order)
+            biases.append(bias if is_known else None)
         return biases
 
     def _by_column(self, biases: Sequence[ExpectedBias | None]) -> Mapping[int, ExpectedBias]:
@@ -198,7 +222,7 @@ class _ReleaseLimits:
         measured = [self._measured(each.ladders, SUMS) for each in self._sums]
         if self._rows is not None and self._counts_rows:
             measured.append(self._measured(self._rows, ROWS))
-        best = best_limits(groups, measured, self._table.limits.groups)
+        best = best_limits(groups, measured, self._table.limits.groups, self._ways)
         # In its only group a unit has all its rows.
         binds = self._counts_rows and best.groups == 1
         return _Best(best, int(best.caps[-1].cap) if binds else None, groups)
@@ -234,7 +258,9 @@ class _ReleaseLimits:
         def noise_of(limit: int, cap: Fraction) -> float:
             return noise(limit if groups is None else groups, cap)
 
-        return Measured(ladders.ladders[part], self._ladders.share(ladders), noise_of, highest)
+        lowest, share = self._ladders.shares(ladders)
+        ladder, of_scaled = ladders.ladders[part], self._noise.of_scaled
+        return Measured(ladder, share, noise_of, highest, of_scaled, lowest)
 
     def _by_default(self) -> LimitChoice:
         """The default limits: no ladder says how many rows or groups a unit has."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpsql.privacy.ladder.expected_bias import ExpectedBias
+from dpsql.privacy.ladder.joint_choice import ChosenLimits
 from dpsql.session.ladders.stored_ladders import StoredLadders
 
 
@@ -32,3 +33,12 @@ def limit_notes(
     if any(each.is_old for each in ladders):
         notes.append(f"{names_of(ladders)}: of an earlier version of the data; CALIBRATE again")
     return tuple(notes)
+
+
+def gain_notes(chosen: ChosenLimits, ladders: Sequence[StoredLadders]) -> tuple[str, ...]:
+    """Why units in too many groups are scaled, where ladders chose that."""
+    if not chosen.gain:
+        return ()
+    less = f"{100 * chosen.gain:.0f} % less error than if groups were drawn"
+    by = names_of(ladders)
+    return (f"units in too many groups count less in each: {less}, as expected by {by}",)

@@ -91,14 +91,23 @@ class ReleaseLadders:
                 return of_measure[-1]
         return None
 
-    def share(self, ladders: StoredLadders) -> Fraction:
-        """The part of all units, in their groups, that a group of the release has, as expected."""
-        groups = self._group_count
+    def shares(self, ladders: StoredLadders) -> tuple[Fraction, Fraction]:
+        """The part of all units, in their groups, that a group has: at least, and at most."""
+        about = ladders.about
+        known = self.cells if self._has_keys else 1
         counted = counted_share(ladders, self._listed)
         if counted is not None:
             share, read = counted
-            return share / max(1, min(groups, read))
-        return Fraction(1, max(groups, ladders.about.lower_groups if ladders.about.keys else 1))
+            one = share / max(1, min(about.lower_groups if known is None else known, read))
+            return one, one
+        if not about.keys:
+            one = Fraction(1, self._group_count)
+            return one, one
+        # A condition that fixes keys leaves one of the ladders' groups.
+        lower, upper = about.lower_groups, about.upper_groups
+        if self._has_keys and known is not None:
+            return Fraction(1, max(known, lower)), Fraction(1, max(known, lower))
+        return Fraction(1, upper), Fraction(1, lower)
 
     @property
     def _group_count(self) -> int:

@@ -70,7 +70,8 @@ class LadderMetadata:
 
     Of `keys` a unit may have several values, of `known` it has one, by digests.
     `measure` is the digest of what is summed, None where rows are counted. There are `lower_groups`
-    at least, as far as noise tells. `forms` has what ladders are read by, by their part.
+    at least and `upper_groups` at most, as far as noise tells. `forms` has what ladders are read
+    by, by their part.
     """
 
     table: str
@@ -78,6 +79,7 @@ class LadderMetadata:
     known: tuple[Digest, ...]
     measure: Digest | None
     lower_groups: int
+    upper_groups: int
     forms: Mapping[str, LadderForm]
 
 
@@ -137,6 +139,7 @@ def encode_ladders(about: LadderMetadata) -> dict[str, Any]:
         "known": list(about.known),
         "measure": about.measure,
         "lower_groups": about.lower_groups,
+        "upper_groups": about.upper_groups,
         "forms": {
             part: [form.rungs.offset, form.rungs.last, *_encoded_noise(form.noise)]
             for part, form in about.forms.items()
@@ -156,6 +159,7 @@ def decode_ladders(data: Mapping[str, Any]) -> LadderMetadata:
         tuple(data["known"]),
         data["measure"],
         data["lower_groups"],
+        data.get("upper_groups", data["lower_groups"]),  # some were kept without it
         forms,
     )
 

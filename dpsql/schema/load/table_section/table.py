@@ -264,10 +264,11 @@ def read_limits(document: Document, path: DocumentPath, data: object) -> Limits:
             raise document.error(
                 (*path, name), "out of range", f"write a number from 1 to {_MAX_LIMIT}"
             )
-    over_groups = OverGroups(form.over_groups)
+    over_groups = OverGroups(form.over_groups or OverGroups.SAMPLE)
+    declared = frozenset(stated) | ({"over_groups"} if form.over_groups else set())
     if not form.calibrated:
-        limits = Limits(declared=frozenset(stated), over_groups=over_groups)
+        limits = Limits(declared=declared, over_groups=over_groups)
         return replace(limits, **stated)
     highest = dict.fromkeys(("groups", "rows_per_group", "rows"), HIGHEST_CALIBRATED)
-    limits = Limits(declared=frozenset(stated), calibrated=True, over_groups=over_groups)
+    limits = Limits(declared=declared, calibrated=True, over_groups=over_groups)
     return replace(limits, **highest | stated)
