@@ -76,6 +76,12 @@ _FOUND = (
         "cells = groups_at_row_limit(bounded.limited, changed.groups_per_unit)",
         "cells = max(1, groups_at_row_limit(bounded.limited, changed.groups_per_unit) - 1)",
     ),
+    Mutant(
+        "charts of other rows are taken for charts of these",
+        "bind/statements/create_dashboard.py",
+        "if charts and chart.rows != charts[0].rows:",
+        "if not charts and chart.rows != chart.rows:",
+    ),
 )
 
 DASHBOARD_MUTANTS = tuple(replace(mutant, about="dashboard") for mutant in _FOUND)
