@@ -155,7 +155,7 @@ SELECTION_MUTANTS = (
         "stays = np.arange(counts.shape[1]) != index",
         "stays = np.arange(counts.shape[1]) != 0 * index",
         "tests/session/test_top_keys.py",
-        "law",
+        "twice",
         fails_by="AssertionError",
     ),
     Mutant(
