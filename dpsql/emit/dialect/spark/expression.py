@@ -206,7 +206,10 @@ def _of_type(operand: Expression, target: SqlType) -> exp.Expr:
             return value
         case Boolean(), Integer():
             return guard.cast(value, name)
-        case ((Boolean() | Integer() | Decimal()), Varchar()):
+        case ((Boolean() | Integer()), Varchar()):
+            return guard.cast(value, name)
+        case Decimal(precision=precision, scale=scale), Varchar() if scale < precision:
+            # Of DECIMAL(2,2), DuckDB writes .50.
             return guard.cast(value, name)
         case ((Date() | Timestamp()), Varchar()):
             return guard.bind(
