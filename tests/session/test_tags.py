@@ -25,7 +25,8 @@ from dpsql.schema.model import Hop, Ownership
 from dpsql.schema.sql_type import BIGINT, SqlType
 from dpsql.session.digest import codec
 from dpsql.session.digest.codec import digested, layout
-from dpsql.session.digest.tags import CLASSES, ENUMS, EXCLUDED, Tagged
+from dpsql.session.digest.tag import Tagged
+from dpsql.session.digest.tags import CLASSES, ENUMS, EXCLUDED
 
 UNIONS = (Plan, Expression, Estimator, Term, Ownership, SqlType)
 

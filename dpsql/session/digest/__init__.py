@@ -7,5 +7,7 @@
 | plan_digest      | a plan as it is written, where the order of rows follows from that |
 | codec            | plans, formulas and mechanisms as digests                          |
 | tags             | what digests call classes, and which fields they have              |
+| mechanism_tags   | the same of mechanisms                                             |
+| tag              | a class in digests                                                 |
 | cell_digest      | the digest of a list of cells                                      |
 """

@@ -15,7 +15,8 @@ from typing import Any, Final
 from dpsql.engine.digest import ATOMS, Digest, digest_of
 from dpsql.plan.expression import Call
 from dpsql.plan.time_zone.conversion import CONVERSION, shift_of
-from dpsql.session.digest.tags import CLASSES, ENUMS, Tagged
+from dpsql.session.digest.tag import Tagged
+from dpsql.session.digest.tags import CLASSES, ENUMS
 
 Layout = tuple[str, Callable[[Any], tuple[object, ...]]]
 """What a class is called in digests, and how its fields that count are read."""
