@@ -60,8 +60,8 @@ ALERT_MUTANTS = (
     Mutant(
         "the range of a loss is taken for half of it",
         "privacy/mechanisms/selection/above_threshold.py",
-        "(self.threshold_rate * self.moves.span + 2 * named) ** 2 / 8",
-        "(self.threshold_rate * self.moves.span + named) ** 2 / 8",
+        "return self.threshold_rate * self.moves.span + 2 * named",
+        "return self.threshold_rate * self.moves.span + named",
         MECHANISM,
         "told_apart",
         "assert",

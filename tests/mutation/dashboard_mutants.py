@@ -19,8 +19,8 @@ _FOUND = (
     Mutant(
         "a residual's noise has its deviation for a variance",
         _NOISE,
-        "return DiscreteGaussian(residual.variance * scale**2)",
-        "return DiscreteGaussian(residual.variance * scale)",
+        "variance = residual.variance * self._scale(residual) ** 2",
+        "variance = residual.variance * self._scale(residual)",
     ),
     Mutant(
         "a unit of a dashboard is in one cell",
