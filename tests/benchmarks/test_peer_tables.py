@@ -53,8 +53,10 @@ def test_declared_bounds_are_nearer_only_where_they_are_as_tight_as_can_be() -> 
 def test_grouped_answers_are_as_near_as_those_within_declared_limits() -> None:
     _, _, *lines = map(cells, table_of(GROUPS_TABLE).splitlines())
     names = [question.name for question in QUESTIONS]
-    assert [line[0] for line in lines] == [name for name in names if name.startswith("flights")]
-    for _, own, *others in lines:
+    assert [line[0] for line in lines] == names[: len(lines)]
+    flights = [line for line in lines if line[0].startswith("flights")]
+    assert len(flights) == 2
+    for _, own, *others in flights:
         assert number(own) <= CHANCE * min(map(number, others))
 
 
