@@ -10,13 +10,13 @@ pytest tests/benchmarks/test_ladder_error.py -m slow -s     prints the table
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-import duckdb
 import numpy as np
 import pytest
+from benchmarks.sum_laws import FINE, Law, sum_laws
 from data import tpch
 from documentation.pages import check_table
 from privacy.ladder_data import (
@@ -25,14 +25,9 @@ from privacy.ladder_data import (
     Floats,
     errors,
     excesses,
-    incomes,
     laplace,
     noisy_ladder,
-    pareto,
-    rows,
     rung_counts,
-    uniform,
-    zipf,
 )
 
 from dpsql.privacy.ladder.cap_choice import best_cap
@@ -40,13 +35,10 @@ from dpsql.privacy.ladder.ladder import Ladder
 
 RUNS = 80
 MANY_RUNS = 2000
-CUSTOMERS = 100_000
 HEAD = (
     "| sum over | of | ε | best | ladder | worst | interval | threshold, once | 97.5 % rule |\n"
     "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
 )
-
-Law = Callable[[np.random.Generator], Floats]
 
 
 @dataclass(frozen=True)
@@ -96,36 +88,10 @@ def percent(part: np.floating | float) -> str:
 
 
 @pytest.fixture(scope="module")
-def laws(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Law]:
+def laws(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Law]:
     folder = tmp_path_factory.mktemp("tpch") / "data"
     tpch.generate(folder, 1)
-    with duckdb.connect() as connection:
-        orders = f"FROM '{folder / 'orders.parquet'}'"
-        by_customer = "GROUP BY o_custkey ORDER BY o_custkey"
-        prices, totals = (
-            np.asarray(connection.execute(sql).fetchnumpy()["price"], dtype=np.float64)
-            for sql in (
-                f"SELECT o_totalprice::DOUBLE AS price {orders} ORDER BY o_orderkey",
-                f"SELECT sum(o_totalprice)::DOUBLE AS price {orders} {by_customer}",
-            )
-        )
-    chances = 1 / np.arange(1, CUSTOMERS + 1)
-
-    def skewed(random: np.random.Generator) -> Floats:
-        """The same orders, of customers that have them in proportion to 1, 1/2, 1/3 …"""
-        numbers = random.multinomial(prices.size, chances / chances.sum())
-        customers = np.repeat(np.arange(CUSTOMERS), numbers)
-        return np.asarray(np.bincount(customers, random.permutation(prices), CUSTOMERS), float)
-
-    return {
-        "incomes": incomes,
-        "uniform, 1 to 40": uniform,
-        "rows, log-normal": rows,
-        "Zipf 2": zipf,
-        "Pareto 1.3": pareto,
-        "TPC-H, by customer": lambda _: totals,
-        "the same, Zipf 1": skewed,
-    }
+    return sum_laws(folder)
 
 
 def threshold_once(held: Floats, random: np.random.Generator) -> int:
@@ -142,7 +108,7 @@ def quantile_rule(held: Floats) -> int:
 
 
 def ladder_of(law: str, held: Floats, random: np.random.Generator) -> Ladder:
-    return noisy_ladder(held, random, step=0 if law in {"incomes", "the same, Zipf 1"} else 1)
+    return noisy_ladder(held, random, step=0 if law in FINE else 1)
 
 
 def ask(question: Question, held: Floats, ladder: Ladder, random: np.random.Generator) -> Errors:
@@ -163,7 +129,7 @@ def ask(question: Question, held: Floats, ladder: Ladder, random: np.random.Gene
 
 @pytest.mark.slow
 def test_caps_from_a_ladder_are_near_the_best_ones(
-    laws: dict[str, Law], request: pytest.FixtureRequest
+    laws: Mapping[str, Law], request: pytest.FixtureRequest
 ) -> None:
     results = {(law, question): Errors() for law in laws for question in QUESTIONS}
     for law, draw in laws.items():
@@ -188,7 +154,7 @@ def test_caps_from_a_ladder_are_near_the_best_ones(
 
 
 @pytest.mark.slow
-def test_hardly_any_cap_is_ten_times_worse_than_the_best_one(laws: dict[str, Law]) -> None:
+def test_hardly_any_cap_is_ten_times_worse_than_the_best_one(laws: Mapping[str, Law]) -> None:
     for law, draw in laws.items():
         worse = dict.fromkeys(QUESTIONS, 0)
         for seed in range(MANY_RUNS // 20):
