@@ -15,12 +15,16 @@ import duckdb
 import pytest
 from privacy.seeded import SeededRandomness
 
+from dpsql.bind.statements.calibrate import Rungs
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import BudgetSpent, Error, Refused
 from dpsql.plan.bounded_release.bounded_release import ByNorm, LimitGroups
+from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.session.ladders.group_share import counted_share
+from dpsql.session.ladders.stored_ladders import ROWS, LadderForm, LadderMetadata, StoredLadders
 from dpsql.session.session import Session
 
 SCHEMA = """
@@ -284,6 +288,14 @@ def test_a_part_of_the_units_is_read_off_the_counts_of_its_groups(
     (told,) = many.limit_notes
     total = float(told.split(" of ")[1].split()[0].replace(",", ""))
     assert total == pytest.approx(4 * 13, abs=60)
+
+
+def test_a_part_that_noise_hides_is_taken_for_as_large_as_noise() -> None:
+    form = LadderForm(Rungs(0, 4), DiscreteLaplace(Fraction(2)))
+    about = LadderMetadata("t", (), ("of kind",), None, 1, 1, 100, {ROWS: form})
+    units = {'["few"]': -70, '["many"]': 9900}
+    ladders = StoredLadders(1, "kinds", about, {ROWS: form.ladder([0] * 5)}, units)
+    assert counted_share(ladders, {"of kind": frozenset(["few"])}) == (Fraction(1, 100), 1)
 
 
 def test_who_has_a_cap_of_their_own_pays_for_a_first_look(shop: Path) -> None:

@@ -8,6 +8,7 @@ like any other answer: if a later one is refused, what was drawn is free when it
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -162,7 +163,7 @@ def draw_ladders(
 ) -> DrawnLadders:
     """Draw all parts of the ladders that `spec` asks for; what was drawn before is free."""
     options = ladder_options(spec, options)
-    number, lower, upper = 1, 1, 1
+    number, lower, upper, deviation = 1, 1, 1, 0
     parts: dict[str, Answer] = {}
     forms: dict[str, LadderForm] = {}
     for request in _drawable(context, spec, source, options):
@@ -178,8 +179,10 @@ def draw_ladders(
             number = _group_limit(answer, forms[name])
         elif request.part is LadderPart.KEYS:
             lower, upper = _ends(answer, number)
+        elif request.part is LadderPart.SHARES:
+            deviation = math.isqrt(int(noise.variance))
     about = LadderMetadata(
-        source.table, source.keys, source.known, source.measure, lower, upper, forms
+        source.table, source.keys, source.known, source.measure, lower, upper, deviation, forms
     )
     return DrawnLadders(_joined(context, parts, forms), about)
 

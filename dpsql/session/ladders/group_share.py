@@ -34,15 +34,18 @@ def counted_share(
 ) -> tuple[Fraction, int] | None:
     """The part of the counted units that a release reads, and in how many groups they are.
 
+    A group that seems to have fewer units than noise moves their number by is taken to have as
+    many: to cut off what few units have would cost more than to allow for some that aren't there.
     None where the ladders have no units by group.
     """
+    fewest = max(1, ladders.about.unit_deviation)
     # As JSON has values, so that a day is compared with the text that it was kept as.
     narrowed = {
         index: [json.loads(json.dumps(value, default=str)) for value in listed[digest]]
         for index, digest in enumerate(ladders.about.known)
         if digest in listed
     }
-    counts = [(json.loads(key), max(1, count)) for key, count in ladders.group_units.items()]
+    counts = [(json.loads(key), max(fewest, count)) for key, count in ladders.group_units.items()]
     read = [c for key, c in counts if all(key[n] in values for n, values in narrowed.items())]
     if not read:
         return None

@@ -70,8 +70,8 @@ class LadderMetadata:
 
     Of `keys` a unit may have several values, of `known` it has one, by digests.
     `measure` is the digest of what is summed, None where rows are counted. There are `lower_groups`
-    at least and `upper_groups` at most, as far as noise tells. `forms` has what ladders are read
-    by, by their part.
+    at least and `upper_groups` at most, as far as noise tells. `unit_deviation` is that of the
+    noise of the units in a group. `forms` has what ladders are read by, by their part.
     """
 
     table: str
@@ -80,6 +80,7 @@ class LadderMetadata:
     measure: Digest | None
     lower_groups: int
     upper_groups: int
+    unit_deviation: int
     forms: Mapping[str, LadderForm]
 
 
@@ -140,6 +141,7 @@ def encode_ladders(about: LadderMetadata) -> dict[str, Any]:
         "measure": about.measure,
         "lower_groups": about.lower_groups,
         "upper_groups": about.upper_groups,
+        "unit_deviation": about.unit_deviation,
         "forms": {
             part: [form.rungs.offset, form.rungs.last, *_encoded_noise(form.noise)]
             for part, form in about.forms.items()
@@ -159,7 +161,9 @@ def decode_ladders(data: Mapping[str, Any]) -> LadderMetadata:
         tuple(data["known"]),
         data["measure"],
         data["lower_groups"],
-        data.get("upper_groups", data["lower_groups"]),  # some were kept without it
+        # Some were kept without these two.
+        data.get("upper_groups", data["lower_groups"]),
+        data.get("unit_deviation", 0),
         forms,
     )
 

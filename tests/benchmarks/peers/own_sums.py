@@ -8,6 +8,7 @@ queries, and the noise is Laplace's, as that of sums at a pure ε.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -97,5 +98,6 @@ def drawn_ladder(held: Floats, epsilon: Fraction, random: np.random.Generator, s
 def noisy_share(part: int, whole: int, epsilon: Fraction, random: np.random.Generator) -> Fraction:
     """The part's share of all units, by noisy numbers of those in it and of the others."""
     off = laplace(random, float(1 / epsilon), 2)
-    counted, others = max(1, part + int(off[0])), max(1, whole - part + int(off[1]))
+    fewest = 1 + int(math.sqrt(2) / epsilon)  # a deviation of the noise
+    counted, others = max(fewest, part + int(off[0])), max(fewest, whole - part + int(off[1]))
     return Fraction(counted, counted + others)
