@@ -29,7 +29,7 @@ from dpsql.analysis.randomized_response import (
 from dpsql.bounding.linear_estimator import linear, public_count, row_count, scaled
 from dpsql.bounding.local_noise import noisy_number_estimator
 from dpsql.bounding.randomized_response_keys import AnswerKey, answer_key, group_estimator
-from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OutputKind
+from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OpenFunction, OutputKind
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, RowVariance
 from dpsql.plan.expression import (
     Column,
@@ -52,6 +52,11 @@ Ends = Callable[[Expression], tuple[Fraction, Fraction] | None]
 
 _SUMMED = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM, AggregateFunction.AVG})
 _SHOWN = frozenset({OutputKind.VALUE, OutputKind.LOW, OutputKind.HIGH, OutputKind.STDDEV})
+_STATEMENTS: dict[AggregateFunction | OpenFunction, str] = {
+    AggregateFunction.WEIGHTED_MAJORITY: "a decision",
+    AggregateFunction.ABOVE_THRESHOLD: "an alert",
+}
+"""What no text calls by the name of its function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,8 @@ def estimate_true_answers(release: Release) -> tuple[Release, Responses, AnswerK
         call = output.call
         reads_answers = key is not None or columns(*expressions(call)) & answers
         if reads_answers and (call.function not in _SUMMED or call.output_kind not in _SHOWN):
-            raise no_estimator_error(f"{call.function.value}() of randomised answers", call.at)
+            what = _STATEMENTS.get(call.function, f"{call.function.value}()")
+            raise no_estimator_error(f"{what} of randomised answers", call.at)
     return replace(release, source=below.plan, aggregates=filtered), below.responses, key
 
 

@@ -54,11 +54,12 @@ def is_alert(words: list[Token]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`op threshold` of what is summed, and what it is called."""
+    """`op threshold` of what is summed, what it is called, and where it stands."""
 
     name: str
     op: Comparison
     threshold: Fraction
+    at: Span | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class Alert:
             distinct=False,
             filter=None,
             type=Integer(32),
-            at=span(self.query.expressions[-1]),
+            at=span(self.query.expressions[-1]) or self.conditions[-1].at,
         )
         names = ", ".join(condition.name for condition in self.conditions)
         column = context.names.column(f"{call.function.value}({names})", call.type)
@@ -199,7 +200,7 @@ def _condition(node: exp.Expr) -> Condition:
             "a condition compares a count or a sum with a number", at=span(node), hint=_SUMS
         )
     name = node.alias if isinstance(node, exp.Alias) else comparison.sql()
-    return Condition(name, op, threshold)
+    return Condition(name, op, threshold, span(node))
 
 
 def _number(node: object) -> Fraction | None:
