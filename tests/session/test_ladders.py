@@ -290,6 +290,29 @@ def test_a_part_of_the_units_is_read_off_the_counts_of_its_groups(
     assert total == pytest.approx(4 * 13, abs=60)
 
 
+def test_rows_in_all_are_limited_where_that_leaves_out_less(shop: Path) -> None:
+    """Of twelve orders of each customer ten are of one product: ten in each of three are thirty."""
+    with duckdb.connect(str(shop / "shop.duckdb")) as connection:
+        connection.execute(
+            "CREATE OR REPLACE TABLE orders AS SELECT c, (c + greatest(n - 9, 0)) % 20 AS product,"
+            " 1::DECIMAL(12,2) AS amount, 3::INT AS size"
+            f" FROM range({CUSTOMERS}) a(c), range(12) d(n)"
+        )
+    with closing(opened(schema_file(shop))) as connection:
+        connection.execute("CALIBRATE orders BY product FOR 100")
+        assert only_release(connection, BY_PRODUCT).sensitivity.l1.total(moved) > 20
+        connection.execute("CALIBRATE orders FOR 100")
+        release = only_release(connection, BY_PRODUCT)
+        assert 12 <= release.sensitivity.l1.total(moved) <= 16
+        rows = connection.execute(BY_PRODUCT).fetch_arrow_table().to_pylist()
+        assert sum(row["count_star()"] for row in rows) == pytest.approx(12 * CUSTOMERS, abs=60)
+
+
+def moved(_: int, change: int) -> Fraction:
+    """What a statistic of noise 1 loses that moves so far."""
+    return Fraction(change)
+
+
 def test_a_part_that_noise_hides_is_taken_for_as_large_as_noise() -> None:
     form = LadderForm(Rungs(0, 4), DiscreteLaplace(Fraction(2)))
     about = LadderMetadata("t", (), ("of kind",), None, 1, 1, 100, {ROWS: form})

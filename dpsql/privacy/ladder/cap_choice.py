@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -41,6 +42,13 @@ class ChosenCap:
     high: float
     noise: float
     total: float
+
+    @property
+    def error(self) -> float:
+        """About how far an answer is off: the mean of Laplace noise about the bias."""
+        return (
+            self.bias + self.noise * math.exp(-self.bias / self.noise) if self.noise else self.bias
+        )
 
 
 def excess(

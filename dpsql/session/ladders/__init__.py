@@ -4,6 +4,7 @@
 | --------------- | ------------------------------------------------------ |
 | stored_ladders  | the ladders of one CALIBRATE, as the ledger keeps them |
 | draw_ladders    | CALIBRATE: draws the ladders of a table, part by part  |
+| ladder_table    | the table that CALIBRATE answers with                  |
 | group_share     | which part of all units a release reads                |
 | query_noise     | how far noise moves a query's values, by its limits    |
 | release_ladders | the ladders that say something of one release          |

@@ -7,9 +7,7 @@ like any other answer: if a later one is refused, what was drawn is free when it
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, assert_never
@@ -35,16 +33,14 @@ from dpsql.engine.digest import digest_of
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import Contributions
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
-from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
 from dpsql.session.compile.compile import compile_statement
-from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.compile.request import AnswerRequest, LadderRequest
 from dpsql.session.digest.source_digests import SourceDigests
+from dpsql.session.ladders.ladder_table import joined_answer
 from dpsql.session.ladders.stored_ladders import (
-    COLUMNS,
     GROUPS,
     KEYS,
     ROWS,
@@ -184,7 +180,7 @@ def draw_ladders(
     about = LadderMetadata(
         source.table, source.keys, source.known, source.measure, lower, upper, deviation, forms
     )
-    return DrawnLadders(_joined(context, parts, forms), about)
+    return DrawnLadders(joined_answer(context.schema, parts, forms), about)
 
 
 def _drawable(
@@ -247,57 +243,3 @@ def _ends(answer: Answer, per_unit: int) -> tuple[int, int]:
     error = (width[0].as_py() if isinstance(width, pa.Array) else width) or 0
     lower = max(per_unit, int(count - error))
     return lower, max(lower, int(count + error / 2))
-
-
-def _joined(
-    context: SessionContext, parts: dict[str, Answer], forms: dict[str, LadderForm]
-) -> Answer:
-    """One answer of all counts, and of what they cost together."""
-    rows = [row for part, answer in parts.items() for row in _rows(part, answer, forms.get(part))]
-    names = list(COLUMNS)
-    table = pa.table(
-        {name: [row[n] for row in rows] for n, name in enumerate(names)},
-        schema=pa.schema([(name, arrow_type(kind)) for name, kind in COLUMNS.items()]),
-    )
-    errors = pa.array([row[len(names)] for row in rows], pa.float64())
-    answers = list(parts.values())
-    losses = [answer.privacy.loss for answer in answers if answer.privacy.loss is not None]
-    loss = sum(losses[1:], losses[0]) if losses else None
-    last = answers[-1]
-    spent = Fraction(0) if loss is None else loss.amount
-    receipts = [a.privacy.receipt for a in answers if a.privacy.receipt is not None]
-    (*_, counted) = last.privacy.shown_columns
-    privacy = replace(
-        last.privacy,
-        loss=loss,
-        epsilon=epsilon_of(context.schema, spent),
-        columns=tuple(column for answer in answers for column in answer.privacy.columns),
-        thresholds=tuple(t for answer in answers for t in answer.privacy.thresholds),
-        stored=not receipts,
-        receipt=receipts[-1] if receipts else None,
-        shown_columns=(None, None, None, counted),
-        notes=(),
-    )
-    keys = tuple(dict.fromkeys(key for answer in answers for key in answer.keys))
-    types, unknown = tuple(COLUMNS.values()), (None, None, None)
-    return Answer(table, tuple(names), types, privacy, (*unknown, errors), keys)
-
-
-def _rows(
-    part: str, answer: Answer, form: LadderForm | None
-) -> Iterator[tuple[str, float | None, str | None, int, float | None]]:
-    """The rows of one part: a rung, or the values of a group's keys, with its count and error."""
-    *keys, counts = (column.to_pylist() for column in answer.table.columns)
-    *_, widths = answer.half_widths
-    errors = widths.to_pylist() if isinstance(widths, pa.Array) else [widths] * len(counts)
-    cells = list(zip(*keys, strict=True)) if keys else [()] * len(counts)
-    if form is None:
-        for cell, count, error in zip(cells, counts, errors, strict=True):
-            yield part, None, json.dumps(cell, default=str) if cell else None, count, error
-        return
-    known = {
-        rung: (count, error) for (rung,), count, error in zip(cells, counts, errors, strict=True)
-    }
-    for rung, end in enumerate(form.rungs.ends):
-        count, error = known.get(rung, (0, None))
-        yield part, float(end), None, count, error

@@ -18,9 +18,7 @@ from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.bounding.key_domain import key_domains, limit_cells
 from dpsql.bounding.options import ContributionLimits, SumCap
 from dpsql.bounding.public_facts import Facts
-from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.bounded_release.bounded_release import Contributions
-from dpsql.plan.expression import Expression
 from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import operators
@@ -37,7 +35,7 @@ from dpsql.privacy.ladder.joint_choice import (
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.model import Limits, Schema
-from dpsql.session.ladders.limit_notes import gain_notes, limit_notes, names_of
+from dpsql.session.ladders.limit_notes import column_biases, gain_notes, limit_notes, names_of
 from dpsql.session.ladders.query_noise import QueryNoise
 from dpsql.session.ladders.release_ladders import ONE_GROUP, LadderedSum, ReleaseLadders
 from dpsql.session.ladders.stored_ladders import ROWS, SUMS, StoredLadders
@@ -94,11 +92,12 @@ class LimitChooser:
 class _Best:
     """The best limits, with a cap on a unit's rows in all its groups where that binds.
 
-    A cap of each sum comes first, then that of rows, if they are counted. `groups` is the ladder of
-    a unit's groups; where there is none, fewer than `needed` leave out what it can't tell.
+    A cap of each sum comes first, then that of `rows`, if they are counted. `groups` is the ladder
+    of a unit's groups; where there is none, fewer than `needed` leave out what it can't tell.
     """
 
     chosen: ChosenLimits
+    rows: StoredLadders | None
     in_all: int | None
     groups: Ladder
     needed: int = 0
@@ -127,13 +126,16 @@ class _ReleaseLimits:
         are_known = groups is not None or self._ladders.cells is not None
         if rows is None and (self._counts_rows or not are_known or not sums):
             return self._by_default()
-        best = self._by_all_rows() if groups is None else self._by_groups(groups)
+        best = self._by_all_rows(rows) if groups is None else self._by_either(groups)
         limits = self._limits(best)
         biases = self._biases(best, limits)
         names = [_sum_text(each) for each in sums] + ["count(*)"] * self._counts_rows
-        ladders = [each.ladders for each in sums] + ([] if rows is None else [rows])
+        ladders = self._read(best)
         notes = (*limit_notes(names, biases, ladders), *gain_notes(best.chosen, ladders))
-        return LimitChoice(limits, notes, self._by_column(biases))
+        counted = biases[-1] if self._counts_rows else None
+        summed = {each.argument: one for each, one in zip(sums, biases, strict=False)}
+        by_column = column_biases(self._ladders.aggregates, summed, counted)
+        return LimitChoice(limits, notes, by_column)
 
     def _allowed_ways(self) -> Ways:
         """What may become of units in too many groups: what was said, or what has less error."""
@@ -153,8 +155,6 @@ class _ReleaseLimits:
         rows = self._table.limits.rows_per_group
         if self._counts_rows:
             rows = int(chosen.caps[-1].cap)
-        ladders = [each.ladders for each in self._sums]
-        ladders += [] if self._rows is None else [self._rows]
         is_scaled = chosen.over_groups is OverGroups.SCALE
         return replace(
             requested,
@@ -163,8 +163,13 @@ class _ReleaseLimits:
             rows=requested.rows if best.in_all is None else _tighter(requested.rows, best.in_all),
             sums=self._sum_caps(chosen.caps),
             over_groups=OverGroups.SCALE if is_scaled else requested.over_groups,
-            origin=f"by {names_of(ladders)}",
+            origin=f"by {names_of(self._read(best))}",
         )
+
+    def _read(self, best: _Best) -> list[StoredLadders]:
+        """The ladders that limits were chosen by."""
+        ladders = [each.ladders for each in self._sums]
+        return ladders if best.rows is None else [*ladders, best.rows]
 
     def _sum_caps(self, caps: Sequence[ChosenCap]) -> tuple[SumCap, ...]:
         pairs = zip(self._sums, caps, strict=False)
@@ -182,7 +187,7 @@ class _ReleaseLimits:
             biases.append(
                 expected_bias(best.groups, self._measured(each.ladders, SUMS), groups, cap)
             )
-        if self._counts_rows and self._rows is not None:
+        if self._counts_rows and best.rows is not None:
             declared = self._table.limits
             per_group = min(limits.rows_per_group or _MANY, declared.rows_per_group)
             in_all = min(limits.rows or _MANY, declared.rows)
@@ -190,32 +195,24 @@ class _ReleaseLimits:
                 per_group = min(per_group, in_all)
             # How rows in all are spread over groups no ladder tells.
             is_known = in_all >= groups * per_group or best.in_all is not None
-            rows, cap = self._measured(self._rows, ROWS), Fraction(per_group)
+            rows, cap = self._measured(best.rows, ROWS), Fraction(per_group)
             way, order = best.chosen.over_groups, self._ways.order
             bias = expected_bias(best.groups, rows, groups, cap, way, order)
             biases.append(bias if is_known else None)
         return biases
 
-    def _by_column(self, biases: Sequence[ExpectedBias | None]) -> Mapping[int, ExpectedBias]:
-        """What is told of the columns of plain counts and sums."""
-        by_argument: dict[Expression | None, ExpectedBias | None] = {
-            each.argument: one for each, one in zip(self._sums, biases, strict=False)
-        }
-        if self._counts_rows:
-            by_argument[None] = biases[-1]
-        by_column: dict[int, ExpectedBias] = {}
-        for aggregate in self._ladders.aggregates:
-            call = aggregate.call
-            if call.distinct or call.output_kind is not OutputKind.VALUE:
-                continue
-            bias = None
-            if call.function is AggregateFunction.SUM:
-                bias = by_argument.get(call.arguments[0])
-            elif call.function is AggregateFunction.COUNT and not call.arguments:
-                bias = by_argument.get(None)
-            if bias is not None:
-                by_column[aggregate.column.id] = bias
-        return by_column
+    def _by_either(self, groups: Ladder) -> _Best:
+        """Limits in each group, or on rows in all groups, if both have ladders: the nearer ones.
+
+        A unit with 600 rows in three groups has up to 600 in one: limits that leave out nothing
+        let it change 1,800 in all where each group has its limit, and 600 where all have one.
+        """
+        by_groups, in_all = self._by_groups(groups), self._ladders.rows_in_all()
+        is_listed = self._ladders.cells is not None
+        if self._sums or not (self._counts_rows and is_listed) or in_all is None:
+            return by_groups
+        by_rows = self._by_all_rows(in_all)
+        return min(by_groups, by_rows, key=lambda best: best.chosen.caps[-1].error)
 
     def _by_groups(self, groups: Ladder) -> _Best:
         """Limits by the number of a unit's groups, and of its rows in all where they bind."""
@@ -225,11 +222,11 @@ class _ReleaseLimits:
         best = best_limits(groups, measured, self._table.limits.groups, self._ways)
         # In its only group a unit has all its rows.
         binds = self._counts_rows and best.groups == 1
-        return _Best(best, int(best.caps[-1].cap) if binds else None, groups)
+        return _Best(best, self._rows, int(best.caps[-1].cap) if binds else None, groups)
 
-    def _by_all_rows(self) -> _Best:
-        """Limits where nobody asked how many groups a unit is in: no more than it has rows."""
-        rows, in_all = self._rows, None
+    def _by_all_rows(self, rows: StoredLadders | None) -> _Best:
+        """Limits on all of a unit's rows: it is in no more groups than it has rows."""
+        in_all = None
         declared, needed = self._table.limits.groups, self._ladders.cells or _MANY
         counted: tuple[ChosenCap, ...] = ()
         if rows is not None and self._counts_rows:
@@ -241,7 +238,7 @@ class _ReleaseLimits:
             needed = min(needed, int(ladder.rungs[ladder.top()]))
         groups = min(declared, needed)
         caps = (*self._caps_of_sums(groups), *counted)
-        return _Best(ChosenLimits(groups, 0.0, caps), in_all, ONE_GROUP, needed)
+        return _Best(ChosenLimits(groups, 0.0, caps), rows, in_all, ONE_GROUP, needed)
 
     def _caps_of_sums(self, groups: int) -> tuple[ChosenCap, ...]:
         """The caps of sums of units that are in so many groups."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, OutputKind
+from dpsql.plan.expression import Expression
 from dpsql.privacy.ladder.expected_bias import ExpectedBias
 from dpsql.privacy.ladder.joint_choice import ChosenLimits
 from dpsql.session.ladders.stored_ladders import StoredLadders
@@ -42,3 +44,23 @@ def gain_notes(chosen: ChosenLimits, ladders: Sequence[StoredLadders]) -> tuple[
     less = f"{100 * chosen.gain:.0f} % less error than if groups were drawn"
     by = names_of(ladders)
     return (f"units in too many groups count less in each: {less}, as expected by {by}",)
+
+
+def column_biases(
+    aggregates: Sequence[AggregateOutput],
+    summed: Mapping[Expression, ExpectedBias | None],
+    counted: ExpectedBias | None,
+) -> Mapping[int, ExpectedBias]:
+    """What is left out of plain counts and sums, by their columns' ids; `summed` by argument."""
+    by_column: dict[int, ExpectedBias] = {}
+    for aggregate in aggregates:
+        call, bias = aggregate.call, None
+        if call.distinct or call.output_kind is not OutputKind.VALUE:
+            continue
+        if call.function is AggregateFunction.SUM:
+            bias = summed.get(call.arguments[0])
+        elif call.function is AggregateFunction.COUNT and not call.arguments:
+            bias = counted
+        if bias is not None:
+            by_column[aggregate.column.id] = bias
+    return by_column

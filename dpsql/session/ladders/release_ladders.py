@@ -91,6 +91,10 @@ class ReleaseLadders:
                 return of_measure[-1]
         return None
 
+    def rows_in_all(self) -> StoredLadders | None:
+        """The newest ladders of a unit's rows in all groups together, if there are any."""
+        return next((each for each in self._of_all[::-1] if each.about.measure is None), None)
+
     def shares(self, ladders: StoredLadders) -> tuple[Fraction, Fraction]:
         """The part of all units, in their groups, that a group has: at least, and at most."""
         about = ladders.about

@@ -54,8 +54,11 @@ def _answer(folder: Path, question: GroupQuestion, run: int) -> Answer:
         path = Path(state) / "schema.yaml"
         path.write_text(schema_text(folder, question), encoding="utf-8")
         with closing(Session(path, epsilon=str(own), randomness=randomness)) as session:
-            sql = f"CALIBRATE asked {measure}BY k"
-            session.calibrate(LadderSpec(sql, sql, of_ladders))
+            statements = [f"CALIBRATE asked {measure}BY k"]
+            if question.highest is None and question.values is not None:
+                statements.append("CALIBRATE asked")  # of rows in all of few groups
+            for sql in statements:
+                session.calibrate(LadderSpec(sql, sql, of_ladders / len(statements)))
             answer = session.query(f"SELECT k, {question.aggregate} FROM asked GROUP BY k")
             keys, values = (answer.table.column(place).to_pylist() for place in (0, 1))
     return {key: float(value) for key, value in zip(keys, values, strict=True)}
