@@ -22,7 +22,9 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.run.without_engine import MAX_SORTED, project_without_engine
 
 NOTED = [
-    s for s in noted() if s.schema in ("clinic", "bi") and not s.sql.lstrip().startswith("DECIDE")
+    s
+    for s in noted()
+    if s.schema in ("clinic", "bi") and not s.sql.lstrip().startswith(("DECIDE", "ALERT"))
 ]
 STATEMENTS = [*NOTED, *tpch().values(), *analytic().values()]
 
