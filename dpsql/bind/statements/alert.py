@@ -18,8 +18,9 @@ from sqlglot.tokenizer_core import Token
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.context import BoundQuery, Context
+from dpsql.bind.scope import quoted_name
 from dpsql.bind.statements.by_clause import GROUP, by_clauses, error_span, span_in_statement
-from dpsql.bind.statements.own_query import bind_text, with_query
+from dpsql.bind.statements.own_query import bind_text, quoted_text, with_query
 from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.syntax.parse import parse_query, span, written_number
 from dpsql.bind.syntax.placeholder import numbered
@@ -88,10 +89,10 @@ class Alert:
             names = ("group_key", "choice")[-1 - len(keys) :]
             alert = BoundQuery(replace(named, keys=keys), names)
             cases = " ".join(
-                f"WHEN {index} THEN {_text(condition.name)}"
+                f"WHEN {index} THEN {quoted_text(condition.name)}"
                 for index, condition in enumerate(self.conditions)
             )
-            key = f'"group_key" AS {_quoted(sums.names[0])}, ' if keys else ""
+            key = f'"group_key" AS {quoted_name(sums.names[0])}, ' if keys else ""
             order = '1, "choice"' if keys else '"choice"'
             sql = f'SELECT {key}CASE "choice" {cases} END AS alert FROM named ORDER BY {order}'  # noqa: S608 - all quoted
             return bind_text(sql, with_query("named", alert, context))
@@ -288,11 +289,3 @@ def _no_release(plan: Plan, query: exp.Select) -> Refused:
 
 def _not_so(at: Span | None) -> SyntaxFault:
     return SyntaxFault("ALERT isn't written so", at=at, hint=f"write {_FORM}")
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

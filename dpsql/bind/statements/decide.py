@@ -17,8 +17,9 @@ from sqlglot.tokenizer_core import Token
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.context import BoundQuery, Context
+from dpsql.bind.scope import quoted_name
 from dpsql.bind.statements.by_clause import GROUP, by_clauses, error_span, span_in_statement
-from dpsql.bind.statements.own_query import bind_text, with_query
+from dpsql.bind.statements.own_query import bind_text, quoted_text, with_query
 from dpsql.bind.syntax.parse import parse_query, span
 from dpsql.bind.syntax.placeholder import numbered
 from dpsql.errors import Error, Refused, Span, SyntaxFault, TooComplex, TypeFault
@@ -64,9 +65,9 @@ class Decision:
             decided = BoundQuery(replace(chosen, keys=(own,)), ("round", "choice"))
             named = with_query("decided", decided, context)
             cases = " ".join(
-                f"WHEN {index} THEN {_text(name)}" for index, name in enumerate(self.experts)
+                f"WHEN {index} THEN {quoted_text(name)}" for index, name in enumerate(self.experts)
             )
-            name = _quoted(losses.names[0])
+            name = quoted_name(losses.names[0])
             columns = f'"round" AS {name}, CASE "choice" {cases} END AS expert'
             sql = f"SELECT {columns} FROM decided ORDER BY 1"  # noqa: S608 - all quoted
             return bind_text(sql, named)
@@ -228,11 +229,3 @@ def _no_release(plan: Plan, experts: tuple[str, ...], query: exp.Select) -> Erro
 
 def _not_so(at: Span | None) -> SyntaxFault:
     return SyntaxFault("DECIDE isn't written so", at=at, hint=f"write {_FORM}")
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

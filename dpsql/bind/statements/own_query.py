@@ -27,3 +27,8 @@ def computed(
     names = context.names
     outputs = [Output(names.column(name, e.type), e) for name, e in expressions.items()]
     return BoundQuery(Project(rows.plan, tuple(outputs)), tuple(expressions))
+
+
+def quoted_text(value: str) -> str:
+    """`value` as a literal of our own SQL."""
+    return "'" + value.replace("'", "''") + "'"

@@ -20,7 +20,8 @@ from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.column_ids import Names
 from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.from_clause.table import find_named
-from dpsql.bind.statements.own_query import bind_text, computed, with_query
+from dpsql.bind.scope import quoted_name
+from dpsql.bind.statements.own_query import bind_text, computed, quoted_text, with_query
 from dpsql.bind.statements.rung_search import NUMBER, end_constant, interval_number
 from dpsql.errors import Refused, Span, SyntaxFault, UnknownColumn
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
@@ -84,14 +85,14 @@ def is_suggestion(words: list[Token]) -> bool:
 def suggestion(words: list[Token], context: Context) -> BoundQuery:
     """The plan of SUGGEST BOUNDS: one row with noisy bounds of a column and rows of a unit."""
     table, column = _requested_column(words, context)
-    values = bind_text(f"SELECT {_quoted(column)} AS x FROM {_quoted(table)}", context)  # noqa: S608 - declared names
+    values = bind_text(f"SELECT {quoted_name(column)} AS x FROM {quoted_name(table)}", context)  # noqa: S608 - declared names
     codes = computed(values, {"code": _code(*values.columns)}, context)
     grid = bottom_up(_unbounded, codes.plan)
     units = _per_unit(replace(codes, plan=grid), context)
     codes_reached = _codes_reached(units, context, one_row=one_row_per_unit(grid, declared))
     for alias, code in codes_reached.items():
         context = with_query(alias, code, context)
-    name = "'" + f"{table}.{column}".replace("'", "''") + "'"
+    name = quoted_text(f"{table}.{column}")
     return bind_text(_SHOWN.format(name=name), context)
 
 
@@ -107,7 +108,7 @@ def _requested_column(words: list[Token], context: Context) -> tuple[str, str]:
     at = Span(words[2].start, words[2].end + 1)
     table = find_named(context, (texts[4],), Span(words[4].start, words[4].end + 1)).name
     own_ids = replace(context, names=Names())
-    rows = bind_text(f"SELECT * FROM {_quoted(table)}", own_ids)  # noqa: S608 - a declared name
+    rows = bind_text(f"SELECT * FROM {quoted_name(table)}", own_ids)  # noqa: S608 - a declared name
     if visibility(rows.plan) is not Visibility.PRIVATE:
         raise Refused(
             f"{table} is public: its bounds are no secret",
@@ -249,7 +250,3 @@ def _unbounded(plan: Plan) -> Plan:
         for name, column in plan.table.columns.items()
     }
     return replace(plan, table=replace(plan.table, limits=limits, columns=loose))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
