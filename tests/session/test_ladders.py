@@ -252,8 +252,8 @@ def test_an_expression_is_known_whatever_it_is_called(shop_connection: Connectio
 def test_ladders_are_of_all_that_units_have_whatever_limits_the_schema_states(shop: Path) -> None:
     path = schema_file(shop, limits="{groups: 1, rows_per_group: 1, rows: 1}")
     with closing(opened(path)) as connection:
-        drawn = counts(connection, "CALIBRATE orders FOR 200")
-        assert drawn["rows of a unit in a group", 8.0, None] == pytest.approx(396, abs=3)
+        drawn = counts(connection, "CALIBRATE orders BY product FOR 200")
+        assert drawn["rows of a unit in a group", 4.0, None] == pytest.approx(2 * 396, abs=8)
 
 
 def test_ladders_of_other_keys_choose_no_limits_by_these(shop_connection: Connection) -> None:
@@ -348,8 +348,10 @@ def test_declared_limits_stay_the_highest(shop: Path) -> None:
 
 def test_what_is_set_stays_tighter(shop_connection: Connection) -> None:
     shop_connection.execute("CALIBRATE orders BY product FOR 100")
-    shop_connection.execute("SET dpsql.groups = 1")
-    assert limits_of(shop_connection, BY_PRODUCT)[0] == 1
+    shop_connection.execute("SET dpsql.over_groups = sample")
+    assert limits_of(shop_connection, BY_PRODUCT)[1] > 1
+    shop_connection.execute("SET dpsql.rows_per_group = 1")
+    assert limits_of(shop_connection, BY_PRODUCT)[1] == 1
 
 
 def test_limits_are_part_of_an_answers_key(shop_connection: Connection) -> None:
