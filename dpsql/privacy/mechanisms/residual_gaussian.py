@@ -26,7 +26,7 @@ semidefinite, no K_S is above that.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -224,6 +224,21 @@ class MarginalNoise:
     def name(self) -> str:
         """The mechanism's name in reports."""
         return RESIDUAL_NOISE
+
+    def variance(
+        self, terms: Iterable[tuple[Fraction, int]], taken: Sequence[int]
+    ) -> Fraction | None:
+        """Return the variance of a sum of worths times statistics, by their indices, over a box.
+
+        None where a part of it isn't measured; see `ResidualGaussian.variance`.
+        """
+        total = Fraction(0)
+        for worth, index in terms:
+            variance = self.statistics[index].variance(taken)
+            if variance is None:
+                return None
+            total += worth**2 * variance
+        return total
 
 
 def scaled_residual(cells: Integers, axes: Axes) -> Integers:

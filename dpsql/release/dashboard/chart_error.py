@@ -56,6 +56,11 @@ def linear(estimator: Estimator) -> LinearEstimator:
             assert_never(missing)
 
 
+def worths(formula: LinearEstimator) -> tuple[tuple[Fraction, int], ...]:
+    """What each statistic counts for in a value, with its index."""
+    return tuple((formula.step * factor, index) for index, factor in formula.summands)
+
+
 def axes_of(bounded: BoundedRelease, chart: Chart) -> Axes:
     """The domains of the keys that `chart` groups by; those of keys that share one are one axis."""
     wanted = _key_indices(bounded, chart)
@@ -75,11 +80,10 @@ def chart_variances(
     formula = linear(output.estimator)
     variances: list[Fraction] = []
     for box in _boxes(bounded, chart):
-        parts = [(f, noise.statistics[index].variance(box)) for index, f in formula.summands]
-        if any(variance is None for _, variance in parts):
+        variance = noise.variance(worths(formula), box)
+        if variance is None:
             return None
-        total = sum((f**2 * variance for f, variance in parts if variance is not None), Fraction(0))
-        variances.append(formula.step**2 * total)
+        variances.append(variance)
     return min(variances), max(variances)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from dpsql.errors import InternalError
 from dpsql.plan.operator import Project
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise, Residual, ResidualGaussian
-from dpsql.release.dashboard.chart_error import linear
+from dpsql.release.dashboard.chart_error import linear, worths
 from dpsql.session.compile.compiled import CompiledStatement
 
 MAX_RESIDUALS = 5_000
@@ -41,13 +41,7 @@ class DashboardLaw:
             if named not in (0, len(names)):
                 return None
             box.append(1 if named else self.noise.statistics[0].shape[axis])
-        total = Fraction(0)
-        for worth, index in self.values[value]:
-            variance = self.noise.statistics[index].variance(box)
-            if variance is None:
-                return None
-            total += worth**2 * variance
-        return total
+        return self.noise.variance(self.values[value], box)
 
 
 def dashboard_law(compiled: CompiledStatement) -> DashboardLaw | None:
@@ -69,10 +63,7 @@ def dashboard_law(compiled: CompiledStatement) -> DashboardLaw | None:
     axes = tuple(tuple(keys[k] for k in domain.keys) for domain in bounded.contributions.domains)
     values = {}
     for output in bounded.outputs:
-        formula = linear(output.estimator)
-        values[names[output.column]] = tuple(
-            (formula.step * factor, index) for index, factor in formula.summands
-        )
+        values[names[output.column]] = worths(linear(output.estimator))
     return DashboardLaw(axes, values, noise)
 
 
@@ -85,6 +76,7 @@ def encode_law(law: DashboardLaw) -> dict[str, Any]:
             for name, terms in law.values.items()
         },
         "shape": law.noise.statistics[0].shape,
+        "rounded": law.noise.statistics[0].is_rounded,
         "noise": [
             [[one.axes, str(one.variance)] for one in statistic.residuals]
             for statistic in law.noise.statistics
@@ -98,7 +90,9 @@ def decode_law(fields: Mapping[str, Any]) -> DashboardLaw:
     noise = MarginalNoise(
         tuple(
             ResidualGaussian(
-                shape, tuple(Residual(tuple(axes), Fraction(v)) for axes, v in residuals)
+                shape,
+                tuple(Residual(tuple(axes), Fraction(v)) for axes, v in residuals),
+                fields["rounded"],
             )
             for residuals in fields["noise"]
         )

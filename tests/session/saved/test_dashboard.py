@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -15,9 +16,11 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.dbapi.connection import Connection
 from dpsql.errors import BadParameter, Error, NameTaken, Refused, SyntaxFault, TooComplex
+from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise, Residual, ResidualGaussian
 from dpsql.session.answer.column_errors import column_privacy
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.options import QueryOptions
+from dpsql.session.saved.dashboard_law import DashboardLaw, decode_law, encode_law
 from dpsql.session.session import Session
 from dpsql.sqltext.script import is_complete, parts
 from dpsql.sqltext.split import split
@@ -259,3 +262,13 @@ def test_charts_stay_together_where_statements_are_split() -> None:
     for options in ("", "(SQL, FORMAT JSON) "):
         assert len(split(f"EXPLAIN PRIVACY {options}{MADE}; SELECT 1")) == 2
     assert len(split("SELECT (1; SELECT 2")) == 2
+
+
+@pytest.mark.parametrize("is_rounded", [False, True])
+def test_a_law_is_read_as_it_was_kept(*, is_rounded: bool) -> None:
+    residuals = Residual((), Fraction(2)), Residual((0,), Fraction(5, 3))
+    noise = MarginalNoise((ResidualGaussian((3,), residuals, is_rounded),))
+    law = DashboardLaw((("ward",),), {"count": ((Fraction(1, 2), 0),)}, noise)
+    kept = decode_law(json.loads(json.dumps(encode_law(law))))
+    assert kept == law
+    assert kept.variance("count", ["ward"]) == law.variance("count", ["ward"])
