@@ -19,11 +19,17 @@ from sqlglot.tokenizer_core import Token
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.scope import quoted_name
-from dpsql.bind.statements.by_clause import GROUP, by_clauses, error_span, span_in_statement
+from dpsql.bind.statements.by_clause import (
+    bind_aggregates,
+    by_clauses,
+    error_span,
+    grouped_query,
+    keys_in_statement,
+    single_key,
+)
 from dpsql.bind.statements.own_query import bind_text, quoted_text, with_query
 from dpsql.bind.syntax.allowlist import require_args
 from dpsql.bind.syntax.parse import parse_query, span, written_number
-from dpsql.bind.syntax.placeholder import numbered
 from dpsql.errors import Refused, Span, SyntaxFault, TooComplex, TypeFault
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.expression import Column, Compare, Comparison, Expression, Literal
@@ -38,7 +44,6 @@ MAX_FIRINGS: Final = 100
 
 _FORM: Final = "ALERT WHEN count(*) > 100 FROM table WHERE … BY day"
 _SUMS: Final = "write count(*) > 100, count(x) > 100 or sum(x) > 100, with a number"
-_NO_GROUP: Final = (exp.Literal, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Star)
 _OTHER_CLAUSES: Final = ("distinct", "having", "windows", "qualify", "order", "offset")
 _COMPARISONS: Final[dict[type[exp.Expr], Comparison]] = {
     exp.GT: Comparison.GREATER,
@@ -79,13 +84,9 @@ class Alert:
     def bound(self, context: Context) -> BoundQuery:
         """The plan of one row for each condition that is named, with its group."""
         with error_span(self.by):
-            sums = _aggregates(self.query, context)
+            sums = bind_aggregates(self.query, context, _unmatched())
             named = self._named(sums.plan, context)
-            # What is refused later has its place in the statement's own text.
-            keys = tuple(
-                replace(key, at=None if key.at is None else span_in_statement(key.at, self.by))
-                for key in named.keys
-            )
+            keys = keys_in_statement(named.keys, self.by)
             names = ("group_key", "choice")[-1 - len(keys) :]
             alert = BoundQuery(replace(named, keys=keys), names)
             cases = " ".join(
@@ -132,18 +133,16 @@ def read_alert(sql: str, words: list[Token]) -> Alert:
     clauses = by_clauses(words)
     if len(clauses) > 1:
         raise _not_so(whole)
-    # Blanks and GROUP leave all places before BY what they are.
-    head = " " * words[0].start + "SELECT" + " " * (words[1].end + 1 - words[0].start - 6)
-    start = clauses[0].start if clauses else len(sql)
-    text = head + sql[words[1].end + 1 : start] + (GROUP if clauses else "") + sql[start:]
-    by_index = len(numbered(sql[:start], [word for word in words if word.end < start]))
+    text, by_index = grouped_query(sql, words, clauses[0] if clauses else None)
     with error_span(by_index):
         tree = parse_query(text)
         if not isinstance(tree, exp.Select) or not tree.args.get("from_"):
             raise _not_so(whole)
         if any(tree.args.get(name) for name in _OTHER_CLAUSES):
             raise _not_so(span(tree))
-        key = _key(tree)
+        key = single_key(tree)
+        if key is None and tree.args.get("group") is not None:
+            raise _not_so(span(tree))
         if not 1 <= len(tree.expressions) <= MAX_CONDITIONS:
             raise TooComplex(
                 f"an alert has 1 to {MAX_CONDITIONS} conditions, not {len(tree.expressions)}",
@@ -157,18 +156,6 @@ def read_alert(sql: str, words: list[Token]) -> Alert:
         tree.set("expressions", [*(() if key is None else (key.copy(),)), *sums])
         tree.set("limit", None)
     return Alert(tree, conditions, firings, by_index)
-
-
-def _key(tree: exp.Select) -> exp.Expr | None:
-    """The one expression of BY, if there is one: neither a list, nor sets, nor a constant."""
-    group = tree.args.get("group")
-    if group is None:
-        return None
-    others = (value for name, value in group.args.items() if name != "expressions")
-    if len(group.expressions) != 1 or any(others) or isinstance(group.expressions[0], _NO_GROUP):
-        raise _not_so(span(tree))
-    key: exp.Expr = group.expressions[0]
-    return key
 
 
 def _firings(tree: exp.Select) -> int:
@@ -243,19 +230,12 @@ def _summed(node: exp.Expr) -> exp.Expr:
     )
 
 
-def _aggregates(query: exp.Select, context: Context) -> BoundQuery:
-    """`query` as it is bound; what it may not aggregate is told as what no alert compares."""
-    try:
-        return context.bind_query(query, context)
-    except Refused as error:
-        if "FILTER" not in error.hint:
-            raise
-        raise Refused(
-            "public rows without a private partner count for no alert",
-            at=error.at,
-            hint="write JOIN in place of LEFT JOIN: such groups are compared all the same",
-            note="alert",
-        ) from None
+def _unmatched() -> Refused:
+    return Refused(
+        "public rows without a private partner count for no alert",
+        hint="write JOIN in place of LEFT JOIN: such groups are compared all the same",
+        note="alert",
+    )
 
 
 def _compared(call: AggregateCall, condition: Condition) -> Expression:

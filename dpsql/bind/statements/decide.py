@@ -18,10 +18,16 @@ from sqlglot.tokenizer_core import Token
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.scope import quoted_name
-from dpsql.bind.statements.by_clause import GROUP, by_clauses, error_span, span_in_statement
+from dpsql.bind.statements.by_clause import (
+    bind_aggregates,
+    by_clauses,
+    error_span,
+    grouped_query,
+    keys_in_statement,
+    single_key,
+)
 from dpsql.bind.statements.own_query import bind_text, quoted_text, with_query
 from dpsql.bind.syntax.parse import parse_query, span
-from dpsql.bind.syntax.placeholder import numbered
 from dpsql.errors import Error, Refused, Span, SyntaxFault, TooComplex, TypeFault
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutput
 from dpsql.plan.expression import Column, Expression
@@ -33,7 +39,6 @@ MAX_EXPERTS: Final = 100
 """The largest number of experts of a decision."""
 
 _FORM: Final = "DECIDE AMONG loss_a, loss_b FROM table WHERE … BY day"
-_NO_ROUND: Final = (exp.Literal, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Tuple, exp.Star)
 _OTHER_CLAUSES: Final = ("distinct", "having", "windows", "qualify", "order", "limit", "offset")
 
 
@@ -57,12 +62,10 @@ class Decision:
     def bound(self, context: Context) -> BoundQuery:
         """The plan of one row for each round, with the name of the expert that is chosen."""
         with error_span(self.by):
-            losses = _aggregates(self.query, context)
+            losses = bind_aggregates(self.query, context, _unmatched())
             chosen = _chosen(losses.plan, self.experts, self.query, context)
-            # What is refused later has its place in the statement's own text.
-            (key,) = chosen.keys
-            own = replace(key, at=None if key.at is None else span_in_statement(key.at, self.by))
-            decided = BoundQuery(replace(chosen, keys=(own,)), ("round", "choice"))
+            keys = keys_in_statement(chosen.keys, self.by)
+            decided = BoundQuery(replace(chosen, keys=keys), ("round", "choice"))
             named = with_query("decided", decided, context)
             cases = " ".join(
                 f"WHEN {index} THEN {quoted_text(name)}" for index, name in enumerate(self.experts)
@@ -78,49 +81,27 @@ def read_decision(sql: str, words: list[Token]) -> Decision:
     clauses = by_clauses(words)
     if len(clauses) != 1:
         raise _not_so(Span(words[0].start, words[-1].end + 1))
-    (by,) = clauses
-    # Blanks and GROUP leave all places before BY what they are.
-    head = " " * words[0].start + "SELECT" + " " * (words[1].end + 1 - words[0].start - 6)
-    text = head + sql[words[1].end + 1 : by.start] + GROUP + sql[by.start :]
-    by_index = len(numbered(sql[: by.start], [word for word in words if word.end < by.start]))
+    text, by_index = grouped_query(sql, words, clauses[0])
     with error_span(by_index):
         tree = parse_query(text)
         if not isinstance(tree, exp.Select):
             raise _not_so(Span(words[0].start, words[-1].end + 1))
         if any(tree.args.get(name) for name in _OTHER_CLAUSES):
             raise _not_so(span(tree))
-        key = _round(tree)
+        key = single_key(tree)
+        if key is None:
+            raise _not_so(span(tree))
         experts = _experts(tree)
         tree.set("expressions", [key.copy(), *map(_aggregated, tree.expressions)])
     return Decision(tree, experts, by_index)
 
 
-def _aggregates(query: exp.Select, context: Context) -> BoundQuery:
-    """`query` as it is bound; what it may not aggregate is told as what no loss is."""
-    try:
-        return context.bind_query(query, context)
-    except Refused as error:
-        if "FILTER" not in error.hint:
-            raise
-        raise Refused(
-            "public rows without a private partner have no losses",
-            at=error.at,
-            hint="write JOIN in place of LEFT JOIN: such rounds have a row all the same",
-            note="weighted_majority",
-        ) from None
-
-
-def _round(tree: exp.Select) -> exp.Expr:
-    """The one expression of BY: neither a list, nor sets, nor a constant."""
-    group = tree.args.get("group")
-    if not isinstance(group, exp.Group) or any(
-        value for name, value in group.args.items() if name != "expressions"
-    ):
-        raise _not_so(span(tree))
-    keys: list[exp.Expr] = group.expressions
-    if len(keys) != 1 or isinstance(keys[0], _NO_ROUND):
-        raise _not_so(span(tree))
-    return keys[0]
+def _unmatched() -> Refused:
+    return Refused(
+        "public rows without a private partner have no losses",
+        hint="write JOIN in place of LEFT JOIN: such rounds have a row all the same",
+        note="weighted_majority",
+    )
 
 
 def _experts(tree: exp.Select) -> tuple[str, ...]:

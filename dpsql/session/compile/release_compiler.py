@@ -36,6 +36,7 @@ from dpsql.session.compile.request import (
     Request,
     SynopsisRequest,
     TableRequest,
+    kind_of,
 )
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
@@ -90,10 +91,11 @@ class ReleaseCompiler:
     def bounded(self, release: Release) -> tuple[BoundedRelease, LimitChoice]:
         """`release` with the limits on what a unit contributes, and how they were chosen."""
         sample = self.schema.budget.sample
-        table_kind = _table_kind(self.request)
+        is_table = isinstance(self.request, TableRequest)
+        table_kind = kind_of(self.request) if is_table else None
 
         def under(limits: ContributionLimits) -> tuple[BoundedRelease, LimitChoice]:
-            choice = self.chooser.choice(release, limits, is_table=table_kind is not None)
+            choice = self.chooser.choice(release, limits, is_table=is_table)
             bounded = bound_release(
                 release,
                 self.facts,
@@ -208,16 +210,3 @@ class ReleaseCompiler:
                 return replace(bounded, notes=(*bounded.notes, *notes)), measurement
             case missing:
                 assert_never(missing)
-
-
-def _table_kind(request: Request) -> str | None:
-    """What kind of whole table is kept, None where statistics are answered one by one."""
-    match request:
-        case AnswerRequest():
-            return None
-        case SynopsisRequest():
-            return "synopsis"
-        case DashboardRequest():
-            return "dashboard"
-        case missing:
-            assert_never(missing)

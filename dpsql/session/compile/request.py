@@ -68,6 +68,19 @@ Request: TypeAlias = AnswerRequest | TableRequest
 ANSWER: Final = AnswerRequest()
 
 
+def kind_of(request: Request) -> str:
+    """What CREATE and DROP call a table that is kept of `request`."""
+    match request:
+        case AnswerRequest():
+            return "release"
+        case SynopsisRequest():
+            return "synopsis"
+        case DashboardRequest():
+            return "dashboard"
+        case missing:
+            assert_never(missing)
+
+
 def share_of_loss(request: Request, loss: PrivacyLoss) -> PrivacyLoss:
     """What `request` may spend of the loss that its statement asks for."""
     match request:

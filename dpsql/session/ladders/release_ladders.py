@@ -103,24 +103,15 @@ class ReleaseLadders:
         if counted is not None:
             share, read = counted
             one = share / max(1, min(about.lower_groups if known is None else known, read))
-            return one, one
-        if not about.keys:
-            one = Fraction(1, self._group_count)
-            return one, one
-        # A condition that fixes keys leaves one of the ladders' groups.
-        lower, upper = about.lower_groups, about.upper_groups
-        if self._has_keys and known is not None:
-            return Fraction(1, max(known, lower)), Fraction(1, max(known, lower))
-        return Fraction(1, upper), Fraction(1, lower)
-
-    @property
-    def _group_count(self) -> int:
-        """How many groups the release has: those that are listed, or that its ladders saw."""
-        if not self._has_keys:
-            return 1
-        if self.cells is not None:
-            return self.cells
-        return max((each.about.lower_groups for each in self._by_keys), default=1)
+        elif not about.keys:
+            seen = max((each.about.lower_groups for each in self._by_keys), default=1)
+            one = Fraction(1, known or seen)
+        elif self._has_keys and known is not None:
+            one = Fraction(1, max(known, about.lower_groups))
+        else:
+            # A condition that fixes keys leaves one of the ladders' groups.
+            return Fraction(1, about.upper_groups), Fraction(1, about.lower_groups)
+        return one, one
 
     def counts_rows(self, sums: Sequence[LadderedSum]) -> bool:
         """Whether anything but capped sums is asked for: a mean divides one by a number of rows."""

@@ -184,8 +184,10 @@ def _noise(mechanism: str, parameter: Fraction) -> IndependentNoise:
             return DiscreteLaplace(parameter)
         case "rounded gaussian":
             return RoundedGaussian(parameter)
-        case _:
+        case "gaussian":
             return DiscreteGaussian(parameter)
+        case _:
+            raise InternalError(f"ladders have no noise that is called {mechanism}")
 
 
 def independent_noise(noise: Noise) -> IndependentNoise:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import assert_never
 
 import pyarrow as pa
 
@@ -17,10 +16,8 @@ from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.stored_answer import to_bytes
 from dpsql.session.compile.request import (
     ANSWER,
-    AnswerRequest,
-    DashboardRequest,
     Request,
-    SynopsisRequest,
+    kind_of,
 )
 from dpsql.session.ladders.stored_ladders import LadderMetadata
 from dpsql.session.saved.dashboard_law import DashboardLaw
@@ -49,15 +46,7 @@ class SaveRequest:
     @property
     def kind(self) -> str:
         """What CREATE and DROP call it."""
-        match self.content:
-            case AnswerRequest():
-                return "release"
-            case SynopsisRequest():
-                return "synopsis"
-            case DashboardRequest():
-                return "dashboard"
-            case missing:
-                assert_never(missing)
+        return kind_of(self.content)
 
 
 def check_save_request(wanted: SaveRequest, statement: Statement, schema: Schema) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpsql.privacy.directed_rounding import scaled_exp
 from dpsql.privacy.mechanisms.noise.distribution import NoiseDistribution, cut_points
 from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
-from dpsql.privacy.mechanisms.noise.sampler import BATCH, check_parameter
+from dpsql.privacy.mechanisms.noise.sampler import check_parameter, drawn_in_batches
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import HIGH_BITS, Integers, LowBits
 from dpsql.privacy.mechanisms.randomness import Randomness, doubled
 from dpsql.privacy.mechanisms.selection.bernoulli_exp import certain_thresholds, compare_lazily
@@ -86,14 +86,7 @@ class NormalSampler:
 
     def sample(self, size: int, randomness: Randomness) -> Integers:
         """Return `size` independent draws, rounded to integers."""
-        dtype = object if self.shift > HIGH_BITS else np.int64
-        parts: list[Integers] = [np.empty(0, dtype=dtype)]
-        missing = size
-        while missing > 0:
-            part = self._batch(min(missing, BATCH), randomness)
-            parts.append(part)
-            missing -= part.size
-        return np.concatenate(parts) if len(parts) > 2 else parts[-1]
+        return drawn_in_batches(self._batch, self.shift, size, randomness)
 
     def _batch(self, size: int, randomness: Randomness) -> Integers:
         """Return at most `size` draws; fewer when many proposals were rejected."""

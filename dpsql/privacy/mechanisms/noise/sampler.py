@@ -9,6 +9,7 @@ Algorithms 2 and 3). Each step is exact, so a draw has exactly its distribution.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -22,7 +23,7 @@ from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import HIGH_BITS, Integ
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.bernoulli_exp import bernoulli_exp, certain_thresholds
 
-BATCH = 2**15  # what stays in a core's cache while it is worked on
+_BATCH = 2**15  # what stays in a core's cache while it is worked on
 
 
 def discrete_laplace(scale: Fraction, size: int, randomness: Randomness) -> Integers:
@@ -54,6 +55,22 @@ def check_parameter(parameter: Fraction) -> None:
         raise TypeError("scales and variances of noise are fractions")
     if parameter <= 0:
         raise ValueError("scales and variances of noise are positive")
+
+
+def drawn_in_batches(
+    batch: Callable[[int, Randomness], Integers], shift: int, size: int, randomness: Randomness
+) -> Integers:
+    """Return `size` draws of `batch`, each of which has `shift` bits that a table doesn't decide.
+
+    A batch of some number of draws may have fewer.
+    """
+    parts: list[Integers] = [np.empty(0, dtype=object if shift > HIGH_BITS else np.int64)]
+    missing = size
+    while missing > 0:
+        part = batch(min(missing, _BATCH), randomness)
+        parts.append(part)
+        missing -= part.size
+    return np.concatenate(parts) if len(parts) > 2 else parts[-1]
 
 
 @lru_cache(maxsize=128)
@@ -105,14 +122,7 @@ class Sampler:
 
     def sample(self, size: int, randomness: Randomness) -> Integers:
         """Return `size` independent draws."""
-        dtype = object if self.cells.shift > HIGH_BITS else np.int64
-        parts: list[Integers] = [np.empty(0, dtype=dtype)]
-        missing = size
-        while missing > 0:
-            part = self._batch(min(missing, BATCH), randomness)
-            parts.append(part)
-            missing -= part.size
-        return np.concatenate(parts) if len(parts) > 2 else parts[-1]
+        return drawn_in_batches(self._batch, self.cells.shift, size, randomness)
 
     def _batch(self, size: int, randomness: Randomness) -> Integers:
         """Return at most `size` draws; fewer when many proposals were rejected."""
