@@ -167,6 +167,7 @@ def test_two_datasets_have_two_budgets(tmp_path: Path) -> None:
 CLOSES_AT_EXIT = """
 import atexit, sys
 from pathlib import Path
+sys.path.insert(0, sys.argv[3])
 from ledger.ledger_world import Place, charge, terms
 place = Place(Path(sys.argv[1]), Path(sys.argv[2]))
 ledger = place.open(terms(1000))
@@ -177,7 +178,9 @@ ledger.charge(charge(1))
 
 def test_a_ledger_that_is_closed_as_python_ends_is_anchored(file_place: Place) -> None:
     # By then, Python has no threads that could sync a file.
-    command = [sys.executable, "-c", CLOSES_AT_EXIT, str(file_place.path), str(file_place.anchor)]
+    tests = Path(__file__).parents[1]
+    places = [str(path) for path in (file_place.path, file_place.anchor, tests)]
+    command = [sys.executable, "-c", CLOSES_AT_EXIT, *places]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert len(file_place.anchor.read_bytes()) == 3 * WIDTH  # opened, charged, burned
