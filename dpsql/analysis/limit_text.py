@@ -14,7 +14,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     GroupLimit,
     LimitGroups,
 )
-from dpsql.plan.bounded_release.statistic import CappedSum
+from dpsql.plan.bounded_release.statistic import CappedSum, Discretized
 from dpsql.plan.expression_text import describe, describe_number
 
 
@@ -44,8 +44,17 @@ def describe_caps(limited: LimitGroups) -> str:
     for statistic in limited.contributions.statistics:
         match statistic.term:
             case CappedSum(value=value, cap=cap):
-                name = describe(value.argument if value.scaled is None else value.scaled.column)
-                texts[f", {name} within ±{describe_number(cap * value.step)}"] = None
+                worth = describe_number(cap * value.worth)
+                texts[f", {describe_summed(value)} within ±{worth}"] = None
             case _:
                 pass  # nothing but rows limits it
     return "".join(texts)
+
+
+def describe_summed(value: Discretized) -> str:
+    """What is summed, without what its own expression scales or multiplies it by."""
+    if value.scaled is not None:
+        return value.scaled.column.name
+    if value.factored is not None:
+        return f"{describe(value.factored.argument)} by {describe(value.factored.key)}"
+    return describe(value.argument)

@@ -97,6 +97,7 @@ def bound_release(
         NO_CAPS if responses else sum_caps(limits, calls),
         rows_per_group(draft),
         rows_are_units=isinstance(draft, OneRowPerUnit),
+        keys=tuple(key.expression for key in release.keys) if sampling is None else (),
     )
     statistics = StatisticsBuilder(
         grids,

@@ -7,20 +7,44 @@ from fractions import Fraction
 from typing import Final
 
 from dpsql.plan.expression import Expression
+from dpsql.privacy.domain import Value
 from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.model import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCaps:
+    """Caps on what a unit's values sum to in each group by its `key`; `otherwise` in all others.
+
+    `key` is the expression of a key of the release, whose values `caps` has. Raises ValueError for
+    a cap that isn't above 0.
+    """
+
+    key: Expression
+    caps: tuple[tuple[Value | None, Fraction], ...]
+    otherwise: Fraction
+
+    def __post_init__(self) -> None:
+        if not min((self.otherwise, *(cap for _, cap in self.caps))) > 0:
+            raise ValueError("a cap is above 0")
+
+    @property
+    def highest(self) -> Fraction:
+        """The highest cap of any group."""
+        return max((self.otherwise, *(cap for _, cap in self.caps)))
 
 
 @dataclass(frozen=True, slots=True)
 class SumCap:
     """A unit's values of `argument` sum, in a group, to no more than `cap` in either direction.
 
-    `argument` is that of a bound call of sum(); `cap` has its unit. Raises ValueError for a cap
-    that isn't above 0.
+    `argument` is that of a bound call of sum(); `cap` has its unit. Where a sum can have them, caps
+    `by_key` hold in its place. Raises ValueError for a cap that isn't above 0.
     """
 
     argument: Expression
     cap: Fraction
+    by_key: KeyCaps | None = None
 
     def __post_init__(self) -> None:
         if not self.cap > 0:

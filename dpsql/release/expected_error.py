@@ -9,6 +9,7 @@ from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
+    DividedSum,
     ExpertChoice,
     LinearEstimator,
     Mean,
@@ -91,7 +92,10 @@ def _value_weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> list[fl
     for formula in dict.fromkeys(output.estimator for output in bounded.outputs):
         own_formula = of_drawn(formula)
         match own_formula:
-            case LinearEstimator(summands=terms, cross_group=others):
+            case (
+                LinearEstimator(summands=terms, cross_group=others)
+                | DividedSum(estimator=LinearEstimator(summands=terms, cross_group=others))
+            ):
                 scale = sum(abs(factor) * own[index] for index, factor in terms) or 1
                 for index, factor in terms:
                     costs[index] += (factor / scale) ** 2

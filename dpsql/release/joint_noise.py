@@ -32,7 +32,12 @@ from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.analysis.unit_contribution import partial_interval, rows_per_group
 from dpsql.errors import InternalError
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, LimitGroups, integer_parts
-from dpsql.plan.bounded_release.estimator import EstimatedColumn, LinearEstimator, of_drawn
+from dpsql.plan.bounded_release.estimator import (
+    DividedSum,
+    EstimatedColumn,
+    LinearEstimator,
+    of_drawn,
+)
 from dpsql.plan.bounded_release.statistic import (
     NonNullCount,
     Product,
@@ -115,6 +120,8 @@ def correlated_choices(
 
 def _shows_one(output: EstimatedColumn) -> bool:
     formula = output.estimator
+    if isinstance(formula, DividedSum):
+        formula = formula.estimator
     return (
         isinstance(formula, LinearEstimator)
         and len(formula.summands) == 1

@@ -24,6 +24,7 @@ from dpsql.plan.bounded_release.cell_selection import (
 )
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
+    DividedSum,
     Estimator,
     ExpertChoice,
     LinearEstimator,
@@ -151,7 +152,7 @@ def _noise(release: CompiledRelease) -> str:
 
 def _error(formula: Estimator) -> str:
     match of_drawn(formula):
-        case LinearEstimator() | Variance():
+        case LinearEstimator() | DividedSum() | Variance():
             return "the noise's own"
         case Mean():
             return "Fieller's interval"

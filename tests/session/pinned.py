@@ -13,6 +13,8 @@ from physical.strategies import names_of
 from dpsql.engine.sidecar.contents import SidecarCounts
 from dpsql.engine.sidecar.contents import _sealed as sealed
 from dpsql.engine.source import PostgresSource, ServerTable, SparkSource
+from dpsql.plan.bounded_release.estimator import DividedSum, LinearEstimator
+from dpsql.plan.bounded_release.key_factors import KeyFactors
 from dpsql.plan.expression import And, Literal
 from dpsql.plan.operator import PublicStatement
 from dpsql.privacy.domain import Domain, Interval
@@ -183,6 +185,9 @@ VALUES: dict[str, object] = {
     "rare types": (Uuid(), Array(BIGINT)),
     "a whole statement": PublicStatement((), "SELECT 1", ("doctors",), ("",)),
     "conditions": And((Literal(True, Boolean()), Literal(None, Boolean()))),
+    "a sum of groups with caps of their own": DividedSum(
+        LinearEstimator(((0, 1),), Fraction(1), BIGINT), KeyFactors(0, (("a", 16), (None, 23)), 256)
+    ),
     "a domain": Domain(Interval(Fraction(1), None), (1, "a"), nullable=False),
     "a server": PostgresSource("postgresql://joe:word@host/shop", "7", (ORDERS_ON_A_SERVER,)),
     "a cluster": SparkSource("sc://host/;token=word", "7", (ORDERS_ON_A_SERVER,)),

@@ -10,6 +10,7 @@
 | argument_grids        | the grids of the arguments of one release's aggregates                  |
 | norm_ball             | columns that are scaled into a ball together                            |
 | sum_caps              | caps on what a unit's values sum to in a group, and where they bind     |
+| factored_sum          | caps by key: values that are multiplied by their group's factor         |
 | distinct_sum          | sums of distinct values, of which a unit brings a limited number        |
 | canonical_filter      | one form of a filter, so that equal statistics compare equal            |
 | clip_condition        | the condition of rows whose value bounds cut off                        |

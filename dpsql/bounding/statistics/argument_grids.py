@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpsql.analysis.domains.expression_domain import Environment
@@ -11,6 +11,7 @@ from dpsql.analysis.domains.predicate_narrowing import narrow
 from dpsql.analysis.row_norms import NormOfColumn
 from dpsql.bounding.statistics.conditional_aggregate import with_filter
 from dpsql.bounding.statistics.discretization import Grid, ends_of, grid_of
+from dpsql.bounding.statistics.factored_sum import FactoredSum, factored_sum
 from dpsql.bounding.statistics.norm_ball import BallGrid, ball_grids
 from dpsql.bounding.statistics.sum_caps import NO_CAPS, SumCaps, capped_rows
 from dpsql.plan.aggregate import LEFT_OUT, PAIRED, SPREADS, AggregateCall, AggregateFunction
@@ -26,7 +27,7 @@ class ArgumentGrids:
     `domains` are those of the columns of the release's rows, and `norms` the norms that bound some
     of them together. `squared` has the doubles whose squares are summed, `balls` the columns that
     are scaled together. `caps` are those on a unit's sums over `unit_rows` rows at most in a group;
-    where `rows_are_units` they are on what its one row adds.
+    where `rows_are_units` they are on what its one row adds. `keys` are those of the groups.
     """
 
     domains: Environment
@@ -34,6 +35,7 @@ class ArgumentGrids:
     caps: SumCaps = NO_CAPS
     unit_rows: int = 1
     rows_are_units: bool = False
+    keys: tuple[Expression, ...] = ()
     squared: set[Expression] = field(default_factory=set)
     balls: dict[Expression, BallGrid] = field(default_factory=dict)
 
@@ -61,12 +63,32 @@ class ArgumentGrids:
             return None
         return self._cap(call, self._uncapped(call.arguments[0], call))
 
+    def factored(self, call: AggregateCall) -> FactoredSum | None:
+        """The sum of `call` under caps by key; None where one cap holds in all groups, or none."""
+        if call.function is not AggregateFunction.SUM or call.distinct:
+            return None
+        (argument,) = call.arguments
+        caps = self.caps.by_key.get(argument)
+        if caps is None or self.caps.every is not None or argument in self.squared | {*self.balls}:
+            return None
+        # What has no bounds has those of the highest cap, and not of the one that holds otherwise.
+        domains = self.where(call.filter)
+        grid = grid_of(argument, domains, call.at, squared=False, cap=caps.highest)
+        summed = factored_sum(argument, grid, caps, self.keys, self.unit_rows)
+        if summed is None or not self.rows_are_units:
+            return summed
+        return replace(summed, grid=capped_rows(summed.grid, summed.cap), rows_are_units=True)
+
     def cap_notes(self, calls: Iterable[AggregateCall]) -> tuple[str, ...]:
         """What an analyst is told of the caps on the sums among `calls`."""
         notes: dict[str, None] = {}
         for call in map(with_filter, calls):
             if call.function is AggregateFunction.SUM and call.output_kind not in LEFT_OUT:
                 (argument,) = call.arguments
+                factored = self.factored(call)
+                if factored is not None:
+                    notes[factored.note()] = None
+                    continue
                 grid = self._uncapped(argument, call)
                 cap = self._cap(call, grid)
                 if cap is not None:

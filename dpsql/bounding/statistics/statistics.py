@@ -137,7 +137,8 @@ class StatisticsBuilder:
         dropped = any(domain(argument, self.domains).nullable for argument in call.arguments)
         if dropped or canonical_filter(call.filter, self.domains) is not None:
             return None
-        if self.size.min_rows is not None and _is_mean(call):
+        is_mean = call.function is AggregateFunction.AVG and not call.distinct
+        if is_mean and self.size.min_rows is not None:
             grid = self.grids.alone(call.arguments[0], call)
             return large_mean_estimator(call, self.size.min_rows, grid, self._index_of_all)
         if self.size.rows is None or (self.size.is_resized and call.function in SPREADS):
@@ -215,11 +216,13 @@ class StatisticsBuilder:
         return NonNullCount(call.arguments[0])
 
     def _sum(self, call: AggregateCall) -> Estimator:
+        if (factored := self.grids.factored(call)) is not None:
+            counted = self._find(self._counter(call), call.filter)
+            term, center = factored.term(is_centered=counted is not None)
+            return factored.divided(self._index_of(term, call.filter), counted, center, call.type)
         grid = self.grids.of(call.arguments[0], call)
-        if self.grids.cap(call) is not None:
-            total = self._total(call, grid.centered(call.arguments[0], 0))
-            return LinearEstimator(((total, 1),), grid.step, call.type)
-        counted = self._find(self._counter(call), call.filter)
+        has_cap = self.grids.cap(call) is not None
+        counted = None if has_cap else self._find(self._counter(call), call.filter)
         centre = 0 if counted is None else grid.middle
         total = self._total(call, grid.centered(call.arguments[0], centre))
         terms = ((total, 1),) if counted is None else ((total, 1), (counted, centre))
@@ -294,7 +297,3 @@ class StatisticsBuilder:
         if self._find(term, only) is None:
             self.statistics.append(Statistic(term, canonical_filter(only, self.domains)))
         return self.statistics.index(Statistic(term, canonical_filter(only, self.domains)))
-
-
-def _is_mean(call: AggregateCall) -> bool:
-    return call.function is AggregateFunction.AVG and not call.distinct

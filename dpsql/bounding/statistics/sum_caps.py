@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from dpsql.bounding.options import ContributionLimits
+from dpsql.bounding.options import ContributionLimits, KeyCaps
 from dpsql.bounding.statistics.conditional_aggregate import with_filter
 from dpsql.bounding.statistics.discretization import Grid
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
@@ -33,10 +33,14 @@ from dpsql.plan.expression_text import describe, describe_number
 
 @dataclass(frozen=True, slots=True)
 class SumCaps:
-    """The cap `of` some arguments, and of `every` argument; None where none is set."""
+    """The cap `of` some arguments, and of `every` argument; None where none is set.
+
+    Caps `by_key` hold in place of an argument's own, where its sum can have them.
+    """
 
     every: Fraction | None
     of: Mapping[Expression, Fraction]
+    by_key: Mapping[Expression, KeyCaps] = field(default_factory=dict)
 
     def cap(self, argument: Expression) -> Fraction | None:
         """The least cap of `argument`, in its own unit."""
@@ -89,10 +93,13 @@ def capped_rows(grid: Grid, cap: int) -> Grid:
 def sum_caps(limits: ContributionLimits, calls: Iterable[AggregateCall]) -> SumCaps:
     """The caps of `limits` on the sums among `calls`, also of those whose condition is a filter."""
     chosen: dict[Expression, Fraction] = {}
+    by_key = {each.argument: each.by_key for each in limits.sums if each.by_key is not None}
     for each in limits.sums:
         chosen[each.argument] = min(each.cap, chosen.get(each.argument, each.cap))
     for call in calls:
         for own, filtered in zip(call.arguments, with_filter(call).arguments, strict=False):
             if own in chosen:
                 chosen[filtered] = min(chosen[own], chosen.get(filtered, chosen[own]))
-    return SumCaps(limits.unit_sum, chosen)
+            if own in by_key:
+                by_key.setdefault(filtered, by_key[own])
+    return SumCaps(limits.unit_sum, chosen, by_key)

@@ -3,6 +3,7 @@
 | module          | what it does                                                        |
 | --------------- | ------------------------------------------------------------------- |
 | statistic       | the clamped integers of each row that a release counts and sums     |
+| key_factors     | by how much values of some groups are multiplied before the sum     |
 | unit_weight     | what units weigh where keys are chosen                              |
 | cell_selection  | the cells that a release chooses by their counts: quantiles, modes  |
 | estimator       | how a released column follows from noisy statistics                 |

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
 from dpsql.plan.aggregate import AggregateFunction, OutputKind
+from dpsql.plan.bounded_release.key_factors import KeyFactors
 from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import Column
 from dpsql.privacy.domain import Value
@@ -54,6 +56,32 @@ class RowVariance:
     inside: Fraction
     outside: Fraction
     rows: LinearEstimator
+
+
+@dataclass(frozen=True, slots=True)
+class DividedSum:
+    """`estimator` divided by the factor of the group's key, by which its values were multiplied.
+
+    It reads `factors` of its own group alone, and has neither a minimum nor rows of variance.
+    """
+
+    estimator: LinearEstimator
+    factors: KeyFactors
+
+    def of_factor(self, factor: int) -> LinearEstimator:
+        """The estimator of groups whose keys have this factor."""
+        return replace(self.estimator, step=self.estimator.step / factor)
+
+    def of_each(self, keys: Iterable[object]) -> list[LinearEstimator]:
+        """The estimators of groups whose keys, at the factors' index, are these."""
+        factors = self.factors.of_each(keys)
+        own = {factor: self.of_factor(factor) for factor in set(factors)}
+        return [own[factor] for factor in factors]
+
+    @property
+    def farthest(self) -> LinearEstimator:
+        """The estimator of the groups that noise moves farthest."""
+        return self.of_factor(self.factors.smallest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +233,7 @@ class OfSample:
 
 OwnEstimator = (
     LinearEstimator
+    | DividedSum
     | Mean
     | Moments
     | Variance
@@ -238,6 +267,8 @@ def statistic_indices(estimator: Estimator) -> tuple[int, ...]:
             rows = () if response is None else response.rows.summands
             elsewhere = () if others is None else others.summands
             return tuple(index for index, _ in (*terms, *rows, *elsewhere))
+        case DividedSum(estimator=multiplied):
+            return statistic_indices(multiplied)
         case Mean(total=total, count=count):
             return total, count
         case Moments():
@@ -257,7 +288,7 @@ def row_count_index(estimator: Estimator) -> int | None:
     match estimator:
         case Mean() | Moments() | QuantileValue() | ChosenValue():
             return estimator.count
-        case LinearEstimator() | Variance() | ExpertChoice() | NamedCondition():
+        case LinearEstimator() | DividedSum() | Variance() | ExpertChoice() | NamedCondition():
             return None
         case OfSample(estimator=drawn):
             return row_count_index(drawn)

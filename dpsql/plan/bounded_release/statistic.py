@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
+from dpsql.plan.bounded_release.key_factors import FactoredValue
 from dpsql.plan.bounded_release.unit_weight import UnitWeight
 from dpsql.plan.expression import Column, Expression
 from dpsql.privacy.unit_weight import RESOLUTION
@@ -45,7 +46,8 @@ class Discretized:
 
     A row where the argument is NULL or NaN has no value. `step` is the size of one step. Where a
     column is `scaled` into a ball, the argument's own expression does so, and rounds toward 0: the
-    integers of one row's different columns have the ball's norm together.
+    integers of one row's different columns have the ball's norm together. So it is with `factored`:
+    the argument's own expression multiplies `FactoredValue.argument` by the factor of the key.
     """
 
     argument: Expression
@@ -54,11 +56,17 @@ class Discretized:
     high: int
     center: int
     scaled: BallMember | None = None
+    factored: FactoredValue | None = None
 
     @property
     def radius(self) -> int:
         """The largest distance of a value from the centre."""
         return max(self.high - self.center, self.center - self.low)
+
+    @property
+    def worth(self) -> Fraction:
+        """The amount that one step stands for; where it is factored, the most of any group."""
+        return self.step if self.factored is None else self.step / self.factored.factors.smallest
 
     @property
     def decimal(self) -> Decimal | None:
@@ -240,14 +248,14 @@ class Statistic:
 
     @property
     def step(self) -> Fraction:
-        """The amount that one integer stands for."""
+        """The amount that one integer stands for; of factored values, the most in any group."""
         match self.term:
             case RowCount() | NonNullCount() | UnitCount() | UnitsOverLimit() | DistinctValues():
                 return Fraction(1)
             case UnitWeight():
                 return Fraction(1, RESOLUTION)
             case Sum(value=value) | CappedSum(value=value) | DistinctSum(value=value):
-                return value.step
+                return value.worth
             case Square(value=value) | PairwiseDeviations(value=value):
                 return value.step**2
             case Product(left=left, right=right):

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpsql.privacy.domain import Value
 from dpsql.privacy.ladder.cap_choice import interval
 from dpsql.privacy.ladder.joint_choice import Measured, lost_pairs
 from dpsql.privacy.ladder.ladder import Ladder
@@ -30,6 +31,10 @@ class ExpectedBias:
         return ExpectedBias(
             self.expected * factor, self.low * factor, self.high * factor, self.total * factor
         )
+
+
+KeyBiases = tuple[tuple[Value | None, ExpectedBias], ...]
+"""What the value of each group lacks, by its key."""
 
 
 def expected_bias(

@@ -18,6 +18,7 @@ from typing import assert_never
 from dpsql.plan.aggregate import OutputKind
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
+    DividedSum,
     Estimator,
     ExpertChoice,
     LinearEstimator,
@@ -84,7 +85,7 @@ def error_interval(
     """The error of a column's value in the group of these noisy integers.
 
     `row` and `mechanisms` have an entry for each statistic. Raises ValueError for chosen values,
-    whose error is one of ranks.
+    whose error is one of ranks, and for sums that are divided by factors of keys.
     """
     match estimator:
         case LinearEstimator():
@@ -97,6 +98,8 @@ def error_interval(
                     estimator.row_variance, Fraction(value), row, (spread, width)
                 )
             return spread, value - width, value + width
+        case DividedSum():
+            raise ValueError("a sum is divided by the factor of its group's key")
         case Mean():
             return _mean_error(estimator, row, mechanisms)
         case Moments():

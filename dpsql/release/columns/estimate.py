@@ -9,6 +9,7 @@ from typing import assert_never
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
     CrossGroupSum,
+    DividedSum,
     Estimator,
     ExpertChoice,
     LinearEstimator,
@@ -28,13 +29,16 @@ from dpsql.schema.sql_type import Date, Decimal, Integer, SqlType, Timestamp
 def evaluate(estimator: Estimator, row: tuple[int, ...], chosen: tuple[int, ...]) -> Value | None:
     """One column's value from a group's noisy statistics `row` and `chosen` cells; None is NULL.
 
-    Raises TypeError for sums over other groups that weren't localized before.
+    Raises TypeError for sums over other groups that weren't localized before, and for sums that are
+    divided by factors of keys.
     """
     match estimator:
         case ExpertChoice():
             raise TypeError("an expert is chosen by other groups, whose sums nobody sees")
         case NamedCondition():
             raise TypeError("a condition is named by sums that nobody sees")
+        case DividedSum():
+            raise TypeError("a sum is divided by the factor of its group's key")
         case LinearEstimator(cross_group=CrossGroupSum()):
             raise TypeError("what other groups add is a statistic of its own by now")
         case LinearEstimator(summands=terms, step=step, type=kind, minimum=minimum):

@@ -14,6 +14,7 @@ import pyarrow as pa
 from dpsql.plan.aggregate import OutputKind
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.estimator import (
+    DividedSum,
     EstimatedColumn,
     Estimator,
     LinearEstimator,
@@ -145,7 +146,15 @@ def _integers(values: Integers) -> pa.Array:
 def _errors(
     estimator: Estimator, groups: NoisyGroups, spreads: Sequence[NoiseSpread]
 ) -> list[Error]:
-    return [error_interval(estimator, row, spreads) for row, _ in groups.rows()]
+    pairs = zip(_of_groups(estimator, groups), groups.rows(), strict=True)
+    return [error_interval(own, row, spreads) for own, (row, _) in pairs]
+
+
+def _of_groups(estimator: Estimator, groups: NoisyGroups) -> Sequence[Estimator]:
+    """The estimator of each group, which reads no key of it any more."""
+    if isinstance(estimator, DividedSum):
+        return estimator.of_each(groups.keys[estimator.factors.key].to_pylist())
+    return [estimator] * groups.count
 
 
 def _of_some_rows(
@@ -168,5 +177,5 @@ def _values(output: EstimatedColumn, groups: NoisyGroups) -> pa.Array:
     whole = whole_column(output.estimator, groups.statistics, kind)
     if whole is not None:
         return whole
-    values = (evaluate(output.estimator, row, chosen) for row, chosen in groups.rows())
-    return arrow_array(values, kind)
+    pairs = zip(_of_groups(output.estimator, groups), groups.rows(), strict=True)
+    return arrow_array((evaluate(own, row, chosen) for own, (row, chosen) in pairs), kind)

@@ -1,7 +1,8 @@
 """How far noise may have moved each mean, variance or slope of a released table, row by row.
 
-A sum's error is the same in every group. That of a mean depends on the group's noisy count: it is
-the farther end of the interval of `confidence_interval`, computed of noisy integers alone.
+A sum's error is the same in every group, unless these have caps of their own. That of a mean
+depends on the group's noisy count: it is the farther end of the interval of `confidence_interval`,
+computed of noisy integers alone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
+    DividedSum,
     EstimatedColumn,
     Estimator,
     LinearEstimator,
@@ -30,7 +32,12 @@ from dpsql.plan.bounded_release.estimator import (
     statistic_indices,
 )
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
-from dpsql.release.columns.confidence_interval import NoiseSpread, error_interval, half_width
+from dpsql.release.columns.confidence_interval import (
+    NoiseSpread,
+    error_interval,
+    half_width,
+    linear_error,
+)
 from dpsql.release.columns.released_table import noisy_statistics
 
 MAX_ROWS: Final = 5_000
@@ -61,12 +68,12 @@ class ValueErrors:
 
 
 def has_value_errors(output: EstimatedColumn) -> bool:
-    """Whether the error of a column's values depends on their group's noisy integers."""
+    """Whether the error of a column's values depends on their group's key or noisy integers."""
     estimator = of_drawn(output.estimator)
     is_root = isinstance(estimator, Variance) and estimator.is_root
     is_sum = isinstance(output.estimator, OfSample) and isinstance(estimator, LinearEstimator)
     return output.output_kind is OutputKind.VALUE and (
-        is_root or is_sum or isinstance(estimator, Mean | Moments)
+        is_root or is_sum or isinstance(estimator, Mean | Moments | DividedSum)
     )
 
 
@@ -87,6 +94,9 @@ def value_errors(
     match output.estimator:
         case Mean() as mean if is_stored:
             low, high = mean_ends(mean, statistics, spreads)
+        case DividedSum() as divided:
+            widths = _divided_widths(divided, bounded, table, spreads)
+            return ValueErrors(widths, np.zeros(len(values), dtype=np.bool_))
         case OfSample(estimator=QuantileValue() | ChosenValue()):
             pass
         case Moments() | Variance() | OfSample() if is_stored and len(values) <= MAX_ROWS:
@@ -95,6 +105,16 @@ def value_errors(
             pass
     clamped = _clamped(of_drawn(output.estimator), values)
     return ValueErrors(np.maximum(values - low, high - values), clamped)
+
+
+def _divided_widths(
+    divided: DividedSum, bounded: BoundedRelease, table: pa.Table, spreads: Sequence[NoiseSpread]
+) -> Floats:
+    """The half-widths of sums that are divided by factors of their groups' keys."""
+    key = bounded.contributions.keys[divided.factors.key]
+    keys = table.column(f"c{key.column.id}").to_pylist()
+    factors = np.array(divided.factors.of_each(keys), dtype=np.float64)
+    return np.asarray(float(linear_error(divided.estimator, spreads)[1]) / factors)
 
 
 def mean_ends(

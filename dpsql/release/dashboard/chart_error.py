@@ -13,6 +13,7 @@ from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, KeyDomain
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
+    DividedSum,
     Estimator,
     ExpertChoice,
     LinearEstimator,
@@ -38,6 +39,7 @@ def linear(estimator: Estimator) -> LinearEstimator:
             return estimator
         case (
             LinearEstimator()
+            | DividedSum()
             | Mean()
             | Moments()
             | Variance()

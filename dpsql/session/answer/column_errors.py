@@ -15,6 +15,7 @@ from typing import assert_never
 
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
+    DividedSum,
     ExpertChoice,
     LinearEstimator,
     Mean,
@@ -159,6 +160,9 @@ def _own_column(
                     name, f"{mechanism}, of randomised answers", float(scale), None
                 )
             return ColumnPrivacy(name, mechanism, float(scale), float(width))
+        case DividedSum():
+            own = _own_column(release, estimator.farthest, name, spreads)
+            return replace(own, mechanism=f"{own.mechanism}, at the highest cap")
         case Variance(index=chosen, scale=worth, is_root=is_root):
             known = None if is_root else float(half_width(spreads[chosen]) * worth)
             scale = float(spreads[chosen].variance) ** 0.5 * float(worth)

@@ -27,7 +27,11 @@ from typing import assert_never
 
 import pyarrow as pa
 
-from dpsql.plan.bounded_release.estimator import LinearEstimator, statistic_indices
+from dpsql.plan.bounded_release.estimator import (
+    DividedSum,
+    LinearEstimator,
+    statistic_indices,
+)
 from dpsql.plan.bounded_release.statistic import NonNullCount, Product, RowCount, Square, Sum
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.noise.noise import Noise
@@ -172,6 +176,8 @@ def _left_out(release: CompiledRelease, read: Iterable[str]) -> str | None:
         return "nothing is added to its randomised answers"
     if any(isinstance(f, LinearEstimator) and f.cross_group is not None for f in formulas):
         return "its groups are of randomised answers"
+    if any(isinstance(f, DividedSum) for f in formulas):
+        return "its groups have caps of their own"
     if any(isinstance(f, LinearEstimator) and f.minimum is not None for f in formulas):
         return "counts below 0 are shown as 0 (dpsql.nonnegative)"
     if any(isinstance(f, LinearEstimator) and (f.constant or not f.summands) for f in formulas):

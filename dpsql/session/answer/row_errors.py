@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from dpsql.plan.bounded_release.estimator import row_count_index
+from dpsql.plan.bounded_release.estimator import DividedSum, row_count_index
 from dpsql.privacy.ladder.expected_bias import ExpectedBias
-from dpsql.release.columns.value_errors import ValueErrors, has_value_errors, value_errors
+from dpsql.release.columns.value_errors import Floats, ValueErrors, has_value_errors, value_errors
 from dpsql.session.answer.answer import ColumnBias, ColumnPrivacy, HalfWidth
 from dpsql.session.answer.column_errors import NOTHING, PrivacyReader, Rolled
 from dpsql.session.compile.column_provenance import Origin, origins
@@ -53,8 +53,7 @@ def row_errors(
     reader = _ErrorReader(compiled, finished, released, rolled)
     for index, column in enumerate(compiled.statement.columns):
         widths[index], clamped[index] = reader.errors(column.id)
-        if compiled.tagged_union is not None:
-            biases[index] = reader.bias(compiled.tagged_union.origins(column.id))
+        biases[index] = reader.bias(column.id)
     return RowErrors(tuple(widths), tuple(clamped), tuple(biases))
 
 
@@ -139,17 +138,38 @@ class _ErrorReader:
             pa.array(clamped) if clamped.any() else None,
         )
 
-    def bias(self, arms: Sequence[tuple[Origin, ...] | None]) -> ColumnBias | None:
+    def bias(self, column: int) -> ColumnBias | None:
         """What limits leave out of a column's values, which are of another release in each arm."""
+        union = self._compiled.tagged_union
+        arms = (origins(self._compiled.plan, column),) if union is None else union.origins(column)
         privacies = [self._privacy.noisiest(each) for each in arms]
         by_arm = [None if one is None else one.bias for one in privacies]
-        if len(set(by_arm)) == 1:
+        by_row = [self._key_biases(each) for each in arms]
+        if len(set(by_arm)) == 1 and all(each is None for each in by_row):
             return _same_for_all(by_arm[0])
         values = np.full((3, self._count), np.nan)
-        for arm, bias in enumerate(by_arm):
-            if bias is not None:
-                values[:, self._arms == arm] = [[bias.expected], [bias.low], [bias.high]]
+        for arm, (own, bias) in enumerate(zip(by_row, by_arm, strict=True)):
+            inside = self._arms == arm
+            if own is not None:
+                values[:, inside] = own[:, self._rows[inside]]
+            elif bias is not None:
+                values[:, inside] = [[bias.expected], [bias.low], [bias.high]]
         return ColumnBias(*(pa.array(row, mask=np.isnan(row)) for row in values))
+
+    def _key_biases(self, arm_origins: tuple[Origin, ...] | None) -> Floats | None:
+        """What limits leave out of each released row, with its ends; None where all lack alike."""
+        if self._compiled.numbered is None or arm_origins is None or len(arm_origins) != 1:
+            return None
+        release, index = self._privacy.release(arm_origins[0])
+        bounded = release.step.bounded
+        output = bounded.outputs[index]
+        biases = release.key_biases.get(output.column.id)
+        if biases is None or not isinstance(output.estimator, DividedSum):
+            return None
+        key = bounded.contributions.keys[output.estimator.factors.key]
+        keys = self._released[release.name].column(f"c{key.column.id}").to_pylist()
+        known = {value: (bias.expected, bias.low, bias.high) for value, bias in biases}
+        return np.array([known.get(each, (np.nan,) * 3) for each in keys], float).reshape(-1, 3).T
 
     def _of_rows(self, arm_origins: tuple[Origin, ...] | None) -> ValueErrors | None:
         """The errors of a released column of means, by the released row; None for another."""

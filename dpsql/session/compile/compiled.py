@@ -38,7 +38,8 @@ from dpsql.session.compile.release_compiler import ReleaseCompiler, is_shown_by_
 from dpsql.session.compile.request import ANSWER, Request, TableRequest
 from dpsql.session.compile.row_numbers import NumberedRows, numbered_rows
 from dpsql.session.explain.plan_visibility import Opaque, opaque
-from dpsql.session.ladders.limit_choice import LimitChoice, LimitChooser
+from dpsql.session.ladders.limit_choice import LimitChoice
+from dpsql.session.ladders.limit_chooser import LimitChooser
 from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 
@@ -167,10 +168,14 @@ def compile_bound(
             with _error_position(sql, request), _hidden_note(hidden[release]):
                 one = compiler.compile(release, bounded[release], share, compiled)
                 view, choice = hidden[release], choices[release]
-                notes, biases = (choice.notes, choice.biases) if view is None else ((), {})
-                compiled[names[release]] = replace(
-                    one, opaque=view, limit_notes=notes, biases=biases
-                )
+                compiled[names[release]] = replace(one, opaque=view)
+                if view is None:
+                    compiled[names[release]] = replace(
+                        one,
+                        limit_notes=choice.notes,
+                        biases=choice.biases,
+                        key_biases=choice.key_biases,
+                    )
         return tuple(compiled.values())
 
     charged = compiler.charged_count(bounded)

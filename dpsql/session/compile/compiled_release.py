@@ -10,7 +10,7 @@ from dpsql.physical.choose import Choice
 from dpsql.physical.way import Ways
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Release
-from dpsql.privacy.ladder.expected_bias import ExpectedBias
+from dpsql.privacy.ladder.expected_bias import ExpectedBias, KeyBiases
 from dpsql.release.columns.released_table import auxiliary_statistics
 from dpsql.release.job import Step
 from dpsql.release.key_threshold import threshold_in_units
@@ -24,7 +24,7 @@ class CompiledRelease:
     A release that reads others is drawn on their noisy rows, so their keys are part of its. `ways`
     are those that a server allows, None where there is none; `choice` is the plan without it.
     `limit_notes` tell what limits that were chosen by ladders leave out, as expected, and `biases`
-    how much of which columns, by their ids.
+    how much of which columns, by their ids; `key_biases` of which groups of columns.
     """
 
     release: Release
@@ -37,6 +37,7 @@ class CompiledRelease:
     ways: Ways | None = None
     limit_notes: tuple[str, ...] = ()
     biases: Mapping[int, ExpectedBias] = field(default_factory=dict, hash=False)
+    key_biases: Mapping[int, KeyBiases] = field(default_factory=dict, hash=False)
 
     def display_name(self, column: Column) -> str:
         """What analysts are told a column of it is called."""

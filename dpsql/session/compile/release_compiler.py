@@ -16,6 +16,7 @@ from dpsql.physical.choose import choose_on_server
 from dpsql.physical.engine_query import plan_release
 from dpsql.physical.way import Prepared, Server, choose_way
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, ByNorm, LimitGroups
+from dpsql.plan.bounded_release.estimator import DividedSum
 from dpsql.plan.chart import Chart
 from dpsql.plan.operator import Filter, Limit, Plan, Project, Release, Scan, Sort
 from dpsql.plan.traversal import operators
@@ -40,7 +41,8 @@ from dpsql.session.compile.request import (
 )
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
-from dpsql.session.ladders.limit_choice import LimitChoice, LimitChooser
+from dpsql.session.ladders.limit_choice import LimitChoice
+from dpsql.session.ladders.limit_chooser import LimitChooser
 from dpsql.session.options import QueryOptions
 
 
@@ -94,8 +96,10 @@ class ReleaseCompiler:
         is_table = isinstance(self.request, TableRequest)
         table_kind = kind_of(self.request) if is_table else None
 
-        def under(limits: ContributionLimits) -> tuple[BoundedRelease, LimitChoice]:
-            choice = self.chooser.choice(release, limits, is_table=is_table)
+        def under(
+            limits: ContributionLimits, *, by_key: bool = True
+        ) -> tuple[BoundedRelease, LimitChoice]:
+            choice = self.chooser.choice(release, limits, is_table=is_table, by_key=by_key)
             bounded = bound_release(
                 release,
                 self.facts,
@@ -112,6 +116,10 @@ class ReleaseCompiler:
             if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByNorm):
                 # What was chosen for units that are scaled isn't best, nor as told, of drawn ones.
                 return under(self.options.limits.sampled())
+        divided = {o.estimator for o in bounded.outputs if isinstance(o.estimator, DividedSum)}
+        if len(divided) < sum(each.by_key is not None for each in choice.limits.sums):
+            # Some sum can't have caps by key, and what was told of them isn't true of one cap.
+            return under(self.options.limits, by_key=False)
         return bounded, choice
 
     def charged_count(self, bounded: Mapping[Release, BoundedRelease]) -> int:

@@ -18,6 +18,7 @@ from dpsql.plan.bounded_release import (
     bounded_release,
     cell_selection,
     estimator,
+    key_factors,
     statistic,
     unit_weight,
 )
@@ -121,7 +122,10 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     statistic.Discretized: Tagged(
         "measured",
         ("argument", "step", "low", "high", "center"),
-        {"scaled": "what the argument's own expression scales it into"},
+        {
+            "scaled": "what the argument's own expression scales it into",
+            "factored": "what the argument's own expression multiplies",
+        },
     ),
     statistic.RowCount: Tagged("ones"),
     statistic.NonNullCount: Tagged("present", ("argument",)),
@@ -150,6 +154,8 @@ _BOUNDED: Final[dict[type, Tagged]] = {
         "linear",
         ("summands", "step", "type", "minimum", "constant", "row_variance", "cross_group"),
     ),
+    estimator.DividedSum: Tagged("divided", ("estimator", "factors")),
+    key_factors.KeyFactors: Tagged("factors by key", ("key", "factors", "otherwise")),
     estimator.CrossGroupSum: Tagged("others", ("key", "groups", "summands")),
     estimator.RowVariance: Tagged("said", ("inside", "outside", "rows")),
     estimator.Mean: Tagged("mean", ("total", "count", "center", "step", "low", "high")),

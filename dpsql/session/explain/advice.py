@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dpsql.analysis.limit_text import describe_summed
 from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
 from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.bounding.contribution_limit import highest_fanout_table
@@ -13,7 +14,6 @@ from dpsql.plan.bounded_release.bounded_release import (
     OneRowPerUnit,
 )
 from dpsql.plan.bounded_release.statistic import CappedSum, Sum
-from dpsql.plan.expression_text import describe
 from dpsql.plan.traversal import columns
 from dpsql.release.alert import named_conditions
 from dpsql.release.decision import experts_of
@@ -95,7 +95,7 @@ def _bounds(terms: Contributions) -> Iterator[str]:
                     )
             case CappedSum(value=value):
                 yield (
-                    f"lower the cap on sums of {describe(value.argument)}: noise follows it, and"
+                    f"lower the cap on sums of {describe_summed(value)}: noise follows it, and"
                     " what a unit has above it is lost"
                 )
             case _:

@@ -25,7 +25,12 @@ from dpsql.plan.bounded_release.cell_selection import (
     ThresholdScores,
     TopCells,
 )
-from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, Variance
+from dpsql.plan.bounded_release.estimator import (
+    DividedSum,
+    Estimator,
+    LinearEstimator,
+    Variance,
+)
 from dpsql.plan.bounded_release.statistic import (
     BoundedMean,
     CappedSum,
@@ -73,7 +78,7 @@ def format_statistic(statistic: Statistic) -> str:
         case Sum(value=value):
             text = _shifted(value)
         case CappedSum(value=value, cap=cap):
-            text = f"{_shifted(value)}, {describe_number(cap * value.step)} of a unit at most"
+            text = f"{_shifted(value)}, {describe_number(cap * value.worth)} of a unit at most"
         case Square(value=value):
             largest = describe_number(value.radius**2 * statistic.step)
             text = f"square of ({_shifted(value)}) less {largest}"
@@ -109,6 +114,8 @@ def _shifted(value: Discretized) -> str:
     if value.scaled is not None:
         others = ", ".join(c.name for c in value.scaled.ball.columns if c != value.scaled.column)
         return f"{value.scaled.column.name}, scaled down together with {others}"
+    if value.factored is not None:
+        return f"{describe(value.factored.argument)}, capped by {describe(value.factored.key)}"
     shift = f" less {describe_number(value.center * value.step)}" if value.center else ""
     return f"{describe(value.argument)}{shift}"
 
@@ -126,7 +133,9 @@ def sensitivities(
         claim = f"{format_statistic(statistic)}: {worth}{derived}"
         origins: list[str] = []
         if isinstance(statistic.term, Sum | CappedSum):
-            origins = _origins(statistic.term.value.argument, bounded.contributions.source)
+            value = statistic.term.value
+            summed = value.argument if value.factored is None else value.factored.argument
+            origins = _origins(summed, bounded.contributions.source)
         yield SensitivityLine(claim, tuple(origins))
     yield from map(SensitivityLine, format_joint(release))
     yield from map(SensitivityLine, format_norms(release))
@@ -164,6 +173,8 @@ def column_changes(release: CompiledRelease) -> tuple[ColumnChange, ...]:
 
 def _change(formula: Estimator, per_group: tuple[int, ...], groups: int) -> float | None:
     match formula:
+        case DividedSum():
+            return _change(formula.farthest, per_group, groups)
         case LinearEstimator(summands=terms, step=step, cross_group=others):
             change = sum(abs(factor) * per_group[index] for index, factor in terms)
             if others is not None:

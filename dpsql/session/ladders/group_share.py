@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dpsql.analysis.domains.column_domains import column_domains
@@ -29,6 +30,49 @@ def listed_values(release: Release, digests: SourceDigests) -> Mapping[Digest, f
     return listed
 
 
+def share_of_each(
+    ladders: StoredLadders,
+    listed: Mapping[Digest, frozenset[Value]],
+    key: Digest,
+    values: Sequence[Value | None],
+) -> tuple[Fraction, ...] | None:
+    """The part of the counted units that has each of `values` of a key, among those that are read.
+
+    As few as noise moves a number of units by are taken to be that many, as in `counted_share`.
+    None where the ladders have no units by this key.
+    """
+    if key not in ladders.about.known or not ladders.group_units:
+        return None
+    others = {digest: own for digest, own in listed.items() if digest != key}
+    own, fewest = ladders.about.known.index(key), max(1, ladders.about.unit_deviation)
+    units: defaultdict[str, int] = defaultdict(int)
+    for group, count in _read(ladders, others):
+        units[json.dumps(group[own])] += count
+    total = sum(max(fewest, count) for count in ladders.group_units.values())
+    return tuple(
+        Fraction(max(fewest, units[json.dumps(value, default=str)]), total) for value in values
+    )
+
+
+def _read(
+    ladders: StoredLadders, listed: Mapping[Digest, frozenset[Value]]
+) -> list[tuple[list[object], int]]:
+    """The groups that are read, of `listed` values of their keys, and their units."""
+    fewest = max(1, ladders.about.unit_deviation)
+    # As JSON has values, so that a day is compared with the text that it was kept as.
+    narrowed = {
+        index: [json.loads(json.dumps(value, default=str)) for value in listed[digest]]
+        for index, digest in enumerate(ladders.about.known)
+        if digest in listed
+    }
+    counts = [(json.loads(key), max(fewest, count)) for key, count in ladders.group_units.items()]
+    return [
+        (key, count)
+        for key, count in counts
+        if all(key[n] in values for n, values in narrowed.items())
+    ]
+
+
 def counted_share(
     ladders: StoredLadders, listed: Mapping[Digest, frozenset[Value]]
 ) -> tuple[Fraction, int] | None:
@@ -39,14 +83,8 @@ def counted_share(
     None where the ladders have no units by group.
     """
     fewest = max(1, ladders.about.unit_deviation)
-    # As JSON has values, so that a day is compared with the text that it was kept as.
-    narrowed = {
-        index: [json.loads(json.dumps(value, default=str)) for value in listed[digest]]
-        for index, digest in enumerate(ladders.about.known)
-        if digest in listed
-    }
-    counts = [(json.loads(key), max(fewest, count)) for key, count in ladders.group_units.items()]
-    read = [c for key, c in counts if all(key[n] in values for n, values in narrowed.items())]
+    read = [count for _, count in _read(ladders, listed)]
     if not read:
         return None
-    return Fraction(sum(read), sum(count for _, count in counts)), len(read)
+    total = sum(max(fewest, count) for count in ladders.group_units.values())
+    return Fraction(sum(read), total), len(read)

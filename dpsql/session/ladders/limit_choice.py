@@ -10,21 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
-from dpsql.analysis.domains.column_domains import column_domains
-from dpsql.analysis.lineage.lineage import private_scans
-from dpsql.bounding.contribution_limit import highest_fanout_table
-from dpsql.bounding.key_domain import key_domains, limit_cells
 from dpsql.bounding.options import ContributionLimits, SumCap
-from dpsql.bounding.public_facts import Facts
-from dpsql.plan.bounded_release.bounded_release import Contributions
+from dpsql.plan.expression import Expression
 from dpsql.plan.expression_text import describe
-from dpsql.plan.operator import Release
-from dpsql.plan.traversal import operators
-from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.ladder.cap_choice import ChosenCap
-from dpsql.privacy.ladder.expected_bias import ExpectedBias, expected_bias
+from dpsql.privacy.ladder.expected_bias import ExpectedBias, KeyBiases, expected_bias
 from dpsql.privacy.ladder.joint_choice import (
     SAMPLED,
     ChosenLimits,
@@ -34,8 +27,15 @@ from dpsql.privacy.ladder.joint_choice import (
 )
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.over_groups import OverGroups
-from dpsql.schema.model import Limits, Schema
-from dpsql.session.ladders.limit_notes import column_biases, gain_notes, limit_notes, names_of
+from dpsql.schema.model import Limits
+from dpsql.session.ladders.key_cap_choice import KeyCapChoice, key_cap_choice
+from dpsql.session.ladders.limit_notes import (
+    column_biases,
+    gain_notes,
+    limit_notes,
+    names_of,
+    plain_sums,
+)
 from dpsql.session.ladders.query_noise import QueryNoise
 from dpsql.session.ladders.release_ladders import ONE_GROUP, LadderedSum, ReleaseLadders
 from dpsql.session.ladders.stored_ladders import ROWS, SUMS, StoredLadders
@@ -51,41 +51,14 @@ _DEFAULTS: Final = Limits()
 class LimitChoice:
     """The limits that were chosen, and what is told of them: what they leave out, as expected.
 
-    `biases` has that for the columns of aggregates of which ladders tell, by their ids.
+    `biases` has that for the columns of aggregates of which ladders tell, by their ids, and
+    `key_biases` for those whose groups have caps of their own, by the groups' key.
     """
 
     limits: ContributionLimits
     notes: tuple[str, ...]
     biases: Mapping[int, ExpectedBias] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class LimitChooser:
-    """Chooses the limits of a statement's releases, each of which may spend `loss`."""
-
-    schema: Schema
-    facts: Facts
-    ladders: Sequence[StoredLadders]
-    loss: PrivacyLoss
-
-    def choice(
-        self, release: Release, requested: ContributionLimits, *, is_table: bool
-    ) -> LimitChoice:
-        """The limits of one release, no looser than what is `requested`."""
-        scans = private_scans(release.source)
-        if not any(scan.table.limits.calibrated for scan in scans):
-            return LimitChoice(requested, ())
-        below = column_domains(release.source)
-        listed = key_domains(release.keys, release.source, release.key_source, below, self.facts)
-        terms = Contributions(release.source, release.keys, limit_cells(listed), ())
-        if not highest_fanout_table(terms).limits.calibrated:
-            return LimitChoice(requested, ())
-        reads = any(isinstance(part, Release) for part in operators(release.source))
-        known = () if is_table or reads else self.ladders
-        ladders = ReleaseLadders(release, terms, known)
-        distance = self.schema.neighbor_distance
-        noise = QueryNoise(self.loss, distance, ladders.statistics, ladders.cells)
-        return _ReleaseLimits(ladders, noise, requested).chosen()
+    key_biases: Mapping[int, KeyBiases] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +76,16 @@ class _Best:
     needed: int = 0
 
 
-class _ReleaseLimits:
+class ReleaseLimits:
     """Chooses the limits of one release of a table whose limits are calibrated."""
 
     def __init__(
-        self, ladders: ReleaseLadders, noise: QueryNoise, requested: ContributionLimits
+        self,
+        ladders: ReleaseLadders,
+        noise: QueryNoise,
+        requested: ContributionLimits,
+        *,
+        by_key: bool,
     ) -> None:
         self._ladders = ladders
         self._table = ladders.table
@@ -117,6 +95,7 @@ class _ReleaseLimits:
         self._rows = ladders.find(None)
         self._counts_rows = ladders.counts_rows(self._sums)
         self._ways = self._allowed_ways()
+        self._by_key = self._key_caps() if by_key and requested.unit_sum is None else {}
 
     def chosen(self) -> LimitChoice:
         """The limits with the least expected error, no looser than what is requested."""
@@ -131,11 +110,36 @@ class _ReleaseLimits:
         biases = self._biases(best, limits)
         names = [_sum_text(each) for each in sums] + ["count(*)"] * self._counts_rows
         ladders = self._read(best)
-        notes = (*limit_notes(names, biases, ladders), *gain_notes(best.chosen, ladders))
+        one_cap = [
+            n for n in range(len(names)) if n >= len(sums) or sums[n].argument not in self._by_key
+        ]
+        notes = (
+            *limit_notes([names[n] for n in one_cap], [biases[n] for n in one_cap], ladders),
+            *(
+                self._by_key[each.argument].note(_sum_text(each), each.ladders.name)
+                for each in sums
+                if each.argument in self._by_key
+            ),
+            *gain_notes(best.chosen, ladders),
+        )
         counted = biases[-1] if self._counts_rows else None
-        summed = {each.argument: one for each, one in zip(sums, biases, strict=False)}
+        pairs = zip(sums, biases, strict=False)
+        summed = {each.argument: one for each, one in pairs if each.argument not in self._by_key}
         by_column = column_biases(self._ladders.aggregates, summed, counted)
-        return LimitChoice(limits, notes, by_column)
+        by_key = {argument: choice.biases for argument, choice in self._by_key.items()}
+        return LimitChoice(limits, notes, by_column, plain_sums(self._ladders.aggregates, by_key))
+
+    def _key_caps(self) -> Mapping[Expression, KeyCapChoice]:
+        """The sums that have caps by key: where units are in one group, whose size is counted."""
+        choices: dict[Expression, KeyCapChoice] = {}
+        for each in self._sums:
+            known = self._ladders.key_shares(each)
+            if known is not None:
+                noise = partial(self._noise.mean_absolute, 1)
+                choice = key_cap_choice(each.ladders.ladders[SUMS], known, noise)
+                if choice is not None:
+                    choices[each.argument] = choice
+        return choices
 
     def _allowed_ways(self) -> Ways:
         """What may become of units in too many groups: what was said, or what has less error."""
@@ -172,8 +176,9 @@ class _ReleaseLimits:
         return ladders if best.rows is None else [*ladders, best.rows]
 
     def _sum_caps(self, caps: Sequence[ChosenCap]) -> tuple[SumCap, ...]:
+        by_key = {argument: choice.caps for argument, choice in self._by_key.items()}
         pairs = zip(self._sums, caps, strict=False)
-        return tuple(SumCap(each.argument, one.cap) for each, one in pairs)
+        return tuple(SumCap(e.argument, one.cap, by_key.get(e.argument)) for e, one in pairs)
 
     def _biases(self, best: _Best, limits: ContributionLimits) -> list[ExpectedBias | None]:
         """What `limits` leave out of each sum, and of rows; None where no ladder tells."""
@@ -270,7 +275,7 @@ class _ReleaseLimits:
                 requested.rows_per_group, min(caps.rows_per_group, _DEFAULTS.rows_per_group)
             ),
             rows=_tighter(requested.rows, min(caps.rows, _DEFAULTS.rows)),
-            sums=self._sum_caps(self._caps_of_sums(groups)),
+            sums=tuple(replace(c, by_key=None) for c in self._sum_caps(self._caps_of_sums(groups))),
             origin="the default",
         )
         note = (

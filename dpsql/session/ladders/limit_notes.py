@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, OutputKind
 from dpsql.plan.expression import Expression
-from dpsql.privacy.ladder.expected_bias import ExpectedBias
+from dpsql.privacy.ladder.expected_bias import ExpectedBias, KeyBiases
 from dpsql.privacy.ladder.joint_choice import ChosenLimits
 from dpsql.session.ladders.stored_ladders import StoredLadders
 
@@ -44,6 +44,25 @@ def gain_notes(chosen: ChosenLimits, ladders: Sequence[StoredLadders]) -> tuple[
     less = f"{100 * chosen.gain:.0f} % less error than if groups were drawn"
     by = names_of(ladders)
     return (f"units in too many groups count less in each: {less}, as expected by {by}",)
+
+
+def plain_sums(
+    aggregates: Sequence[AggregateOutput], of_argument: Mapping[Expression, KeyBiases]
+) -> Mapping[int, KeyBiases]:
+    """What is known of the arguments of plain sums, by the ids of the sums' columns."""
+    plain = [each for each in aggregates if is_plain(each, AggregateFunction.SUM)]
+    return {
+        each.column.id: of_argument[each.call.arguments[0]]
+        for each in plain
+        if each.call.arguments[0] in of_argument
+    }
+
+
+def is_plain(aggregate: AggregateOutput, function: AggregateFunction) -> bool:
+    """Whether a column shows the value of `function` of rows, and not of distinct values."""
+    call = aggregate.call
+    is_value = call.output_kind is OutputKind.VALUE
+    return call.function is function and is_value and not call.distinct
 
 
 def column_biases(

@@ -15,18 +15,24 @@ from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_u
 from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.bounding.group_choice import cell_count, unit_independent_keys
 from dpsql.engine.digest import Digest
-from dpsql.plan.aggregate import AggregateFunction
-from dpsql.plan.bounded_release.bounded_release import Contributions
+from dpsql.plan.aggregate import LEFT_OUT, AggregateFunction
+from dpsql.plan.bounded_release.bounded_release import Contributions, KeyDomain
 from dpsql.plan.expression import Expression
 from dpsql.plan.operator import Release
+from dpsql.privacy.domain import Value
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.session.digest.source_digests import SourceDigests
-from dpsql.session.ladders.group_share import counted_share, listed_values
+from dpsql.session.ladders.group_share import counted_share, listed_values, share_of_each
 from dpsql.session.ladders.stored_ladders import GROUPS, StoredLadders
 
 ONE_GROUP: Final = Ladder((0, 1), (Fraction(0), Fraction(1)), DiscreteLaplace(Fraction(1)))
 """Of units that are in one group each: nobody needs to ask how many groups they are in."""
+
+_MAX_KEYS: Final = 500
+"""Of more keys a cap of each would be chosen for long."""
+
+_SUMS_AND_COUNTS: Final = {AggregateFunction.SUM, AggregateFunction.COUNT}
 
 _OF_SUMS: Final = {AggregateFunction.SUM, AggregateFunction.AVG}
 
@@ -37,6 +43,15 @@ class LadderedSum:
 
     argument: Expression
     ladders: StoredLadders
+
+
+@dataclass(frozen=True, slots=True)
+class KeyShares:
+    """The values of the key of a release, and the part of all units that has each."""
+
+    key: Expression
+    values: tuple[Value | None, ...]
+    shares: tuple[Fraction, ...]
 
 
 class ReleaseLadders:
@@ -53,6 +68,7 @@ class ReleaseLadders:
         self.aggregates = release.aggregates
         self._calls = tuple(aggregate.call for aggregate in release.aggregates)
         self._has_keys = bool(terms.keys)
+        self._only_key = _only_key(terms)
         listed_keys = {index for domain in terms.domains for index in domain.keys}
         self._is_unlisted = len(listed_keys) < len(terms.keys)
         self._digests = SourceDigests(release.source) if own else None
@@ -64,6 +80,23 @@ class ReleaseLadders:
         by_keys = [each for each in own if set(each.about.keys) - fixed == keys - fixed]
         self._by_keys = sorted(by_keys, key=lambda each: len(each.about.keys))
         self._of_all = [each for each in own if not each.about.keys]
+
+    def key_shares(self, each: LadderedSum) -> KeyShares | None:
+        """The part of all units that each value of the release's only key has, where it is counted.
+
+        Only of a key of which a unit has one value, for it is in one group then, and of an argument
+        that only sums and counts read: a mean is one of rows within one cap.
+        """
+        if not self._is_in_one or self._only_key is None or self._digests is None:
+            return None
+        key, values = self._only_key
+        reading = [call for call in self._calls if each.argument in call.arguments]
+        if any(call.function not in _SUMS_AND_COUNTS for call in reading) or any(
+            call.output_kind in LEFT_OUT for call in self._calls
+        ):
+            return None
+        shares = share_of_each(each.ladders, self._listed, self._meaning(key), values)
+        return None if shares is None else KeyShares(key, values, shares)
 
     def sums(self) -> list[LadderedSum]:
         """The arguments that are summed, or averaged, and of which there are ladders."""
@@ -132,3 +165,12 @@ class ReleaseLadders:
 
     def _meaning(self, expression: Expression) -> Digest:
         return "" if self._digests is None else self._digests.of(expression)
+
+
+def _only_key(terms: Contributions) -> tuple[Expression, tuple[Value | None, ...]] | None:
+    """The only key of a release, and all its values, where these are listed and not too many."""
+    match terms.keys, terms.domains:
+        case (key,), (KeyDomain(cells=cells),) if len(cells) <= _MAX_KEYS:
+            return key.expression, tuple(value for (value,) in cells)
+        case _:
+            return None
