@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from differential.world import generated
+from neighbor_search.key_caps import key_caps
 from notes.exact import exact_table, raw_groups
 
 from dpsql.audit.databases.database_batch import Groups
@@ -12,7 +13,9 @@ from dpsql.bounding.options import ContributionLimits
 from dpsql.plan.bounded_release.statistic import CappedSum
 from dpsql.session.compile.compiled_release import CompiledRelease
 
-CAPPED = {
+Caps = Fraction | tuple[Fraction, ...]
+
+CAPPED: dict[str, tuple[str, Caps]] = {
     "decimals": ("SELECT ward, sum(cost), count(*) FROM visits GROUP BY ward", Fraction(900)),
     "both signs": ("SELECT kind, sum(score), sum(-score) FROM tests GROUP BY kind", Fraction(3)),
     "doubles": ("SELECT sum(weight * 3), sum(age) FROM patients", Fraction(45, 2)),
@@ -22,15 +25,33 @@ CAPPED = {
         "SELECT sex, sum(cost) FROM visits JOIN patients USING (patient_id) GROUP BY sex",
         Fraction(1200),
     ),
+    "decimals by key": (
+        "SELECT ward, sum(cost), count(*) FROM visits GROUP BY ward",
+        (Fraction(900), Fraction(5, 2), Fraction(70)),
+    ),
+    "both signs by key": (
+        "SELECT kind, sum(score), sum(-score) FROM tests GROUP BY kind",
+        (Fraction(7), Fraction(2)),
+    ),
+    "doubles by key": (
+        "SELECT insured, sum(weight) FROM patients GROUP BY insured",
+        (Fraction(90), Fraction(5, 4), Fraction(17)),
+    ),
+    "no bounds by key": (
+        "SELECT ward, sum(visit_id) FROM visits GROUP BY ward",
+        (Fraction(90), Fraction(7)),
+    ),
 }
 
 ROWS = (None, 3)
 """Rows in all of a unit's groups: as declared, or fewer."""
 
 
-def limits_of(cap: Fraction, rows: int | None) -> ContributionLimits:
-    """A cap on all sums, and few rows in all groups."""
-    return ContributionLimits(unit_sum=cap, rows=rows)
+def limits_of(sql: str, caps: Caps, rows: int | None) -> ContributionLimits:
+    """A cap on all sums of `sql`, or some by key, and few rows in all groups."""
+    if isinstance(caps, Fraction):
+        return ContributionLimits(unit_sum=caps, rows=rows)
+    return key_caps(sql, "clinic", caps, rows)
 
 
 def are_capped(release: CompiledRelease) -> bool:

@@ -41,8 +41,8 @@ def clean() -> str:
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("name", CAPPED)
 def test_integers_are_duckdbs_and_change_no_more_than_derived(name: str, rows: int | None) -> None:
-    sql, cap = CAPPED[name]
-    (release,) = prepared(sql, "clinic", frozenset(), None, limits_of(cap, rows)).releases
+    sql, caps = CAPPED[name]
+    (release,) = prepared(sql, "clinic", frozenset(), None, limits_of(sql, caps, rows)).releases
     assert are_capped(release)
     query = push_down(release.choice).query
     pairs, names = databases()

@@ -34,8 +34,8 @@ def clean() -> str:
     in_turn(((f"{name}-{rows}", (name, rows)) for name in CAPPED for rows in ROWS), SHARE),
 )
 def test_integers_are_duckdbs_and_change_no_more_than_derived(name: str, rows: int | None) -> None:
-    sql, cap = CAPPED[name]
-    limits = limits_of(cap, rows)
+    sql, caps = CAPPED[name]
+    limits = limits_of(sql, caps, rows)
     (release,) = prepared(sql, "clinic", limits).releases
     assert are_capped(release)
     query = push_down(release.choice, SUPPORTED).query

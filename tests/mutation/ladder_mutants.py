@@ -6,6 +6,7 @@ from mutation.mutants import Mutant
 
 _LADDERS = "tests/session/test_ladders.py"
 _BIAS = "tests/session/test_ladder_bias.py"
+_KEY_CAPS = "tests/session/test_key_caps.py"
 _OVER = "tests/session/test_ladder_over_groups.py"
 
 LADDER_MUTANTS = (
@@ -230,6 +231,51 @@ LADDER_MUTANTS = (
         "request, edition.version, facts)",
         _LADDERS,
         "part_of_an_answers_key",
+        "AssertionError",
+    ),
+    Mutant(
+        "a key that is NULL has the factor of keys that nobody listed",
+        "bounding/statistics/factored_sum.py",
+        "tests.append(IsNull(key))",
+        "tests.append(Not(IsNull(key)) if not listed else tests[0])",
+        _KEY_CAPS,
+        "caps_of_their_own_keys",
+        "AssertionError",
+    ),
+    Mutant(
+        "a sum is divided by the factor of another key",
+        "plan/bounded_release/key_factors.py",
+        "return [known.get(key, self.otherwise) for key in keys]",
+        "return [known.get(key, self.otherwise) for key in [*keys][::-1]]",
+        _KEY_CAPS,
+        "caps_of_their_own_keys",
+        "AssertionError",
+    ),
+    Mutant(
+        "every group's error is that of the highest cap",
+        "release/columns/value_errors.py",
+        "linear_error(divided.estimator, spreads)[1]) / factors)",
+        "linear_error(divided.farthest, spreads)[1]) + 0 * factors)",
+        _KEY_CAPS,
+        "caps_of_their_own_keys",
+        "AssertionError",
+    ),
+    Mutant(
+        "before it is asked, the error of all groups is told to be that of the lowest cap",
+        "plan/bounded_release/estimator.py",
+        "return self.of_factor(self.factors.smallest)",
+        "return self.of_factor(self.factors.largest)",
+        _KEY_CAPS,
+        "highest_cap",
+        "AssertionError",
+    ),
+    Mutant(
+        "what sums are divided by isn't part of what a release means",
+        "session/digest/tags.py",
+        'Tagged("divided", ("estimator", "factors"))',
+        'Tagged("divided", ("estimator",), {"factors": "none"})',
+        _KEY_CAPS,
+        "what_a_release_means",
         "AssertionError",
     ),
 )

@@ -19,6 +19,7 @@ itself at most.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -33,7 +34,6 @@ from dpsql.plan.expression import (
     And,
     Arithmetic,
     ArithmeticOperator,
-    Call,
     Case,
     Cast,
     Compare,
@@ -42,7 +42,6 @@ from dpsql.plan.expression import (
     InList,
     IsNull,
     Literal,
-    Not,
     Or,
     When,
     double,
@@ -54,6 +53,8 @@ from dpsql.schema.sql_type import BIGINT, Boolean, Date, Decimal, Double, Intege
 
 _FINEST: Final = (16, 8, 4, 2, 1)
 """The smallest factors that are tried: of 16 a cap is off by a sixteenth of itself at most."""
+
+_LARGEST: Final = double(Fraction(sys.float_info.max))
 
 _NAMED: Final = 4
 """Of so many keys a note has the caps."""
@@ -186,7 +187,7 @@ def _integer(end: int, kind: Integer) -> Literal | None:
 def _clamped(number: Expression, low: Literal | None, high: Literal | None) -> Expression:
     """`number` within its bounds; an end of None is beyond what its type holds.
 
-    NaN, which is greater than every number, stays NaN: it is no value.
+    NaN, which is greater than every number in all engines, stays NaN: it is no value.
     """
     branches = []
     if low is not None:
@@ -194,7 +195,7 @@ def _clamped(number: Expression, low: Literal | None, high: Literal | None) -> E
     if high is not None:
         beyond: Expression = Compare(Comparison.GREATER, number, high)
         if isinstance(number.type, Double):
-            beyond = And((beyond, Not(Call("isnan", (number,), Boolean()))))
+            beyond = And((beyond, Compare(Comparison.LESS_EQUAL, number, _LARGEST)))
         branches.append(When(beyond, high))
     return Case(tuple(branches), number, number.type) if branches else number
 

@@ -99,7 +99,9 @@ class ReleaseCompiler:
         def under(
             limits: ContributionLimits, *, by_key: bool = True
         ) -> tuple[BoundedRelease, LimitChoice]:
-            choice = self.chooser.choice(release, limits, is_table=is_table, by_key=by_key)
+            # What is divided by a factor of its own doesn't add up.
+            may_differ = by_key and not self.options.answer.consistent
+            choice = self.chooser.choice(release, limits, is_table=is_table, by_key=may_differ)
             bounded = bound_release(
                 release,
                 self.facts,

@@ -32,9 +32,9 @@ from dpsql.session.ladders.key_cap_choice import KeyCapChoice, key_cap_choice
 from dpsql.session.ladders.limit_notes import (
     column_biases,
     gain_notes,
+    key_biases,
     limit_notes,
     names_of,
-    plain_sums,
 )
 from dpsql.session.ladders.query_noise import QueryNoise
 from dpsql.session.ladders.release_ladders import ONE_GROUP, LadderedSum, ReleaseLadders
@@ -127,7 +127,7 @@ class ReleaseLimits:
         summed = {each.argument: one for each, one in pairs if each.argument not in self._by_key}
         by_column = column_biases(self._ladders.aggregates, summed, counted)
         by_key = {argument: choice.biases for argument, choice in self._by_key.items()}
-        return LimitChoice(limits, notes, by_column, plain_sums(self._ladders.aggregates, by_key))
+        return LimitChoice(limits, notes, by_column, key_biases(self._ladders.aggregates, by_key))
 
     def _key_caps(self) -> Mapping[Expression, KeyCapChoice]:
         """The sums that have caps by key: where units are in one group, whose size is counted."""

@@ -46,23 +46,18 @@ def gain_notes(chosen: ChosenLimits, ladders: Sequence[StoredLadders]) -> tuple[
     return (f"units in too many groups count less in each: {less}, as expected by {by}",)
 
 
-def plain_sums(
-    aggregates: Sequence[AggregateOutput], of_argument: Mapping[Expression, KeyBiases]
+def key_biases(
+    aggregates: Sequence[AggregateOutput], summed: Mapping[Expression, KeyBiases]
 ) -> Mapping[int, KeyBiases]:
-    """What is known of the arguments of plain sums, by the ids of the sums' columns."""
-    plain = [each for each in aggregates if is_plain(each, AggregateFunction.SUM)]
-    return {
-        each.column.id: of_argument[each.call.arguments[0]]
-        for each in plain
-        if each.call.arguments[0] in of_argument
-    }
-
-
-def is_plain(aggregate: AggregateOutput, function: AggregateFunction) -> bool:
-    """Whether a column shows the value of `function` of rows, and not of distinct values."""
-    call = aggregate.call
-    is_value = call.output_kind is OutputKind.VALUE
-    return call.function is function and is_value and not call.distinct
+    """What is left out of each group of plain sums, by their columns' ids; `summed` by argument."""
+    by_column: dict[int, KeyBiases] = {}
+    for aggregate in aggregates:
+        call = aggregate.call
+        if call.distinct or call.output_kind is not OutputKind.VALUE:
+            continue
+        if call.function is AggregateFunction.SUM and call.arguments[0] in summed:
+            by_column[aggregate.column.id] = summed[call.arguments[0]]
+    return by_column
 
 
 def column_biases(
