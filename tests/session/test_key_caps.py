@@ -274,6 +274,35 @@ def test_what_stands_above_the_sums_has_their_errors(firms: Connection) -> None:
     assert {*widths} <= {*alone.values()}
 
 
+def test_groups_that_are_left_out_take_no_other_ones_error(firms: Connection) -> None:
+    firms.execute("SET dpsql.min_units = 300")
+    sql = "SELECT state, sum(staff) AS s, count(DISTINCT f) FROM firms GROUP BY state"
+    widths = {row[0]: row[2] for row in rows_of(firms, sql)}
+    known = caps(only_release(firms, sql))
+    assert widths.keys() == {"TX", "CA"}
+    assert widths["TX"] / widths["CA"] == pytest.approx(float(known["TX"] / known["CA"]), rel=0.02)
+
+
+def test_a_kept_release_has_the_divided_sums(firms: Connection) -> None:
+    query = OF_STATE.format("staff")
+    first = rows_of(firms, query)
+    firms.execute(f"CREATE RELEASE kept AS {query}")
+    kept = {row[0]: row[1] for row in firms.execute("SELECT state, s FROM kept")}
+    assert kept == {row[0]: row[1] for row in first}
+
+
+def test_several_sums_have_their_own_caps(firms: Connection) -> None:
+    """Where only some can have caps by key, none has; here all can."""
+    sql = (
+        "SELECT state, sum(staff), sum(profit), sum(staff) FILTER (WHERE large), count(*)"
+        " FROM firms GROUP BY state"
+    )
+    release = only_release(firms, sql)
+    kinds = [type(output.estimator).__name__ for output in release.step.bounded.outputs]
+    assert kinds == ["DividedSum"] * 3 + ["LinearEstimator"]
+    assert len(rows_of(firms, sql)) == len(STATES)
+
+
 def test_one_cap_holds_where_totals_are_made_to_add_up(firms: Connection) -> None:
     sql = "SELECT state, sum(staff), count(*) FROM firms GROUP BY ROLLUP (state)"
     assert "unit_sum of staff by state" in explained(firms, sql)

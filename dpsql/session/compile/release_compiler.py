@@ -15,6 +15,7 @@ from dpsql.engine.digest import digest_of
 from dpsql.physical.choose import choose_on_server
 from dpsql.physical.engine_query import plan_release
 from dpsql.physical.way import Prepared, Server, choose_way
+from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, ByNorm, LimitGroups
 from dpsql.plan.bounded_release.estimator import DividedSum
 from dpsql.plan.chart import Chart
@@ -118,8 +119,7 @@ class ReleaseCompiler:
             if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByNorm):
                 # What was chosen for units that are scaled isn't best, nor as told, of drawn ones.
                 return under(self.options.limits.sampled())
-        divided = {o.estimator for o in bounded.outputs if isinstance(o.estimator, DividedSum)}
-        if len(divided) < sum(each.by_key is not None for each in choice.limits.sums):
+        if _has_one_cap(release, bounded, choice):
             # Some sum can't have caps by key, and what was told of them isn't true of one cap.
             return under(self.options.limits, by_key=False)
         return bounded, choice
@@ -220,3 +220,17 @@ class ReleaseCompiler:
                 return replace(bounded, notes=(*bounded.notes, *notes)), measurement
             case missing:
                 assert_never(missing)
+
+
+def _has_one_cap(release: Release, bounded: BoundedRelease, choice: LimitChoice) -> bool:
+    """Whether a sum for which caps by key were chosen has one cap for all groups."""
+    by_key = {each.argument for each in choice.limits.sums if each.by_key is not None}
+    summed = {
+        each.column
+        for each in release.aggregates
+        if each.call.function is AggregateFunction.SUM
+        and not each.call.distinct
+        and each.call.arguments[0] in by_key
+    }
+    others = (o for o in bounded.outputs if not isinstance(o.estimator, DividedSum))
+    return any(output.column in summed for output in others)

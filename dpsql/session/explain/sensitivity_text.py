@@ -255,6 +255,8 @@ def _derived(statistic: Statistic, bounded: BoundedRelease, distance: NeighborDi
     of_units = f"{distance.units} units of " if distance.units > 1 else ""
     if isinstance(statistic.term, CappedSum):
         units = "a unit" if distance.units == 1 else f"{distance.units} units"
+        if statistic.term.value.factored is not None:
+            return f" of {units}"  # rows are multiplied
         return f" of {units}, of rows in [{low_end}, {high_end}]"
     return f" = {of_units}{rows} row{'s' if rows > 1 else ''}, each in [{low_end}, {high_end}]"
 
