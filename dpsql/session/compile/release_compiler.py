@@ -15,9 +15,7 @@ from dpsql.engine.digest import digest_of
 from dpsql.physical.choose import choose_on_server
 from dpsql.physical.engine_query import plan_release
 from dpsql.physical.way import Prepared, Server, choose_way
-from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, ByNorm, LimitGroups
-from dpsql.plan.bounded_release.estimator import DividedSum
 from dpsql.plan.chart import Chart
 from dpsql.plan.operator import Filter, Limit, Plan, Project, Release, Scan, Sort
 from dpsql.plan.traversal import operators
@@ -42,6 +40,7 @@ from dpsql.session.compile.request import (
 )
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
+from dpsql.session.ladders.key_cap_choice import has_one_cap
 from dpsql.session.ladders.limit_choice import LimitChoice
 from dpsql.session.ladders.limit_chooser import LimitChooser
 from dpsql.session.options import QueryOptions
@@ -119,7 +118,7 @@ class ReleaseCompiler:
             if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByNorm):
                 # What was chosen for units that are scaled isn't best, nor as told, of drawn ones.
                 return under(self.options.limits.sampled())
-        if _has_one_cap(release, bounded, choice):
+        if has_one_cap(release, bounded, choice.limits.sums):
             # Some sum can't have caps by key, and what was told of them isn't true of one cap.
             return under(self.options.limits, by_key=False)
         return bounded, choice
@@ -220,17 +219,3 @@ class ReleaseCompiler:
                 return replace(bounded, notes=(*bounded.notes, *notes)), measurement
             case missing:
                 assert_never(missing)
-
-
-def _has_one_cap(release: Release, bounded: BoundedRelease, choice: LimitChoice) -> bool:
-    """Whether a sum for which caps by key were chosen has one cap for all groups."""
-    by_key = {each.argument for each in choice.limits.sums if each.by_key is not None}
-    summed = {
-        each.column
-        for each in release.aggregates
-        if each.call.function is AggregateFunction.SUM
-        and not each.call.distinct
-        and each.call.arguments[0] in by_key
-    }
-    others = (o for o in bounded.outputs if not isinstance(o.estimator, DividedSum))
-    return any(output.column in summed for output in others)

@@ -6,12 +6,16 @@ much of the second, and noise for the second's cap is most of what the first has
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.bounding.options import KeyCaps
+from dpsql.bounding.options import KeyCaps, SumCap
+from dpsql.plan.aggregate import AggregateFunction
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.estimator import DividedSum
 from dpsql.plan.expression_text import describe
+from dpsql.plan.operator import Release
 from dpsql.privacy.ladder.cap_choice import ChosenCap, best_cap
 from dpsql.privacy.ladder.expected_bias import ExpectedBias, KeyBiases
 from dpsql.privacy.ladder.ladder import Ladder
@@ -51,6 +55,20 @@ def key_cap_choice(
     lowest = min(one.cap for _, one in chosen)
     caps = KeyCaps(known.key, tuple((value, one.cap) for value, one in chosen), lowest)
     return KeyCapChoice(caps, tuple((value, _bias(one)) for value, one in chosen))
+
+
+def has_one_cap(release: Release, bounded: BoundedRelease, sums: Sequence[SumCap]) -> bool:
+    """Whether any of `sums` for which caps by key were chosen has one cap for all groups."""
+    by_key = {each.argument for each in sums if each.by_key is not None}
+    summed = {
+        each.column
+        for each in release.aggregates
+        if each.call.function is AggregateFunction.SUM
+        and not each.call.distinct
+        and each.call.arguments[0] in by_key
+    }
+    others = (o for o in bounded.outputs if not isinstance(o.estimator, DividedSum))
+    return any(output.column in summed for output in others)
 
 
 def _bias(one: ChosenCap) -> ExpectedBias:
