@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from dpsql.emit.sql.identifier import column_ref, schema_name
 from dpsql.engine.engine import Engine
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.model import EntityUnit, Schema, Table
 from dpsql.session.unit_rows import checked_rows, joined_to_unit
 
@@ -37,6 +38,15 @@ class LimitedRows:
     rows_by_size: Mapping[int, int]
     units: int
     every_unit: int
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether units over the limit count in all of their groups, and `part` is the most it is.
+
+        A unit in n of g groups keeps the part g/n of its rows on average if groups are drawn, and
+        at least √(g/n), or g/n, if it is scaled to the L2 or the L1 norm.
+        """
+        return self.limit == "groups" and self.table.limits.over_groups is OverGroups.SCALE
 
     @property
     def part(self) -> Fraction:

@@ -99,3 +99,12 @@ def test_check_says_nothing_of_limits_that_cut_nothing(run: Run, flights: Path) 
     chosen = "limits: {groups: 12, rows_per_group: 60, rows: 120}"
     flights.write_text(SCHEMA.replace("planes.tail}", f"planes.tail}}\n    {chosen}"))
     assert "leaves out" not in run("check", flights).out
+
+
+def test_check_tells_that_scaled_units_lose_no_more_than_drawn(run: Run, flights: Path) -> None:
+    """Each plane keeps √(8/12) of its flights by hour, and 8/12 where groups are drawn."""
+    chosen = "limits: {groups: 8, rows_per_group: 60, rows: 120, over_groups: scale}"
+    flights.write_text(SCHEMA.replace("planes.tail}", f"planes.tail}}\n    {chosen}"))
+    told = run("check", flights).out
+    assert "flights: limit groups: 8 leaves out at most 33.3 % of its rows by hour" in told
+    assert "at most 33.3 %  20 of 20" in told

@@ -33,7 +33,7 @@ class _Source:
 
 def query(random: Random, found: Made) -> Asked:
     """One of all."""
-    source = _source(random, _private(found.schema), often=found.repeats)
+    source = _source(random, private_tables(found.schema), often=found.repeats)
     keys = [name for name, column in source.columns if lists(column)]
     keys = random.sample(keys, min(len(keys), random.choice([0, 1, 1, 2])))
     others = [name for name, column in source.columns if not lists(column)]
@@ -52,7 +52,7 @@ def query(random: Random, found: Made) -> Asked:
     return Asked(asked([c for c, _ in calls]), asked(plain) if told else None, len(keys))
 
 
-def _private(schema: Schema) -> list[Table]:
+def private_tables(schema: Schema) -> list[Table]:
     return [t for t in schema.tables.values() if isinstance(t.ownership, EntityUnit)]
 
 

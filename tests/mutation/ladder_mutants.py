@@ -66,12 +66,12 @@ LADDER_MUTANTS = (
         "AssertionError",
     ),
     Mutant(
-        "limits are chosen that are looser than the declared ones",
+        "limits are set that are looser than the declared ones",
         "bounding/options.py",
         "return declared if requested is None else min(declared, requested)",
         "return declared if requested is None else requested",
         _LADDERS,
-        "stay_the_highest",
+        "no_looser_than",
         "AssertionError",
     ),
     Mutant(

@@ -346,6 +346,13 @@ def test_declared_limits_stay_the_highest(shop: Path) -> None:
         assert rows <= 3
 
 
+def test_what_is_set_is_no_looser_than_what_is_declared(shop: Path) -> None:
+    with closing(opened(schema_file(shop, limits="{groups: 2, rows_per_group: 3}"))) as connection:
+        connection.execute("SET dpsql.groups = 9")
+        connection.execute("SET dpsql.rows_per_group = 50")
+        assert limits_of(connection, BY_PRODUCT) == (2, 3)
+
+
 def test_what_is_set_stays_tighter(shop_connection: Connection) -> None:
     shop_connection.execute("CALIBRATE orders BY product FOR 100")
     shop_connection.execute("SET dpsql.over_groups = sample")

@@ -49,10 +49,15 @@ def percent(part: Fraction) -> str:
     return "less than 0.1 %" if part < Fraction(1, 1000) else f"{float(100 * part):.3g} %"
 
 
+def percent_of_rows(cut: LimitedRows) -> str:
+    """The part of the rows that a limit leaves out."""
+    return f"{'at most ' if cut.is_scaled else ''}{percent(cut.part)}"
+
+
 def _limit(cut: LimitedRows) -> Sequence[str]:
     by = f" by {cut.key}" if cut.key else ""
     smallest = (str(cut.smallest_limit(part)) for part in _PARTS)
-    return [f"{cut.limit}: {cut.value}{by}", percent(cut.part), _units(cut), *smallest]
+    return [f"{cut.limit}: {cut.value}{by}", percent_of_rows(cut), _units(cut), *smallest]
 
 
 def _bounds(cut: ClippedValues) -> Sequence[str]:

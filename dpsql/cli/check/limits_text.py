@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from dpsql.cli.check.cuts_table import percent
+from dpsql.cli.check.cuts_table import percent_of_rows
 from dpsql.session.limited_rows import LimitedRows
 
 _KEYS_SHOWN = 6
@@ -20,8 +20,8 @@ def left_out(cuts: Iterable[LimitedRows]) -> Iterator[str]:
         is_default |= default
         value = f"{limit}: {each[0].value}{' (default)' if default else ''}"
         first, *others = (f"by {cut.key}" if cut.key else "in total" for cut in each[:_KEYS_SHOWN])
-        parts = [f"{percent(each[0].part)} of its rows {first}"]
-        parts += [f"{percent(c.part)} {by}" for c, by in zip(each[1:], others, strict=False)]
+        parts = [f"{percent_of_rows(each[0])} of its rows {first}"]
+        parts += [f"{percent_of_rows(c)} {by}" for c, by in zip(each[1:], others, strict=False)]
         yield f"{table.name}: limit {value} leaves out {', '.join(parts)}"
     if is_default:
         yield (
