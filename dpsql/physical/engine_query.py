@@ -32,6 +32,7 @@ from dpsql.physical.modifier.unit_batches import (
     sum_of_batches,
 )
 from dpsql.physical.plan import PhysicalPlan
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByHash,
@@ -160,14 +161,14 @@ def emit_trees(
     if isinstance(limited, LimitGroups) and are_distinct:
         rows = emit_contributions(terms, releases, with_unit=True)
         select = with_distinct(select, limited, rows)
-    counts = [
-        histogram(
-            limited,
-            emission.batch(emit_contributions(terms, releases, with_unit=with_unit)),
-            number,
-        )
-        for number in range(len(terms.cell_choices))
-    ]
+    counts = []
+    for number, choice in enumerate(terms.cell_choices):
+        read, unlimited = terms, None
+        if isinstance(plan, SplitByContribution) and choice.draws_rows:
+            read = plan.rest
+            unlimited = emit_contributions(plan.unlimited, releases, with_unit=False)
+        rows = emission.batch(emit_contributions(read, releases, with_unit=with_unit))
+        counts.append(histogram(limited, rows, number, unlimited))
     return select, counts
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.analysis.lineage.row_source import RowSource, replace_source, row_source
@@ -17,6 +18,7 @@ from dpsql.bounding.public_facts import Facts
 from dpsql.engine.sidecar.row_columns import (
     COUNT_CAP,
     UNIT_ROW_COUNT,
+    distinct_count_column,
     group_rank_column,
     value_count_column,
 )
@@ -50,6 +52,7 @@ from dpsql.plan.expression import (
 from dpsql.plan.operator import Filter, Join, Scan, SidecarAccess
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import operators
+from dpsql.privacy.domain import Value
 
 CountLimits = tuple[tuple[str, int], ...]
 """Columns that a sidecar stores beside each row, each with the most that it may hold."""
@@ -76,8 +79,12 @@ class SidecarRows:
         """The counts up to which no limit can bind a row's unit in its group; None if none are.
 
         Where a unit's rows in all its groups are limited, too, it has no more in all, of any group.
+        Where its groups are drawn, it is in no more than it may be in, so that none is left out.
         """
+        of_values: list[tuple[str, int]] | None = []
         if isinstance(self.limited.limit, ByHash | ByRank):
+            of_values = self._value_limits(self.limited.limit.groups)
+        if of_values is None:
             return None
         column, rows = self._finest_column(), self.limited.source.rows_per_group
         limits = [(UNIT_ROW_COUNT if column is None else value_count_column(column), rows)]
@@ -89,6 +96,7 @@ class SidecarRows:
         if in_all is not None and column is not None:
             # Of no more rows in all, there are no more in a group.
             limits = [(UNIT_ROW_COUNT, in_all), *(limits if rows < in_all else [])]
+        limits += of_values
         return None if max(limit for _, limit in limits) >= COUNT_CAP else tuple(limits)
 
     def stored_rank(self, number: int) -> tuple[Column, int] | None:
@@ -162,6 +170,33 @@ class SidecarRows:
         """The tables that aren't read, as an analyst is told."""
         names = self.elimination.eliminated_tables
         return "".join(f"; {name} isn't read: rows have their unit" for name in names)
+
+    def _value_limits(self, groups: int) -> list[tuple[str, int]] | None:
+        """The counts of a unit's values up to which it has no more than `groups` groups.
+
+        Its groups are combinations of its values of the keys, so that there are no more than the
+        product of their numbers. A unit is taken to have NULL in none: of 3 flags and 2 statuses it
+        has 6 groups, where 12 are listed. None where that is too many, or a key is no counted
+        column: no key of a table is believed to determine it.
+        """
+        limits: dict[str, int] = {}
+        for index in range(len(self.contributions.keys)):
+            name = counted_column(self.contributions, self.row_source, index)
+            values = self._listed_values(index)
+            if name is None or values is None:
+                return None
+            limits[name] = len(values)
+        if self.is_on_server or prod(limits.values()) > groups:
+            return None
+        return [(distinct_count_column(name), number) for name, number in limits.items()]
+
+    def _listed_values(self, index: int) -> set[Value] | None:
+        """The values but NULL that the key at `index` may have; None if they aren't listed."""
+        for domain in self.contributions.domains:
+            if index in domain.keys:
+                values = {cell[domain.keys.index(index)] for cell in domain.cells}
+                return {value for value in values if value is not None}
+        return None
 
     def _finest_column(self) -> str | None:
         """The column with most values by which rows are counted, among the keys."""

@@ -100,11 +100,11 @@ FROM (
   SELECT
     p,
     (
-      c * 1 + HASH(u, $1) % m
+      c * 1 + CAST(HASH(u, $1) & 1073741823 AS INT) % m
     ) // m - (
       (
         c - n
-      ) * 1 + HASH(u, $1) % m
+      ) * 1 + CAST(HASH(u, $1) & 1073741823 AS INT) % m
     ) // m AS n
   FROM (
     SELECT

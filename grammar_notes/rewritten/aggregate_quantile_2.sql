@@ -133,11 +133,11 @@ FROM (
     g0,
     p,
     (
-      c * 3 + HASH(u, g0, $1) % m
+      c * 3 + CAST(HASH(u, g0, $1) & 1073741823 AS INT) % m
     ) // m - (
       (
         c - n
-      ) * 3 + HASH(u, g0, $1) % m
+      ) * 3 + CAST(HASH(u, g0, $1) & 1073741823 AS INT) % m
     ) // m AS n
   FROM (
     SELECT

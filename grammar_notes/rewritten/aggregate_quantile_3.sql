@@ -204,11 +204,11 @@ FROM (
     g0,
     p,
     (
-      c * 1 + HASH(u, g0, $1) % m
+      c * 1 + CAST(HASH(u, g0, $1) & 1073741823 AS INT) % m
     ) // m - (
       (
         c - n
-      ) * 1 + HASH(u, g0, $1) % m
+      ) * 1 + CAST(HASH(u, g0, $1) & 1073741823 AS INT) % m
     ) // m AS n
   FROM (
     SELECT
@@ -335,11 +335,11 @@ FROM (
     g0,
     p,
     (
-      c * 1 + HASH(u, g0, $1) % m
+      c * 1 + CAST(HASH(u, g0, $1) & 1073741823 AS INT) % m
     ) // m - (
       (
         c - n
-      ) * 1 + HASH(u, g0, $1) % m
+      ) * 1 + CAST(HASH(u, g0, $1) & 1073741823 AS INT) % m
     ) // m AS n
   FROM (
     SELECT

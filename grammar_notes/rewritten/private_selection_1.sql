@@ -115,11 +115,11 @@ FROM (
   SELECT
     p,
     (
-      c * 3 + HASH(u, $1) % m
+      c * 3 + CAST(HASH(u, $1) & 1073741823 AS INT) % m
     ) // m - (
       (
         c - n
-      ) * 3 + HASH(u, $1) % m
+      ) * 3 + CAST(HASH(u, $1) & 1073741823 AS INT) % m
     ) // m AS n
   FROM (
     SELECT

@@ -44,8 +44,26 @@ SPLIT_MUTANTS = (
     _Split(
         "groups are limited in each part apart",
         "physical/sidecar_rows.py",
-        "if isinstance(self.limited.limit, ByHash | ByRank):\n            return None",
-        "if isinstance(self.limited.limit, ByRank):\n            return None",
+        "of_values = self._value_limits(self.limited.limit.groups)",
+        "of_values = []",
+    ),
+    _Split(
+        "a unit may have as many values of each key as groups",
+        "physical/sidecar_rows.py",
+        "prod(limits.values()) > groups",
+        "max(limits.values()) > groups",
+    ),
+    _Split(
+        "the place of a value is taken for the number of the unit's values",
+        "physical/sidecar_rows.py",
+        "return [(distinct_count_column(name), number)",
+        "return [(group_rank_column(name), number)",
+    ),
+    _Split(
+        "a row too many is drawn where rows are drawn one by one",
+        "emit/release/histogram.py",
+        "exp.LT(this=left, expression=max_rows.copy())",
+        "exp.LTE(this=left, expression=max_rows.copy())",
     ),
     _Split(
         "all of a unit's values are kept",
@@ -80,8 +98,8 @@ SPLIT_MUTANTS = (
     _Split(
         "values' places depend on other units'",
         "engine/sidecar/row_columns.py",
-        "unit, [hashed, value]), group_rank_column(column)",
-        "value, [hashed, unit]), group_rank_column(column)",
+        '_over(_call("row_number"), unit, order)',
+        '_over(_call("row_number"), value, [hashed, unit])',
     ),
     _Split(
         "a centre is taken from a group's sum once",

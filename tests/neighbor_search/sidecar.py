@@ -143,14 +143,32 @@ class ReadyWorlds:
 
     def totals(self, world: int, release: CompiledRelease, salt: str) -> Groups:
         """The integers of each group."""
-        query, connection = release.step.query, self.connections[world]
-        for domain in query.domains:
-            connection.register(domain.name, domain_table(domain))
-        rows = connection.execute(query.sql, [salt] * query.salted).fetchall()
+        query, connection = release.step.query, self._connection(world, release)
         count = len(release.step.bounded.contributions.statistics)
+        if not count:
+            return {}
+        rows = connection.execute(query.sql, [salt] * query.salted).fetchall()
         groups = {r[: len(r) - count]: tuple(map(int, r[len(r) - count :])) for r in rows}
         assert len(groups) == len(rows), "a group came twice"
         return groups
+
+    def cells(self, world: int, release: CompiledRelease, salt: str) -> list[set[tuple[str, ...]]]:
+        """The counts of cells, for each choice."""
+        connection = self._connection(world, release)
+        return [
+            {
+                tuple(map(str, row))
+                for row in connection.execute(each.sql, [salt] * each.salted).fetchall()
+            }
+            for each in release.step.query.histograms
+        ]
+
+    def _connection(self, world: int, release: CompiledRelease) -> duckdb.DuckDBPyConnection:
+        """The engine of `world`, with the keys that `release` lists."""
+        connection = self.connections[world]
+        for domain in release.step.query.domains:
+            connection.register(domain.name, domain_table(domain))
+        return connection
 
 
 def _rows(found: Search, world: int) -> Rows:
@@ -175,7 +193,8 @@ def _attack(
     if drawn and ready.step.bounded.contributions.domains:
         return  # a listed key's groups are numbered, so that other ones of a unit are drawn
     for n in {pair.one for pair in pairs}:
-        if found[n] != tried.totals(n, as_it_is, _SALT):
+        same = found[n] == tried.totals(n, as_it_is, _SALT)
+        if not same or tried.cells(n, ready, _SALT) != tried.cells(n, as_it_is, _SALT):
             raise AssertionError(f"other integers than without a sidecar: {sql}")
 
 

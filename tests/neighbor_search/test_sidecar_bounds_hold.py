@@ -32,6 +32,7 @@ SHAPES = [
     "SELECT doctor_id, count(DISTINCT patient_id), count(*) FROM visits GROUP BY 1",
     "SELECT doctor_id, count(DISTINCT ward), count(*) FROM visits GROUP BY 1",
     "SELECT month(visit_date), sum(cost) FROM visits GROUP BY 1",
+    "SELECT ward, median(cost), mode(ward) FILTER (WHERE cost > 10) FROM visits GROUP BY 1",
     "SELECT count(*), sum(cost) FROM visits",
     "SELECT sex, count(*), sum(cost) FROM visits JOIN patients USING (patient_id) GROUP BY 1",
     "SELECT city, count(*) FROM visits JOIN patients USING (patient_id) GROUP BY 1",
@@ -128,3 +129,27 @@ def test_units_are_light_whose_rows_in_all_groups_fit_the_norm() -> None:
     (release,) = proved(sql, "clinic", private("clinic"), LIMITS["scaled"], ready=True).releases
     assert isinstance(release.choice.plan, SplitByContribution)
     attack(sql, "clinic", LIMITS["scaled"], databases=6)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT ward, count(*), sum(cost) FROM visits WHERE cost > 10 GROUP BY 1",
+        "SELECT ward, median(cost) FROM visits GROUP BY 1",
+    ],
+)
+def test_units_are_light_that_have_no_more_groups_than_count(sql: str) -> None:
+    """Of three wards and NULL three count; few units have rows of all of them."""
+    limits = ContributionLimits(groups=3, rows_per_group=1)
+    (release,) = proved(sql, "clinic", private("clinic"), limits, ready=True).releases
+    assert isinstance(release.choice.plan, SplitByContribution)
+    assert "values of ward in the unit <= 3" in release.choice.plan.note
+    attack(sql, "clinic", limits, databases=6)
+
+
+def test_units_are_drawn_groups_of_where_combinations_may_be_more() -> None:
+    """Three wards and as many doctors are nine groups, of which five count."""
+    sql = "SELECT ward, doctor_id, sum(cost) FROM visits WHERE cost > 10 GROUP BY 1, 2"
+    limits = ContributionLimits(groups=5, rows_per_group=2)
+    (release,) = proved(sql, "clinic", private("clinic"), limits, ready=True).releases
+    assert not is_split(release)

@@ -38,7 +38,7 @@ tables:
 budget: {epsilon: 1, accounting: pure}
 """
 
-FORM = "7"
+FORM = "8"
 
 UNIT = ["unit of the row", "rows of the unit"]
 
@@ -47,7 +47,7 @@ NAMES = {
     "main.buyers": ["buyer_id", "age", *UNIT, "beyond bounds of age"],
     "main.orders": [
         *("order_id", "buyer", "kind", *UNIT),
-        *("rows with kind", "place of kind", "first of kind"),
+        *("rows with kind", "place of kind", "values of kind in the unit", "first of kind"),
     ],
     "main.lines": ["order_id", "price", *UNIT, "beyond bounds of price", "buyer"],
     "units.orders": ["buyer", *UNIT],

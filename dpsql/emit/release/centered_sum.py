@@ -14,6 +14,7 @@ from sqlglot import exp
 from dpsql.emit.dialect.nodes import integer, wide
 from dpsql.emit.release.contribution import (
     number_of,
+    number_of_rows,
     sum_of,
     sum_of_unit,
     to_steps,
@@ -31,7 +32,8 @@ def uncentered_sums(
     """The sum s of a statistic's clamped terms; with a centre, as they are, and their number m.
 
     They are those `of_unit`, of one unit in one group, or of all units. Values that no clamp would
-    change needn't be `clamped`.
+    change needn't be `clamped`: none of them is NULL, so that there are as many as rows, but for
+    those that a filter leaves out.
     """
     uncentered, center = _uncentered(statistic)
     value, _ = term_names(number)
@@ -40,7 +42,12 @@ def uncentered_sums(
     sums = {total_name(number): total}
     if center:
         values = column_ref(value)
-        count = value_count_of_unit(uncentered, values) if of_unit else number_of(values)
+        if of_unit:
+            count = value_count_of_unit(uncentered, values)
+        elif clamped or statistic.filter is not None:
+            count = number_of(values)
+        else:
+            count = number_of_rows()
         sums[value_count_name(number)] = count
     return sums
 

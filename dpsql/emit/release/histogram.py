@@ -9,7 +9,8 @@
 | many     | unit, group, cell | of those beyond by their rows: so many, drawn evenly            |
 | count    | group and cell    | its number of rows n                                            |
 
-Few units are beyond the limits where these are well chosen, so that only they are sorted.
+Few units are beyond the limits where these are well chosen, so that only they are sorted. Where a
+sidecar told rows of other units and groups apart before, most are beyond: all that are left are.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Final, assert_never
 from sqlglot import exp
 
 from dpsql.analysis.unit_contribution import rows_per_group
-from dpsql.emit.dialect.nodes import integer, quotient
+from dpsql.emit.dialect.nodes import integer, narrow, quotient
 from dpsql.emit.release.contribution import number_of_rows, sum_of
 from dpsql.emit.release.contributions import group_names, grouped, select_from
 from dpsql.emit.release.group_limit import group_rank, rank_by_hash, salted_hash
@@ -42,13 +43,22 @@ _UNIT_ROWS: Final = "rows of units"
 _OVER_LIMIT: Final = "beyond limits"
 """Names with a space, so that no table of a schema can have them."""
 
+_STARTS: Final = 2**30
+"""Of so many hashes, about as many start at one of a unit's rows as at another."""
+
 _CELL_ROWS: Final = "m"
 _RANK: Final = "place"
 _ROWS_UNTIL: Final = "c"
 
 
-def histogram(limited: Limited, rows: exp.Select, number: int) -> exp.Select:
-    """The rows in each cell of selection `number`, among `rows` as `emit_terms` gives them."""
+def histogram(
+    limited: Limited, rows: exp.Select, number: int, unlimited: exp.Select | None = None
+) -> exp.Select:
+    """The rows in each cell of selection `number`, among `rows` as `emit_contributions` has them.
+
+    `unlimited` are further rows, without units: all that their units have in their groups, which no
+    limit on what is drawn binds.
+    """
     match limited:
         case OneRowPerUnit(source=terms):
             names = group_names(terms)
@@ -62,9 +72,16 @@ def histogram(limited: Limited, rows: exp.Select, number: int) -> exp.Select:
             in_cells = _in_cells(rows, names, number, choice, units)
             match choice.target:
                 case FrequentCell(rows=rows_per_cell) | TopCells(rows=rows_per_cell):
+                    if unlimited is not None:
+                        raise ValueError("rows of a cell are limited for each unit, in any group")
                     return _limited_per_cell(in_cells, names, rows_per_cell)
                 case QuantileRanks() | Mode() | ThresholdScores():
-                    return _limited(in_cells, limited, names)
+                    if unlimited is None:
+                        return _limited(in_cells, limited, names)
+                    few = _counted(_in_cells(unlimited, names, number, choice, []), names)
+                    if group_rank(limited, "row_number", names) is not None:
+                        return _limited(in_cells, limited, names, few)
+                    return _added(names, few, _drawn(in_cells, limited, names))
                 case other:
                     assert_never(other)
         case missing:
@@ -97,7 +114,47 @@ def _limited_per_cell(rows: exp.Select, names: list[str], rows_per_cell: int) ->
     return grouped(of_unit, [*groups, column_ref(CELL_NUMBER)], [total])
 
 
-def _limited(rows: exp.Select, limited: LimitGroups, names: list[str]) -> exp.Select:
+def _drawn(rows: exp.Select, limited: LimitGroups, names: list[str]) -> exp.Select:
+    """The counts of `rows`, of a unit in no more groups than it may be in: drawn one by one.
+
+    Its rows of one cell follow each other in its order of cells, so that as many of them are drawn
+    as by `_sampled_rows`: the i-th of m where ⌊(i·R + h) / m⌋ is more than it was before it, which
+    is where i·R + h leaves less than R, no more than m.
+    """
+    groups = [column_ref(name) for name in names]
+    present = rows.where(_is_known(column_ref(CELL_NUMBER)), copy=False)
+    unit_rows = exp.Window(
+        this=number_of_rows(), partition_by=[column_ref(UNIT), *(g.copy() for g in groups)]
+    )
+    number = rank_by_hash(limited, "row_number", groups, [column_ref(CELL_NUMBER)])
+    numbered = select_from(
+        present, [exp.Star(), with_alias(unit_rows, _CELL_ROWS), with_alias(number, _ROWS_UNTIL)]
+    )
+    all_rows, max_rows = column_ref(_CELL_ROWS), integer(rows_per_group(limited))
+    start = _start(limited, groups)
+    moved = exp.Add(
+        this=exp.Mul(this=column_ref(_ROWS_UNTIL), expression=max_rows), expression=start
+    )
+    left = exp.Mod(this=exp.Paren(this=moved), expression=all_rows)
+    is_drawn = exp.or_(
+        exp.LTE(this=all_rows.copy(), expression=max_rows.copy()),
+        exp.LT(this=left, expression=max_rows.copy()),
+        copy=False,
+    )
+    return _counted(select_from(numbered, [exp.Star()]).where(is_drawn, copy=False), names)
+
+
+def _added(names: list[str], *counts: exp.Select) -> exp.Select:
+    """The sums of `counts` by group and cell."""
+    by = [*map(column_ref, names), column_ref(CELL_NUMBER)]
+    total = with_alias(sum_of(column_ref(ROW_COUNT)), ROW_COUNT)
+    return grouped(exp.union(*counts, distinct=False, copy=False), by, [total])
+
+
+def _limited(
+    rows: exp.Select, limited: LimitGroups, names: list[str], *others: exp.Select
+) -> exp.Select:
+    """The counts of `rows`, and of `others`, which are counted already."""
     groups = [column_ref(name) for name in names]
     few = _counted(
         select_of([exp.Star()], exp.table_(_UNIT_ROWS, quoted=True, alias="r")).where(
@@ -107,10 +164,7 @@ def _limited(rows: exp.Select, limited: LimitGroups, names: list[str]) -> exp.Se
     )
     sampled = with_alias(_sampled_rows(limited, groups), ROW_COUNT)
     many = select_from(_limited_units(limited, names), [*groups, column_ref(CELL_NUMBER), sampled])
-    total = with_alias(sum_of(column_ref(ROW_COUNT)), ROW_COUNT)
-    both = exp.union(few, many, distinct=False, copy=False)
-    select = select_of([*groups, column_ref(CELL_NUMBER), total], both.subquery("t", copy=False))
-    select = select.group_by(*(g.copy() for g in [*groups, column_ref(CELL_NUMBER)]), copy=False)
+    select = _added(names, few, many, *others)
     for name, query in ((_UNIT_ROWS, rows), (_OVER_LIMIT, _over_limit(limited, names))):
         alias = exp.to_identifier(name, quoted=True)
         select = select.with_(alias, as_=query, materialized=True, copy=False)
@@ -165,8 +219,7 @@ def _sampled_rows(limited: LimitGroups, groups: Sequence[exp.Expr]) -> exp.Expr:
     Of its rows in a row every (m / R)th is taken, from a place h < m on that a keyed hash says: in
     all ⌊(m·R + h) / m⌋ - ⌊h / m⌋ = R, each with the same chance.
     """
-    rows = integer(rows_per_group(limited))
-    start = exp.Mod(this=salted_hash(limited, groups), expression=column_ref(_CELL_ROWS))
+    rows, start = integer(rows_per_group(limited)), _start(limited, groups)
 
     def taken(until: exp.Expr) -> exp.Expr:
         moved = exp.Add(this=exp.Mul(this=until, expression=rows.copy()), expression=start.copy())
@@ -175,6 +228,12 @@ def _sampled_rows(limited: LimitGroups, groups: Sequence[exp.Expr]) -> exp.Expr:
     until, own = column_ref(_ROWS_UNTIL), column_ref(ROW_COUNT)
     before = exp.Paren(this=exp.Sub(this=until.copy(), expression=own))
     return exp.Sub(this=taken(until), expression=taken(before))
+
+
+def _start(limited: LimitGroups, groups: Sequence[exp.Expr]) -> exp.Expr:
+    """The place from which on a unit's rows are drawn, below their number."""
+    hashed = narrow(salted_hash(limited, groups, _STARTS), 0, _STARTS - 1)
+    return exp.Mod(this=hashed, expression=column_ref(_CELL_ROWS))
 
 
 def _with_over_limit(names: list[str]) -> exp.Select:

@@ -7,6 +7,7 @@ rows change none of them. For a column c:
 | ----------- | ------------------------------------------------------------------------- |
 | rows with c | the unit's rows that have this row's value of c, NULL being one            |
 | place of c  | the place of this value among the unit's, by a keyed hash of unit and value |
+| values of c in the unit | how many values of c the unit has, NULL being one              |
 | first of c  | TRUE in one of the unit's rows with this value; which one is nobody's promise |
 
 One more is a function of the whole table. So it changes no result, but only which of two plans for
@@ -58,6 +59,11 @@ def group_rank_column(column: str) -> str:
     return f"place of {column}"
 
 
+def distinct_count_column(column: str) -> str:
+    """The name of the column that counts the unit's values of `column`."""
+    return f"values of {column} in the unit"
+
+
 def first_row_column(column: str) -> str:
     """The name of the column that is TRUE in one row for each of a unit's values of `column`."""
     return f"first of {column}"
@@ -95,7 +101,7 @@ class SidecarTable:
     @property
     def added(self) -> tuple[str, ...]:
         """The names of all columns that the sidecar adds, which the table must not have itself."""
-        kinds = (value_count_column, group_rank_column, first_row_column)
+        kinds = (value_count_column, group_rank_column, distinct_count_column, first_row_column)
         counts = (name(c) for c in self.group_count_columns for name in kinds)
         sums = unit_sums.names(self.unit_sum_columns or ())
         return (
@@ -151,7 +157,7 @@ def _out_of_range(contents: SidecarTable) -> str:
 
 
 def _counted(column: str, salt: str) -> exp.Select:
-    """One row per unit and value: number of rows, the first row, the value's rank in the unit."""
+    """One row per unit and value: rows, the first row, the value's rank, how many values it has."""
     unit, value = _column(UNIT_COLUMN), _column(column)
     each = (
         exp.select(unit, value, _as(_call("count", exp.Star()), value_count_column(column)))
@@ -160,9 +166,11 @@ def _counted(column: str, salt: str) -> exp.Select:
         .group_by(unit, value)
     )
     hashed = _call("hash", unit, value, exp.Literal.string(salt))
+    order = [hashed, value]
     return exp.select(
         exp.Star(),
-        _as(_over(_call("row_number"), unit, [hashed, value]), group_rank_column(column)),
+        _as(_over(_call("row_number"), unit, order), group_rank_column(column)),
+        _as(_over_all(_call("count", exp.Star()), unit, order), distinct_count_column(column)),
     ).from_(each.subquery("t"))
 
 
@@ -194,7 +202,8 @@ def _joined(contents: SidecarTable) -> exp.Select:
         first = exp.EQ(
             this=_column(_NUMBER, "t"), expression=_column(first_row_column(column), alias)
         )
-        names = (value_count_column(column), group_rank_column(column))
+        kinds = (value_count_column, group_rank_column, distinct_count_column)
+        names = [name(column) for name in kinds]
         select = select.join(_table(_counts(number), alias), on=same).select(
             *(_narrow(name, alias) for name in names),
             _as(exp.Paren(this=first), first_row_column(column)),
@@ -237,6 +246,15 @@ def _narrow(name: str, of: str) -> exp.Expr:
 
 def _counts(number: int) -> str:
     return f"rows by value {number}"
+
+
+def _over_all(call: exp.Expr, by: exp.Expr, order: Sequence[exp.Expr]) -> exp.Expr:
+    """`call` of all rows that agree on `by`; in an order that rows are sorted by anyway."""
+    window = _over(call, by, order)
+    ends = {"start": "UNBOUNDED", "start_side": "PRECEDING"}
+    ends |= {"end": "UNBOUNDED", "end_side": "FOLLOWING"}
+    window.set("spec", exp.WindowSpec(kind="ROWS", **ends))
+    return window
 
 
 def _over(call: exp.Expr, by: exp.Expr, order: Sequence[exp.Expr]) -> exp.Expr:

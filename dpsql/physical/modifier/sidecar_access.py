@@ -13,6 +13,7 @@ from dpsql.bounding.public_facts import Facts
 from dpsql.engine.sidecar.row_columns import (
     COUNT_CAP,
     UNIT_ROW_COUNT,
+    distinct_count_column,
     first_row_column,
     group_rank_column,
     out_of_range_column,
@@ -104,7 +105,7 @@ def with_sidecar_columns(table: Table) -> Table:
     names += [
         name(c)
         for c in group_count_columns(table)
-        for name in (value_count_column, group_rank_column)
+        for name in (value_count_column, group_rank_column, distinct_count_column)
     ]
     added = {n: Declared(n, COUNT_TYPE, bounds=(0, COUNT_CAP), nullable=False) for n in names}
     added |= {

@@ -64,7 +64,7 @@ class SplitByContribution:
     @classmethod
     def applies(cls, limited: Limited, facts: Facts) -> Self | None:
         """The plan, where a sidecar tells what no limit can bind, and few tables are joined."""
-        if not isinstance(limited, LimitGroups) or not limited.contributions.statistics:
+        if not isinstance(limited, LimitGroups) or not _counts_rows(limited.contributions):
             return None
         if has_caps(limited.contributions):
             return None
@@ -119,6 +119,11 @@ class SplitByContribution:
         unlimited = unlimited_totals(terms, rows, emission.late, condition)
         sums = unit_group_sums(self.rest, emission.unit_rows(self.rest), emission.late)
         return limited_totals(self.limited, sums, emission.late, unlimited=unlimited)
+
+
+def _counts_rows(contributions: Contributions) -> bool:
+    """There is something that is summed, or drawn, of rows without regard to their units."""
+    return bool(contributions.statistics) or any(c.draws_rows for c in contributions.cell_choices)
 
 
 def _are_row_sums(rows: SidecarRows) -> bool:
