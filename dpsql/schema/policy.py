@@ -1,9 +1,9 @@
 """The policy of a schema: all that a ledger holds its owner to, as canonical text and its hash.
 
 Left out: comments, the order of tables and columns, paths (the same dataset elsewhere is the same
-dataset), `version` and how CSV files are written (which is a part of it), and public columns that
-are only in the catalogue (nobody's secret). Views are in the policy, since they may show tables
-that are hidden otherwise.
+dataset), `version` and how CSV files are written (which is a part of it), what is spilled (which
+no answer tells), and public columns that are only in the catalogue (nobody's secret). Views are in
+the policy, since they may show tables that are hidden otherwise.
 """
 
 from __future__ import annotations

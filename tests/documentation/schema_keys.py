@@ -29,6 +29,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "releases": "how many releases and synopses each analyst may keep",
             "version": "the version of the data, as the number of a load; a server has to have one",
             "push_down": "of a server: whether [it computes](postgres.md#where-it-is-computed)",
+            "spill": "lets what memory doesn't hold be written to disk: [how](#what-is-spilled)",
         },
     ),
     "A unit": (
@@ -60,6 +61,13 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "columns": "the numbers that are bounded together; they have no bounds of their own",
             "l1": "how much their absolute values add up to, at most",
             "l2": "how long the row is as a vector, at most",
+        },
+    ),
+    "What is spilled": (
+        file_format.SpillSection,
+        {
+            "gigabytes": "the disk that one process takes at most",
+            "folder": "where, from the schema's own folder; left out, beside the ledger",
         },
     ),
     "A CSV file": (

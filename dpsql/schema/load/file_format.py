@@ -34,6 +34,7 @@ class SchemaSection(Section, frozen=True, kw_only=True):
     releases: int = 20
     version: object = None
     push_down: Literal["auto", "always", "never"] | None = None
+    spill: dict[str, object] | None = None
 
 
 class UnitSection(Section, frozen=True, kw_only=True):
@@ -92,6 +93,13 @@ class CsvSection(Section, frozen=True, kw_only=True):
 
     delimiter: str = ","
     encoding: str = "utf-8"
+
+
+class SpillSection(Section, frozen=True, kw_only=True):
+    """How much disk may be taken by what memory doesn't hold, and where."""
+
+    gigabytes: int
+    folder: str | None = None
 
 
 class ViewSection(Section, frozen=True, kw_only=True):
