@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final, assert_never
 
+from dpsql.engine.read_limit import LARGEST_ANSWER
 from dpsql.privacy.mechanisms.local_noise import LocalNoise
 from dpsql.schema.model import (
     Column,
@@ -62,6 +63,9 @@ def policy_text(schema: Schema) -> str:
     # Only if there are any: a policy that was recorded before the format had views stays equal.
     if schema.views:
         rendering["views"] = {name: _view(view) for name, view in schema.views.items()}
+    largest = schema.per_query.largest
+    if largest != LARGEST_ANSWER:
+        rendering["largest_answer"] = [_value(largest.rows), _value(largest.bytes)]
     if schema.group_size != 1:
         rendering["group_size"] = schema.group_size
     if (sample := schema.budget.sample) is not None:

@@ -159,6 +159,8 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "epsilon": "what a query spends if nothing is said; left out, a tenth of the budget",
             "max_epsilon": "the most that one may ask for; left out, all of it",
             "delta": "the δ of each query; left out, as large a part of it as the loss is of ε",
+            "max_rows": "the most rows of an answer, and of a release that it is made of",
+            "max_megabytes": "their most bytes, in millions",
         },
     ),
     "An analyst": (

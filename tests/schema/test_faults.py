@@ -310,6 +310,8 @@ FAULTS = [
     Fault(BUDGET, BUDGET + "\nper_query: {delta: 1e-5}", "per_query.delta", "above budget.delta"),
     Fault(BUDGET, BUDGET + "\nper_query: {delta: 0}", "per_query.delta", "is 0"),
     Fault(BUDGET, BUDGET + "\nper_query: {epsilon: 0}", "per_query.epsilon", "out of range"),
+    Fault(BUDGET, BUDGET + "\nper_query: {max_rows: 0}", "per_query.max_rows", "from 1 to 1,000"),
+    Fault(BUDGET, BUDGET + "\nper_query: {max_megabytes: -1}", "per_query.max_megabytes", "from 1"),
     Fault(BUDGET, BUDGET + "\nanalysts: {al: {epsilon: 0}}", "analysts.al.epsilon", "out of range"),
     Fault(BUDGET, BUDGET + "\nanalysts: {al: 1}", "analysts.al", "write a mapping"),
     Fault(BUDGET, BUDGET + '\nanalysts: {" al": {epsilon: 1}}', "analysts. al", "not a name"),

@@ -162,11 +162,13 @@ class BudgetSection(Section, frozen=True, kw_only=True):
 
 
 class PerQuerySection(Section, frozen=True, kw_only=True):
-    """What a query spends by default, and at most."""
+    """What a query spends by default, and at most, and how large its answer may be."""
 
     epsilon: Fraction | None = None
     max_epsilon: Fraction | None = None
     delta: Fraction | None = None
+    max_rows: int = 10_000_000
+    max_megabytes: int = 1_000
 
 
 class AnalystSection(Section, frozen=True, kw_only=True):
