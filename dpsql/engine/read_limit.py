@@ -1,8 +1,9 @@
-"""How many public rows and bytes one statement may return."""
+"""How many rows and bytes one statement may return: of public rows, and of answers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import pyarrow as pa
 
@@ -33,3 +34,41 @@ class ReadLimit:
             f"the public rows are more than {self.rows:,} rows or {self.bytes // 2**20} MiB",
             hint="add a LIMIT, select fewer or shorter columns, or group the rows",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLimit(ReadLimit):
+    """The largest answer that the schema allows, and the largest release that one is made of.
+
+    Released rows tell it, and no others: those that noise selects are as public as the answer.
+    """
+
+    def check(self, table: pa.Table) -> None:
+        """Raise `passed` if `table` is larger."""
+        if table.num_rows > self.rows or table.nbytes > self.bytes:
+            raise self.passed()
+
+    def passed(self) -> TooComplex:
+        """The error for a larger answer, which may have been charged."""
+        return self._error(f"is larger than {self}", "what was charged for it stands")
+
+    def too_many(self, rows: int) -> TooComplex:
+        """The error for an answer that is known to have `rows` before it is charged."""
+        return self._error(
+            f"would have {rows:,} rows, and at most {self} are given", "nothing was charged"
+        )
+
+    def __str__(self) -> str:
+        return f"{self.rows:,} rows and {self.bytes // 10**6:,} MB"
+
+    def _error(self, what: str, detail: str) -> TooComplex:
+        return TooComplex(
+            f"the answer, or a release that it is made of, {what}",
+            detail=detail,
+            hint="group by fewer keys, or read fewer rows; the owner can raise per_query.max_rows"
+            " and max_megabytes",
+        )
+
+
+LARGEST_ANSWER: Final = AnswerLimit(10_000_000, 10**9)
+"""Where the schema says nothing."""

@@ -101,15 +101,28 @@ class SourceSample:
 
 
 @dataclass(frozen=True, slots=True)
+class Spill:
+    """What memory doesn't hold may take `gigabytes` (10⁹ bytes) of disk, enciphered.
+
+    It is written to folders beside `target`, a path that nothing has, by names that begin with it.
+    """
+
+    target: str
+    gigabytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class DuckDBSource:
     """A DuckDB file, or tables of files, or nothing at all (then only registered tables exist).
 
-    Where there is a `sample`, statements see no other rows of its tables.
+    Where there is a `sample`, statements see no other rows of its tables. Without `spill`, what
+    memory doesn't hold fails.
     """
 
     database: str | None = None
     tables: tuple[SourceTable, ...] = ()
     sample: SourceSample | None = None
+    spill: Spill | None = None
 
 
 @dataclass(frozen=True, slots=True)

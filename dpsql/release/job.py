@@ -10,6 +10,7 @@ from typing import assert_never
 import pyarrow as pa
 
 from dpsql.engine.engine import Engine, ServerRows, Snapshot
+from dpsql.engine.read_limit import LARGEST_ANSWER, AnswerLimit
 from dpsql.engine.source import Source
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, SourceFault
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
@@ -71,10 +72,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """All releases of one statement over one version of the data."""
+    """All releases of one statement over one version of the data, none larger than `largest`."""
 
     source: Source
     steps: tuple[Step, ...]
+    largest: AnswerLimit = LARGEST_ANSWER
 
 
 def run(
@@ -83,7 +85,8 @@ def run(
     """The released tables of `job` by name; any failure is `ExecutionFailed`, whatever failed.
 
     Of its kinds two are told apart, neither of which is a fact of the rows: it was cancelled, or it
-    was stopped for want of memory or of the source.
+    was stopped for want of memory or of the source. A released table that is too large is
+    `TooComplex`: its size is a fact of what is released.
 
     The charge for `job` has been made before; it stands in either case. `released` are tables of
     earlier answers that the job's steps read.
@@ -93,13 +96,17 @@ def run(
         with engine.snapshot() as rows:
             for step in job.steps:
                 tables[step.name] = _release(step, engine, rows, randomness, tables)
-        return {step.name: tables[step.name] for step in job.steps}
+        drawn = {step.name: tables[step.name] for step in job.steps}
     except ExecutionCancelled:
         failed: ExecutionFailed = ExecutionCancelled()
     except (ExecutionStopped, SourceFault, MemoryError):
         failed = ExecutionStopped()
     except Exception:  # noqa: BLE001 - what failed, and how, would be data
         failed = ExecutionFailed()
+    else:
+        for table in drawn.values():
+            job.largest.check(table)
+        return drawn
     # Out here no exception chain leads back to what happened.
     raise failed
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
+from dpsql.engine.read_limit import LARGEST_ANSWER, AnswerLimit
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.subsampling import PoissonSampling
 
@@ -50,10 +51,11 @@ class PerQuery:
     """The ε and δ that one query spends by default, and the largest ε that it may ask for.
 
     Where `is_delta_shared`, a query's δ is as large a part of the budget's as its loss is, so that
-    δ lasts as long as ε does; it is at most `delta`.
+    δ lasts as long as ε does; it is at most `delta`. No answer is larger than `largest`.
     """
 
     epsilon: Fraction
     max_epsilon: Fraction
     delta: Fraction
     is_delta_shared: bool = False
+    largest: AnswerLimit = LARGEST_ANSWER

@@ -1,9 +1,9 @@
 """The policy of a schema: all that a ledger holds its owner to, as canonical text and its hash.
 
 Left out: comments, the order of tables and columns, paths (the same dataset elsewhere is the same
-dataset), `version` and how CSV files are written (which is a part of it), and public columns that
-are only in the catalogue (nobody's secret). Views are in the policy, since they may show tables
-that are hidden otherwise.
+dataset), `version` and how CSV files are written (which is a part of it), what is spilled (which
+no answer tells), and public columns that are only in the catalogue (nobody's secret). Views are in
+the policy, since they may show tables that are hidden otherwise.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final, assert_never
 
+from dpsql.engine.read_limit import LARGEST_ANSWER
 from dpsql.privacy.mechanisms.local_noise import LocalNoise
 from dpsql.schema.model import (
     Column,
@@ -62,6 +63,9 @@ def policy_text(schema: Schema) -> str:
     # Only if there are any: a policy that was recorded before the format had views stays equal.
     if schema.views:
         rendering["views"] = {name: _view(view) for name, view in schema.views.items()}
+    largest = schema.per_query.largest
+    if largest != LARGEST_ANSWER:
+        rendering["largest_answer"] = [_value(largest.rows), _value(largest.bytes)]
     if schema.group_size != 1:
         rendering["group_size"] = schema.group_size
     if (sample := schema.budget.sample) is not None:

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from dpsql.engine.read_limit import LARGEST_ANSWER
+
 
 def policy_relaxations(recorded: str, proposed: str) -> tuple[str, ...]:
     """The ways in which `proposed` is looser than `recorded`, two texts of `policy_text`."""
@@ -171,6 +173,14 @@ def _caps(old: Any, new: Any) -> Iterator[str]:
         was, now = (_number(policy[section][index]) for policy in (old, new))
         if now > was:
             yield f"{name} was {_shown(was)}, now {_shown(now)}"
+    default = [f"number {LARGEST_ANSWER.rows}", f"number {LARGEST_ANSWER.bytes}"]
+    old_sizes, new_sizes = (policy.get("largest_answer", default) for policy in (old, new))
+    for name, size, old_size, new_size in zip(
+        ("max_rows", "max_megabytes"), (1, 10**6), old_sizes, new_sizes, strict=True
+    ):
+        was, now = _number(old_size) / size, _number(new_size) / size
+        if now > was:
+            yield f"per_query.{name} was {_shown(was)}, now {_shown(now)}"
     caps: Mapping[str, str] = new["analysts"]
     for name, cap in old["analysts"].items():
         if name not in caps:

@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from dpsql.engine.connection_string import server_name
-from dpsql.engine.source import CsvForm
+from dpsql.engine.source import CsvForm, Spill
 from dpsql.engine.spark.address import SPARK
 
 
@@ -17,12 +17,14 @@ class Source:
     """Where the rows are: a DuckDB file, or a folder with TABLE.parquet or TABLE.csv files.
 
     `files` maps each declared table to its file when `path` is a folder, and is empty otherwise.
-    `csv` says how those CSV files are written that aren't UTF-8 with commas.
+    `csv` says how those CSV files are written that aren't UTF-8 with commas. Without `spill`, what
+    memory doesn't hold isn't written to disk.
     """
 
     path: Path
     files: Mapping[str, Path]
     csv: Mapping[str, CsvForm] = field(default_factory=dict)
+    spill: Spill | None = None
 
     def is_delimited(self, table: str) -> bool:
         """Whether a table's file is CSV, whose columns have no types of their own."""

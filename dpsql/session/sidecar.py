@@ -44,7 +44,7 @@ from dpsql.schema.sidecar_columns import (
     range_checked_columns,
     unit_sum_columns,
 )
-from dpsql.schema.source_location import ServerSource
+from dpsql.schema.source_location import ServerSource, Source
 from dpsql.schema.sql_type import BIGINT
 from dpsql.schema.verify import record_path, verify_keys
 from dpsql.session.digest.codec import digested
@@ -89,7 +89,9 @@ def sidecar_path(schema: Schema) -> Path:
 
 def remove_left(schema: Schema) -> tuple[Path, ...]:
     """Remove the copies of rows that killed commands left, and name them."""
-    targets = (sidecar_path(schema), record_path(schema))
+    targets = [sidecar_path(schema), record_path(schema)]
+    if isinstance(schema.source, Source) and schema.source.spill is not None:
+        targets.append(Path(schema.source.spill.target))
     return tuple(left for target in targets for left in remove_left_behind(target))
 
 

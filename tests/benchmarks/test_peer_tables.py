@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from benchmarks.peers.compare import Found, medians, plot
+from benchmarks.peers.compare import table as peer_times
 from benchmarks.peers.compare_groups import TABLE as GROUPS_TABLE
 from benchmarks.peers.compare_groups import groups_table
 from benchmarks.peers.compare_sums import ASKED, COLUMNS, HIGHEST, TABLE, declared, sums_table
@@ -116,3 +119,17 @@ def test_errors_of_groups_are_medians_over_groups_and_answers() -> None:
     assert table[0] == "| question | dpsql | GoogleSQL |"
     assert table[2] == "| flights by origin | 15 % | 15 % |"
     assert GROUP_ANSWERS > 0
+
+
+def test_a_library_that_refuses_in_one_round_has_no_bar() -> None:
+    one = {"shape": "count", "plain": 1.0, "private": 8.0, "ratio": 8.0, "errors": [0.2]}
+    slow = {**one, "private": 90.0, "ratio": 90.0, "errors": [0.4]}
+    assert medians([[one], [slow], [one]]) == [one]
+    refused = {"shape": "count", "refused": "no"}
+    found = {"dpsql": medians([[one]]), "qrlew": medians([[one], [refused]])}
+    assert table_row(found) == ["count of lines", "8 ms, 8.0×, 0.2 %", "refused"]
+    assert plot(found).count('height="10"') == 1 + 2  # a bar, and what both are called
+
+
+def table_row(found: Mapping[str, Found]) -> list[str]:
+    return cells(peer_times(found).splitlines()[2])

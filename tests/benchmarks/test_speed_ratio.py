@@ -10,6 +10,7 @@ from benchmarks.fixed import fixed_costs
 from benchmarks.picture import picture
 from benchmarks.shapes import queries
 from benchmarks.speed import geometric_mean, measure, schema_over
+from benchmarks.two_commits import medians, plot, side_by_side
 
 from dpsql.session.sidecar import open_source
 
@@ -52,3 +53,18 @@ def test_a_smaller_ratio_has_a_shorter_bar() -> None:
     lengths = [float(bar) for bar in re.findall(r'<rect x="90" y="\d+" width="([\d.]+)"', drawn)]
     assert lengths[0] < lengths[2] < lengths[4]
     assert "prefers-color-scheme:dark" in drawn
+
+
+def test_two_commits_stand_side_by_side_and_a_tenth_more_is_marked() -> None:
+    rounds = [
+        {"as it is": {"Q1": ratio, "Q6": 1.0}, "prepared": {"Q1": 1.0, "Q6": 1.0}}
+        for ratio in (2.0, 9.0, 1.0)
+    ]
+    before = medians(rounds)
+    after = {"as it is": {"Q1": 2.3, "Q6": 1.05}, "prepared": {"Q1": 0.5, "Q6": 1.0}}
+    lines = side_by_side("time", {"baseline": before, "last": after}).splitlines()
+    assert lines[2] == "| Q1 | as it is | 2.00 | 2.30 | 1.15 **more** |"
+    assert [line for line in lines if "more" in line] == [lines[2]]
+    drawn = plot({"baseline": before, "last": after})
+    assert "Q1, p." in drawn
+    assert drawn.count('height="10"') == 2 * 4 + 2  # bars, and what they are called

@@ -29,6 +29,7 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "releases": "how many releases and synopses each analyst may keep",
             "version": "the version of the data, as the number of a load; a server has to have one",
             "push_down": "of a server: whether [it computes](postgres.md#where-it-is-computed)",
+            "spill": "lets what memory doesn't hold be written to disk: [how](#what-is-spilled)",
         },
     ),
     "A unit": (
@@ -60,6 +61,13 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "columns": "the numbers that are bounded together; they have no bounds of their own",
             "l1": "how much their absolute values add up to, at most",
             "l2": "how long the row is as a vector, at most",
+        },
+    ),
+    "What is spilled": (
+        file_format.SpillSection,
+        {
+            "gigabytes": "the disk that one process takes at most",
+            "folder": "where, from the schema's own folder; left out, beside the ledger",
         },
     ),
     "A CSV file": (
@@ -151,6 +159,8 @@ SECTIONS: Final[dict[str, tuple[type[file_format.Section], dict[str, str]]]] = {
             "epsilon": "what a query spends if nothing is said; left out, a tenth of the budget",
             "max_epsilon": "the most that one may ask for; left out, all of it",
             "delta": "the δ of each query; left out, as large a part of it as the loss is of ε",
+            "max_rows": "the most rows of an answer, and of a release that it is made of",
+            "max_megabytes": "their most bytes, in millions",
         },
     ),
     "An analyst": (

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.engine.duckdb.lockdown import SECURITY_SETTINGS, SEMANTIC_SETTINGS
+from dpsql.engine.duckdb.lockdown import NO_SPILLING, SECURITY_SETTINGS, SEMANTIC_SETTINGS
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import ExecutionFailed
 
@@ -97,18 +97,18 @@ def test_undeclared_columns_are_not_there(engine: DuckDBEngine) -> None:
         engine.execute("SELECT hidden FROM people")
 
 
-@pytest.mark.parametrize("name", [*SECURITY_SETTINGS, *SEMANTIC_SETTINGS])
+@pytest.mark.parametrize("name", [*SECURITY_SETTINGS, *SEMANTIC_SETTINGS, *NO_SPILLING])
 def test_settings_reach_the_cursors_that_run_statements(
     parquet_engine: DuckDBEngine, name: str
 ) -> None:
-    written = (SECURITY_SETTINGS | SEMANTIC_SETTINGS)[name].strip("'").lower()
+    written = {**SECURITY_SETTINGS, **SEMANTIC_SETTINGS, **NO_SPILLING}[name].strip("'").lower()
     statement = f"SELECT current_setting('{name}')::VARCHAR AS found"
     found = str(parquet_engine.execute(statement).table["found"][0].as_py() or "").lower()
     same = {"0kb": "0 bytes", "ascending": "asc"}
     assert found in {same.get(written, written), "0" if written == "false" else written}
 
 
-def test_nothing_is_spilled(files: Path) -> None:
+def test_nothing_is_spilled_unless_the_schema_says_so(files: Path) -> None:
     with DuckDBEngine(DuckDBSource(), memory_limit="30MB", threads=1) as engine:
         with pytest.raises(ExecutionFailed):
             engine.execute("SELECT count(*) FROM (SELECT DISTINCT i FROM range(20000000) t(i))")

@@ -147,6 +147,10 @@ FAULTS = [
     Fault(AGE, "age: {type: integer, max_length: 9}", f"{COLUMNS}.age.max_length", "is for text"),
     Fault(AGE, "age: {type: varchar, max_length: 0}", f"{COLUMNS}.age.max_length", "from 1 to"),
     Fault("[F, M]", "[F, M], max_length: 1", f"{COLUMNS}.sex", "remove max_length"),
+    # what may be spilled
+    Fault(BUDGET, f"{BUDGET}\nspill: {{folder: big}}", "spill", "gigabytes is missing"),
+    Fault(BUDGET, f"{BUDGET}\nspill: {{gigabytes: 0}}", "spill.gigabytes", "out of range"),
+    Fault(BUDGET, f"{BUDGET}\nspill: {{gigabytes: 1.5}}", "spill.gigabytes", "a whole number"),
     # names
     Fault(AGE, "bad name: {type: date}", f"{COLUMNS}.bad name", "not a plain name"),
     Fault(AGE, "bad name: {type: date}", f"{COLUMNS}.bad name", "source_name: for what"),
@@ -306,6 +310,8 @@ FAULTS = [
     Fault(BUDGET, BUDGET + "\nper_query: {delta: 1e-5}", "per_query.delta", "above budget.delta"),
     Fault(BUDGET, BUDGET + "\nper_query: {delta: 0}", "per_query.delta", "is 0"),
     Fault(BUDGET, BUDGET + "\nper_query: {epsilon: 0}", "per_query.epsilon", "out of range"),
+    Fault(BUDGET, BUDGET + "\nper_query: {max_rows: 0}", "per_query.max_rows", "from 1 to 1,000"),
+    Fault(BUDGET, BUDGET + "\nper_query: {max_megabytes: -1}", "per_query.max_megabytes", "from 1"),
     Fault(BUDGET, BUDGET + "\nanalysts: {al: {epsilon: 0}}", "analysts.al.epsilon", "out of range"),
     Fault(BUDGET, BUDGET + "\nanalysts: {al: 1}", "analysts.al", "write a mapping"),
     Fault(BUDGET, BUDGET + '\nanalysts: {" al": {epsilon: 1}}', "analysts. al", "not a name"),
@@ -383,3 +389,12 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_the_whole_schema_is_right(tmp_path: Path) -> None:
     assert set(load(tmp_path, SHOP).tables) == {"people", "orders", "lines", "towns", "readings"}
+
+
+def test_a_server_spills_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "schema.yaml"
+    at = "postgresql://nobody@localhost/nothing"
+    text = SHOP.replace("source: data", f"source: {at}\nversion: 1")
+    path.write_text(f"{text}\nspill: {{gigabytes: 1}}\n")
+    with pytest.raises(SchemaFault, match="spill: is for rows in files"):
+        load_schema(path)

@@ -39,6 +39,16 @@ LOOSER = [
     ("group_size: 2", "group_size: 1", "group_size was 2, now 1"),
     ("group_size: 2", "group_size: 3", ""),  # for its ledger to refuse
     ("analysts:", "per_query: {max_epsilon: 1}\nanalysts:", ""),
+    (
+        "analysts:",
+        "per_query: {max_rows: 10000001}\nanalysts:",
+        "per_query.max_rows was 10000000, now 10000001",
+    ),
+    (
+        "analysts:",
+        "per_query: {max_megabytes: 1001}\nanalysts:",
+        "per_query.max_megabytes was 1000, now 1001",
+    ),
 ]
 
 

@@ -8,6 +8,7 @@
 | postprocessing      | DuckDB without a source, for what is computed from released tables    |
 | failure_cause       | why the engine failed, as fixed texts for the owner's log             |
 | lockdown            | the settings that shut the host out and fix the meaning of SQL        |
+| spill               | where what memory doesn't hold is written, and that it is enciphered  |
 | semantics           | the start-up test of what our SQL means on this version of the engine |
 | catalog             | names and types of a source's tables, never anything of their rows    |
 | declared_keys       | keys, references and comments that a DuckDB file declares             |

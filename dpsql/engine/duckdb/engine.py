@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Self, final
@@ -19,6 +19,7 @@ from dpsql.engine.duckdb.failure_cause import causes_logged
 from dpsql.engine.duckdb.lockdown import configure, lock
 from dpsql.engine.duckdb.sampled_view import sampled_tables, sampled_view, stored_name
 from dpsql.engine.duckdb.semantics import check_semantics
+from dpsql.engine.duckdb.spill import start_spilling
 from dpsql.engine.duckdb.statement import (
     refuse_shadows,
     run_select,
@@ -71,6 +72,7 @@ class DuckDBEngine:
             ":memory:", config={name: str(to) for name, to in resources.items() if to is not None}
         )
         self._open = True
+        self._until_closed = ExitStack()
         self._declared = frozenset(table.name.casefold() for table in source.tables)
         self._prepared: frozenset[str] = frozenset()
         self._waiting: dict[str, tuple[SourceTable, Mapping[str, str]]] = {}
@@ -172,6 +174,7 @@ class DuckDBEngine:
         self._open = False
         self.interrupt()
         self._connection.close()
+        self._until_closed.close()
 
     def __enter__(self) -> Self:
         return self
@@ -181,7 +184,8 @@ class DuckDBEngine:
 
     def _create_sidecar_views(self, sidecar: Sidecar | None) -> Mapping[str, Columns]:
         files = [t.file for t in self._source.tables if t.file is not None]
-        configure(self._connection, own_statistics=not files)
+        spilling = start_spilling(self._connection, self._source.spill, self._until_closed)
+        configure(self._connection, own_statistics=not files, spilling=spilling)
         attach(self._connection, self._source)
         source_columns = catalog(self._connection, self._source)
         sampled = sampled_tables(self._source)
@@ -261,8 +265,15 @@ class DuckDBEngine:
         limit: ReadLimit | None,
     ) -> pa.Table | ReadLimit:
         statement = self._parsed(sql)
-        with causes_logged(), self._cursor() as cursor:
-            return run_select(cursor, statement, parameters, tables, as_rows=as_rows, limit=limit)
+        try:
+            with causes_logged(), self._cursor() as cursor:
+                return run_select(
+                    cursor, statement, parameters, tables, as_rows=as_rows, limit=limit
+                )
+        except duckdb.IOException:
+            if self._source.spill is None:
+                raise
+            raise MemoryError from None  # the disk that is spilled to may be full
 
     def _parse(self, sql: str) -> duckdb.Statement:
         self._create_named_views(sql)

@@ -28,7 +28,10 @@ def _causes() -> tuple[tuple[type[BaseException], str], ...]:
         (MemoryError, "out of memory"),
         (duckdb.OutOfMemoryException, "out of memory"),
         (duckdb.InterruptException, _INTERRUPTED),
-        (duckdb.IOException, "a file of the source can't be read, or is damaged"),
+        (
+            duckdb.IOException,
+            "a file of the source can't be read or is damaged, or the disk is full",
+        ),
         (duckdb.ConversionException, "a value can't be converted"),
         (duckdb.OutOfRangeException, "a value is out of range"),
         (duckdb.InvalidInputException, "the source has what the engine doesn't take"),

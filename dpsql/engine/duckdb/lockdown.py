@@ -23,11 +23,14 @@ SECURITY_SETTINGS: Final = {
     "extension_directories": "[]",
     "allow_persistent_secrets": "false",
     "secret_directory": "''",
-    "temp_directory": "''",  # what is spilled to disk is raw private rows
-    "max_temp_directory_size": "'0KB'",
     "file_search_path": "''",
     "log_query_path": "''",
     "enable_logging": "false",
+}
+
+NO_SPILLING: Final[Mapping[str, str]] = {
+    "temp_directory": "''",  # what is spilled to disk is raw private rows
+    "max_temp_directory_size": "'0KB'",
 }
 
 STATISTICS: Final = "statistics_propagation"
@@ -69,17 +72,28 @@ OWN_STATISTICS: Final = {"disabled_optimizers": f"'{SHARING}'"}
 """The setting that differs where all tables are DuckDB's own, whose statistics are right."""
 
 
-def configure(connection: duckdb.DuckDBPyConnection, *, own_statistics: bool = False) -> None:
-    """Forbid extensions and spilling, and fix the meaning of SQL, before the source is opened.
+def configure(
+    connection: duckdb.DuckDBPyConnection,
+    *,
+    own_statistics: bool = False,
+    spilling: Mapping[str, str] = NO_SPILLING,
+) -> None:
+    """Forbid extensions, and fix the meaning of SQL and of spilling, before the source is opened.
 
-    `own_statistics`: all tables of the source are in a DuckDB file.
+    `own_statistics`: all tables of the source are in a DuckDB file. `spilling`: the settings by
+    which memory that is full is written to disk.
     """
     # Where Python has no file to run, as in a worker, DuckDB would draw the progress bar on
     # standard output. The setting is for one connection alone; its cursors have no progress bar.
     connection.execute("SET enable_progress_bar = false")
     _set(
         connection,
-        SECURITY_SETTINGS | SEMANTIC_SETTINGS | (OWN_STATISTICS if own_statistics else {}),
+        {
+            **SECURITY_SETTINGS,
+            **SEMANTIC_SETTINGS,
+            **(OWN_STATISTICS if own_statistics else {}),
+            **spilling,
+        },
     )
 
 

@@ -79,7 +79,11 @@ OF_ROWS: Final = (
     SemanticsCheck("hash is 64 bits", "typeof(hash(letter))", "UBIGINT"),
     SemanticsCheck("nothing can be set", "current_setting('lock_configuration')", True),
     SemanticsCheck("nothing outside is read", "current_setting('enable_external_access')", False),
-    SemanticsCheck("nothing is spilled", "current_setting('temp_directory')", ""),
+    SemanticsCheck(
+        "nothing is spilled in clear",
+        "current_setting('temp_directory') = '' OR current_setting('temp_file_encryption')",
+        True,
+    ),
 )
 
 OF_GROUPS: Final = (

@@ -114,7 +114,11 @@ class RemoteEngine:
         version = None if self._declares_version else self.fingerprint()
         sent = {name: stream(table) for name, table in released.items()}
         sidecar = sidecar_of(self._schema, self.fingerprint)
-        tables = tables_of(self._do(RunJob(Job(self._source, steps), version, sidecar, sent)))
+        job = Job(self._source, steps, self._schema.per_query.largest)
+        reply = self._do(RunJob(job, version, sidecar, sent))
+        if reply[:1] == TOO_LARGE:
+            raise job.largest.passed()
+        tables = tables_of(reply)
         return {step.name: tables[step.name] for step in steps}
 
     def columns(self, table: str) -> Columns:

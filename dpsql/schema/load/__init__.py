@@ -13,5 +13,6 @@
 | budget        | budget, per-query shares and analysts' caps                       |
 | sampling      | the part of the units that all answers are of                     |
 | paths         | where source, ledger and anchor lie on disk                       |
+| spill         | where what memory doesn't hold is written                         |
 | csv_form      | how CSV files are written                                         |
 """

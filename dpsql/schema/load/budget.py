@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
+from dpsql.engine.read_limit import AnswerLimit
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.schema.budget import GDP_SELECTION, Budget, PerQuery
 from dpsql.schema.load.file_format import AnalystSection, BudgetSection, PerQuerySection, fill
@@ -21,6 +22,8 @@ LARGE_EPSILON: Final = Fraction(500)
 """The largest ε with `allow_large_epsilon: true`: e^ε is still a double."""
 MAX_UNITS: Final = 1000
 MAX_RELEASES: Final = 1000
+MAX_ROWS: Final = 10**9
+MAX_MEGABYTES: Final = 10**6
 MIN_DELTA: Final = Fraction(1, 10**18)
 
 
@@ -90,7 +93,22 @@ def read_per_query(document: Document, data: object, budget: Budget) -> PerQuery
         )
     if budget.delta and not delta:
         raise document.error((*path, "delta"), "is 0", "write a share of budget.delta")
-    return PerQuery(epsilon, max_epsilon, delta, is_delta_shared=form.delta is None)
+    largest = _largest_answer(document, form)
+    return PerQuery(
+        epsilon, max_epsilon, delta, is_delta_shared=form.delta is None, largest=largest
+    )
+
+
+def _largest_answer(document: Document, form: PerQuerySection) -> AnswerLimit:
+    for key, value, highest in (
+        ("max_rows", form.max_rows, MAX_ROWS),
+        ("max_megabytes", form.max_megabytes, MAX_MEGABYTES),
+    ):
+        if not 1 <= value <= highest:
+            raise document.error(
+                ("per_query", key), "out of range", f"write a number from 1 to {highest:,}"
+            )
+    return AnswerLimit(form.max_rows, form.max_megabytes * 10**6)
 
 
 def read_analysts(

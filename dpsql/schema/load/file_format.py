@@ -34,6 +34,7 @@ class SchemaSection(Section, frozen=True, kw_only=True):
     releases: int = 20
     version: object = None
     push_down: Literal["auto", "always", "never"] | None = None
+    spill: dict[str, object] | None = None
 
 
 class UnitSection(Section, frozen=True, kw_only=True):
@@ -92,6 +93,13 @@ class CsvSection(Section, frozen=True, kw_only=True):
 
     delimiter: str = ","
     encoding: str = "utf-8"
+
+
+class SpillSection(Section, frozen=True, kw_only=True):
+    """How much disk may be taken by what memory doesn't hold, and where."""
+
+    gigabytes: int
+    folder: str | None = None
 
 
 class ViewSection(Section, frozen=True, kw_only=True):
@@ -154,11 +162,13 @@ class BudgetSection(Section, frozen=True, kw_only=True):
 
 
 class PerQuerySection(Section, frozen=True, kw_only=True):
-    """What a query spends by default, and at most."""
+    """What a query spends by default, and at most, and how large its answer may be."""
 
     epsilon: Fraction | None = None
     max_epsilon: Fraction | None = None
     delta: Fraction | None = None
+    max_rows: int = 10_000_000
+    max_megabytes: int = 1_000
 
 
 class AnalystSection(Section, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from dpsql.schema.load.file_format import SchemaSection, TableSection, UnitSecti
 from dpsql.schema.load.identifiers import check_names, check_tables
 from dpsql.schema.load.paths import anchor_path, check_dataset, find_source, ledger_path
 from dpsql.schema.load.sampling import check_sample
+from dpsql.schema.load.spill import with_spill
 from dpsql.schema.load.table_section.column_types import Read, add_public_columns, find_columns
 from dpsql.schema.load.table_section.row_norm import attach_norms
 from dpsql.schema.load.table_section.table import check_types, read_table
@@ -75,6 +76,8 @@ def schema_of(
     where = _with_push_down(document, where, file.push_down)
     where = _with_session(document, where, spark)
     _check_version(document, where, file.version)
+    ledger, anchor = ledger_path(document, file.ledger, file.dataset), anchor_path(file.dataset)
+    where = with_spill(document, where, file.spill, ledger, anchor)
     source_columns = find_columns(where, forms, read)
     tables = {
         name: read_table(document, name, form, claims, where, source_columns)
@@ -98,8 +101,8 @@ def schema_of(
         budget=budget,
         per_query=read_per_query(document, file.per_query, budget),
         analysts=read_analysts(document, file.analysts, budget),
-        ledger=ledger_path(document, file.ledger, file.dataset),
-        anchor=anchor_path(file.dataset),
+        ledger=ledger,
+        anchor=anchor,
         has_shared_store=file.store == "shared",
         version=None if file.version is None else str(file.version),
         policy="",

@@ -175,7 +175,10 @@ _SOURCES: Final[dict[type, Tagged]] = {
     DuckDBSource: Tagged(
         "duckdb source",
         ("database", "tables"),
-        {"sample": "no file is prepared of a sample, and a digest of its key could be guessed"},
+        {
+            "sample": "no file is prepared of a sample, and a digest of its key could be guessed",
+            "spill": "what memory doesn't hold is the same, wherever it is written meanwhile",
+        },
     ),
     SourceTable: Tagged(
         "source table",

@@ -8,6 +8,7 @@ from itertools import starmap
 
 from dpsql.analysis.local_privacy import local_only
 from dpsql.analysis.plan_text import plan_lines, tree_lines, view_line
+from dpsql.engine.read_limit import LARGEST_ANSWER, AnswerLimit
 from dpsql.physical.choose import Candidate
 from dpsql.physical.way import Way
 from dpsql.plan.operator import Plan, PublicStatement, Scan
@@ -30,6 +31,7 @@ from dpsql.session.explain.report import (
     StrategyLine,
 )
 from dpsql.session.explain.sensitivity_text import column_changes, sensitivities
+from dpsql.session.run.known_size import known_rows
 from dpsql.session.run.public_tables import public_scans
 
 
@@ -45,7 +47,15 @@ def explain(compiled: CompiledStatement, schema: Schema) -> PrivacyReport:
         _price(compiled, schema),
         tuple(dict.fromkeys(hints)),
         compiled.consistency.notes,
+        _size(compiled, schema.per_query.largest),
     )
+
+
+def _size(compiled: CompiledStatement, largest: AnswerLimit) -> str:
+    rows = max((known_rows(release) or 0 for release in compiled.releases), default=0)
+    if rows > largest.rows:
+        return f"{largest}; this one is refused, since its keys alone make {rows:,} rows"
+    return "" if largest == LARGEST_ANSWER else str(largest)
 
 
 def _postprocessing_sql(compiled: CompiledStatement) -> str:

@@ -99,6 +99,7 @@ class PrivacyReport:
 
     `advice` says what would make it cheaper, or its noise smaller. `finish` is the SQL that makes
     the answer of what was released. `totals` say what is made to add up, and what isn't and why.
+    `size` is how large an answer may be, where the schema says it.
     """
 
     operators: tuple[OperatorLine, ...]
@@ -107,3 +108,4 @@ class PrivacyReport:
     price: Price | None
     advice: tuple[str, ...]
     totals: tuple[str, ...] = ()
+    size: str = ""

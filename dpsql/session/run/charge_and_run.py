@@ -17,6 +17,7 @@ from dpsql.session.answer.stored_answer import charge_for
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.cost_cap import check_cost
 from dpsql.session.run.charged_draw import ChargedDraw, draw_charged
+from dpsql.session.run.known_size import check_sizes
 from dpsql.session.run.pending_releases import (
     PendingReleases,
     loss_one_by_one,
@@ -79,6 +80,7 @@ def charge_and_run(context: SessionContext, sql: str, compiled: CompiledStatemen
             check_may_wait()
         return AnsweredBefore(answer)
     check_may_wait()
+    check_sizes(compiled, context.schema.per_query.largest)
     rolled = roll_ups(context, compiled)
     if costly := unique_releases([unpaid(compiled, context.ledger.open(), rolled)]):
         check_cost(loss_one_by_one(costly), compiled.options.price, context.schema)

@@ -13,7 +13,7 @@ from dpsql.emit.relation.relation import emit_plan
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine
 from dpsql.engine.raw import Raw
-from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.read_limit import AnswerLimit, ReadLimit
 from dpsql.engine.sandbox.process import SandboxProcess
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.operator import Plan, PublicStatement
@@ -101,15 +101,17 @@ class Execution:
     ) -> dict[str, pa.Table]:
         """The released tables of `steps` by name; `read` are those that they may read."""
         source = self.source()
-        return run(Job(engine_source(self._schema), steps), source, randomness, read)
+        job = Job(engine_source(self._schema), steps, self._largest)
+        return run(job, source, randomness, read)
 
     def finish(self, compiled: CompiledStatement, released: Mapping[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else, if it takes one."""
-        projected = project_without_engine(compiled, released)
+        projected, largest = project_without_engine(compiled, released), self._largest
         if projected is not None:
+            largest.check(projected)
             return projected
         return open_rows(
-            compiled.plan, self._above(compiled.plan, self._finish(compiled), released)
+            compiled.plan, self._above(compiled.plan, self._finish(compiled), released, largest)
         )
 
     def check(self, compiled: CompiledStatement) -> None:
@@ -143,7 +145,9 @@ class Execution:
         if visibility(compiled.plan) is not Visibility.PUBLIC:
             raise ExecutionFailed
         if isinstance(compiled.plan, PublicStatement):
-            return open_rows(compiled.plan, Raw(self.whole.rows(compiled.plan)))
+            whole = self.whole.rows(compiled.plan)
+            self._largest.check(whole)
+            return open_rows(compiled.plan, Raw(whole))
         try:
             if saved:
                 raw = self._above(compiled.plan, compiled.postprocessing_sql, saved, MAX_ROWS)
@@ -151,7 +155,9 @@ class Execution:
                 raw = self.source().execute(compiled.postprocessing_sql, limit=MAX_ROWS)
         except ExecutionFailed:
             raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
-        return open_rows(compiled.plan, raw)
+        answer = open_rows(compiled.plan, raw)
+        self._largest.check(answer)
+        return answer
 
     def interrupt(self) -> None:
         """Stop what is running."""
@@ -164,6 +170,10 @@ class Execution:
         for engine in (self._source, self._finisher, self._aside):
             if engine is not None:
                 engine.close()
+
+    @property
+    def _largest(self) -> AnswerLimit:
+        return self._schema.per_query.largest
 
     def _finish(self, compiled: CompiledStatement) -> str:
         """The SQL of the answer: tried before the charge, and run after it."""

@@ -20,11 +20,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import duckdb
 from benchmarks.peers.compare import environment, run_script
+from benchmarks.peers.joined import joined
 from benchmarks.spark_speed import Cost, spark_costs
 
 SHAPES: Final = ("count", "flags", "segment", "month", "clerk", "distinct")
@@ -33,12 +32,6 @@ PEER: Final = (
     "pandas<3",  # pyspark warns of later ones
     "git+https://github.com/lycorp-jp/DPSQL_Plus",
 )
-JOINED: Final = """
-COPY (SELECT o_custkey, l_returnflag, l_linestatus, l_quantity, l_extendedprice, l_discount,
-    l_shipdate
-  FROM '{0}/lineitem.parquet' JOIN '{0}/orders.parquet' ON l_orderkey = o_orderkey)
-  TO '{1}/lines.parquet'
-"""
 
 
 def main() -> None:
@@ -56,10 +49,7 @@ def main() -> None:
         cost.name: cost
         for cost in spark_costs(arguments.url, folder, SHAPES, arguments.runs, is_prepared=True)
     }
-    with TemporaryDirectory() as name:
-        for table in ("orders", "customer"):
-            (Path(name) / f"{table}.parquet").symlink_to(folder / f"{table}.parquet")
-        duckdb.execute(JOINED.format(folder, name))
+    with joined(folder) as name:
         peers = run_script(python, "dpsql_plus", name, arguments.runs)
     sys.stdout.write(_table(own, {peer["shape"]: peer for peer in peers}))
     if arguments.json is not None:

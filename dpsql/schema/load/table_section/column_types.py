@@ -59,7 +59,7 @@ def engine_source(schema: Schema) -> EngineSource:
         case ServerSource() as server:
             tables = tuple(_server_table(schema, table) for table in schema.tables.values())
             return _on_server(server, schema.version or "", tables)
-        case Source(path=path, files=files, csv=forms):
+        case Source(path=path, files=files, csv=forms, spill=spill):
             return DuckDBSource(
                 database=None if files else str(path),
                 tables=tuple(
@@ -73,6 +73,7 @@ def engine_source(schema: Schema) -> EngineSource:
                     for name, table in schema.tables.items()
                 ),
                 sample=_sample(schema),
+                spill=spill,
             )
         case missing:
             assert_never(missing)
