@@ -194,10 +194,12 @@ def _sums_of_batches(contributions: Contributions) -> tuple[str, str]:
 
 
 def _is_salted(limited: Limited) -> bool:
-    """Groups, or values in them, are chosen by a hash."""
+    """Groups, or rows in all of them, or values in them, are chosen by a hash."""
     match limited:
         case OneRowPerUnit():
             return False
+        case LimitGroups(rows=int()):
+            return True
         case LimitGroups(limit=limit, contributions=terms):
             return isinstance(limit, ByHash | ByRank | ByStoredRank) or any(
                 s.is_over_distinct_values for s in terms.statistics

@@ -172,8 +172,9 @@ decide which integers a release has."""
 class LimitGroups:
     """Each unit is in at most so many groups, and counts for at most `rows` rows in all of them.
 
-    A unit of more rows has its sums in all its groups scaled down together, truncated toward 0; of
-    a group's rows no more count than `rows_per_group`. None where the other limits say as much.
+    Of a unit of more rows so many count, whole ones, spread over all its groups; its sums in each
+    are scaled by what is left of its rows there, truncated toward 0. Of a group's rows no more
+    count than `rows_per_group`. None where the other limits say as much.
     """
 
     source: ClampPerGroup
