@@ -35,6 +35,7 @@ from dpsql.physical.plan import PhysicalPlan
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByHash,
+    ByNorm,
     ByRank,
     ByStoredRank,
     Contributions,
@@ -201,8 +202,9 @@ def _is_salted(limited: Limited) -> bool:
         case LimitGroups(rows=int()):
             return True
         case LimitGroups(limit=limit, contributions=terms):
-            return isinstance(limit, ByHash | ByRank | ByStoredRank) or any(
-                s.is_over_distinct_values for s in terms.statistics
+            is_drawn = isinstance(limit, ByHash | ByRank | ByStoredRank) or (
+                isinstance(limit, ByNorm) and bool(terms.unlisted_keys)
             )
+            return is_drawn or any(s.is_over_distinct_values for s in terms.statistics)
         case missing:
             assert_never(missing)

@@ -80,7 +80,7 @@ class WithUnitTotal(Neutral, exp.Query):
 
 
 class WithRunningTotal(Neutral, exp.Query):
-    """The columns of `groups`, with such sums over each unit of more than `limit`, and up to one."""
+    """The columns of `groups`, and such sums over each unit of more than `limit`, and up to one."""
 
 
 class WideSum(Neutral):

@@ -133,6 +133,8 @@ class ByUnit:
 class ByNorm:
     """Each unit keeps all its groups, of `cells` that there are, and its sums in them are scaled.
 
+    Where keys aren't listed, it keeps the `cells` of its groups that come first by a keyed hash.
+
     Let u_g rows of a unit count in group g, of which r, `rows_per_group`, is the largest number,
     and let p be the `order` of the norm, 1 or 2. Its sums are multiplied by k with
     k^p·Σ u_g^p <= parts^p·groups·r^p, and are numbers of parts then, with the norm of sums that
