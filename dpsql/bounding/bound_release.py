@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final
@@ -36,6 +37,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     Contributions,
     MinUnits,
     OneRowPerUnit,
+    integer_parts,
 )
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
@@ -112,41 +114,51 @@ def bound_release(
     summed = tuple(a for a in release.aggregates if _is_summed(a.call))
     formulas = statistics.estimators(summed)
     selections = CellChoices(below)
-    others = tuple(a for a in release.aggregates if a not in summed)
     best = None if release.candidates is None else candidate_choice(release.candidates, facts)
     if release.frequent is not None:
         best = frequent_choice(release.frequent)
     candidates, shown = best or ((), ())
     rows = Statistic(RowCount(), None)
     count_index = statistics.statistics.index(rows) if rows in statistics.statistics else None
-    chosen = selections.estimators(others, count_index)
+    chosen = selections.estimators(
+        tuple(a for a in release.aggregates if a not in summed), count_index
+    )
     if sampling is not None:
         chosen = tuple(_of_sample(output, sampling, statistics.per_unit) for output in chosen)
-    listed = {index for each in domains for index in each.keys}
     # Without a public list of all its keys, a group shows itself only if enough units are in it.
-    selection = None if len(listed) == len(release.keys) else key_count(statistics, draft, options)
+    choices = (*candidates, *selections.choices())
+    draft_terms = Contributions(
+        release.source, release.keys, domains, tuple(statistics.statistics), choices
+    )
+    are_scaled = integer_parts(limit_contributions(draft_terms, facts, limits)[0]) > 1
+    selection = (
+        key_count(statistics, draft, options, are_scaled=are_scaled)
+        if draft_terms.unlisted_keys
+        else None
+    )
     min_units = None
     if options.min_units is not None and release.keys:
         drawn = Fraction(1) if sampling is None else sampling.drawn
         min_units = MinUnits(statistics.presence(), math.ceil(options.min_units * drawn))
     elif release.hides_empty_groups and release.keys and selection is None and not responses:
         min_units = MinUnits(statistics.presence(of_rows=True), None)
-    choices = (*candidates, *selections.choices())
-    terms = Contributions(
-        release.source, release.keys, domains, tuple(statistics.statistics), choices
-    )
+    terms = replace(draft_terms, statistics=tuple(statistics.statistics))
     chain, reasons = limit_contributions(terms, facts, limits)
     if release.frequent is not None:
         reasons = (FREQUENT_NOTE,)  # its rows are limited key by key, and in all not at all
     notes = (*reasons, *grids.cap_notes(calls), *weighing_notes(terms), *selections.notes)
     notes += () if sampling is None else (_sample_note(sampling),)
-    if min_units is not None and min_units.threshold is None:
-        notes = (*notes, _GROUPS_WITH_ROWS_NOTE)
-    if any(row_count_index(output.estimator) is not None for output in (*formulas, *chosen)):
-        notes = (*notes, _OF_NO_ROWS)
-    return BoundedRelease(
-        chain, (*formulas, *chosen, *shown), selection, notes, min_units, sampling
-    )
+    notes += _notes_on_empty_groups((*formulas, *chosen), min_units)
+    outputs = (*formulas, *chosen, *shown)
+    return BoundedRelease(chain, outputs, selection, notes, min_units, sampling)
+
+
+def _notes_on_empty_groups(
+    outputs: Sequence[EstimatedColumn], min_units: MinUnits | None
+) -> tuple[str, ...]:
+    hidden = min_units is not None and min_units.threshold is None
+    has_nulls = any(row_count_index(output.estimator) is not None for output in outputs)
+    return (_GROUPS_WITH_ROWS_NOTE,) * hidden + (_OF_NO_ROWS,) * has_nulls
 
 
 def _drawn_whole(

@@ -68,8 +68,9 @@ def limit_contributions(
         full = filled, bounds.rows_per_group
         scaled = scaled_to_norm(contributions, full, limit, requested.norm_order or 2)
         if scaled is not None:
+            own = f"{scaled.cells} of its own" if contributions.unlisted_keys else "its own"
             reason = (
-                f"a unit of more than fills {scaled.groups} groups counts less in each of its own"
+                f"a unit of more than fills {scaled.groups} groups counts less in each of {own}"
             )
             return LimitGroups(clamped, scaled), (*bounds.reasons, reason)
     # Where the unit determines the group, or nothing is a sum of rows, there is nothing to limit.

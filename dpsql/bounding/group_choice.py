@@ -48,6 +48,10 @@ PARTS: Final = 2**10
 """An integer has so many parts where units' sums are scaled: weights from 1/16 on are by 1/64
 apart."""
 
+_MAX_ROWS_OF_KEYS: Final = 2
+"""Of more rows of a unit in a group, keys are chosen by units. With r, r times the rows have to be
+there as units that all of the loss would choose keys by; with its share of it, about 2 times."""
+
 _MAX_SQUARES: Final = 2**62
 """The squares of a unit's rows add up to no more in 64 bits, which some engine may sum them in."""
 
@@ -77,8 +81,10 @@ def scaled_to_norm(
     `bounds` are as many groups, and rows in each, as have the largest norm of that `order`.
 
     None also for what isn't a sum of rows, which has no parts: a unit is in a group or isn't, a
-    value has been there or hasn't. And where keys aren't listed: of how many units a group is would
-    be told by parts of units, whose number in a group of a single unit no threshold was proved for.
+    value has been there or hasn't. Where keys aren't listed, only in the L2 norm, and where few
+    rows of a unit are counted in a group, by which keys are chosen then: a number of units would be
+    one more statistic, which isn't scaled. Of G groups with r rows in each G·r² are drawn: as many
+    as have the norm with a row in each.
 
     And for a sum with a cap, which few rows may reach: of 2 groups and 10 rows in each, a unit with
     one row of 10 in each of 200 groups has the norm, 200 <= 2·10², so that all of it counts. Where
@@ -86,10 +92,15 @@ def scaled_to_norm(
     """
     if any(isinstance(s.term, CappedSum) for s in contributions.statistics):
         return None
-    cells = cell_count(contributions.domains, range(len(contributions.keys)))
-    if cells is None or isinstance(limit, ByUnit) or not is_sum_only(contributions):
+    if isinstance(limit, ByUnit) or not is_sum_only(contributions):
         return None
     groups, rows_per_group = bounds
+    cells = cell_count(contributions.domains, range(len(contributions.keys)))
+    if cells is None:
+        counts_rows = any(s.is_row_count for s in contributions.statistics)
+        if order != 2 or not counts_rows or rows_per_group > _MAX_ROWS_OF_KEYS:
+            return None
+        cells = groups * rows_per_group**2
     if groups >= cells or cells * rows_per_group**2 > _MAX_SQUARES:
         return None
     return ByNorm(groups, cells, PARTS, order)

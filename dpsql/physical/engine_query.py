@@ -36,6 +36,7 @@ from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     ByHash,
+    ByNorm,
     ByRank,
     ByStoredRank,
     Contributions,
@@ -195,13 +196,16 @@ def _sums_of_batches(contributions: Contributions) -> tuple[str, str]:
 
 
 def _is_salted(limited: Limited) -> bool:
-    """Groups, or values in them, are chosen by a hash."""
+    """Groups, or rows in all of them, or values in them, are chosen by a hash."""
     match limited:
         case OneRowPerUnit():
             return False
+        case LimitGroups(rows=int()):
+            return True
         case LimitGroups(limit=limit, contributions=terms):
-            return isinstance(limit, ByHash | ByRank | ByStoredRank) or any(
-                s.is_over_distinct_values for s in terms.statistics
+            is_drawn = isinstance(limit, ByHash | ByRank | ByStoredRank) or (
+                isinstance(limit, ByNorm) and bool(terms.unlisted_keys)
             )
+            return is_drawn or any(s.is_over_distinct_values for s in terms.statistics)
         case missing:
             assert_never(missing)

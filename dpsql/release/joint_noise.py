@@ -145,8 +145,8 @@ def _limited_by_rows(
 ) -> KNorm | None:
     """A draw for each group, where so many rows of a unit count in all of its groups together.
 
-    Let u_g rows of a unit count in group g, at most r, and R in all: parts of rows, where its sums
-    were scaled down to R. Each integer moves in group g by no more than u_g rows do, which are a
+    Let u_g rows of a unit count in group g, at most r, and R in all, to which its rows were cut and
+    its sums scaled. Each integer moves in group g by no more than u_g rows do, which are a
     part u_g/(k·r) of the largest move of all k units; so the level rises by ⌈q·u_g/(k·r)⌉ at most.
     In its groups, n of them, that is q·R/(k·r) + n in all, of k units q·R/r + k·n, at ε/q each.
     """

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from dpsql.analysis.sensitivity import Sensitivity
+from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.unit_weight import UnitWeight
 from dpsql.privacy.accounting.loss import PrivacyLoss
@@ -61,7 +62,10 @@ def shares_delta(
 
 
 def threshold_in_units(bounded: BoundedRelease, threshold: int | None) -> int | None:
-    """From how many units on a key is shown, all of which are in as many groups as they may be."""
+    """From how many units on a key is shown, all of which are in as many groups as they may be.
+
+    Where rows are counted, by which keys are chosen then, each has one row there.
+    """
     if threshold is None or bounded.partition_count_index is None:
         return threshold
     statistic = bounded.contributions.statistics[bounded.partition_count_index]
@@ -70,6 +74,14 @@ def threshold_in_units(bounded: BoundedRelease, threshold: int | None) -> int | 
         if isinstance(statistic.term, UnitWeight)
         else threshold
     )
+
+
+def is_threshold_of_rows(bounded: BoundedRelease) -> bool:
+    """Whether keys are chosen by a number of rows, of which a unit may have several in a group."""
+    index = bounded.partition_count_index
+    if index is None or rows_per_group(bounded.limited) == 1:
+        return False
+    return bounded.contributions.statistics[index].is_row_count
 
 
 def _alone(bounded: BoundedRelease, sensitivity: Sensitivity, index: int) -> list[tuple[int, int]]:

@@ -1,9 +1,10 @@
-"""Units that are scaled to a norm on servers: nothing is drawn, so that integers are DuckDB's."""
+"""Units that are scaled on servers: to a norm, with DuckDB's integers, or to rows in all groups."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from types import ModuleType
 
 import pytest
 from differential import world
@@ -14,6 +15,7 @@ from dpsql.audit.databases.database_batch import Groups
 from dpsql.bounding.options import ContributionLimits
 from dpsql.engine.postgres.semantics import SUPPORTED as ON_POSTGRES
 from dpsql.engine.spark.semantics import SUPPORTED as ON_SPARK
+from dpsql.engine.supported import Supported
 from dpsql.physical.push_down import push_down
 from dpsql.plan.bounded_release.bounded_release import integer_parts
 from dpsql.privacy.over_groups import OverGroups
@@ -71,3 +73,29 @@ def test_spark_finds_the_same_integers(sql: str) -> None:
     for release, groups in _scaled(sql):
         query = push_down(release.choice, ON_SPARK).query
         assert spark_server.totals(query, name, len(release.sensitivity.per_group)) == groups
+
+
+def _cut(server: ModuleType, supported: Supported, name: str) -> None:
+    """Each unit has as many rows in all its groups as on DuckDB, in another order of groups."""
+    own = world.generated("clinic")
+    server.create_like(name, own.schema, own.connection)
+    limits = QueryOptions(limits=ContributionLimits(rows_per_group=2, rows=2))
+    loss = query_loss(own.schema, Fraction(1))
+    ready = compile_sql(WARDS, own.schema, own.facts, loss, "data", options=limits)
+    (release,) = ready.releases
+    count = len(release.sensitivity.per_group)
+    exact_table(own.connection, release, {})
+    rows = spark_server.tuples(raw_groups(own.connection, release, "1").totals)
+    query = push_down(release.choice, supported).query
+    counts = (server.totals(query, name, count), spark_server.groups(rows, count))
+    found, expected = (sum(integers[0] for integers in groups.values()) for groups in counts)
+    assert found == expected > 0
+
+
+def test_postgres_keeps_as_many_rows_in_all_groups() -> None:
+    _cut(postgres_server, ON_POSTGRES, "cut")
+
+
+def test_spark_keeps_as_many_rows_in_all_groups() -> None:
+    spark_server.url()
+    _cut(spark_server, ON_SPARK, "cut")

@@ -16,7 +16,7 @@ from dpsql.emit.dialect import nodes
 from dpsql.emit.dialect.spark import unit_sum
 from dpsql.emit.dialect.spark.interval import in_64_bits, interval
 from dpsql.emit.dialect.spark.render import rendered
-from dpsql.emit.dialect.unit_total import UNIT_TOTAL
+from dpsql.emit.dialect.unit_total import RUNNING_TOTAL, UNIT_TOTAL
 from dpsql.emit.sql.identifier import column_ref, schema_name, with_alias
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.column_names import UNIT
@@ -138,6 +138,24 @@ def test_the_total_of_a_unit_is_of_all_its_groups_and_stands_where_it_is_above_t
         *((2, group, None) for group in "ab"),
         *((3, group, 2 * HUGE) for group in "ac"),
     ]
+
+
+def test_running_totals_are_of_the_groups_up_to_one_of_units_above_the_limit() -> None:
+    rows = [(1, "b", 4), (1, "a", 3), (1, None, 2), (2, "a", 5), (2, "b", 0)]
+    columns = dict(zip((UNIT, "g0", "s0"), zip(*rows, strict=True), strict=True))
+    spark_server.view("totals", "upto", pa.table(columns))
+    groups = exp.select(*map(column_ref, columns)).from_(exp.Table(this=schema_name("upto")))
+    running = exp.Window(
+        this=exp.Anonymous(this="sum", expressions=[column_ref("s0")]),
+        partition_by=[column_ref(UNIT)],
+        order=exp.Order(expressions=[exp.Ordered(this=column_ref("g0"), nulls_first=False)]),
+    )
+    node = nodes.with_running_total(groups, nodes.wide_sum(column_ref("s0")), running, 5)
+    shown = (
+        exp.select("g0", UNIT_TOTAL, RUNNING_TOTAL).from_(node.subquery("t")).where(f"{UNIT} = 1")
+    )
+    found = spark_server.run(rendered(shown), "totals", "1").to_pylist()
+    assert sorted(tuple(row.values())[1:] for row in found) == [(9, 3), (9, 7), (9, 9)]
 
 
 def test_quotients_go_toward_0_and_are_wide() -> None:

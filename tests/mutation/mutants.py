@@ -103,8 +103,24 @@ MUTANTS = (
     Mutant(
         "of rows in all groups, one group's worth too many are kept",
         "emit/dialect/nodes.py",
-        "return WithUnitTotal(groups=groups, items=list(items), counted=counted, limit=integer(limit))",
-        "return WithUnitTotal(groups=groups, items=list(items), counted=counted, limit=integer(2 * limit))",
+        "return WithRunningTotal(groups=groups, counted=counted, running=running, limit=integer(limit))",
+        "return WithRunningTotal(groups=groups, counted=counted, running=running, limit=integer(2 * limit))",
+    ),
+    Mutant(
+        "of rows in all groups, each group's share is rounded by itself",
+        "emit/release/total_row_limit.py",
+        """        this=_nearest_share(column_ref(RUNNING_TOTAL), rows),
+        expression=_nearest_share(
+            exp.Paren(this=exp.Sub(this=column_ref(RUNNING_TOTAL), expression=own.copy())), rows
+        ),""",
+        """        this=_nearest_share(own.copy(), rows),
+        expression=integer(0),""",
+    ),
+    Mutant(
+        "sums are of more rows than count in all groups",
+        "emit/release/total_row_limit.py",
+        "expression=left))\n",
+        "expression=exp.Paren(this=exp.Add(this=left, expression=integer(1)))))\n",
     ),
     Mutant(
         "a part of a group that rows fill is none",

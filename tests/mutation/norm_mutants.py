@@ -90,6 +90,27 @@ NORM_MUTANTS = (
         about="no_parts",
     ),
     _Session(
+        "units with unlisted keys are in all of their groups",
+        "emit/release/group_limit.py",
+        "            if not limited.contributions.unlisted_keys:\n                return None",
+        "            return None",
+        about="unlisted",
+    ),
+    _Session(
+        "a group of one unit's rows is hidden as if it had one",
+        "release/key_threshold.py",
+        "return [(sensitivity.groups * units, sensitivity.per_group[index])]",
+        "return [(sensitivity.groups * units, units)]",
+        about="unlisted",
+    ),
+    _Session(
+        "units with unlisted keys are in as many groups as they fill",
+        "analysis/stability.py",
+        "        case ByNorm(cells=cells):\n            return cells",
+        "        case ByNorm(groups=cells):\n            return cells",
+        about="unlisted",
+    ),
+    _Session(
         "a sum with a cap is scaled by a norm of its rows",
         "bounding/group_choice.py",
         "if any(isinstance(s.term, CappedSum) for s in contributions.statistics):",

@@ -166,7 +166,8 @@ def sensitivity(sql: str, schema: str, verified: frozenset[str]) -> str:
         lines += [f"  {text}" for text in format_all_rows(release)]
         lines += [f"  {note}" for note in (*bounded.notes, release.choice.plan.note) if note]
         if release.threshold_in_units is not None:
-            lines.append(f"  keys appear from {release.threshold_in_units} units on")
+            number = f"{release.threshold_in_units} {release.threshold_of}"
+            lines.append(f"  keys appear from {number} on")
     return "\n".join(lines)
 
 

@@ -32,6 +32,7 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import JointNoise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.over_groups import OverGroups
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -279,7 +280,7 @@ def test_pure_noise_is_that_of_as_many_groups_and_hides_no_less(tmp_path: Path) 
     ],
 )
 def test_what_has_no_parts_is_drawn(tmp_path: Path, sql: str) -> None:
-    limits = "groups: 4, rows_per_group: 2, over_groups: scale"
+    limits = "groups: 4, rows_per_group: 3, over_groups: scale"
     with closing(opened(tmp_path, [(1, 2, 3)], limits)) as session:
         assert isinstance(limit_of(release_of(session, sql)), ByHash | ByRank)
 
@@ -297,6 +298,57 @@ def test_rows_in_all_groups_are_as_many_as_fill_some(tmp_path: Path) -> None:
         release = release_of(session)
         assert limit_of(release) == ByNorm(3, 21, 1024, 2)
         assert "more than fills 3 groups" in " ".join(release.step.bounded.notes)
+
+
+UNLISTED = (
+    "SELECT gain, shop, gain + 0.5 * shop AS both, count(*) AS n FROM orders GROUP BY 1, 2, 3"
+)
+
+
+def test_unlisted_keys_are_of_drawn_groups_that_have_the_norm_with_a_row_in_each(
+    tmp_path: Path,
+) -> None:
+    orders = [*((1, shop, 0) for shop in range(12)), *((2, shop, 0) for shop in (1, 1, 2, 2, 3, 3))]
+    limits = "groups: 2, rows_per_group: 2, over_groups: scale"
+    with closing(opened(tmp_path, orders, limits)) as session:
+        release = release_of(session, UNLISTED)
+        assert limit_of(release) == ByNorm(2, 8, 1024, 2)
+        found = [integers for (integers,) in integers_by_key(tmp_path, release).values()]
+        of_each = [integers_by_key(tmp_path, release, person) for person in (1, 2)]
+    # Eight of twelve groups have whole rows, with the squares of two groups of two; of three groups
+    # of two rows each counts for √(2/3) of them, or little less, downwards.
+    assert sorted(n for (n,) in of_each[0].values()) == [1024] * 8
+    assert all(0.97 * 2048 < n * 1.5**0.5 <= 2048 for (n,) in of_each[1].values())
+    assert sum(found) == sum(n for each in of_each for (n,) in each.values())
+
+
+def test_unlisted_keys_appear_where_no_unit_alone_shows_one(tmp_path: Path) -> None:
+    limits = "groups: 2, rows_per_group: 2, over_groups: scale"
+    with closing(opened(tmp_path, [(1, 2, 3)], limits)) as session:
+        release = release_of(session, UNLISTED, QueryOptions(Fraction(1)))
+        (noise,) = release.step.measurement.mechanisms
+        assert isinstance(noise, RoundedNoise)
+        delta = release.step.measurement.loss.delta
+        threshold = release.step.measurement.threshold
+        assert threshold is not None
+        # Of eight groups that one person alone has with two rows none appears but with δ.
+        assert 1 - (1 - noise.tail(threshold - 2)) ** 8 <= delta
+        assert 1 - (1 - noise.tail(threshold - 3)) ** 8 > delta
+
+
+def integers_by_key(
+    folder: Path, release: CompiledRelease, person: int | None = None
+) -> dict[object, tuple[int, ...]]:
+    """The engine's integers of each key, of one person or all."""
+    copied = folder / f"copied {person}.duckdb"
+    shutil.copy(folder / "shop.duckdb", copied)
+    with duckdb.connect(copied) as connection:
+        if person is not None:
+            connection.execute("DELETE FROM orders WHERE person <> ?", [person])
+        for domain in release.step.query.domains:
+            connection.register(domain.name, domain_table(domain))
+        rows = connection.execute(release.step.query.sql, ["salt"]).fetchall()
+    return {tuple(key): (int(number),) for *key, number in rows}
 
 
 def test_either_way_is_the_owners_choice_at_any_time(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What unlisted keys are chosen by: how many units there are in a group, or what these weigh."""
+"""What unlisted keys are chosen by: units in a group, what these weigh, or rows that are scaled."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ from dpsql.plan.bounded_release.statistic import RowCount, Statistic, UnitCount
 from dpsql.plan.bounded_release.unit_weight import UnitWeight
 
 
-def key_count(builder: StatisticsBuilder, draft: Limited, options: ReleaseOptions) -> int:
+def key_count(
+    builder: StatisticsBuilder, draft: Limited, options: ReleaseOptions, *, are_scaled: bool
+) -> int:
     """The index of the statistic that decides which keys are shown, among those of `builder`.
 
     Units are weighed where that is asked for, and their number isn't needed for anything else: a
-    second statistic would take a part of the loss from the first. `draft` has the release's limits.
+    second statistic would take a part of the loss from the first. For the same reason it is the
+    count of rows where that is asked, and rows `are_scaled`, unless it is said how many units a
+    group has at least. `draft` has the release's limits.
     """
+    rows = Statistic(RowCount(), None)
+    if are_scaled and not options.weighted_keys and options.min_units is None:
+        return builder.statistics.index(rows)
     groups = limited_stability(draft, 1).groups_per_unit
     counted = Statistic(RowCount() if builder.per_unit == 1 else UnitCount(), None)
     is_needed = counted in builder.statistics or options.min_units is not None

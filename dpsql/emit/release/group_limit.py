@@ -52,8 +52,12 @@ def group_rank(
     """
     columns = [column_ref(name) for name in names]
     match limited.limit:
-        case ByDomain() | ByUnit() | ByNorm():
+        case ByDomain() | ByUnit():
             return None
+        case ByNorm(cells=groups):
+            if not limited.contributions.unlisted_keys:
+                return None
+            return rank_by_hash(limited, rank, [], columns), groups
         case ByHash(groups=groups) | ByStoredRank(groups=groups):
             # Stored ranks have left out all other rows. No file is believed: a unit that has more
             # groups by them is limited as without it.

@@ -1,6 +1,12 @@
 """A unit's rows in all its groups: where they are too many, its sums are scaled down together.
 
-What a unit's sums are scaled by is decided by its own rows alone.
+| level   | one row per    | columns                                                         |
+| ------- | -------------- | --------------------------------------------------------------- |
+| totals  | unit and group | of units of too many rows, m in all their groups, mc up to this one |
+| counted | the same       | k, how many rows of the group still count                        |
+| limited | the same       | sums of as many                                                  |
+
+What a unit's sums are scaled by is decided by its own rows and the salt alone.
 """
 
 from __future__ import annotations
@@ -10,12 +16,15 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from dpsql.analysis.capped_sums import is_scaled_by_rows
-from dpsql.emit.dialect.nodes import integer, narrow, quotient, wide, with_unit_total
-from dpsql.emit.dialect.unit_total import UNIT_TOTAL
+from dpsql.analysis.unit_contribution import rows_per_group
+from dpsql.emit.dialect.nodes import integer, narrow, quotient, wide, with_running_total
+from dpsql.emit.dialect.unit_total import RUNNING_TOTAL, UNIT_TOTAL
 from dpsql.emit.release.contribution import sum_of
+from dpsql.emit.release.contributions import select_from
+from dpsql.emit.release.group_limit import rank_by_hash
 from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.plan.bounded_release.bounded_release import LimitGroups
-from dpsql.plan.bounded_release.column_names import ROW_COUNT, WEIGHT, total_name
+from dpsql.plan.bounded_release.column_names import ROW_COUNT, ROWS_LEFT, WEIGHT, total_name
 from dpsql.plan.bounded_release.statistic import CappedSum, Statistic, UnitsOverLimit
 
 
@@ -25,41 +34,68 @@ def weight_of(statistics: Sequence[Statistic]) -> str:
     return next(counts, WEIGHT)
 
 
-def counted_rows(rows_per_group: int) -> exp.Expr:
+def counted_rows(row_limit: int) -> exp.Expr:
     """How many rows a unit of n rows in a group counts for there."""
-    limit, rows = integer(rows_per_group), column_ref(ROW_COUNT)
+    limit, rows = integer(row_limit), column_ref(ROW_COUNT)
     many = exp.GT(this=rows, expression=limit.copy())
     counted = exp.case().when(many, limit, copy=False).else_(rows.copy(), copy=False)
-    return narrow(counted, 0, rows_per_group)
+    return narrow(counted, 0, row_limit)
 
 
 def limited_rows(
     groups: exp.Query, names: Sequence[str], limited: LimitGroups, rows: int
 ) -> exp.Query:
-    """The groups and sums of `groups`, those of a unit with more than `rows` rows scaled down."""
+    """The groups and sums of `groups`; of a unit with more than `rows` rows, of that many of them.
+
+    Of m rows up to c are in its groups up to one, in an order of its own, and as many of them count
+    as c·`rows` / m, rounded to the nearest: all of them are `rows`, and in each group the u rows
+    that count become k, u·`rows` / m rounded up or down. Rounded down in each, one row in each of
+    many groups would be none. By what is left of the rows of a group its sums are scaled, too.
+    """
     statistics = limited.contributions.statistics
+    weight = weight_of(statistics)
+    own = column_ref(weight)
+    running = rank_by_hash(limited, "sum", [], [*map(column_ref, names)], of=own)
+    totals = with_running_total(groups, sum_of(own.copy()), running, rows)
+    left = exp.Sub(
+        this=_nearest_share(column_ref(RUNNING_TOTAL), rows),
+        expression=_nearest_share(
+            exp.Paren(this=exp.Sub(this=column_ref(RUNNING_TOTAL), expression=own.copy())), rows
+        ),
+    )
     sums = [
         with_alias(
             column_ref(total_name(number))
             if isinstance(s.term, CappedSum) and not is_scaled_by_rows(s, limited)
-            else _scaled(s, number, rows),
+            else _scaled(s, number, weight),
             total_name(number),
         )
         for number, s in enumerate(statistics)
     ]
-    counted = sum_of(column_ref(weight_of(statistics)))
-    return with_unit_total(groups, [*map(column_ref, names), *sums], counted, rows)
+    whole = narrow(exp.Paren(this=left), 0, rows_per_group(limited))
+    counted = select_from(totals, [exp.Star(), with_alias(whole, ROWS_LEFT)])
+    return select_from(counted, [*map(column_ref, names), *sums])
 
 
-def _scaled(statistic: Statistic, number: int, rows: int) -> exp.Expr:
-    """`//` goes toward 0: no part is more than its share of `rows` rows."""
-    total, all_rows = column_ref(total_name(number)), column_ref(UNIT_TOTAL)
+def _nearest_share(counted: exp.Expr, rows: int) -> exp.Expr:
+    """What `rows` of all the unit's rows are of `counted` ones; half a row is rounded up."""
+    all_rows = column_ref(UNIT_TOTAL)
+    doubled = exp.Mul(this=wide(counted), expression=integer(2 * rows))
+    dividend = exp.Paren(this=exp.Add(this=doubled, expression=all_rows))
+    divisor = exp.Paren(this=exp.Mul(this=integer(2), expression=all_rows.copy()))
+    return quotient(dividend, divisor)
+
+
+def _scaled(statistic: Statistic, number: int, weight: str) -> exp.Expr:
+    """`//` goes toward 0: no part is more than that of the rows that still count."""
+    total, left = column_ref(total_name(number)), column_ref(ROWS_LEFT)
     if isinstance(statistic.term, UnitsOverLimit):
-        few = exp.Is(this=all_rows, expression=exp.null())
+        few = exp.Is(this=left, expression=exp.null())
         return exp.case().when(few, total, copy=False).else_(integer(1), copy=False)
     if not statistic.is_row_sum:
         return total
-    wide_total = wide(total.copy())
-    product = exp.Paren(this=exp.Mul(this=wide_total, expression=integer(rows)))
-    share = quotient(product, all_rows)  # NULL where there are no such rows
+    share: exp.Expr = left  # NULL where all of the unit's rows count
+    if total_name(number) != weight:
+        product = exp.Paren(this=exp.Mul(this=wide(total.copy()), expression=left))
+        share = quotient(product, column_ref(weight))
     return exp.Coalesce(this=share, expressions=[total])

@@ -133,6 +133,8 @@ class ByUnit:
 class ByNorm:
     """Each unit keeps all its groups, of `cells` that there are, and its sums in them are scaled.
 
+    Where keys aren't listed, it keeps the `cells` of its groups that come first by a keyed hash.
+
     Let u_g rows of a unit count in group g, of which r, `rows_per_group`, is the largest number,
     and let p be the `order` of the norm, 1 or 2. Its sums are multiplied by k with
     k^p·Σ u_g^p <= parts^p·groups·r^p, and are numbers of parts then, with the norm of sums that
@@ -172,8 +174,9 @@ decide which integers a release has."""
 class LimitGroups:
     """Each unit is in at most so many groups, and counts for at most `rows` rows in all of them.
 
-    A unit of more rows has its sums in all its groups scaled down together, truncated toward 0; of
-    a group's rows no more count than `rows_per_group`. None where the other limits say as much.
+    Of a unit of more rows so many count, whole ones, spread over all its groups; its sums in each
+    are scaled by what is left of its rows there, truncated toward 0. Of a group's rows no more
+    count than `rows_per_group`. None where the other limits say as much.
     """
 
     source: ClampPerGroup

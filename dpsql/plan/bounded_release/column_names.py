@@ -17,6 +17,7 @@ that none of its columns can be taken for one of these.
 | sn       | a sum of statistic n: of a unit in a group, or of a group                        |
 | mn       | how many values the sum of statistic n has, each less a center later             |
 | w        | the rows that count of a unit in a group                                        |
+| k        | as many of them as count where a unit's rows in all groups are limited         |
 | f        | how many parts of it an integer of a unit's sums counts for                      |
 """
 
@@ -28,6 +29,7 @@ UNIT: Final = "u"
 ROW_COUNT: Final = "n"
 CELL_NUMBER: Final = "p"
 WEIGHT: Final = "w"
+ROWS_LEFT: Final = "k"
 PART_COUNT: Final = "f"
 
 DOMAIN_CELL: Final = "cell"

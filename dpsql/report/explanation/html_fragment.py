@@ -29,4 +29,6 @@ def page(proof: PrivacyReport) -> str:
 
 def _noise(release: ReleaseReport) -> list[str]:
     lines = [noise(column) for column in release.noise]
-    return lines if release.threshold is None else [*lines, threshold(release.threshold)]
+    if release.threshold is None:
+        return lines
+    return [*lines, threshold(release.threshold, release.threshold_of)]

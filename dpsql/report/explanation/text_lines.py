@@ -54,9 +54,9 @@ def noise(column: ColumnPrivacy) -> str:
     return f"{line}; bias {bias.expected:.3g}, {interval}, by what limits leave out"
 
 
-def threshold(units: int) -> str:
-    """The line that tells from how many units on a group's key is released."""
-    return f"a key appears when its noisy number of units is {units} or more"
+def threshold(number: int, of: str) -> str:
+    """The line that tells from how many units, or rows, on a group's key is released."""
+    return f"a key appears when its noisy number of {of} is {number} or more"
 
 
 def strategies(release: ReleaseReport) -> list[str]:
@@ -112,7 +112,7 @@ def _release(release: ReleaseReport, *, sql: bool) -> Iterator[str]:
     yield "  noise"
     yield from (f"    {noise(column)}" for column in release.noise)
     if release.threshold is not None:
-        yield f"    {threshold(release.threshold)}"
+        yield f"    {threshold(release.threshold, release.threshold_of)}"
     if release.strategies:
         yield f"  {STRATEGIES}"
         yield from (f"    {line}" for line in strategies(release))

@@ -25,7 +25,8 @@ def unlisted_key_notes(
             continue
         unlisted = release.step.bounded.contributions.unlisted_keys
         names = ", ".join(release.display_name(key.column) for key in unlisted)
+        number = f"{threshold} {release.threshold_of}"
         yield (
-            f"no {names} is shown: each appears from a noisy number of {threshold} units on"
+            f"no {names} is shown: each appears from a noisy number of {number} on"
             " (values: […] in the schema, fewer groups, or a higher epsilon)"
         )

@@ -13,7 +13,7 @@ from dpsql.plan.operator import Release
 from dpsql.privacy.ladder.expected_bias import ExpectedBias, KeyBiases
 from dpsql.release.columns.released_table import auxiliary_statistics
 from dpsql.release.job import Step
-from dpsql.release.key_threshold import threshold_in_units
+from dpsql.release.key_threshold import is_threshold_of_rows, threshold_in_units
 from dpsql.session.explain.plan_visibility import Opaque
 
 
@@ -47,6 +47,11 @@ class CompiledRelease:
     def threshold_in_units(self) -> int | None:
         """From how many units on, each in as many groups as may be, an unlisted key appears."""
         return threshold_in_units(self.step.bounded, self.step.measurement.threshold)
+
+    @property
+    def threshold_of(self) -> str:
+        """What there have to be so many of: units, or rows."""
+        return "rows" if is_threshold_of_rows(self.step.bounded) else "units"
 
     @property
     def columns(self) -> tuple[str, ...]:

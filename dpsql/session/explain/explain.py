@@ -80,7 +80,8 @@ def _release(
             *view_line(release.opaque.view, bounded.contributions.source, distance.steps)
         )
         threshold = release.threshold_in_units
-        return ReleaseReport(release.name, (line,), (), (), noise, threshold, "")
+        of = release.threshold_of
+        return ReleaseReport(release.name, (line,), (), (), noise, threshold, "", threshold_of=of)
     limited = release.choice.limited if release.ways is None else release.ways.limited
     read = replace(bounded, limited=limited)
     return ReleaseReport(
@@ -93,6 +94,7 @@ def _release(
         _printed_sql(_sql(release), *operators(bounded.contributions.source)),
         column_changes(release),
         tuple(StrategyLine(c.name, float(c.estimate)) for c in _candidates(release)),
+        release.threshold_of,
     )
 
 

@@ -54,9 +54,9 @@ class StrategyLine:
 class ReleaseReport:
     """One release: its operators, limits, sensitivities, noise, and the SQL that the engine runs.
 
-    `threshold` is the least noisy number of units with which an unlisted key appears; `sql` is
-    empty where it would name hidden tables. Of the `strategies` that apply the first, which is the
-    cheapest, is run; all give the same integers.
+    `threshold` is the least noisy number of units, or of rows, with which an unlisted key appears,
+    and `threshold_of` says of which; `sql` is empty where it would name hidden tables. Of the
+    `strategies` that apply the first, which is the cheapest, is run; all give the same integers.
     """
 
     name: str
@@ -68,6 +68,7 @@ class ReleaseReport:
     sql: str
     changes: tuple[ColumnChange, ...] = ()
     strategies: tuple[StrategyLine, ...] = ()
+    threshold_of: str = "units"
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,14 +159,13 @@ class ReleaseLimits:
         rows = self._table.limits.rows_per_group
         if self._counts_rows:
             rows = int(chosen.caps[-1].cap)
-        is_scaled = chosen.over_groups is OverGroups.SCALE
         return replace(
             requested,
             groups=_tighter(requested.groups, chosen.groups),
             rows_per_group=_tighter(requested.rows_per_group, rows),
             rows=requested.rows if best.in_all is None else _tighter(requested.rows, best.in_all),
             sums=self._sum_caps(chosen.caps),
-            over_groups=OverGroups.SCALE if is_scaled else requested.over_groups,
+            over_groups=chosen.over_groups,
             origin=f"by {names_of(self._read(best))}",
         )
 

@@ -13,6 +13,7 @@ from benchmarks.shapes import SHAPES as QUERIES
 from benchmarks.speed import schema_over
 
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
+from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.load.load import load_schema
 from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
@@ -28,8 +29,11 @@ LIMITS = {
 }
 """Of orders and lines: the fixture's, and what is as much as the others are given."""
 
-TIGHTER = {"clerk": ContributionLimits(rows_per_group=1)}
-"""SET dpsql.rows_per_group: hardly any customer has two orders of a clerk."""
+TIGHTER = {
+    "clerk": ContributionLimits(groups=8, rows_per_group=2, over_groups=OverGroups.SCALE),
+}
+"""OPTIONS (groups = 8, rows_per_group = 2, over_groups = scale): hardly any customer has more than
+two orders of a clerk, and one with 32 of as many clerks is counted whole."""
 
 
 def main() -> None:

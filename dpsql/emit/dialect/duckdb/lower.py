@@ -25,7 +25,7 @@ from dpsql.emit.dialect.duckdb.function_call import (
 )
 from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
 from dpsql.emit.dialect.duckdb.steps import steps, sum_in_steps
-from dpsql.emit.dialect.unit_total import joined_total
+from dpsql.emit.dialect.unit_total import joined_running_total, joined_total
 from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Uuid
 
 _LARGEST: Final = 10**38 - 1
@@ -119,6 +119,7 @@ _LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
     nodes.ExactWindow: emit_window,
     nodes.Steps: steps,
     nodes.WithUnitTotal: joined_total,
+    nodes.WithRunningTotal: joined_running_total,
     nodes.SumInSteps: sum_in_steps,
     nodes.WideSum: _wide_sum,
     nodes.UnitSum: lambda term, **_: _wide_sum(term),

@@ -31,7 +31,7 @@ from dpsql.emit.dialect.spark.expression import constant, emit_expression
 from dpsql.emit.dialect.spark.interval import in_64_bits, known
 from dpsql.emit.dialect.spark.steps import is_nan, steps, sum_in_steps
 from dpsql.emit.dialect.spark.unit_sum import unit_sum, unit_value_count
-from dpsql.emit.dialect.unit_total import windowed_total
+from dpsql.emit.dialect.unit_total import windowed_running_total, windowed_total
 from dpsql.emit.sql.identifier import column_ref, schema_name, subquery
 from dpsql.engine.supported import prepared_name
 from dpsql.plan.bounded_release.engine_query import DomainTable
@@ -264,6 +264,7 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.ExactAggregate: lambda _, call, own: emit_aggregate(call, own),
     nodes.Steps: lambda _, value, column: steps(value, column),
     nodes.WithUnitTotal: lambda _, **parts: windowed_total(**parts),
+    nodes.WithRunningTotal: lambda _, **parts: windowed_running_total(**parts),
     nodes.SumInSteps: lambda _, column, kind, magnitude, has_few_rows: sum_in_steps(
         column, kind, magnitude, has_few_rows=has_few_rows
     ),
