@@ -16,6 +16,7 @@ from dpsql.schema.model import Schema
 from dpsql.session.analyst_ledger import AnalystLedger
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
+from dpsql.session.answer.chart_reading import free_advice
 from dpsql.session.batch import Batch, charge_batch, check_batch
 from dpsql.session.budget_share import budget_fraction, part_of_left
 from dpsql.session.compile.compile import (
@@ -44,7 +45,7 @@ from dpsql.session.ladders.draw_ladders import (
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.run.charge_and_run import charge_and_run
 from dpsql.session.run.execution import Execution, Progress
-from dpsql.session.run.pending_releases import roll_ups
+from dpsql.session.run.pending_releases import free_ways
 from dpsql.session.saved.create import (
     SaveRequest,
     check_name,
@@ -153,7 +154,7 @@ class Session:
             with context.turn(compiled):
                 released = charge_and_run(context, wanted.statement, compiled)
                 answer = build_answer(context, compiled, released)
-            law = dashboard_law(compiled)
+            law = dashboard_law(compiled, self.schema.policy_hash)
             about = metadata(wanted, answer, self.schema, self.version, law=law)
             keys = tuple(dict.fromkeys([*answer.keys, *self.saved.keys(compiled.saved_tables)]))
             names.keep(name, about, encode(answer.table), keys, replace=wanted.replace)
@@ -231,7 +232,10 @@ class Session:
         epsilon = epsilon_of_request(context, options, request)
         edition = edition_of(context, sql, _ANY_VERSION, pays=False)
         compiler = compiler_of(context, sql, options, parameters, request, edition, pays=False)
-        return explain(compiler.compile_for_target(epsilon), self.schema)
+        compiled = compiler.compile_for_target(epsilon)
+        report = explain(compiled, self.schema)
+        advice = free_advice(compiled, context.readable_boards())
+        return replace(report, advice=(*advice, *report.advice))
 
     def sweep(
         self,
@@ -259,7 +263,7 @@ class Session:
         compiled = compile_statement(context, sql, options, parameters, request, pays=False)
         if compiled.loss is None:
             return Fraction(0)
-        free, ledger = roll_ups(context, compiled), context.ledger
+        free, ledger = free_ways(context, compiled), context.ledger
         return budget_fraction(compiled, ledger.open(), self.analyst, ledger.cap, free)
 
     @property
