@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,6 +19,9 @@ from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.run.execution import Execution, Progress
 from dpsql.session.saved.readable_boards import readable_boards
 from dpsql.session.saved.saved_releases import SavedReleases
+
+MAX_BOARDS = 64
+"""How many plans of batches a session remembers."""
 
 
 @dataclass(slots=True)
@@ -61,6 +64,11 @@ class SessionContext:
         yield from self.boards
         version, edition = self.execution.version, lambda: self.edition
         yield from readable_boards(self.saved, self.schema, version, edition)
+
+    def remember(self, boards: Iterable[Board]) -> None:
+        """`boards` are stored, and this session may read queries of them."""
+        self.boards.extend(boards)
+        del self.boards[:-MAX_BOARDS]
 
     def turn(self, compiled: CompiledStatement) -> AbstractContextManager[None]:
         """Wait for other sessions' statements, where an execution serves several."""

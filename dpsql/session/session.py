@@ -17,13 +17,12 @@ from dpsql.session.analyst_ledger import AnalystLedger
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
 from dpsql.session.answer.chart_reading import free_advice
-from dpsql.session.batch import Batch, charge_batch, check_batch
+from dpsql.session.batch.batch import Batch, answer_batch, explain_batch
 from dpsql.session.budget_share import budget_fraction, part_of_left
 from dpsql.session.compile.compile import (
+    compile_for_look,
     compile_statement,
-    compiler_of,
-    edition_of,
-    epsilon_of_request,
+    looking_compiler,
 )
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.cost_cap import check_cost
@@ -55,9 +54,6 @@ from dpsql.session.saved.create import (
 )
 from dpsql.session.saved.dashboard_law import dashboard_law
 from dpsql.session.saved.saved_releases import SavedReleases
-
-_ANY_VERSION = "any"
-"""Of the data, where no answer is looked up or stored."""
 
 
 class Session:
@@ -117,24 +113,18 @@ class Session:
                 return build_answer(context, compiled, released)
 
     def batch(self, statements: Sequence[str], options: QueryOptions = DEFAULT_OPTIONS) -> Batch:
-        """All of `statements`, composed and charged in one entry before any runs, or refused.
+        """All of `statements`, charged in one entry before any runs, or refused.
 
-        Under approx only. Each is proved with the ε of `options`; a failure burns the charge of
-        all.
+        Under approx they are composed; under zcdp and gdp, what counts and sums the same rows is
+        planned as one. Each is proved with the ε of `options`; a failure burns the charge of all.
         """
-        context, sql = self._context, ";\n".join(statements)
-        with context.ledger.recording_refusals(sql):
-            check_batch(self.schema)
-            compiled = [
-                compile_statement(context, one, options, NO_PARAMETERS, ANSWER)
-                for one in statements
-            ]
-            charge = charge_batch(context, sql, compiled)
-            # All are stored by now.
-            answers = (
-                build_answer(context, one, charge_and_run(context, "", one)) for one in compiled
-            )
-            return Batch(tuple(answers), charge.loss, charge.one_by_one, charge.receipt)
+        return answer_batch(self._context, statements, options)
+
+    def explain_batch(
+        self, statements: Sequence[str], options: QueryOptions = DEFAULT_OPTIONS
+    ) -> tuple[PrivacyReport, ...]:
+        """The proof and the price of a batch, free: of what is planned as one, and of the rest."""
+        return explain_batch(self._context, statements, options)
 
     def save(
         self,
@@ -229,10 +219,7 @@ class Session:
         """EXPLAIN PRIVACY: the proof and the price of `sql`, free."""
         context = self._context
         context.check_open()
-        epsilon = epsilon_of_request(context, options, request)
-        edition = edition_of(context, sql, _ANY_VERSION, pays=False)
-        compiler = compiler_of(context, sql, options, parameters, request, edition, pays=False)
-        compiled = compiler.compile_for_target(epsilon)
+        compiled = compile_for_look(context, sql, options, parameters, request)
         report = explain(compiled, self.schema)
         advice = free_advice(compiled, context.readable_boards())
         return replace(report, advice=(*advice, *report.advice))
@@ -247,8 +234,7 @@ class Session:
         """How far noise moves the values of `sql` at each of `epsilons`, whatever is set; free."""
         context = self._context
         context.check_open()
-        edition = edition_of(context, sql, _ANY_VERSION, pays=False)
-        compiler = compiler_of(context, sql, options, parameters, ANSWER, edition, pays=False)
+        compiler = looking_compiler(context, sql, options, parameters, ANSWER)
         return error_curve(compiler.compile, epsilons)
 
     def share(

@@ -70,10 +70,8 @@ class ChartReading:
     @property
     def note(self) -> str:
         """Where the answer is from, for the analyst."""
-        return (
-            f"read of {self.board.name}, for nothing: as its charts show it, with the limits and"
-            " the declared values of all its keys"
-        )
+        limits = "with the limits and the declared values of all their keys"
+        return f"read of {self.board.name}: as its charts show it, {limits}"
 
     @property
     def columns(self) -> tuple[ColumnPrivacy, ...]:
