@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @schema_file
-@click.argument("sql")
+@click.argument("sql", required=False)
 @epsilon_of_query
 @analyst_name
 @click.option(
@@ -33,14 +33,21 @@ if TYPE_CHECKING:
     metavar="[FROM..TO]",
     help="Instead, tabulate and plot errors against epsilon. Stands last.",
 )
+@click.option(
+    "--batch",
+    type=click.File(encoding="utf-8"),
+    metavar="FILE",
+    help="Instead of SQL, the statements of a file, as dpsql query --batch plans them.",
+)
 @click.option("--sql", "with_sql", is_flag=True, help="Add the SQL that the engine would run.")
 def explain(
     schema: Path,
-    sql: str,
+    sql: str | None,
     epsilon: float | None,
     analyst: str,
     form: Written,
     sweep: str | None,
+    batch: TextIO | None,
     *,
     with_sql: bool,
 ) -> None:
@@ -53,6 +60,16 @@ def explain(
     """
     from dpsql.cli import query as run  # noqa: PLC0415 - opens engines
 
+    if batch is not None:
+        if sql is not None or sweep is not None or form not in {"text", "html"}:
+            raise click.UsageError("a batch stands alone, and is explained as text or html")
+        statements = batch.read()
+        run.explain_batch(
+            schema, statements, form, with_sql=with_sql, epsilon=epsilon, analyst=analyst
+        )
+        return
+    if sql is None:
+        raise click.UsageError("give either SQL or --batch FILE")
     if sweep is not None:
         run.sweep(schema, text(sql), form, sweep or None, analyst=analyst)
         return

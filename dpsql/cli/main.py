@@ -65,7 +65,7 @@ def commands() -> None:
     "--batch",
     type=click.File(encoding="utf-8"),
     metavar="FILE",
-    help="Answer all statements of a file, together at less cost (accounting: approx).",
+    help="Answer all statements of a file together: at less cost, or with less noise.",
 )
 def query(
     schema: Path,

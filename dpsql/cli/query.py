@@ -55,11 +55,11 @@ def batch(
     epsilon: float | None,
     analyst: str,
 ) -> None:
-    """Answer all statements of a text, composed and charged together, or none."""
+    """Answer all statements of a text, charged together, or none."""
     if form == "parquet":
         raise click.UsageError("Parquet holds one answer: ask for another format")
     with reporting_errors():
-        connection, (cursors, composed) = watched(
+        connection, (cursors, together) = watched(
             schema, epsilon, analyst, lambda connection: connection.batch(parts(statements))
         )
         with closing(connection):
@@ -67,7 +67,9 @@ def batch(
                 if number:
                     click.echo()
                 write(cursor, form, errors=errors)
-            echo_err(cost_of_batch(composed, connection.budget))
+            echo_err(cost_of_batch(together, connection.budget))
+            for note in together.notes:
+                echo_err(note)
 
 
 def explain(
@@ -80,6 +82,25 @@ def explain(
         )
         with closing(connection):
             click.echo(sanitize_lines(explanation.written(Explained(form), sql=with_sql)))
+
+
+def explain_batch(
+    schema: Path,
+    statements: str,
+    form: Written,
+    *,
+    with_sql: bool,
+    epsilon: float | None,
+    analyst: str,
+) -> None:
+    """Print the proof and the price of what the statements of a text are planned as."""
+    with reporting_errors():
+        connection, explanations = watched(
+            schema, epsilon, analyst, lambda connection: connection.explain_batch(parts(statements))
+        )
+        with closing(connection):
+            written = (one.written(Explained(form), sql=with_sql) for one in explanations)
+            click.echo("\n\n".join(map(sanitize_lines, written)))
 
 
 def sweep(schema: Path, sql: str, form: Written, epsilons: str | None, *, analyst: str) -> None:

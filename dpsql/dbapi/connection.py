@@ -17,6 +17,7 @@ from dpsql.bind.syntax.parameter import Parameters as Literals
 from dpsql.bind.syntax.parameter import literals
 from dpsql.dbapi.cursor import Cursor, Parameters
 from dpsql.dbapi.statements.assignment import Assignment
+from dpsql.dbapi.statements.batch import check_queries
 from dpsql.dbapi.statements.calibrate import Calibrate
 from dpsql.dbapi.statements.create_release import CreateRelease
 from dpsql.dbapi.statements.describe import Describe, described
@@ -37,8 +38,7 @@ from dpsql.report.budget import Budget, budget_of, read_budget
 from dpsql.report.explanation.explanation import Explanation, OutputFormat
 from dpsql.report.result.result import Result, from_answer, text_result
 from dpsql.schema.model import Schema
-from dpsql.session.batch import Batch
-from dpsql.session.compile.request import ANSWER, Request
+from dpsql.session.batch.batch import Batch
 from dpsql.session.explain.error_curve import epsilon_grid
 from dpsql.session.interruptible import interruptible
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
@@ -95,20 +95,23 @@ class Connection:
     def batch(self, statements: Sequence[str]) -> tuple[list[Cursor], Batch]:
         """Answer all of `statements`, or none: a cursor for each, and what they cost together.
 
-        Under approx accounting only: declared together, they are composed and cost less.
+        Declared together, under approx they are composed and cost less; under zcdp and gdp what
+        counts and sums the same rows is planned as one, and is less noisy.
         """
         with self._one_statement:
             self._check_open()
-            for sql in statements:
-                statement = read_statement(sql)
-                if not isinstance(statement, Query) or statement.options:
-                    raise BadParameter(
-                        "a batch has queries only, without OPTIONS of their own",
-                        hint="write SELECT …, and SET dpsql.epsilon before the batch",
-                    )
+            check_queries(statements)
             work = partial(self._session.batch, statements, self._options)
             batch = interruptible(work, self._session.interrupt)
             return [Cursor(self, from_answer(answer)) for answer in batch.answers], batch
+
+    def explain_batch(self, statements: Sequence[str]) -> list[Explanation]:
+        """The proof and the price of a batch: of what is planned as one, then of the rest; free."""
+        with self._one_statement:
+            self._check_open()
+            check_queries(statements)
+            work = partial(self._session.explain_batch, statements, self._options)
+            return [Explanation(one) for one in interruptible(work, self._session.interrupt)]
 
     def explain(self, sql: str, parameters: Parameters | None = None) -> Explanation:
         """The proof and the price of a query: free, and without touching private rows.
@@ -161,7 +164,7 @@ class Connection:
                 return Fraction(0)
             with self._options_of(statement) as options, suppress(NotPaid):
                 # NotPaid: the reader's own cap would pay for a first look.
-                return self._session.share(statement.sql, options, request=_request(statement))
+                return self._session.share(statement.sql, options, request=statement.content)
             return Fraction(0)
 
     @property
@@ -282,7 +285,7 @@ class Connection:
         if isinstance(statement, Calibrate):
             of_ladders = partial(session.explain_ladders, statement.spec, self._options)
             return Explanation(interruptible(of_ladders, session.interrupt))
-        request = _request(statement)
+        request = statement.content
         with self._options_of(statement) as options:
             work = partial(session.explain, statement.sql, options, parameters, request)
             return Explanation(interruptible(work, session.interrupt))
@@ -293,8 +296,3 @@ class Connection:
     def _check_open(self) -> None:
         if not self._open:
             raise InterfaceError("the connection is closed", hint="connect again")
-
-
-def _request(statement: Query | CreateRelease) -> Request:
-    """What the releases of `statement` are for."""
-    return statement.request.content if isinstance(statement, CreateRelease) else ANSWER

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from dpsql.report.budget import Budget, with_delta
 from dpsql.session.answer.answer import Privacy
-from dpsql.session.batch import Batch
+from dpsql.session.batch.batch import Batch
 
 
 def paid(privacy: Privacy) -> str:
@@ -42,8 +42,8 @@ def cost_of_batch(batch: Batch, budget: Budget) -> str:
     """A batch's cost, the sum of its answers' costs one by one, and the remaining budget."""
     if batch.loss is None or batch.one_by_one is None:
         return f"cost: nothing to the dataset, answered before; {_left(budget)}"
-    for_all = amounts(batch.loss.amount, batch.loss.delta)
-    one_by_one = amounts(batch.one_by_one.amount, batch.one_by_one.delta)
+    for_all = amounts(batch.epsilon, batch.loss.delta)
+    one_by_one = amounts(batch.epsilon_one_by_one, batch.one_by_one.delta)
     return f"cost: {for_all} for all, one by one {one_by_one}; {_left(budget)}"
 
 

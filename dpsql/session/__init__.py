@@ -8,7 +8,7 @@ nothing, `charge_and_run` charges and draws what isn't stored, `build_answer` fi
 | session         | one analyst's use of one dataset, the pipeline on one screen               |
 | context         | what the three stages share: engines, ledger, what is remembered           |
 | options         | what an analyst chooses for a statement beside its text                    |
-| batch           | statements declared together, composed, and charged as one                 |
+| batch           | statements declared together, and charged as one                           |
 | dataset         | a schema file with its views, checked as SQL too                           |
 | compile         | the first stage, text → a compiled statement; nothing is charged           |
 | digest          | what is asked, as digests that outlive names: keys of stored answers       |

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,18 +12,23 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.schema.model import Schema
 from dpsql.session.analyst_ledger import AnalystLedger
 from dpsql.session.answer.answer_cache import AnswerCache
+from dpsql.session.answer.chart_reading import Board
 from dpsql.session.answer.rollup import RollUpSources
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.run.execution import Execution, Progress
+from dpsql.session.saved.readable_boards import readable_boards
 from dpsql.session.saved.saved_releases import SavedReleases
+
+MAX_BOARDS = 64
+"""How many plans of batches a session remembers."""
 
 
 @dataclass(slots=True)
 class SessionContext:
     """One analyst's use of one dataset; `default_epsilon` is what a query spends by default.
 
-    `sources` remembers releases to sum others from.
+    `sources` remembers releases to sum others from, `boards` what batches were planned as.
     """
 
     schema: Schema
@@ -34,6 +40,7 @@ class SessionContext:
     ledger: AnalystLedger
     saved: SavedReleases
     sources: RollUpSources = field(default_factory=RollUpSources)
+    boards: list[Board] = field(default_factory=list)
     is_open: bool = True
 
     @property
@@ -51,6 +58,17 @@ class SessionContext:
         """What stored answers have in common: the version of the data, and who sees them."""
         version = self.execution.version()
         return version if self.schema.has_shared_store else f"{version}\0{self.analyst}"
+
+    def readable_boards(self) -> Iterator[Board]:
+        """Dashboards that the analyst may read for nothing, of the data as they are."""
+        yield from self.boards
+        version, edition = self.execution.version, lambda: self.edition
+        yield from readable_boards(self.saved, self.schema, version, edition)
+
+    def remember(self, boards: Iterable[Board]) -> None:
+        """`boards` are stored, and this session may read queries of them."""
+        self.boards.extend(boards)
+        del self.boards[:-MAX_BOARDS]
 
     def turn(self, compiled: CompiledStatement) -> AbstractContextManager[None]:
         """Wait for other sessions' statements, where an execution serves several."""

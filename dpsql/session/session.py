@@ -16,13 +16,13 @@ from dpsql.schema.model import Schema
 from dpsql.session.analyst_ledger import AnalystLedger
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
-from dpsql.session.batch import Batch, charge_batch, check_batch
+from dpsql.session.answer.chart_reading import free_advice
+from dpsql.session.batch.batch import Batch, answer_batch, explain_batch
 from dpsql.session.budget_share import budget_fraction, part_of_left
 from dpsql.session.compile.compile import (
+    compile_for_look,
     compile_statement,
-    compiler_of,
-    edition_of,
-    epsilon_of_request,
+    looking_compiler,
 )
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.cost_cap import check_cost
@@ -44,7 +44,7 @@ from dpsql.session.ladders.draw_ladders import (
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.run.charge_and_run import charge_and_run
 from dpsql.session.run.execution import Execution, Progress
-from dpsql.session.run.pending_releases import roll_ups
+from dpsql.session.run.pending_releases import free_ways
 from dpsql.session.saved.create import (
     SaveRequest,
     check_name,
@@ -54,9 +54,6 @@ from dpsql.session.saved.create import (
 )
 from dpsql.session.saved.dashboard_law import dashboard_law
 from dpsql.session.saved.saved_releases import SavedReleases
-
-_ANY_VERSION = "any"
-"""Of the data, where no answer is looked up or stored."""
 
 
 class Session:
@@ -116,24 +113,18 @@ class Session:
                 return build_answer(context, compiled, released)
 
     def batch(self, statements: Sequence[str], options: QueryOptions = DEFAULT_OPTIONS) -> Batch:
-        """All of `statements`, composed and charged in one entry before any runs, or refused.
+        """All of `statements`, charged in one entry before any runs, or refused.
 
-        Under approx only. Each is proved with the ε of `options`; a failure burns the charge of
-        all.
+        Under approx they are composed; under zcdp and gdp, what counts and sums the same rows is
+        planned as one. Each is proved with the ε of `options`; a failure burns the charge of all.
         """
-        context, sql = self._context, ";\n".join(statements)
-        with context.ledger.recording_refusals(sql):
-            check_batch(self.schema)
-            compiled = [
-                compile_statement(context, one, options, NO_PARAMETERS, ANSWER)
-                for one in statements
-            ]
-            charge = charge_batch(context, sql, compiled)
-            # All are stored by now.
-            answers = (
-                build_answer(context, one, charge_and_run(context, "", one)) for one in compiled
-            )
-            return Batch(tuple(answers), charge.loss, charge.one_by_one, charge.receipt)
+        return answer_batch(self._context, statements, options)
+
+    def explain_batch(
+        self, statements: Sequence[str], options: QueryOptions = DEFAULT_OPTIONS
+    ) -> tuple[PrivacyReport, ...]:
+        """The proof and the price of a batch, free: of what is planned as one, and of the rest."""
+        return explain_batch(self._context, statements, options)
 
     def save(
         self,
@@ -153,7 +144,7 @@ class Session:
             with context.turn(compiled):
                 released = charge_and_run(context, wanted.statement, compiled)
                 answer = build_answer(context, compiled, released)
-            law = dashboard_law(compiled)
+            law = dashboard_law(compiled, self.schema.policy_hash)
             about = metadata(wanted, answer, self.schema, self.version, law=law)
             keys = tuple(dict.fromkeys([*answer.keys, *self.saved.keys(compiled.saved_tables)]))
             names.keep(name, about, encode(answer.table), keys, replace=wanted.replace)
@@ -228,10 +219,10 @@ class Session:
         """EXPLAIN PRIVACY: the proof and the price of `sql`, free."""
         context = self._context
         context.check_open()
-        epsilon = epsilon_of_request(context, options, request)
-        edition = edition_of(context, sql, _ANY_VERSION, pays=False)
-        compiler = compiler_of(context, sql, options, parameters, request, edition, pays=False)
-        return explain(compiler.compile_for_target(epsilon), self.schema)
+        compiled = compile_for_look(context, sql, options, parameters, request)
+        report = explain(compiled, self.schema)
+        advice = free_advice(compiled, context.readable_boards())
+        return replace(report, advice=(*advice, *report.advice))
 
     def sweep(
         self,
@@ -243,8 +234,7 @@ class Session:
         """How far noise moves the values of `sql` at each of `epsilons`, whatever is set; free."""
         context = self._context
         context.check_open()
-        edition = edition_of(context, sql, _ANY_VERSION, pays=False)
-        compiler = compiler_of(context, sql, options, parameters, ANSWER, edition, pays=False)
+        compiler = looking_compiler(context, sql, options, parameters, ANSWER)
         return error_curve(compiler.compile, epsilons)
 
     def share(
@@ -259,7 +249,7 @@ class Session:
         compiled = compile_statement(context, sql, options, parameters, request, pays=False)
         if compiled.loss is None:
             return Fraction(0)
-        free, ledger = roll_ups(context, compiled), context.ledger
+        free, ledger = free_ways(context, compiled), context.ledger
         return budget_fraction(compiled, ledger.open(), self.analyst, ledger.cap, free)
 
     @property

@@ -211,6 +211,22 @@ def test_a_batch_is_answered_together_at_one_cost(run: Run, penguins: Path, tmp_
     assert again.err.startswith("cost: nothing to the dataset")
 
 
+def test_what_a_batch_is_planned_as_is_explained(run: Run, penguins: Path, tmp_path: Path) -> None:
+    file = tmp_path / "batch.sql"
+    file.write_text(
+        "".join(
+            f"SELECT {key}, count(*) FROM penguins GROUP BY 1;" for key in ("species", "island")
+        )
+    )
+    explained = run("explain", penguins, "--batch", file)
+    assert explained.code == 0, explained.err
+    answered = run("query", penguins, "--batch", file)
+    (told,) = [line for line in answered.err.splitlines() if "2 statements are planned as" in line]
+    assert told in explained.out
+    assert run("explain", penguins, COUNT, "--batch", file).code == 2
+    assert run("explain", penguins).code == 2
+
+
 @pytest.mark.parametrize("arguments", [(), (COUNT, "--batch", "-"), ("--batch", "nowhere.sql")])
 def test_a_batch_is_instead_of_one_query(
     run: Run, penguins: Path, arguments: tuple[str, ...]

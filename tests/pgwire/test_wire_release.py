@@ -50,6 +50,23 @@ def test_it_is_made_read_listed_and_dropped(fresh: Served) -> None:
             one.execute("SELECT * FROM by_status")
 
 
+def test_what_a_chart_shows_is_read_of_the_dashboard_by_any_connection(fresh: Served) -> None:
+    chart = "SELECT status, count(*) FROM orders GROUP BY status"
+    made = f"CREATE DASHBOARD board AS ({chart}; SELECT count(*) FROM orders) WITH (epsilon = 0.5)"
+    sent = (
+        'SELECT "status" AS "status", COUNT(*) AS "count" FROM "public"."orders"'
+        ' GROUP BY "status" ORDER BY "count" DESC LIMIT 1000'
+    )
+    with psycopg.connect(fresh.dsn, autocommit=True) as one:
+        one.execute(made)
+    with psycopg.connect(fresh.dsn, autocommit=True) as other:
+        spent = other.execute("SHOW dpsql.budget").fetchall()
+        rows = other.execute(sent).fetchall()
+        assert other.execute("SHOW dpsql.budget").fetchall() == spent
+        kept = other.execute("SELECT status, sum(count) FROM board GROUP BY 1").fetchall()
+        assert dict(rows) == {status: round(count) for status, count in kept}
+
+
 def test_described_for_nothing_and_run_by_the_extended_protocol(fresh: Served) -> None:
     with psycopg.connect(fresh.dsn, autocommit=True) as connection:
         raw = connection.pgconn

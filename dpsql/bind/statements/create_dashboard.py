@@ -32,7 +32,8 @@ from dpsql.sqltext.split import Piece, split
 MAX_CHARTS = 200
 """A dashboard has at most so many."""
 
-_OTHER_CLAUSES = ("distinct", "having", "windows", "qualify", "order", "limit", "offset")
+_ORDER_CLAUSES = ("order", "limit", "offset")
+_OTHER_CLAUSES = ("distinct", "having", "windows", "qualify", *_ORDER_CLAUSES)
 _FORM = "CREATE DASHBOARD name AS (SELECT k1, count(*) FROM … GROUP BY k1; SELECT …)"
 
 
@@ -109,6 +110,29 @@ def bind_dashboard(
     )
     single = tuple(context.single)
     return Statement(plan, output_columns(plan), selected.names, single=single, charts=shown)
+
+
+@dataclass(frozen=True, slots=True)
+class BareChart:
+    """A query as a chart of a dashboard, without what only orders or cuts its rows.
+
+    `rows` is what it is asked of, in words that charts of one dashboard share.
+    """
+
+    sql: str
+    rows: str
+
+
+def bare_chart(sql: str) -> BareChart | None:
+    """`sql` as a chart; None if it isn't written as one, or isn't a query at all."""
+    try:
+        tree = parse_query(sql, words=tokens(sql))
+        for clause in _ORDER_CLAUSES:
+            tree.set(clause, None)
+        text = tree.sql(dialect="duckdb", comments=False)
+        return BareChart(text, _read(text).rows.sql(dialect="duckdb", comments=False))
+    except Error:
+        return None
 
 
 class _Placed:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dpsql.dbapi.statements.assignment import Assignment
 from dpsql.dbapi.statements.options import split_options
 from dpsql.errors import Span, SyntaxFault
+from dpsql.session.compile.request import Request
 from dpsql.session.saved.create import SaveRequest
 from dpsql.sqltext.tokens import Word
 
@@ -19,6 +20,11 @@ class CreateRelease:
     request: SaveRequest
     sql: str
     options: tuple[Assignment, ...] = ()
+
+    @property
+    def content(self) -> Request:
+        """What its releases are for."""
+        return self.request.content
 
 
 def read_release(sql: str, first_words: list[Word]) -> CreateRelease:

@@ -44,6 +44,7 @@ from dpsql.dbapi.statements.options import split_options
 from dpsql.dbapi.statements.synopsis import read_synopsis
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 from dpsql.report.explanation.explanation import OutputFormat
+from dpsql.session.compile.request import ANSWER, Request
 from dpsql.sqltext.tokens import Word, words
 
 
@@ -53,6 +54,11 @@ class Query:
 
     sql: str
     options: tuple[Assignment, ...] = ()
+
+    @property
+    def content(self) -> Request:
+        """What its releases are for."""
+        return ANSWER
 
 
 @dataclass(frozen=True, slots=True)

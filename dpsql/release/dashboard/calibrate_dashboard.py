@@ -39,16 +39,19 @@ def calibrate_dashboard(
     distance: NeighborDistance,
     query_loss: PrivacyLoss,
     charts: Sequence[Chart],
+    *,
+    are_queries: bool = False,
 ) -> Measurement:
     """The noise of the residuals of all `charts` of `bounded`, within `query_loss`.
 
+    `are_queries`: each chart is to be less noisy than if it was asked alone, at an equal share.
     Raises Refused for keys without a domain, for values that are no counts or sums, and where
     nothing may be Gaussian; TooComplex for too many cells or residuals.
     """
     shape = _shape(bounded)
     rho = _rho(query_loss)
     moves = unit_moves(bounded, distance)
-    weights = _weights(bounded, charts, moves)
+    weights = _weights(bounded, charts, moves, are_queries=are_queries)
     if sum(2 ** len(axes) for each in weights for axes in each) > MAX_RESIDUALS:
         raise TooComplex(
             "these charts group by too many keys at once",
@@ -188,19 +191,26 @@ def _loss(rho: Fraction, query_loss: PrivacyLoss) -> PrivacyLoss:
 
 
 def _weights(
-    bounded: BoundedRelease, charts: Sequence[Chart], moves: Sequence[UnitMoves]
+    bounded: BoundedRelease,
+    charts: Sequence[Chart],
+    moves: Sequence[UnitMoves],
+    *,
+    are_queries: bool,
 ) -> list[dict[Axes, float]]:
     """Of each statistic, the weights of the variances of the marginals that charts show of it.
 
     Values weigh by what a unit changes in them, so that columns count alike. A cell of a chart of c
-    cells weighs 1/√c: were all cells alike, a total would be far noisier than if asked alone.
+    cells weighs 1/√c: were all cells alike, a total would be far noisier than if asked alone. Of
+    queries with v values it weighs 1/(c·v), so that each variance counts by its share of what it
+    would be alone, which is v times as large as that of one value: hardly any is above that then.
     """
     weights: list[dict[Axes, float]] = [defaultdict(float) for _ in moves]
     for chart in charts:
         axes = axes_of(bounded, chart)
         cells = math.prod(len(bounded.contributions.domains[axis].cells) for axis in axes)
+        share = cells * len(chart.values) if are_queries else math.sqrt(cells)
         for index, weight in _summands(bounded, chart, moves):
-            weights[index][axes] += weight / math.sqrt(cells)
+            weights[index][axes] += weight / share
     for each, move in zip(weights, moves, strict=True):
         if not each:
             each[()] = 1e-9 / move.per_cell**2

@@ -5,6 +5,7 @@
 | answer_cache        | answers that were given before                                         |
 | stored_answer       | releases as the ledger has them: their charge, their tables as bytes   |
 | rollup              | answers summed from the noisy cells of stored ones, on request         |
+| chart_reading       | queries that are answered of a dashboard which has what they ask for   |
 | consistent_totals   | grouping sets that are made to add up                                  |
 | default_limits      | limits that nobody chose, and that may leave rows out of an answer     |
 | unlisted_keys       | why a table of groups is empty                                         |

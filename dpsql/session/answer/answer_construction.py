@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, assert_never
 import pyarrow as pa
 
 from dpsql.session.answer.answer import Answer, Privacy
-from dpsql.session.answer.column_errors import answer_columns, column_privacy
+from dpsql.session.answer.chart_reading import ChartReading
+from dpsql.session.answer.column_errors import Rolled, answer_columns, column_privacy
 from dpsql.session.answer.dashboard_errors import dashboard_columns
 from dpsql.session.answer.default_limits import default_limit_notes
+from dpsql.session.answer.rollup import RollUp
 from dpsql.session.answer.row_errors import error_notes, row_errors
 from dpsql.session.answer.unlisted_keys import unlisted_key_notes
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.run.charge_and_run import AnsweredBefore, Released, ReleasedTables
 
@@ -67,8 +70,9 @@ def _answer(
         bool(compiled.releases) and receipt is None,
         None if receipt is None else str(receipt.receipt_id),
         shown_columns,
-        max((way.cells for way in rolled.values()), default=0),
+        max((way.cells for way in rolled.values() if isinstance(way, RollUp)), default=0),
         (
+            *dict.fromkeys(w.note for w in rolled.values() if isinstance(w, ChartReading)),
             *compiled.consistency.without(rolled).notes,
             *default_limit_notes(compiled.releases),
             *dict.fromkeys(note for r in compiled.releases for note in r.limit_notes),
@@ -76,10 +80,22 @@ def _answer(
             *error_notes(compiled, errors, ordered),
         ),
     )
-    read = (rolled[r.name].source if r.name in rolled else r for r in compiled.releases)
-    keys = tuple(dict.fromkeys(r.key for r in read if r.step.measurement.loss.amount))
+    keys = tuple(dict.fromkeys(k for r in compiled.releases for k in _keys(r, rolled)))
     # Names may repeat; only the plan's columns are told apart, so they go beside the table.
     types = tuple(c.type for c in columns)
     return Answer(
         ordered, names, types, privacy, errors.half_widths, keys, errors.clamped, errors.biases
     )
+
+
+def _keys(release: CompiledRelease, rolled: Rolled) -> tuple[str, ...]:
+    """The keys of the stored answers that `release` is of."""
+    match rolled.get(release.name):
+        case ChartReading(board=board):
+            return board.keys
+        case RollUp(source=source):
+            return (source.key,)
+        case None:
+            return (release.key,) if release.step.measurement.loss.amount else ()
+        case missing:
+            assert_never(missing)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import inf
 from types import MappingProxyType
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from dpsql.plan.bounded_release.estimator import (
     ChosenValue,
@@ -45,12 +45,16 @@ from dpsql.release.dashboard.chart_error import half_width as chart_half_width
 from dpsql.release.decision import expected_regret
 from dpsql.release.selection_mechanism import ScoreMechanism, SelectionMechanism
 from dpsql.session.answer.answer import ColumnPrivacy
+from dpsql.session.answer.chart_reading import ChartReading
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.compile.column_provenance import Origin, origins
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 
-Rolled = Mapping[str, RollUp]
+FreeWay: TypeAlias = RollUp | ChartReading
+"""How a release follows of what is stored already."""
+
+Rolled = Mapping[str, FreeWay]
 NOTHING: Rolled = MappingProxyType({})
 """No release is summed from a stored one."""
 
@@ -78,7 +82,7 @@ def answer_columns(
     return tuple(reader.noisiest(each) for each in column_origins)
 
 
-def below_max_error(rolled: Rolled, max_error: Fraction | None) -> dict[str, RollUp]:
+def below_max_error(rolled: Rolled, max_error: Fraction | None) -> dict[str, FreeWay]:
     """Those of `rolled` whose noise moves no value further than the error that will do, if one is.
 
     Cells of a finer answer met it each for itself: a sum of 27 of them is off five times as far.
@@ -88,9 +92,19 @@ def below_max_error(rolled: Rolled, max_error: Fraction | None) -> dict[str, Rol
     }
 
 
-def _error(way: RollUp) -> float:
-    columns = (way.noisier(column_of(way.source, index)) for index in way.outputs)
-    return max(inf if c.half_width is None else c.half_width for c in columns)
+def _error(way: FreeWay) -> float:
+    return max(inf if c.half_width is None else c.half_width for c in _columns(way))
+
+
+def _columns(way: FreeWay) -> tuple[ColumnPrivacy, ...]:
+    """How the columns of what `way` leads to are made."""
+    match way:
+        case RollUp(source=source, outputs=outputs):
+            return tuple(way.noisier(column_of(source, index)) for index in outputs)
+        case ChartReading(columns=columns):
+            return columns
+        case missing:
+            assert_never(missing)
 
 
 def column_of(
@@ -227,8 +241,8 @@ def _column_privacy(
     way = rolled.get(release.name)
     if way is None:
         return column_of(release, index, compiled.consistency.without(rolled).spreads(release))
-    noisier = way.noisier(column_of(way.source, way.outputs[index]))
-    return replace(noisier, name=release.display_name(release.step.bounded.outputs[index].column))
+    name = release.display_name(release.step.bounded.outputs[index].column)
+    return replace(_columns(way)[index], name=name)
 
 
 def _selection_mechanism(release: CompiledRelease, index: int) -> tuple[int, SelectionMechanism]:

@@ -28,12 +28,10 @@ from typing import assert_never
 
 import pyarrow as pa
 
-from dpsql.engine.digest import Digest
+from dpsql.engine.digest import Digest, digest_of
 from dpsql.ledger.ledger import Ledger
 from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.bounded_release.bounded_release import Cell
-from dpsql.plan.bounded_release.estimator import LinearEstimator
-from dpsql.plan.bounded_release.statistic import NonNullCount, RowCount, Sum
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.noise import JointNoise
 from dpsql.release.add_noise import listed_cells
@@ -43,7 +41,7 @@ from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.request import AnswerRequest, DashboardRequest, SynopsisRequest
-from dpsql.session.digest.canonical_digest import ReleaseDigests, digests
+from dpsql.session.digest.sum_digest import SumDigests, sum_digests
 
 MAX_RELEASES = 64
 """How many answers a session remembers."""
@@ -192,7 +190,7 @@ def _is_additive(release: CompiledRelease) -> bool:
 def _roll_up(target: CompiledRelease, source: CompiledRelease) -> RollUp | None:
     if not (_has_all_cells(target) and _has_all_cells(source)):
         return None
-    of_target, of_source = (digests(release.step.bounded) for release in (target, source))
+    of_target, of_source = (sum_digests(release.step.bounded) for release in (target, source))
     if of_target.rows != of_source.rows or not set(of_target.keys) < set(of_source.keys):
         return None
     sums = _sums(source, of_source)
@@ -213,27 +211,13 @@ def _has_all_cells(release: CompiledRelease) -> bool:
     )
 
 
-def _sums(release: CompiledRelease, digests: ReleaseDigests) -> dict[Digest, int]:
-    """What the outputs mean that are plain sums over rows, with their indices."""
-    statistics, outputs = (
-        release.step.bounded.contributions.statistics,
-        release.step.bounded.outputs,
-    )
+def _sums(release: CompiledRelease, digests: SumDigests) -> dict[Digest, int]:
+    """What the outputs mean that are plain sums over rows, with their types and indices."""
     sums: dict[Digest, int] = {}
-    for index, output in enumerate(outputs):
-        formula = output.estimator
-        if (
-            output.output_kind is OutputKind.VALUE
-            and isinstance(formula, LinearEstimator)
-            and formula.minimum is None
-            and formula.row_variance is None
-            and all(
-                isinstance(statistics[p].term, RowCount | NonNullCount | Sum)
-                for p, _ in formula.summands
-            )
-        ):
-            terms = sorted((digests.statistics[p], factor) for p, factor in formula.summands)
-            sums.setdefault(repr((terms, formula.step, formula.type, formula.constant)), index)
+    pairs = zip(release.step.bounded.outputs, digests.values, strict=True)
+    for index, (output, meaning) in enumerate(pairs):
+        if meaning is not None:
+            sums.setdefault(digest_of("typed", meaning, str(output.column.type)), index)
     return sums
 
 

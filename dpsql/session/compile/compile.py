@@ -120,6 +120,36 @@ def compile_statement(
     return context.plans.get(key, compiled)
 
 
+_ANY_VERSION = "any"
+"""Of the data, where no answer is looked up or stored."""
+
+
+def looking_compiler(
+    context: SessionContext,
+    sql: str,
+    options: QueryOptions,
+    parameters: Parameters,
+    request: Request,
+) -> Compiler:
+    """The compiler of `sql` for a look at what is proved of it, whatever version the data have."""
+    edition = edition_of(context, sql, _ANY_VERSION, pays=False)
+    return compiler_of(context, sql, options, parameters, request, edition, pays=False)
+
+
+def compile_for_look(
+    context: SessionContext,
+    sql: str,
+    options: QueryOptions,
+    parameters: Parameters,
+    request: Request,
+) -> CompiledStatement:
+    """`sql` compiled so, at the ε that it would spend."""
+    epsilon = epsilon_of_request(context, options, request)
+    options = replace(options, epsilon=epsilon)
+    compiler = looking_compiler(context, sql, options, parameters, request)
+    return compiler.compile_for_target(epsilon)
+
+
 def edition_of(context: SessionContext, sql: str, version: str, *, pays: bool) -> DataEdition:
     """A `version` of the data with the ladders that may be seen for `sql`, or be paid for."""
     return DataEdition(version, context.saved.ladders(sql, context.execution.version, pays=pays))

@@ -213,8 +213,10 @@ class ReleaseCompiler:
                 measurement = calibrate_mwem(bounded, distance.steps, share, rounds)
                 notes = synopsis_notes(bounded, measurement)
                 return replace(bounded, notes=(*bounded.notes, *notes)), measurement
-            case DashboardRequest():
-                measurement = calibrate_dashboard(bounded, distance, share, self.charts)
+            case DashboardRequest(queries=queries):
+                measurement = calibrate_dashboard(
+                    bounded, distance, share, self.charts, are_queries=queries > 1
+                )
                 notes = dashboard_notes(bounded, measurement, self.charts)
                 return replace(bounded, notes=(*bounded.notes, *notes)), measurement
             case missing:

@@ -54,10 +54,12 @@ class SynopsisRequest:
 class DashboardRequest:
     """Estimated counts and sums of all combinations of keys, planned for the charts of a dashboard.
 
-    It spends `epsilon`, whatever the options say.
+    It spends `epsilon`, whatever the options say; where it takes the place of some `queries` in a
+    batch, the loss that `epsilon` is of each of them.
     """
 
     epsilon: Fraction
+    queries: int = 1
 
 
 TableRequest: TypeAlias = SynopsisRequest | DashboardRequest
@@ -86,7 +88,9 @@ def share_of_loss(request: Request, loss: PrivacyLoss) -> PrivacyLoss:
     match request:
         case AnswerRequest(ladder=LadderRequest(share=share)):
             return PrivacyLoss(loss.accounting, loss.amount * share, loss.delta * share)
-        case AnswerRequest() | SynopsisRequest() | DashboardRequest():
+        case DashboardRequest(queries=queries):
+            return PrivacyLoss(loss.accounting, loss.amount * queries, loss.delta * queries)
+        case AnswerRequest() | SynopsisRequest():
             return loss
         case missing:
             assert_never(missing)

@@ -3,6 +3,7 @@
 | module           | what it does                                                       |
 | ---------------- | ------------------------------------------------------------------ |
 | canonical_digest | what a release means, however its query is written                 |
+| sum_digest       | what values mean that are sums over rows                           |
 | source_digests   | what is computed of a source's columns, however they are named     |
 | plan_digest      | a plan as it is written, where the order of rows follows from that |
 | codec            | plans, formulas and mechanisms as digests                          |

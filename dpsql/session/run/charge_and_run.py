@@ -12,7 +12,7 @@ from dpsql.ledger.charge import Receipt
 from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.session.answer.answer import Answer
-from dpsql.session.answer.rollup import RollUp
+from dpsql.session.answer.column_errors import Rolled
 from dpsql.session.answer.stored_answer import charge_for
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.cost_cap import check_cost
@@ -20,9 +20,9 @@ from dpsql.session.run.charged_draw import ChargedDraw, draw_charged
 from dpsql.session.run.known_size import check_sizes
 from dpsql.session.run.pending_releases import (
     PendingReleases,
+    free_ways,
     loss_one_by_one,
     pending_releases,
-    roll_ups,
     run_releases,
     unique_releases,
     unpaid,
@@ -42,13 +42,13 @@ _MAX_ROWS_AT_ONCE = 100
 class ReleasedTables:
     """What an answer is made of: released tables, and kept ones, by their names.
 
-    `stored` are the bytes that the ledger has of releases, by their keys; `rolled` those that are
-    summed from stored ones. `loss` and `receipt` are None where nothing was charged.
+    `stored` are the bytes that the ledger has of releases, by their keys; `rolled` says how
+    others follow of stored ones. `loss` and `receipt` are None where nothing was charged.
     """
 
     tables: Mapping[str, pa.Table]
     stored: Mapping[str, bytes]
-    rolled: Mapping[str, RollUp]
+    rolled: Rolled
     loss: PrivacyLoss | None = None
     receipt: Receipt | None = None
 
@@ -81,7 +81,7 @@ def charge_and_run(context: SessionContext, sql: str, compiled: CompiledStatemen
         return AnsweredBefore(answer)
     check_may_wait()
     check_sizes(compiled, context.schema.per_query.largest)
-    rolled = roll_ups(context, compiled)
+    rolled = free_ways(context, compiled)
     if costly := unique_releases([unpaid(compiled, context.ledger.open(), rolled)]):
         check_cost(loss_one_by_one(costly), compiled.options.price, context.schema)
     pending = pending_releases(context, compiled, rolled)

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from dpsql.ledger.ledger import Ledger
 from dpsql.privacy.accounting.loss import PrivacyLoss
-from dpsql.session.answer.column_errors import below_max_error
+from dpsql.session.answer.chart_reading import ChartReading, chart_readings
+from dpsql.session.answer.column_errors import FreeWay, Rolled, below_max_error
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.answer.stored_answer import from_bytes
 from dpsql.session.compile.compiled import CompiledStatement
@@ -55,16 +56,21 @@ def loss_one_by_one(due: Sequence[CompiledRelease]) -> PrivacyLoss:
     return sum(losses[1:], losses[0])
 
 
-def roll_ups(context: SessionContext, compiled: CompiledStatement) -> dict[str, RollUp]:
-    """What of `compiled` isn't stored, and may be summed from what this session was given."""
-    ways = context.sources.roll_ups(compiled, context.ledger.open())
-    return below_max_error(ways, compiled.options.price.max_error)
+def free_ways(context: SessionContext, compiled: CompiledStatement) -> dict[str, FreeWay]:
+    """What of `compiled` isn't stored, and follows of what is, for nothing.
+
+    Of dashboards that the analyst may read, or else of what this session was given.
+    """
+    ledger = context.ledger.open()
+    rolled = context.sources.roll_ups(compiled, ledger)
+    charts = chart_readings(compiled, unpaid(compiled, ledger), context.readable_boards())
+    return below_max_error({**rolled, **charts}, compiled.options.price.max_error)
 
 
 def pending_releases(
-    context: SessionContext, compiled: CompiledStatement, rolled: Mapping[str, RollUp]
+    context: SessionContext, compiled: CompiledStatement, rolled: Rolled
 ) -> PendingReleases:
-    """What is due of `compiled`, where the releases named in `rolled` are summed from stored ones.
+    """What is due of `compiled`, where the releases named in `rolled` follow of stored ones.
 
     What is stored is read, for which the analyst's own cap may pay, and what has no noise is run.
     What stands above the releases is tried before, if anything is due: a failure costs nothing.
@@ -76,13 +82,16 @@ def pending_releases(
     due = [r for r in others if r.step.measurement.loss.amount]
     if due:
         context.execution.check(compiled)
-    read = [*stored, *(way.source for way in rolled.values())]
+    summed = [way for way in rolled.values() if isinstance(way, RollUp)]
+    read = [*stored, *(way.source for way in summed)]
     answers = context.ledger.read([r.key for r in read])
     read_tables = [from_bytes(a, r.columns) for r, a in zip(read, answers, strict=True)]
     tables = context.saved.rows(compiled.saved_tables, charge=True)
     tables |= {r.name: table for r, table in zip(stored, read_tables, strict=False)}
-    for way, table in zip(rolled.values(), read_tables[len(stored) :], strict=True):
+    for way, table in zip(summed, read_tables[len(stored) :], strict=True):
         tables[way.target.name] = way.table(table)
+    charts = (way for way in rolled.values() if isinstance(way, ChartReading))
+    tables |= {way.target.name: way.released() for way in charts}
     tables |= run_releases(context, [r for r in others if r not in due], tables)
     context.sources.add(compiled, stored)
     return PendingReleases(due, tables, {r.key: a for r, a in zip(read, answers, strict=True)})

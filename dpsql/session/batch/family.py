@@ -1,0 +1,176 @@
+"""Statements of a batch that are planned as one: counts and sums of the same rows, by listed keys.
+
+    SELECT sex, count(*) FROM patients GROUP BY sex
+    SELECT ward, sex, count(*) FROM patients GROUP BY ward, sex
+asked together, are the charts of a dashboard: measured at the loss that both would have cost one by
+one, at the least variance (`release.dashboard`), and each answered of that, in its own shape.
+
+It takes the place of noise of each statement's own where no value becomes noisier by it, and some
+less, which the law of the noise alone decides; and where a unit has one row, since limits of the
+finest cells would leave out other rows than those of each statement's groups. Rows whose keys are
+outside of what is declared are in none of the answers, whether they show that key or not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
+
+from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
+from dpsql.bind.statements.create_dashboard import MAX_CHARTS, BareChart, bare_chart
+from dpsql.bounding.options import ALL_GROUPS, AS_DECLARED
+from dpsql.errors import Error, InternalError
+from dpsql.privacy.accounting.loss import Accounting
+from dpsql.session.answer.chart_reading import Board, ChartReading, board_of, chart_reading
+from dpsql.session.answer.column_errors import column_privacy
+from dpsql.session.answer.stored_answer import from_bytes
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.request import DashboardRequest, Request
+from dpsql.session.digest.sum_digest import sum_digests
+from dpsql.session.run.pending_releases import free_ways, unpaid
+from dpsql.session.saved.dashboard_law import dashboard_law
+
+if TYPE_CHECKING:
+    from dpsql.session.context import SessionContext
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Statements of a batch, by their indices, that are read of `board`, which `compiled` makes.
+
+    `gain` is how many times less noise moves their values, in the geometric mean, than if each was
+    asked alone.
+    """
+
+    board: Board
+    compiled: CompiledStatement
+    members: tuple[int, ...]
+    gain: float
+
+    @property
+    def note(self) -> str:
+        """What is said of it beside the answers."""
+        return (
+            f"{len(self.members)} statements are planned as one: in the mean, noise moves their"
+            f" values {self.gain:.3g} times less than if they were asked one by one"
+        )
+
+
+Compile: TypeAlias = Callable[[str, Request], CompiledStatement]
+"""Text → what is decided before the charge, with the options of a batch."""
+
+
+def due_families(
+    context: SessionContext,
+    written: Sequence[str],
+    statements: Sequence[CompiledStatement],
+    compiled: Compile,
+) -> tuple[Family, ...]:
+    """The families of what is due of `statements`: neither stored nor free otherwise."""
+    ledger = context.ledger.open()
+    due = [bool(unpaid(one, ledger, free_ways(context, one))) for one in statements]
+    texts = [sql if is_due else "" for sql, is_due in zip(written, due, strict=True)]
+    return families(context, texts, statements, compiled)
+
+
+def families(
+    context: SessionContext,
+    written: Sequence[str],
+    statements: Sequence[CompiledStatement],
+    compiled: Compile,
+) -> tuple[Family, ...]:
+    """Those of `statements`, as `written`, that are better planned as one, under zcdp and gdp.
+
+    An empty text is of what isn't due.
+    """
+    if context.schema.budget.accounting not in (Accounting.ZCDP, Accounting.GDP):
+        return ()
+    by_rows: dict[str, dict[int, BareChart]] = defaultdict(dict)
+    for index, (sql, one) in enumerate(zip(written, statements, strict=True)):
+        chart = bare_chart(sql) if _may_be_planned(one) else None
+        if chart is not None:
+            by_rows[chart.rows][index] = chart
+    planned = (_family(context, charts, statements, compiled) for charts in by_rows.values())
+    return tuple(one for one in planned if one is not None)
+
+
+def _may_be_planned(statement: CompiledStatement) -> bool:
+    """It is of one release of sums by listed keys, of rows of which each unit has one.
+
+    And nothing is set for it.
+    """
+    options = statement.options
+    if (
+        len(statement.releases) != 1
+        or statement.saved_tables
+        or options.price.max_error is not None
+        or replace(options.limits, norm_order=None) != AS_DECLARED
+        or options.release != ALL_GROUPS
+    ):
+        return False
+    step = statement.releases[0].step
+    return (
+        bool(step.measurement.loss.amount)
+        and step.bounded.shows_all_cells
+        and not step.reads
+        and one_row_per_unit(step.bounded.contributions.source, declared)
+        and None not in sum_digests(step.bounded).values
+    )
+
+
+def _family(
+    context: SessionContext,
+    charts: Mapping[int, BareChart],
+    statements: Sequence[CompiledStatement],
+    compiled: Compile,
+) -> Family | None:
+    """`charts`, by the indices of their statements, as one; None if that isn't better."""
+    members = {index: statements[index] for index in charts}
+    distinct = {one.releases[0].key: index for index, one in members.items()}
+    if not 1 < len(distinct) <= MAX_CHARTS:
+        return None
+    first = members[min(members)]
+    if first.options.epsilon is None:
+        raise InternalError("a statement of a batch has an epsilon")
+    sql = ";\n".join(charts[index].sql for index in distinct.values())
+    try:
+        whole = compiled(sql, DashboardRequest(first.options.epsilon, len(distinct)))
+    except Error:
+        # One of them is no chart after all, or all have too many cells: asked one by one, then.
+        return None
+    law = dashboard_law(whole, context.schema.policy_hash)
+    if law is None:
+        return None
+    board = board_of("what a batch was planned as", whole, law, partial(_table, context, whole))
+    # Who asks for more than each of these did asks for something else.
+    content = replace(board.content, granted=first.query_loss.amount)
+    board = replace(board, content=content)
+    ratios: list[float] = []
+    for one in members.values():
+        reading = chart_reading(one.releases[0], board)
+        if reading is None:
+            return None
+        ratios += _ratios(one, reading)
+    if max(ratios) > 1 or min(ratios) == 1:
+        return None
+    gain = math.exp(-math.fsum(map(math.log, ratios)) / len(ratios))
+    return Family(board, whole, tuple(members), gain)
+
+
+def _ratios(compiled: CompiledStatement, reading: ChartReading) -> list[float]:
+    """How far noise moves each value, over how far it would alone."""
+    pairs = zip(column_privacy(compiled), reading.columns, strict=True)
+    widths = [(alone.half_width, own.half_width) for alone, own in pairs]
+    return [own / alone if alone and own else math.inf for alone, own in widths]
+
+
+def _table(context: SessionContext, whole: CompiledStatement) -> pa.Table:
+    (release,) = whole.releases
+    (answer,) = context.ledger.read([release.key])
+    return from_bytes(answer, release.columns)
