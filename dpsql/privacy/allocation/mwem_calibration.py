@@ -68,9 +68,9 @@ class HistogramSensitivity:
     def l2_squared(self, merged: int) -> int:
         """The squared L2 sensitivity of counts that each merge at most `merged` cells.
 
-        No count moves by more than `largest`, and all together by no more than `l1`: Σc² is convex in
-        what each moves by, so it is largest where as many as can be move by `largest`, and one by what
-        is left. A unit that is in 3 cells which are merged moves their count by all three.
+        No count moves by more than `largest`, and all together by no more than `l1`: Σc² is convex
+        in what each moves by, so it is largest where as many as can be move by `largest`, and one
+        by what is left. A unit in 3 cells which are merged moves their count by all three.
         """
         largest = min(self.l1, min(self.groups, merged) * self.per_cell)
         full, left = divmod(self.l1, largest)
