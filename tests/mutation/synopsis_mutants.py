@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from mutation.mutants import Mutant
 
+_OF_A_ROUND = "ArithmeticError: a round of a synopsis passed its parts"
+
 _FOUND = (
     Mutant(
         "a unit is in one cell of a histogram",
@@ -18,6 +20,7 @@ _FOUND = (
         "privacy/allocation/mwem_calibration.py",
         "largest = min(self.l1, min(self.groups, merged) * self.per_cell)",
         "largest = min(self.l1, self.per_cell)",
+        fails_by=_OF_A_ROUND,
     ),
     Mutant(
         "what is left of a unit's rows, where counts are full, is forgotten",
@@ -30,12 +33,14 @@ _FOUND = (
         "privacy/allocation/mwem_calibration.py",
         "return DiscreteLaplace(self.sensitivity.l1 / amount)",
         "return DiscreteLaplace(self.sensitivity.l1 / (amount * taken))",
+        fails_by=_OF_A_ROUND,
     ),
     Mutant(
         "choices are free, and measurements have all of a round",
         "privacy/allocation/mwem_calibration.py",
         "amount = self.part * taken * (1 - CHOICE_SHARE)",
         "amount = self.part * taken",
+        fails_by=_OF_A_ROUND,
     ),
     Mutant(
         "scores are taken for monotone",
@@ -108,14 +113,14 @@ _FOUND = (
     Mutant(
         "weights are scaled to the true number of rows",
         "release/synopsis/mwem.py",
-        "weights = np.full(cells.shape, _total(measured) / cells.size)",
+        "weights = np.full(cells.shape, total_rows(measured) / cells.size)",
         "weights = np.full(cells.shape, (float(cells.sum()) + 1) / cells.size)",
     ),
     Mutant(
         "a partition's true counts are kept beside its noisy ones",
-        "release/synopsis/mwem.py",
-        "return _Measured(partition, noisy.astype(np.float64), 1 / float(noise.variance))",
-        "return _Measured(partition, exact.astype(np.float64), 1 / float(noise.variance))",
+        "release/synopsis/weight_fit.py",
+        "return Measured(partition, noisy.astype(np.float64), float(noise.variance))",
+        "return Measured(partition, exact.astype(np.float64), float(noise.variance))",
     ),
     Mutant(
         "a box merges as many cells as its narrowest side",

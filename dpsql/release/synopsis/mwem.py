@@ -11,7 +11,6 @@ measurements, and so is what decides of rounds. How a float was rounded is thus 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -44,10 +43,16 @@ from dpsql.release.calibration import Measurement
 from dpsql.release.columns.arrow import arrow_array
 from dpsql.release.columns.group_keys import ascending, every_key, number_of_cells, take
 from dpsql.release.synopsis.cell_partition import Partition, count_partitions, partitions
+from dpsql.release.synopsis.margin_error import MEASURED, encode_measured
+from dpsql.release.synopsis.weight_fit import (
+    Counts,
+    Measured,
+    Weights,
+    fitted,
+    measure,
+    total_rows,
+)
 from dpsql.schema.sql_type import SqlType
-
-Counts = NDArray[np.int64]
-Weights = NDArray[np.float64]
 
 _STEPS, _LAST_STEPS = 40, 300
 """Steps of fitting after each round, and after the last one."""
@@ -129,14 +134,18 @@ def synopsis_table(
     parameters: MwemParameters,
     randomness: Randomness,
 ) -> pa.Table:
-    """A table of the keys of every cell, in ascending order, and the cells' weights."""
+    """A table of the keys of every cell, in ascending order, and the cells' weights.
+
+    The first row's MEASURED says what was measured, and with how much noise.
+    """
     (totals,) = all_totals(raw.totals, bounded, query)
     shape = tuple(len(domain.cells) for domain in query.domains)
     ranks = [_ranks(domain.types, domain.cells) for domain in query.domains]
     grid = np.asarray(totals, dtype=np.int64).reshape(shape)
     for axis, order in enumerate(ranks):
         grid = np.take(grid, order, axis=axis)
-    weights = fit_weights(grid, parameters, randomness)
+    synopsis = fit_weights(grid, parameters, randomness)
+    weights = synopsis.weights
     for axis, order in enumerate(ranks):
         weights = np.take(weights, np.argsort(order), axis=axis)
     keys = every_key(bounded, query)
@@ -146,17 +155,26 @@ def synopsis_table(
         for key, column in zip(bounded.contributions.keys, keys, strict=True)
     }
     named[f"c{bounded.outputs[0].column.id}"] = pa.array(weights.ravel()[order])
+    named[MEASURED] = pa.array([encode_measured(synopsis.measured), *[None] * (len(order) - 1)])
     return pa.table(named)
 
 
-def fit_weights(cells: Counts, parameters: MwemParameters, randomness: Randomness) -> Weights:
+@dataclass(frozen=True, slots=True)
+class Synopsis:
+    """The weights of a grid of cells, and all that they are fitted to: the number of rows first."""
+
+    weights: Weights
+    measured: tuple[Measured, ...]
+
+
+def fit_weights(cells: Counts, parameters: MwemParameters, randomness: Randomness) -> Synopsis:
     """The weights of a grid of exact counts, `cells`, from noisy measurements of it.
 
     Measuring costs the loss of `parameters`. The weights have the shape of `cells`.
     """
     whole = Partition(cells.shape, cells.shape)
-    measured = [_measured(whole, cells, parameters.total, randomness)]
-    weights = np.full(cells.shape, _total(measured) / cells.size)
+    measured = [measure(whole, cells, parameters.total, randomness)]
+    weights = np.full(cells.shape, total_rows(measured) / cells.size)
     among = partitions(cells.shape)
     left, taken = parameters.parts if among else 0, 1
     while left:
@@ -165,38 +183,13 @@ def fit_weights(cells: Counts, parameters: MwemParameters, randomness: Randomnes
         left -= taken
         chosen = _choose(among, cells, weights, parameters, taken, randomness)
         noise = parameters.noise(taken, chosen.merged)
-        measured.append(_measured(chosen, cells, noise, randomness))
+        measured.append(measure(chosen, cells, noise, randomness))
         before = chosen.sums(weights)
-        weights = _fitted(weights, measured, _STEPS if left else _LAST_STEPS)
+        weights = fitted(weights, measured, _STEPS if left else _LAST_STEPS)
         moved = float(np.abs(chosen.sums(weights) - before).sum())
         if moved <= chosen.boxes * _deviation(noise):
             taken *= _ANNEALED
-    return weights
-
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """A partition's noisy counts, and their precision: one over the variance of their noise."""
-
-    partition: Partition
-    counts: Weights
-    precision: float
-
-
-def _measured(
-    partition: Partition, cells: Counts, noise: IndependentNoise, randomness: Randomness
-) -> _Measured:
-    exact = partition.sums(cells)
-    noisy = noise.release_vector(exact.ravel(), randomness).reshape(exact.shape)
-    return _Measured(partition, noisy.astype(np.float64), 1 / float(noise.variance))
-
-
-def _total(measured: Sequence[_Measured]) -> float:
-    """The number of rows by all measurements: each one's sum is one more, with noise of its own."""
-    precisions = [one.precision / one.partition.boxes for one in measured]
-    sums = [float(one.counts.sum()) for one in measured]
-    rows = sum(p * s for p, s in zip(precisions, sums, strict=True)) / sum(precisions)
-    return min(max(rows, 1.0), 2.0**50)
+    return Synopsis(weights, tuple(measured))
 
 
 def _choose(
@@ -228,43 +221,6 @@ def _deviation(noise: IndependentNoise) -> float:
     spread = math.sqrt(float(noise.variance))
     is_laplace = isinstance(noise, DiscreteLaplace)
     return spread * (0.5**0.5 if is_laplace else math.sqrt(2 / math.pi))
-
-
-def _fitted(weights: Weights, measured: Sequence[_Measured], steps: int) -> Weights:
-    """The weights after multiplicative steps toward values that make the measurements likelier.
-
-    Each step multiplies a cell by e to minus the slope of the squared errors there, and scales all
-    cells to the number of rows. With steps as long as the errors fall, that is mirror descent by
-    relative entropy, so cells that no measurement tells apart keep their proportions.
-    """
-    total = _total(measured)
-    weights = weights * (total / float(weights.sum()))
-    step, error = 1.0, _error(weights, measured)
-    for _ in range(steps):
-        slope = np.zeros(weights.shape)
-        for one in measured:
-            missed = one.partition.sums(weights) - one.counts
-            slope += one.partition.spread(missed) * one.precision
-        slope /= max(float(np.abs(slope).max()), 1e-300)
-        while step > 1e-9:
-            moved = weights * np.exp(-step * slope)
-            moved *= total / float(moved.sum())
-            moved_error = _error(moved, measured)
-            if moved_error < error:
-                weights, error, step = moved, moved_error, min(1.5 * step, 16.0)
-                break
-            step /= 2
-        else:
-            break
-    return weights
-
-
-def _error(weights: Weights, measured: Sequence[_Measured]) -> float:
-    """The squared errors of the weights' counts, each weighted by its measurement's precision."""
-    return sum(
-        one.precision * float(np.square(one.partition.sums(weights) - one.counts).sum())
-        for one in measured
-    )
 
 
 def _ranks(types: tuple[SqlType, ...], cells: tuple[Cell, ...]) -> NDArray[np.int64]:

@@ -93,8 +93,11 @@ class ReleaseCompiler:
         sample = self.schema.budget.sample
         is_table = isinstance(self.request, TableRequest)
         table_kind = kind_of(self.request) if is_table else None
+        # The noise of a synopsis is for a unit's rows in all cells, in however many these are.
+        by_rows = isinstance(self.request, SynopsisRequest)
 
         def under(limits: ContributionLimits) -> tuple[BoundedRelease, LimitChoice]:
+            limits = replace(limits, groups_by_rows=by_rows)
             choice = self.chooser.choice(release, limits, is_table=is_table)
             bounded = bound_release(
                 release,
