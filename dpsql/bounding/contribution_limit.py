@@ -10,6 +10,7 @@ group isn't looked for again, which would cost several times what the rest does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from dpsql.analysis.lineage.functional_dependency import Trusted, declared, one_row_per_unit
 from dpsql.analysis.lineage.lineage import private_scans
@@ -33,6 +34,8 @@ from dpsql.plan.bounded_release.bounded_release import (
 )
 from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Table
+
+_BY_ROWS: Final = "as many as a unit's rows, which are limited in all of them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,11 @@ def contribution_bounds(
     reasons.append(_origin(table, name, limits, origin))
     # Where it saves no group's worth of rows, it would be enforced for nothing.
     in_all = limits.rows if -(-limits.rows // rows) < groups else None
+    if requested.groups_by_rows and requested.groups is None and in_all is not None:
+        cells = in_all if free is None else min(in_all, free)
+        if cells > groups:
+            groups = cells
+            reasons[0] = f"groups = {groups}: {_BY_ROWS if groups == in_all else 'all there are'}"
     return ContributionBounds(groups, rows, tuple(reasons), in_all)
 
 

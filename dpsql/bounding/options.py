@@ -61,6 +61,9 @@ class ContributionLimits:
     How a unit in too many groups is kept to them, `over_groups`, is anybody's choice: as much is
     proved of a unit that is scaled as of one that is sampled. Scaled, it has the norm of
     `norm_order`, 1 or 2, by which noise is measured; None: as the noise of a release is.
+
+    `groups_by_rows`: of what noise is measured by rows in all groups alone, where these are limited
+    a unit may be in as many groups as it has rows, unless `groups` says fewer.
     """
 
     groups: int | None = None
@@ -71,6 +74,7 @@ class ContributionLimits:
     origin: str = "set for this session"
     over_groups: OverGroups | None = None
     norm_order: int | None = None
+    groups_by_rows: bool = False
 
     def sampled(self) -> ContributionLimits:
         """The same limits, where units in too many groups can't be scaled to them."""

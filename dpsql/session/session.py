@@ -54,6 +54,7 @@ from dpsql.session.saved.create import (
 )
 from dpsql.session.saved.dashboard_law import dashboard_law
 from dpsql.session.saved.saved_releases import SavedReleases
+from dpsql.session.saved.synopsis_law import synopsis_law
 
 
 class Session:
@@ -144,7 +145,8 @@ class Session:
             with context.turn(compiled):
                 released = charge_and_run(context, wanted.statement, compiled)
                 answer = build_answer(context, compiled, released)
-            law = dashboard_law(compiled, self.schema.policy_hash)
+            policy = self.schema.policy_hash
+            law = dashboard_law(compiled, policy) or synopsis_law(compiled, context.ledger.read)
             about = metadata(wanted, answer, self.schema, self.version, law=law)
             keys = tuple(dict.fromkeys([*answer.keys, *self.saved.keys(compiled.saved_tables)]))
             names.keep(name, about, encode(answer.table), keys, replace=wanted.replace)

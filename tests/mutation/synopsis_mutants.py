@@ -6,73 +6,85 @@ from dataclasses import replace
 
 from mutation.mutants import Mutant
 
+_OF_A_ROUND = "ArithmeticError: a round of a synopsis passed its parts"
+
 _FOUND = (
     Mutant(
         "a unit is in one cell of a histogram",
         "privacy/allocation/mwem_calibration.py",
-        "return self.groups * self.per_cell",
-        "return self.per_cell",
+        "filled = self.groups * self.per_cell",
+        "filled = self.per_cell",
     ),
     Mutant(
         "cells that are merged don't add up",
         "privacy/allocation/mwem_calibration.py",
-        "return _noise(self.sensitivity, merged, self.amount, gaussian=self.gaussian)",
-        "return _noise(self.sensitivity, 1, self.amount, gaussian=self.gaussian)",
+        "largest = min(self.l1, min(self.groups, merged) * self.per_cell)",
+        "largest = min(self.l1, self.per_cell)",
+        fails_by=_OF_A_ROUND,
     ),
     Mutant(
-        "measurements are charged once for all rounds, under pure",
+        "what is left of a unit's rows, where counts are full, is forgotten",
         "privacy/allocation/mwem_calibration.py",
-        "spent = total + self.rounds * (self.choice.epsilon + self.amount)",
-        "spent = total + self.rounds * self.choice.epsilon + self.amount",
+        "return full * largest**2 + left**2",
+        "return full * largest**2",
     ),
     Mutant(
-        "measurements are charged once for all rounds",
+        "a round of several parts is measured once more for each, under pure",
         "privacy/allocation/mwem_calibration.py",
-        "spent = total + self.rounds * (self.choice.rho() + self.amount)",
-        "spent = total + self.rounds * self.choice.rho() + self.amount",
+        "return DiscreteLaplace(self.sensitivity.l1 / amount)",
+        "return DiscreteLaplace(self.sensitivity.l1 / (amount * taken))",
+        fails_by=_OF_A_ROUND,
     ),
     Mutant(
-        "choices are free",
+        "choices are free, and measurements have all of a round",
         "privacy/allocation/mwem_calibration.py",
-        "spent = total + self.rounds * (self.choice.rho() + self.amount)",
-        "spent = total + self.rounds * self.amount",
+        "amount = self.part * taken * (1 - CHOICE_SHARE)",
+        "amount = self.part * taken",
+        fails_by=_OF_A_ROUND,
     ),
     Mutant(
-        "scores are taken for monotone, under pure",
+        "scores are taken for monotone",
         "privacy/allocation/mwem_calibration.py",
-        "Exponential(each, 2 * sensitivity.l1), each, gaussian=False\n    )",
-        "Exponential(each, sensitivity.l1), each, gaussian=False)",
+        "return Exponential(self._range(amount), 2 * self.sensitivity.l1)",
+        "return Exponential(self._range(amount), self.sensitivity.l1)",
     ),
     Mutant(
         "the number of rows is free",
         "privacy/allocation/mwem_calibration.py",
-        "total = self.total.rho(self.sensitivity.l1**2)",
-        "total = Fraction(0)",
+        "return PrivacyLoss(accounting, self._of_noise(self.total) + self.parts * self.part)",
+        "return PrivacyLoss(accounting, self.parts * self.part)",
     ),
     Mutant(
         "noise of what is measured is of one cell's move, under pure",
         "privacy/allocation/mwem_calibration.py",
-        "return DiscreteLaplace(sensitivity.l1 / amount)",
+        "return DiscreteLaplace(self.sensitivity.l1 / amount)",
         "return DiscreteLaplace("
-        "(sensitivity.l1 if merged == sensitivity.groups else sensitivity.per_cell) / amount)",
+        "(self.sensitivity.l1 if merged == self.sensitivity.groups"
+        " else self.sensitivity.per_cell) / amount)",
     ),
     Mutant(
         "the steps between neighbours are forgotten in a histogram's move",
         "release/synopsis/mwem.py",
-        "moves = HistogramSensitivity(filled, changed.units * rows_per_group(bounded.limited))",
-        "moves = HistogramSensitivity(filled, rows_per_group(bounded.limited))",
+        "units, in_all = changed.units, _rows_in_all(bounded)",
+        "units, in_all = 1, _rows_in_all(bounded)",
     ),
     Mutant(
         "the rows of a unit in a cell are one",
         "release/synopsis/mwem.py",
-        "moves = HistogramSensitivity(filled, changed.units * rows_per_group(bounded.limited))",
-        "moves = HistogramSensitivity(filled, changed.units)",
+        "units * rows_per_group(bounded.limited),",
+        "units,",
     ),
     Mutant(
-        "a unit's rows fill a cell less than they may",
+        "a unit's rows in all cells are one less than they may be",
         "release/synopsis/mwem.py",
-        "filled = groups_at_row_limit(bounded.limited, changed.groups_per_unit)",
-        "filled = max(1, groups_at_row_limit(bounded.limited, changed.groups_per_unit) - 1)",
+        "None if in_all is None else units * in_all,",
+        "None if in_all is None else max(1, units * in_all - 1),",
+    ),
+    Mutant(
+        "the steps between neighbours are forgotten in all cells together",
+        "release/synopsis/mwem.py",
+        "None if in_all is None else units * in_all,",
+        "in_all,",
     ),
     Mutant(
         "a replaced unit of a synopsis is as if removed",
@@ -83,8 +95,14 @@ _FOUND = (
     Mutant(
         "a round more is measured than is paid for",
         "release/synopsis/mwem.py",
-        "for number in range(parameters.rounds if among else 0):",
-        "for number in range(parameters.rounds + 1 if among else 0):",
+        "left, taken = parameters.parts if among else 0, 1",
+        "left, taken = parameters.parts + 1 if among else 0, 1",
+    ),
+    Mutant(
+        "a round of four parts takes one of what is left",
+        "release/synopsis/mwem.py",
+        "left -= taken",
+        "left -= 1",
     ),
     Mutant(
         "rows are counted twice in a histogram",
@@ -95,14 +113,14 @@ _FOUND = (
     Mutant(
         "weights are scaled to the true number of rows",
         "release/synopsis/mwem.py",
-        "total = min(max(float(rows), 1.0), 2.0**50)",
-        "total = float(cells.sum()) + 1",
+        "weights = np.full(cells.shape, total_rows(measured) / cells.size)",
+        "weights = np.full(cells.shape, (float(cells.sum()) + 1) / cells.size)",
     ),
     Mutant(
         "a partition's true counts are kept beside its noisy ones",
-        "release/synopsis/mwem.py",
-        "measured.append(_Measured(chosen, noisy.astype(np.float64), 1 / float(noise.variance)))",
-        "measured.append(_Measured(chosen, exact.astype(np.float64), 1 / float(noise.variance)))",
+        "release/synopsis/weight_fit.py",
+        "return Measured(partition, noisy.astype(np.float64), float(noise.variance))",
+        "return Measured(partition, exact.astype(np.float64), float(noise.variance))",
     ),
     Mutant(
         "a box merges as many cells as its narrowest side",

@@ -23,7 +23,7 @@ from dpsql.audit.databases.database_batch import Groups
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.allocation.mwem_calibration import (
-    HistogramSensitivity,
+    CHOICE_SHARE,
     MwemParameters,
     mwem_calibration,
 )
@@ -48,10 +48,14 @@ class Tape:
     chance: Random
     answers: list[Integers] = field(default_factory=list)
     handed: list[Handed] = field(default_factory=list)
+    paid: list[Fraction] = field(default_factory=list)
 
-    def answer(self, of: IndependentNoise | Exponential, handed: Integers) -> Integers:
+    def answer(
+        self, of: IndependentNoise | Exponential, handed: Integers, paid: Fraction = Fraction(0)
+    ) -> Integers:
         place = len(self.handed)
         self.handed.append((of, handed))
+        self.paid.append(paid)
         if place == len(self.answers):
             made = (
                 np.array([self.chance.randrange(handed.size)])
@@ -68,10 +72,14 @@ class Tape:
 
 @dataclass(frozen=True)
 class Taped:
-    """A mechanism whose answers are on tape; its noise is as it would be."""
+    """A mechanism whose answers are on tape; its noise is as it would be.
+
+    `paid` is the share of a round's loss that it has.
+    """
 
     own: IndependentNoise | Exponential
     tape: Tape
+    paid: Fraction = Fraction(0)
 
     @property
     def variance(self) -> object:
@@ -79,11 +87,12 @@ class Taped:
 
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         del randomness
-        return [int(x) for x in self.tape.answer(self.own, np.array(values, dtype=np.int64))]
+        handed = np.array(values, dtype=np.int64)
+        return [int(x) for x in self.tape.answer(self.own, handed, self.paid)]
 
     def release_vector(self, values: Integers, randomness: Randomness) -> Integers:
         del randomness
-        return self.tape.answer(self.own, values.copy())
+        return self.tape.answer(self.own, values.copy(), self.paid)
 
     choose = release
 
@@ -96,23 +105,20 @@ class TapedWeighing:
     tape: Tape
 
     @property
-    def rounds(self) -> int:
-        return self.made.rounds
-
-    @property
-    def moves(self) -> HistogramSensitivity:
-        return self.made.sensitivity
+    def parts(self) -> int:
+        return self.made.parts
 
     @property
     def total(self) -> Taped:
-        return Taped(self.made.total, self.tape)
+        return Taped(self.made.total, self.tape, _of_total(self.made))
 
-    @property
-    def choice(self) -> Taped:
-        return Taped(self.made.choice, self.tape)
+    def choice(self, taken: int) -> Taped:
+        paid = self.made.part * taken * CHOICE_SHARE
+        return Taped(self.made.choice(taken), self.tape, paid)
 
-    def noise(self, merged: int) -> Taped:
-        return Taped(self.made.noise(merged), self.tape)
+    def noise(self, taken: int, merged: int) -> Taped:
+        paid = self.made.part * taken * (1 - CHOICE_SHARE)
+        return Taped(self.made.noise(taken, merged), self.tape, paid)
 
 
 def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator[str]:
@@ -123,9 +129,7 @@ def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator
     measured = release.step.measurement
     made = measured.table_mechanism
     assert isinstance(made, MwemParameters)
-    pure = mwem_calibration(
-        made.sensitivity, made.rounds, PrivacyLoss(Accounting.PURE, Fraction(1))
-    )
+    pure = mwem_calibration(made.sensitivity, made.parts, PrivacyLoss(Accounting.PURE, Fraction(1)))
     for found, loss in ((made, measured.loss), pure):
         tape = Tape(Random(f"{one}{other}"))
         first = _table(one, release, found, tape)
@@ -139,12 +143,8 @@ def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator
         accounting = _counted_in(found)
         steps_spent = [spent(a, b, accounting) for a, b in pairs]
         # Another statement's rounds may take each of theirs in full, where these happen not to.
-        paid = amount_of_range(found.choice.epsilon, accounting)
-        steps = [
-            (one, paid if isinstance(mechanism, Exponential) else found.amount)
-            for one, (mechanism, _) in zip(steps_spent[1:], tape.handed[1:], strict=True)
-        ]
-        for of, most in (*steps, (sum(steps_spent), charged(loss))):
+        steps = [*zip(steps_spent, tape.paid, strict=True), (sum(tape.paid), charged(loss))]
+        for of, most in steps:
             if of > most:
                 yield f"statistic 0 of a synopsis by {float(of)}, paid {float(most)}"
 
@@ -159,6 +159,12 @@ def _table(groups: Groups, release: CompiledRelease, found: MwemParameters, tape
     taped = cast("Any", TapedWeighing(found, tape))
     nothing = SeededRandomness("taped")
     return synopsis_table(RawGroups(pa.table(raw)), step.bounded, step.query, taped, nothing)
+
+
+def _of_total(made: MwemParameters) -> Fraction:
+    """What the number of rows loses: all that is charged beside the rounds."""
+    whole = made.loss(_counted_in(made)).amount
+    return whole - made.parts * made.part
 
 
 def _counted_in(found: MwemParameters) -> Accounting:

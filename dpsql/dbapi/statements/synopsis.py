@@ -1,4 +1,4 @@
-"""CREATE SYNOPSIS name ON query of keys WITH (epsilon = 0.5, rounds = 4)."""
+"""CREATE SYNOPSIS name ON query of keys WITH (epsilon = 0.5, rounds = 8)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dpsql.session.compile.request import SynopsisRequest
 from dpsql.session.saved.create import SaveRequest
 from dpsql.sqltext.tokens import Word, words
 
-MIN_ROUNDS, DEFAULT_ROUNDS, MAX_ROUNDS = 1, 4, 50
+MIN_ROUNDS, DEFAULT_ROUNDS, MAX_ROUNDS = 1, 8, 50
 
-_SYNOPSIS = "CREATE SYNOPSIS name ON SELECT k1, k2 FROM … WITH (epsilon = 0.5, rounds = 4)"
+_SYNOPSIS = "CREATE SYNOPSIS name ON SELECT k1, k2 FROM … WITH (epsilon = 0.5, rounds = 8)"
 _OF_SYNOPSES = ("epsilon", "rounds", "groups", "rows_per_group", "rows", "max_cost")
 
 

@@ -1,8 +1,8 @@
 """The loss of a synopsis by multiplicative weights: a noisy total, then rounds of choice and noise.
 
-    pure    ε = ε_n + T·(ε0 + ε0)          each choice and each measurement at ε0
-    zCDP    ρ = ρ_n + T·(ε0²/8 + ρ_m)      ρ_m = Δ₂²/(2σ²) for what is measured
-    GDP     μ² = μ_n² + T·(h(ε0) + μ_m²)   μ_m² = Δ₂²/σ², and h(ε0) of the range of a choice
+    pure    ε = ε_n + Σ_t k_t·(ε0 + ε1)          a choice at k·ε0, its measurement at k·ε1
+    zCDP    ρ = ρ_n + Σ_t k_t·(ρ0 + ρ1)          k·ρ0 = ε²/8 of a choice, k·ρ1 = Δ₂²/(2σ²)
+    GDP     μ² = μ_n² + Σ_t k_t·(h + m)          k·h of the range of a choice, k·m = Δ₂²/σ²
 
 (Hardt, Ligett & McSherry 2012, "A Simple and Practical Algorithm for Differentially Private Data
 Release"; the choice under zCDP by its bounded range, Cesar & Rogers 2021.) There a unit has one
@@ -12,6 +12,13 @@ fact, so it is measured, too.
 
 A round measures a whole partition of the cells and not one range: the partition's counts are of
 disjoint rows, so together they move by `l1`, as the count of a single range does.
+
+What the rounds may lose is cut into `parts` equal ones, and a round takes k_t of them: how many is
+decided by what was released before (McKenna, Mullins, Sheldon & Miklau 2022, "AIM", where it is
+annealed). A round takes none that isn't left, so Σ_t k_t <= parts, whatever was released. That is a
+filter: in each of the three currencies losses that are chosen adaptively add up, as long as their
+sum is bounded beforehand (pure: Rogers, Roth, Ullman & Vadhan 2016; zCDP: Feldman & Zrnic 2021;
+GDP: Smith & Thakurta 2022). All of it is charged at once, before the first round.
 """
 
 from __future__ import annotations
@@ -21,149 +28,190 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
-from dpsql.privacy.accounting.pure_conversion import mu_squared_of_range, range_of_mu_squared
+from dpsql.privacy.accounting.pure_conversion import range_of_mu_squared
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
-from dpsql.privacy.mechanisms.selection.exponential import Exponential, epsilon_of_choice
+from dpsql.privacy.mechanisms.selection.exponential import (
+    Exponential,
+    amount_of_range,
+    epsilon_of_choice,
+)
 
-TOTAL_SHARE = Fraction(1, 10)
+TOTAL_SHARE = Fraction(1, 20)
 """The share of the loss that measures the number of rows."""
+
+CHOICE_SHARE = Fraction(1, 10)
+"""The share of a round's loss that chooses what it measures."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistogramSensitivity:
-    """How far neighbours move a histogram: at most `groups` cells, by `per_cell` each.
+    """How far neighbours move a histogram: by at most `per_cell` in each of at most `groups` cells.
 
-    A count that merges `merged` cells moves by at most min(groups, merged)·per_cell.
+    In all cells together it is by at most `in_all`, if that is known. A count that merges `merged`
+    cells moves by at most min(groups, merged)·per_cell, and by no more than `l1`.
     """
 
     groups: int
     per_cell: int
+    in_all: int | None = None
 
     @property
     def l1(self) -> int:
         """The L1 sensitivity of the histogram, of any partition's counts, and of any score."""
-        return self.groups * self.per_cell
+        filled = self.groups * self.per_cell
+        return filled if self.in_all is None else min(filled, self.in_all)
 
     def l2_squared(self, merged: int) -> int:
         """The squared L2 sensitivity of counts that each merge at most `merged` cells.
 
-        It is bounded by Σc² ≤ Σ|c| · max|c|. A unit that is in 3 cells which are merged moves their
-        count by all three.
+        No count moves by more than `largest`, and all together by no more than `l1`: Σc² is convex
+        in what each moves by, so it is largest where as many as can be move by `largest`, and one
+        by what is left. A unit in 3 cells which are merged moves their count by all three.
         """
-        return self.l1 * min(self.groups, merged) * self.per_cell
+        largest = min(self.l1, min(self.groups, merged) * self.per_cell)
+        full, left = divmod(self.l1, largest)
+        return full * largest**2 + left**2
 
 
 @dataclass(frozen=True, slots=True)
 class MwemParameters:
-    """The mechanisms of a synopsis of `rounds` rounds.
+    """The mechanisms of a synopsis whose rounds take `parts` parts of a loss between them.
 
-    `total` is the noise of the number of rows, `choice` selects the partition to measure next.
-    `amount` is the loss of each measurement: ε of Laplace noise; if `gaussian`, ρ of discrete
-    Gaussian noise, or μ² of rounded Gaussian noise.
+    `total` is the noise of the number of rows. `part` is the loss of one part: ε where noise is of
+    Laplace, ρ where it is discrete Gaussian, μ² where it is rounded Gaussian.
     """
 
-    rounds: int
+    parts: int
     sensitivity: HistogramSensitivity
     total: IndependentNoise
-    choice: Exponential
-    amount: Fraction
-    gaussian: bool
+    part: Fraction
 
-    def noise(self, merged: int) -> IndependentNoise:
-        """The noise for counts of a partition that merge at most `merged` cells each."""
-        if isinstance(self.total, RoundedGaussian):
-            return _rounded(self.sensitivity, merged, self.amount)
-        return _noise(self.sensitivity, merged, self.amount, gaussian=self.gaussian)
+    def choice(self, taken: int) -> Exponential:
+        """The mechanism that selects a partition in a round that takes so many parts."""
+        amount = self.part * taken * CHOICE_SHARE
+        return Exponential(self._range(amount), 2 * self.sensitivity.l1)
 
-    def loss(self, accounting: Accounting) -> PrivacyLoss:
-        """The loss of all mechanisms together.
-
-        With Gaussian noise it is ρ, which has yet to be converted under APPROX.
-        """
+    def noise(self, taken: int, merged: int) -> IndependentNoise:
+        """The noise of a round that takes so many parts, for counts of at most `merged` cells."""
+        amount = self.part * taken * (1 - CHOICE_SHARE)
         match self.total:
             case RoundedGaussian():
-                total = self.total.mu_squared(self.sensitivity.l1**2)
-                chosen = mu_squared_of_range(self.choice.epsilon)
-                spent = total + self.rounds * (chosen + self.amount)
+                return RoundedGaussian(self.sensitivity.l2_squared(merged) / amount)
             case DiscreteGaussian():
-                total = self.total.rho(self.sensitivity.l1**2)
-                spent = total + self.rounds * (self.choice.rho() + self.amount)
+                return DiscreteGaussian(self.sensitivity.l2_squared(merged) / (2 * amount))
             case DiscreteLaplace():
-                total = self.total.epsilon(self.sensitivity.l1)
-                spent = total + self.rounds * (self.choice.epsilon + self.amount)
+                return DiscreteLaplace(self.sensitivity.l1 / amount)
             case missing:
                 assert_never(missing)
-        return PrivacyLoss(accounting, spent)
+
+    def loss(self, accounting: Accounting) -> PrivacyLoss:
+        """The loss of all mechanisms together, however many parts each round takes.
+
+        With Gaussian noise it is ρ, which has yet to be converted under APPROX. Raises
+        ArithmeticError for a round that loses more than its parts, which is a bug.
+        """
+        for taken in range(1, self.parts + 1):
+            if self._of_round(taken) > taken * self.part:
+                raise ArithmeticError("a round of a synopsis passed its parts")
+        return PrivacyLoss(accounting, self._of_noise(self.total) + self.parts * self.part)
+
+    def _of_round(self, taken: int) -> Fraction:
+        chosen = self.choice(taken)
+        # Of one cell's counts the noise is least, beside what moves them.
+        return amount_of_range(chosen.epsilon, self._currency) + self._of_noise(
+            self.noise(taken, self.sensitivity.groups)
+        )
+
+    def _of_noise(self, noise: IndependentNoise) -> Fraction:
+        """What counts lose that merge any number of cells, as the number of rows does."""
+        match noise:
+            case RoundedGaussian():
+                return noise.mu_squared(self.sensitivity.l1**2)
+            case DiscreteGaussian():
+                return noise.rho(self.sensitivity.l1**2)
+            case DiscreteLaplace():
+                return noise.epsilon(self.sensitivity.l1)
+            case missing:
+                assert_never(missing)
+
+    @property
+    def _currency(self) -> Accounting:
+        match self.total:
+            case RoundedGaussian():
+                return Accounting.GDP
+            case DiscreteGaussian():
+                return Accounting.ZCDP
+            case DiscreteLaplace():
+                return Accounting.PURE
+            case missing:
+                assert_never(missing)
+
+    def _range(self, amount: Fraction) -> Fraction:
+        """The largest range of a choice that loses `amount`, or nearly."""
+        match self._currency:
+            case Accounting.GDP:
+                return range_of_mu_squared(amount)
+            case Accounting.ZCDP:
+                return epsilon_of_choice(amount)
+            case Accounting.PURE | Accounting.APPROX:
+                return amount
+            case missing:
+                assert_never(missing)
 
 
 def mwem_calibration(
-    sensitivity: HistogramSensitivity, rounds: int, query_loss: PrivacyLoss
+    sensitivity: HistogramSensitivity, parts: int, query_loss: PrivacyLoss
 ) -> tuple[MwemParameters, PrivacyLoss]:
     """Return the less noisy mechanisms that `query_loss` allows, and their loss.
 
     Raises ArithmeticError if that passes `query_loss`, which is a bug.
     """
-    match query_loss.accounting:
+    amount, accounting = query_loss.amount, query_loss.accounting
+    match accounting:
         case Accounting.PURE:
-            parameters = _pure(sensitivity, rounds, query_loss.amount)
-            cost = parameters.loss(query_loss.accounting)
+            parameters = _pure(sensitivity, parts, amount)
+            return parameters, _check_grant(query_loss, parameters.loss(accounting))
         case Accounting.ZCDP:
-            parameters = _gaussian(sensitivity, rounds, query_loss.amount)
-            cost = parameters.loss(query_loss.accounting)
+            parameters = _gaussian(sensitivity, parts, amount)
+            return parameters, _check_grant(query_loss, parameters.loss(accounting))
         case Accounting.GDP:
-            parameters = _gdp(sensitivity, rounds, query_loss.amount)
-            cost = parameters.loss(query_loss.accounting)
+            parameters = _gdp(sensitivity, parts, amount)
+            return parameters, _check_grant(query_loss, parameters.loss(accounting))
         case Accounting.APPROX:
-            parameters = _pure(sensitivity, rounds, query_loss.amount)
-            cost = parameters.loss(query_loss.accounting)
+            parameters = _pure(sensitivity, parts, amount)
+            cost = _check_grant(query_loss, parameters.loss(accounting))
             if query_loss.delta:
-                other = _gaussian(
-                    sensitivity, rounds, rho_of_epsilon(query_loss.amount, query_loss.delta)
-                )
-                if other.noise(1).variance < parameters.noise(1).variance:
-                    parameters, cost = other, query_loss  # (ε, δ) as converted from ρ
+                rho = rho_of_epsilon(amount, query_loss.delta)
+                other = _gaussian(sensitivity, parts, rho)
+                _check_grant(PrivacyLoss(Accounting.ZCDP, rho), other.loss(Accounting.ZCDP))
+                if other.noise(1, 1).variance < parameters.noise(1, 1).variance:
+                    return other, query_loss  # (ε, δ) as converted from ρ
+            return parameters, cost
         case missing:
             assert_never(missing)
-    if cost.amount > query_loss.amount or cost.delta > query_loss.delta:
+
+
+def _check_grant(granted: PrivacyLoss, cost: PrivacyLoss) -> PrivacyLoss:
+    """`cost`, which doesn't pass what is granted."""
+    if cost.amount > granted.amount or cost.delta > granted.delta:
         raise ArithmeticError("a synopsis passed its grant")
-    return parameters, cost
+    return cost
 
 
-def _pure(sensitivity: HistogramSensitivity, rounds: int, epsilon: Fraction) -> MwemParameters:
-    each = epsilon * (1 - TOTAL_SHARE) / (2 * rounds)
-    total = _noise(sensitivity, sensitivity.groups, epsilon * TOTAL_SHARE, gaussian=False)
-    return MwemParameters(
-        rounds, sensitivity, total, Exponential(each, 2 * sensitivity.l1), each, gaussian=False
-    )
+def _pure(sensitivity: HistogramSensitivity, parts: int, epsilon: Fraction) -> MwemParameters:
+    total = DiscreteLaplace(sensitivity.l1 / (epsilon * TOTAL_SHARE))
+    return MwemParameters(parts, sensitivity, total, epsilon * (1 - TOTAL_SHARE) / parts)
 
 
-def _gaussian(sensitivity: HistogramSensitivity, rounds: int, rho: Fraction) -> MwemParameters:
-    each = rho * (1 - TOTAL_SHARE) / (2 * rounds)
-    total = _noise(sensitivity, sensitivity.groups, rho * TOTAL_SHARE, gaussian=True)
-    choice = Exponential(epsilon_of_choice(each), 2 * sensitivity.l1)
-    return MwemParameters(rounds, sensitivity, total, choice, each, gaussian=True)
+def _gaussian(sensitivity: HistogramSensitivity, parts: int, rho: Fraction) -> MwemParameters:
+    total = DiscreteGaussian(sensitivity.l1**2 / (2 * rho * TOTAL_SHARE))
+    return MwemParameters(parts, sensitivity, total, rho * (1 - TOTAL_SHARE) / parts)
 
 
-def _gdp(sensitivity: HistogramSensitivity, rounds: int, mu_squared: Fraction) -> MwemParameters:
-    each = mu_squared * (1 - TOTAL_SHARE) / (2 * rounds)
-    total = _rounded(sensitivity, sensitivity.groups, mu_squared * TOTAL_SHARE)
-    choice = Exponential(range_of_mu_squared(each), 2 * sensitivity.l1)
-    return MwemParameters(rounds, sensitivity, total, choice, each, gaussian=True)
-
-
-def _rounded(
-    sensitivity: HistogramSensitivity, merged: int, mu_squared: Fraction
-) -> RoundedGaussian:
-    return RoundedGaussian(sensitivity.l2_squared(merged) / mu_squared)
-
-
-def _noise(
-    sensitivity: HistogramSensitivity, merged: int, amount: Fraction, *, gaussian: bool
-) -> IndependentNoise:
-    if gaussian:
-        return DiscreteGaussian(sensitivity.l2_squared(merged) / (2 * amount))
-    return DiscreteLaplace(sensitivity.l1 / amount)
+def _gdp(sensitivity: HistogramSensitivity, parts: int, mu_squared: Fraction) -> MwemParameters:
+    total = RoundedGaussian(sensitivity.l1**2 / (mu_squared * TOTAL_SHARE))
+    return MwemParameters(parts, sensitivity, total, mu_squared * (1 - TOTAL_SHARE) / parts)

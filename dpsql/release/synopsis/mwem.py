@@ -2,25 +2,31 @@
 
 Each round chooses the partition of the cells whose counts by the weights differ most from its
 counts of rows, beyond the noise to come, and measures it. Then the weights are fitted to all
-measurements. Of the rows only integers of bounded moves are read, by exact mechanisms; weights are
-floats, computed from noisy measurements. How a float was rounded is thus no fact about a row.
+measurements. A round that finds no more than its noise would show is followed by one of less noise,
+which takes more of the loss (McKenna, Mullins, Sheldon & Miklau 2022, "AIM"). Of the rows only
+integers of bounded moves are read, by exact mechanisms; weights are floats, computed from noisy
+measurements, and so is what decides of rounds. How a float was rounded is thus no fact about a row.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.analysis.sensitivity import groups_at_row_limit
 from dpsql.analysis.stability import limited_stability
 from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.errors import Refused, TooComplex
-from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Cell
+from dpsql.plan.bounded_release.bounded_release import (
+    BoundedRelease,
+    Cell,
+    LimitGroups,
+    OneRowPerUnit,
+)
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.bounded_release.statistic import RowCount
 from dpsql.privacy.accounting.loss import PrivacyLoss
@@ -37,23 +43,33 @@ from dpsql.release.calibration import Measurement
 from dpsql.release.columns.arrow import arrow_array
 from dpsql.release.columns.group_keys import ascending, every_key, number_of_cells, take
 from dpsql.release.synopsis.cell_partition import Partition, count_partitions, partitions
+from dpsql.release.synopsis.margin_error import MEASURED, encode_measured
+from dpsql.release.synopsis.weight_fit import (
+    Counts,
+    Measured,
+    Weights,
+    fitted,
+    measure,
+    total_rows,
+)
 from dpsql.schema.sql_type import SqlType
-
-Counts = NDArray[np.int64]
-Weights = NDArray[np.float64]
 
 _STEPS, _LAST_STEPS = 40, 300
 """Steps of fitting after each round, and after the last one."""
+
+_ANNEALED = 4
+"""A round takes so many times the parts of one that found no more than noise."""
 
 MAX_CELLS = 100_000
 """The largest number of cells of a synopsis: each round looks at all of them."""
 
 
 def calibrate_mwem(
-    bounded: BoundedRelease, steps: int, query_loss: PrivacyLoss, rounds: int
+    bounded: BoundedRelease, steps: int, query_loss: PrivacyLoss, parts: int
 ) -> Measurement:
     """The mechanisms of a synopsis over the cells of `bounded`, within `query_loss`.
 
+    The loss of its rounds is cut into so many `parts`: there are no more rounds than these.
     `steps` units are removed or added from one neighbour to the other. The rows of each are in at
     most so many groups, at most so many in each and in all, in either database. Raises Refused for
     keys without a domain and for statistics other than count(*), TooComplex for more than MAX_CELLS
@@ -75,12 +91,25 @@ def calibrate_mwem(
     if [statistic.term for statistic in bounded.contributions.statistics] != [RowCount()]:
         raise Refused("a synopsis counts rows that nobody knows the number of", note="synopsis")
     changed = limited_stability(bounded.limited, steps)
-    # A unit's rows may be in more cells than they fill: together they are no more than fill these,
-    # and in a box that merges some cells no more than fill as many.
-    filled = groups_at_row_limit(bounded.limited, changed.groups_per_unit)
-    moves = HistogramSensitivity(filled, changed.units * rows_per_group(bounded.limited))
-    parameters, loss = mwem_calibration(moves, rounds, query_loss)
-    return Measurement((parameters.noise(1),), None, loss, table_mechanism=parameters)
+    units, in_all = changed.units, _rows_in_all(bounded)
+    moves = HistogramSensitivity(
+        changed.groups_per_unit,
+        units * rows_per_group(bounded.limited),
+        None if in_all is None else units * in_all,
+    )
+    parameters, loss = mwem_calibration(moves, parts, query_loss)
+    return Measurement((parameters.noise(1, 1),), None, loss, table_mechanism=parameters)
+
+
+def _rows_in_all(bounded: BoundedRelease) -> int | None:
+    """How many rows of a unit count in all cells together; None if no limit says."""
+    match bounded.limited:
+        case LimitGroups(rows=rows):
+            return rows
+        case OneRowPerUnit():
+            return 1
+        case missing:
+            assert_never(missing)
 
 
 def synopsis_notes(bounded: BoundedRelease, measurement: Measurement) -> tuple[str, ...]:
@@ -92,7 +121,8 @@ def synopsis_notes(bounded: BoundedRelease, measurement: Measurement) -> tuple[s
     return (
         f"a unit moves the histogram by {change} rows at most, in all its cells together",
         f"the number of rows is measured with {parameters.total.name} noise",
-        f"{parameters.rounds} rounds, each of one choice and one measurement of what was chosen",
+        f"{parameters.parts} rounds at most, each of a choice and a measurement of what it chose",
+        "one that finds no more than noise is followed by one of less noise, at more of the loss",
         f"among {count_partitions(shape)} partitions of {math.prod(shape):,} cells",
     )
 
@@ -104,14 +134,18 @@ def synopsis_table(
     parameters: MwemParameters,
     randomness: Randomness,
 ) -> pa.Table:
-    """A table of the keys of every cell, in ascending order, and the cells' weights."""
+    """A table of the keys of every cell, in ascending order, and the cells' weights.
+
+    The first row's MEASURED says what was measured, and with how much noise.
+    """
     (totals,) = all_totals(raw.totals, bounded, query)
     shape = tuple(len(domain.cells) for domain in query.domains)
     ranks = [_ranks(domain.types, domain.cells) for domain in query.domains]
     grid = np.asarray(totals, dtype=np.int64).reshape(shape)
     for axis, order in enumerate(ranks):
         grid = np.take(grid, order, axis=axis)
-    weights = fit_weights(grid, parameters, randomness)
+    synopsis = fit_weights(grid, parameters, randomness)
+    weights = synopsis.weights
     for axis, order in enumerate(ranks):
         weights = np.take(weights, np.argsort(order), axis=axis)
     keys = every_key(bounded, query)
@@ -121,37 +155,41 @@ def synopsis_table(
         for key, column in zip(bounded.contributions.keys, keys, strict=True)
     }
     named[f"c{bounded.outputs[0].column.id}"] = pa.array(weights.ravel()[order])
+    named[MEASURED] = pa.array([encode_measured(synopsis.measured), *[None] * (len(order) - 1)])
     return pa.table(named)
 
 
-def fit_weights(cells: Counts, parameters: MwemParameters, randomness: Randomness) -> Weights:
+@dataclass(frozen=True, slots=True)
+class Synopsis:
+    """The weights of a grid of cells, and all that they are fitted to: the number of rows first."""
+
+    weights: Weights
+    measured: tuple[Measured, ...]
+
+
+def fit_weights(cells: Counts, parameters: MwemParameters, randomness: Randomness) -> Synopsis:
     """The weights of a grid of exact counts, `cells`, from noisy measurements of it.
 
     Measuring costs the loss of `parameters`. The weights have the shape of `cells`.
     """
-    (rows,) = parameters.total.release([int(cells.sum())], randomness)
-    total = min(max(float(rows), 1.0), 2.0**50)
-    weights = np.full(cells.shape, total / cells.size)
+    whole = Partition(cells.shape, cells.shape)
+    measured = [measure(whole, cells, parameters.total, randomness)]
+    weights = np.full(cells.shape, total_rows(measured) / cells.size)
     among = partitions(cells.shape)
-    measured: list[_Measured] = []
-    for number in range(parameters.rounds if among else 0):
-        chosen = _choose(among, cells, weights, parameters, randomness)
-        noise = parameters.noise(chosen.merged)
-        exact = chosen.sums(cells)
-        noisy = noise.release_vector(exact.ravel(), randomness).reshape(exact.shape)
-        measured.append(_Measured(chosen, noisy.astype(np.float64), 1 / float(noise.variance)))
-        steps = _LAST_STEPS if number == parameters.rounds - 1 else _STEPS
-        weights = _fitted(weights, measured, total, steps)
-    return weights
-
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """A partition's noisy counts, and their precision: one over the variance of their noise."""
-
-    partition: Partition
-    counts: Weights
-    precision: float
+    left, taken = parameters.parts if among else 0, 1
+    while left:
+        # What is left after the last round would be too little for another.
+        taken = taken if left >= 2 * taken else left
+        left -= taken
+        chosen = _choose(among, cells, weights, parameters, taken, randomness)
+        noise = parameters.noise(taken, chosen.merged)
+        measured.append(measure(chosen, cells, noise, randomness))
+        before = chosen.sums(weights)
+        weights = fitted(weights, measured, _STEPS if left else _LAST_STEPS)
+        moved = float(np.abs(chosen.sums(weights) - before).sum())
+        if moved <= chosen.boxes * _deviation(noise):
+            taken *= _ANNEALED
+    return Synopsis(weights, tuple(measured))
 
 
 def _choose(
@@ -159,20 +197,22 @@ def _choose(
     cells: Counts,
     weights: Weights,
     parameters: MwemParameters,
+    taken: int,
     randomness: Randomness,
 ) -> Partition:
     """Choose privately a partition whose counts are far from the weights', beyond their noise.
 
-    A score is Σ|weights' - rows'| less what noise adds, in whole rows: it moves by `l1` at most,
-    since the weights and the noise's size are the same whatever the rows are.
+    The round takes so many parts of the loss. A score is Σ|weights' - rows'| less what noise adds,
+    in whole rows: it moves by `l1` at most, since the weights and the noise's size are the same
+    whatever the rows are.
     """
     losses = []
     for one in candidates:
         modeled = np.rint(one.sums(weights)).astype(np.int64)
         farthest = int(np.abs(modeled - one.sums(cells)).sum())
-        beyond = one.boxes * _deviation(parameters.noise(one.merged))
+        beyond = one.boxes * _deviation(parameters.noise(taken, one.merged))
         losses.append(math.floor(min(beyond, 2.0**60)) - farthest)
-    (chosen,) = parameters.choice.choose(losses, randomness)
+    (chosen,) = parameters.choice(taken).choose(losses, randomness)
     return candidates[int(chosen)]
 
 
@@ -181,41 +221,6 @@ def _deviation(noise: IndependentNoise) -> float:
     spread = math.sqrt(float(noise.variance))
     is_laplace = isinstance(noise, DiscreteLaplace)
     return spread * (0.5**0.5 if is_laplace else math.sqrt(2 / math.pi))
-
-
-def _fitted(weights: Weights, measured: Sequence[_Measured], total: float, steps: int) -> Weights:
-    """The weights after multiplicative steps toward values that make the measurements likelier.
-
-    Each step multiplies a cell by e to minus the slope of the squared errors there, and scales all
-    cells to `total`. With steps as long as the errors fall, that is mirror descent by relative
-    entropy, so cells that no measurement tells apart keep their proportions.
-    """
-    step, error = 1.0, _error(weights, measured)
-    for _ in range(steps):
-        slope = np.zeros(weights.shape)
-        for one in measured:
-            missed = one.partition.sums(weights) - one.counts
-            slope += one.partition.spread(missed) * one.precision
-        slope /= max(float(np.abs(slope).max()), 1e-300)
-        while step > 1e-9:
-            moved = weights * np.exp(-step * slope)
-            moved *= total / float(moved.sum())
-            moved_error = _error(moved, measured)
-            if moved_error < error:
-                weights, error, step = moved, moved_error, min(1.5 * step, 16.0)
-                break
-            step /= 2
-        else:
-            break
-    return weights
-
-
-def _error(weights: Weights, measured: Sequence[_Measured]) -> float:
-    """The squared errors of the weights' counts, each weighted by its measurement's precision."""
-    return sum(
-        one.precision * float(np.square(one.partition.sums(weights) - one.counts).sum())
-        for one in measured
-    )
 
 
 def _ranks(types: tuple[SqlType, ...], cells: tuple[Cell, ...]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""The errors of sums that a statement reads of a dashboard: by the law of its noise alone."""
+"""The errors of sums that are read of a dashboard or a synopsis: by the law of its noise alone."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from dataclasses import dataclass
 from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression, Literal
 from dpsql.plan.operator import Aggregate, Filter, Limit, Plan, Project, Scan, Sort
-from dpsql.release.dashboard.chart_error import half_width
 from dpsql.schema.model import Table
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.compile.compiled import CompiledStatement
-from dpsql.session.saved.dashboard_law import DashboardLaw
+from dpsql.session.saved.table_law import TableLaw
 
-LawOf = Callable[[Table], DashboardLaw | None]
-"""The law of a kept table, None if it is no dashboard's."""
+LawOf = Callable[[Table], TableLaw | None]
+"""The law of a kept table, None if it is neither a dashboard's nor a synopsis'."""
 
 
 def dashboard_columns(
     compiled: CompiledStatement, law_of: LawOf, shown: Sequence[ColumnPrivacy | None]
 ) -> tuple[ColumnPrivacy | None, ...]:
-    """`shown`, of each column of the answer, with how sums of a dashboard's values were made.
+    """`shown`, of each column of the answer, with how sums of a kept table's values were made.
 
     Such a sum is by keys as they are, of one cell or of all that have some keys' constant values.
     Of all else the error isn't told.
@@ -56,7 +55,8 @@ def _of_column(plan: Plan, column: Column, name: str, law_of: LawOf) -> ColumnPr
     variance = law.variance(summed.value.name, single)
     if variance is None:
         return None
-    return ColumnPrivacy(name, law.noise.name, float(variance) ** 0.5, half_width(variance))
+    width = law.half_width(variance)
+    return ColumnPrivacy(name, law.mechanism, float(variance) ** 0.5, width)
 
 
 def _base(plan: Plan) -> Plan:

@@ -10,10 +10,12 @@ from dpsql.physical.choose import Choice
 from dpsql.physical.way import Ways
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Release
+from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.ladder.expected_bias import ExpectedBias, KeyBiases
 from dpsql.release.columns.released_table import auxiliary_statistics
 from dpsql.release.job import Step
 from dpsql.release.key_threshold import is_threshold_of_rows, threshold_in_units
+from dpsql.release.synopsis.margin_error import MEASURED
 from dpsql.session.explain.plan_visibility import Opaque
 
 
@@ -60,4 +62,6 @@ class CompiledRelease:
         columns = [key.column for key in bounded.contributions.keys]
         columns += [output.column for output in bounded.outputs]
         names = [f"c{column.id}" for column in columns]
+        if isinstance(self.step.measurement.table_mechanism, MwemParameters):
+            return (*names, MEASURED)
         return (*names, *(f"s{index}" for index in auxiliary_statistics(bounded)))

@@ -95,10 +95,13 @@ class ReleaseCompiler:
         sample = self.schema.budget.sample
         is_table = isinstance(self.request, TableRequest)
         table_kind = kind_of(self.request) if is_table else None
+        # The noise of a synopsis is for a unit's rows in all cells, in however many these are.
+        by_rows = isinstance(self.request, SynopsisRequest)
 
         def under(
             limits: ContributionLimits, *, by_key: bool = True
         ) -> tuple[BoundedRelease, LimitChoice]:
+            limits = replace(limits, groups_by_rows=by_rows)
             # What is divided by a factor of its own doesn't add up.
             may_differ = by_key and not self.options.answer.consistent
             choice = self.chooser.choice(release, limits, is_table=is_table, by_key=may_differ)

@@ -41,7 +41,7 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True)
 class SynopsisRequest:
-    """Estimated counts of all combinations of keys, by MWEM in so many `rounds`.
+    """Estimated counts of all combinations of keys, by MWEM in at most so many `rounds`.
 
     It spends `epsilon`, whatever the options say.
     """

@@ -50,7 +50,7 @@ MECHANISMS: Final[Mapping[type, Tagged]] = {
     ),
     Quantiles: Tagged("quantiles", ("quantiles", "epsilon", "rows", "accounting", "slices")),
     mwem_calibration.MwemParameters: Tagged(
-        "weighing", ("rounds", "sensitivity", "total", "choice", "amount", "gaussian")
+        "annealed weighing", ("parts", "sensitivity", "total", "part")
     ),
     residual_gaussian.MarginalNoise: Tagged("marginals", ("statistics",)),
     residual_gaussian.ResidualGaussian: Tagged(
@@ -65,5 +65,5 @@ MECHANISMS: Final[Mapping[type, Tagged]] = {
         "above", ("threshold_rate", "query_rate", "firings", "moves", "offset")
     ),
     above_threshold.ThresholdMoves: Tagged("threshold moves", ("reach", "span")),
-    mwem_calibration.HistogramSensitivity: Tagged("moves", ("groups", "per_cell")),
+    mwem_calibration.HistogramSensitivity: Tagged("moves", ("groups", "per_cell", "in_all")),
 }

@@ -30,7 +30,7 @@ def no_rows(compiled: CompiledStatement) -> dict[str, pa.Table]:
 
 def _released(release: CompiledRelease) -> pa.Table:
     known = {f"c{column.id}": column.type for column in output_columns(release.release)}
-    # What is beside the columns are integers.
+    # What is beside the columns are integers, but for what nothing here reads.
     return _empty((name, known.get(name, HUGEINT)) for name in release.columns)
 
 

@@ -20,8 +20,8 @@ from dpsql.session.compile.request import (
     kind_of,
 )
 from dpsql.session.ladders.stored_ladders import LadderMetadata
-from dpsql.session.saved.dashboard_law import DashboardLaw
 from dpsql.session.saved.metadata import SavedReleaseMetadata, encode_metadata
+from dpsql.session.saved.table_law import TableLaw
 
 MAX_ROWS = 1_000_000
 MAX_BYTES = 16 * 2**20
@@ -73,9 +73,9 @@ def metadata(
     schema: Schema,
     version: str,
     ladders: LadderMetadata | None = None,
-    law: DashboardLaw | None = None,
+    law: TableLaw | None = None,
 ) -> str:
-    """What the ledger keeps of `answer` beside its rows; of ladders and dashboards, also these."""
+    """What the ledger keeps of `answer` beside its rows; of ladders and laws of noise, these."""
     types = zip(answer.names, answer.types, strict=True)
     columns = {name: Column(name, kind) for name, kind in types}
     rows, statement = answer.table.num_rows, wanted.statement

@@ -18,7 +18,7 @@ from dpsql.errors import InternalError
 from dpsql.plan.operator import Project
 from dpsql.privacy.domain import Value
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise, Residual, ResidualGaussian
-from dpsql.release.dashboard.chart_error import linear, worths
+from dpsql.release.dashboard.chart_error import half_width, linear, worths
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.digest.sum_digest import sum_digests
 
@@ -54,6 +54,15 @@ class DashboardLaw:
     values: Mapping[str, tuple[tuple[Fraction, int], ...]]
     noise: MarginalNoise
     content: DashboardContent | None = None
+
+    @property
+    def mechanism(self) -> str:
+        """The mechanism's name in reports."""
+        return self.noise.name
+
+    def half_width(self, variance: Fraction) -> float:
+        """The 95 % half-width of a sum whose noise has this variance."""
+        return half_width(variance)
 
     def variance(self, value: str, single: Collection[str]) -> Fraction | None:
         """The variance of the sum of `value` over all cells that have one value of `single` keys.

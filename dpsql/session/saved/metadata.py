@@ -10,7 +10,7 @@ from dpsql.errors import LedgerFault
 from dpsql.schema.model import Column
 from dpsql.schema.sql_type import parse_type
 from dpsql.session.ladders.stored_ladders import LadderMetadata, decode_ladders, encode_ladders
-from dpsql.session.saved.dashboard_law import DashboardLaw, decode_law, encode_law
+from dpsql.session.saved.table_law import TableLaw, decode_table_law, encode_table_law
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,8 @@ class SavedReleaseMetadata:
 
     `version` is that of the data it was made of: as the schema stated it if `states_version`, else
     a fingerprint, which is only ever compared. `rows` is how many there are, as secret as they are.
-    Of ladders, `ladders` says what they are of; of a dashboard, `law` says how its values are off.
+    Of ladders, `ladders` says what they are of; of dashboards and synopses, `law` says how their
+    values are off.
     """
 
     name: str
@@ -30,7 +31,7 @@ class SavedReleaseMetadata:
     version: str
     states_version: bool
     ladders: LadderMetadata | None = None
-    law: DashboardLaw | None = None
+    law: TableLaw | None = None
 
     @property
     def comment(self) -> str:
@@ -53,7 +54,7 @@ def encode_metadata(about: SavedReleaseMetadata) -> str:
     if about.ladders is not None:
         fields["ladders"] = encode_ladders(about.ladders)
     if about.law is not None:
-        fields["law"] = encode_law(about.law)
+        fields["law"] = encode_table_law(about.law)
     return json.dumps(fields, sort_keys=True)
 
 
@@ -78,5 +79,5 @@ def decode_metadata(text: str) -> SavedReleaseMetadata:
         fields["version"],
         fields["states_version"],
         decode_ladders(fields["ladders"]) if "ladders" in fields else None,
-        decode_law(fields["law"]) if "law" in fields else None,
+        decode_table_law(fields["law"]) if "law" in fields else None,
     )

@@ -11,7 +11,7 @@ from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.release.columns.arrow import rows
 from dpsql.schema.model import Schema
 from dpsql.session.answer.chart_reading import Board
-from dpsql.session.saved.dashboard_law import DashboardContent
+from dpsql.session.saved.dashboard_law import DashboardContent, DashboardLaw
 from dpsql.session.saved.saved_releases import SavedReleases, SavedTable
 
 
@@ -29,7 +29,9 @@ def readable_boards(
     """
     for one in saved.all():
         law = one.metadata.law
-        if law is None or law.content is None or one.metadata.version != version():
+        if not isinstance(law, DashboardLaw) or law.content is None:
+            continue
+        if one.metadata.version != version():
             continue
         if law.content.policy != schema.policy_hash or not saved.is_paid(one):
             continue

@@ -29,8 +29,8 @@ from dpsql.session.answer.stored_answer import from_bytes
 from dpsql.session.compile.release_compiler import saved_tables
 from dpsql.session.ladders.stored_ladders import StoredLadders
 from dpsql.session.run.execution import Execution
-from dpsql.session.saved.dashboard_law import DashboardLaw
 from dpsql.session.saved.metadata import SavedReleaseMetadata, decode_metadata
+from dpsql.session.saved.table_law import TableLaw
 
 _MAX_OPEN = 8
 """Tables whose rows a session holds at once."""
@@ -157,8 +157,8 @@ class SavedReleases:
             raise UnknownRelease(f"there is no release {name}")
         ledger.names.drop(self.name(name))
 
-    def law(self, table: Table) -> DashboardLaw | None:
-        """How the values of a table are off that a statement has read; None if no dashboard's."""
+    def law(self, table: Table) -> TableLaw | None:
+        """How the values of a table are off that a statement has read; None if nothing tells."""
         saved = None if table.saved_entry is None else self._known.get(table.saved_entry)
         return None if saved is None else saved.metadata.law
 

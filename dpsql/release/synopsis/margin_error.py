@@ -1,0 +1,70 @@
+"""How far noise moves the sums of a synopsis over margins that were measured.
+
+A measured partition that leaves some keys whole has the sum of all cells with one value of each of
+these as a sum of its boxes' noisy counts: unbiased, whatever the rows are. Measurements' noise is
+independent, so that of their averages the one by precisions has the least variance,
+    1/Σ_j 1/(b_j·σ_j²),         b_j boxes of partition j with noise of variance σ_j² each
+(McKenna, Mullins, Sheldon & Miklau 2022, Section 5). Weights are fitted to the same counts and
+more, by least squares over counts that aren't below zero: by Gauss and Markov their error is no
+larger where no weight is held at zero, and nearer to the rows where one is. What a round measures
+follows of earlier noise, so this is nearly the law and not quite: tests count how often it holds.
+
+Of a margin that no partition leaves whole there is no unbiased estimate: how its rows lie within
+boxes is a guess that noise says nothing of. So it has no error here, and is told to have none.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dpsql.release.synopsis.cell_partition import Partition, Shape
+from dpsql.release.synopsis.weight_fit import Measured
+
+MEASURED: Final = "measured"
+"""The column of a synopsis' table, beside its own, that says what was measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredNoise:
+    """The noise of a synopsis: of each measured partition, its counts' variance.
+
+    `half_widths` standard deviations are a 95 % half-width.
+    """
+
+    measured: tuple[tuple[Partition, float], ...]
+    half_widths: float
+
+    def variance(self, single: Collection[int]) -> float | None:
+        """The variance of the sum over all cells with one value along each of the `single` axes.
+
+        None where no measured partition tells these values apart.
+        """
+        precisions = [
+            1 / (variance * _merged_boxes(partition, single))
+            for partition, variance in self.measured
+            if all(partition.sizes[axis] == 1 or partition.shape[axis] == 1 for axis in single)
+        ]
+        return 1 / sum(precisions) if precisions else None
+
+
+def _merged_boxes(partition: Partition, single: Collection[int]) -> int:
+    """Of how many boxes of `partition` the sum over other axes than `single` is the sum."""
+    axes = enumerate(zip(partition.shape, partition.sizes, strict=True))
+    return math.prod(-(-n // size) for axis, (n, size) in axes if axis not in single)
+
+
+def encode_measured(measured: Sequence[Measured]) -> str:
+    """What was measured, as text: of each partition the sizes of its boxes, and the variance."""
+    return json.dumps([[one.partition.sizes, one.variance] for one in measured])
+
+
+def decode_measured(text: str, shape: Shape, half_widths: float) -> MeasuredNoise:
+    """What `encode_measured` wrote, of a grid of `shape`."""
+    return MeasuredNoise(
+        tuple((Partition(shape, tuple(sizes)), variance) for sizes, variance in json.loads(text)),
+        half_widths,
+    )

@@ -1,0 +1,79 @@
+"""Weights of a grid of cells that are fitted to noisy counts of its partitions, by these alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
+from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.release.synopsis.cell_partition import Partition
+
+Counts = NDArray[np.int64]
+Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A partition's noisy counts, and the variance of the noise of each of them."""
+
+    partition: Partition
+    counts: Weights
+    variance: float
+
+
+def measure(
+    partition: Partition, cells: Counts, noise: IndependentNoise, randomness: Randomness
+) -> Measured:
+    """Measure the counts of `cells` in each box of `partition`, with `noise` on each."""
+    exact = partition.sums(cells)
+    noisy = noise.release_vector(exact.ravel(), randomness).reshape(exact.shape)
+    return Measured(partition, noisy.astype(np.float64), float(noise.variance))
+
+
+def total_rows(measured: Sequence[Measured]) -> float:
+    """The number of rows by all measurements: each one's sum is one more, with noise of its own."""
+    precisions = [1 / (one.variance * one.partition.boxes) for one in measured]
+    sums = [float(one.counts.sum()) for one in measured]
+    rows = sum(p * s for p, s in zip(precisions, sums, strict=True)) / sum(precisions)
+    return min(max(rows, 1.0), 2.0**50)
+
+
+def fitted(weights: Weights, measured: Sequence[Measured], steps: int) -> Weights:
+    """The weights after multiplicative steps toward values that make the measurements likelier.
+
+    Each step multiplies a cell by e to minus the slope of the squared errors there, and scales all
+    cells to the number of rows. With steps as long as the errors fall, that is mirror descent by
+    relative entropy, so cells that no measurement tells apart keep their proportions.
+    """
+    total = total_rows(measured)
+    weights = weights * (total / float(weights.sum()))
+    step, error = 1.0, _error(weights, measured)
+    for _ in range(steps):
+        slope = np.zeros(weights.shape)
+        for one in measured:
+            missed = one.partition.sums(weights) - one.counts
+            slope += one.partition.spread(missed) / one.variance
+        slope /= max(float(np.abs(slope).max()), 1e-300)
+        while step > 1e-9:
+            moved = weights * np.exp(-step * slope)
+            moved *= total / float(moved.sum())
+            moved_error = _error(moved, measured)
+            if moved_error < error:
+                weights, error, step = moved, moved_error, min(1.5 * step, 16.0)
+                break
+            step /= 2
+        else:
+            break
+    return weights
+
+
+def _error(weights: Weights, measured: Sequence[Measured]) -> float:
+    """The squared errors of the weights' counts, each over the variance of its noise."""
+    return sum(
+        float(np.square(one.partition.sums(weights) - one.counts).sum()) / one.variance
+        for one in measured
+    )
