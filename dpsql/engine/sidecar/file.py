@@ -31,9 +31,9 @@ from dpsql.engine.sidecar.row_columns import SidecarTable, statements
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
 
-_AT_ONCE: Final = 8_000_000
+_AT_ONCE: Final = 3_000_000
 """Rows that are counted and sorted at a time. TPC-H's 60 million lines at once spilled 60 GB and
-filled a disk; eight million of them take some 6 GB of memory."""
+filled a disk; six million of them take 5.6 GB of memory."""
 
 _MAGIC: Final = b"DUCK"
 
