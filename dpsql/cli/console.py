@@ -13,15 +13,24 @@ from dpsql.cli.exit_codes import ExitCode, reporting_errors
 from dpsql.console.repl import Console
 from dpsql.errors import BudgetSpent
 from dpsql.schema.load.paths import STATE
+from dpsql.session.preparing.renewal import Renewal
 
 
-def console(schema: Path, *, epsilon: float | None, analyst: str) -> None:
-    """Prompt on a terminal; otherwise run the statements of stdin until the first failure."""
+def console(schema: Path, *, epsilon: float | None, analyst: str, prepare: bool | None) -> None:
+    """Prompt on a terminal; otherwise run the statements of stdin until the first failure.
+
+    At a prompt, new data are prepared in the background: as `prepare`, else where they were before.
+    """
     with reporting_errors():
         named = _state_folder() / "console_queries.json"
         prompt = Console(schema, analyst=analyst, epsilon=epsilon, named=named)
         if sys.stdin.isatty() and sys.stdout.isatty():
-            prompt.interact(_state_folder() / "console_history")
+            renewal = Renewal(schema, lambda: prompt.schema, prepare, prompt.notice)
+            renewal.start()
+            try:
+                prompt.interact(_state_folder() / "console_history")
+            finally:
+                renewal.close()
             return
         try:
             text = sys.stdin.buffer.read().decode()

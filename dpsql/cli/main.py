@@ -22,10 +22,11 @@ from dpsql.cli.options import (
     epsilon_of_query,
     errors_of_values,
     form_of_answer,
+    in_background,
     schema_file,
     text,
 )
-from dpsql.cli.prepare import prepare
+from dpsql.cli.prepare.command import prepare
 from dpsql.cli.serve import serve
 from dpsql.cli.user import user
 from dpsql.engine.duckdb.failure_cause import causes_shown
@@ -189,7 +190,8 @@ def backup(schema: Path, file: Path) -> None:
 @schema_file
 @epsilon_of_query
 @analyst_name
-def console(schema: Path, epsilon: float | None, analyst: str) -> None:
+@in_background
+def console(schema: Path, epsilon: float | None, analyst: str, *, prepare: bool | None) -> None:
     r"""Ask at a prompt, with completion and what is left of the budget.
 
     Statements end with a semicolon; \? lists the commands. A query that takes
@@ -198,7 +200,7 @@ def console(schema: Path, epsilon: float | None, analyst: str) -> None:
     """
     from dpsql.cli import console as run  # noqa: PLC0415 - opens engines
 
-    run.console(schema, epsilon=epsilon, analyst=analyst)
+    run.console(schema, epsilon=epsilon, analyst=analyst, prepare=prepare)
 
 
 for command in (audit, calibrate, demo, explain, init, mcp, prepare, serve, user):

@@ -53,6 +53,12 @@ errors_of_values = click.option(
     "--errors", is_flag=True, help="Add 95 % errors: a column n ± beside n."
 )
 
+in_background = click.option(
+    "--prepare/--no-prepare",
+    default=None,
+    help="Prepare new data in the background.  [default: if they were before]",
+)
+
 
 def text(sql: str) -> str:
     """The statement: `sql` itself, or the text of stdin if `sql` is "-"."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import resource
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
+from dpsql.cli.options import in_background
 
 if TYPE_CHECKING:
     from dpsql.pgwire.monitoring.health_endpoint import HealthEndpoint
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from dpsql.pgwire.server import Server
 
 _FILE = click.Path(path_type=Path)
+_LOG: Final = logging.getLogger("dpsql.pgwire")
 
 _SWITCH_SECONDS = 0.001
 """How long a thread that computes keeps the interpreter while others want it; Python's own is 5 ms.
@@ -39,6 +42,7 @@ Beside four that compute, the event loop has a thread's answer five times as soo
 @click.option("--idle-seconds", default=3600.0, show_default=True, help="The longest silence.")
 @click.option("--drain-seconds", default=8.0, show_default=True, help="What runs when stopped.")
 @click.option("--connections", default=400, show_default=True, help="How many at once.")
+@in_background
 @click.option("--health-port", type=int, help="Counts for Prometheus, by HTTP.")
 @click.option("--health-host", default="127.0.0.1", show_default=True, help="Its address.")
 def serve(**arguments: Any) -> None:
@@ -57,6 +61,7 @@ def serve(**arguments: Any) -> None:
     from dpsql.pgwire.options import Options, WrongOptions, checked  # noqa: PLC0415
     from dpsql.pgwire.server import Server  # noqa: PLC0415
     from dpsql.pgwire.shared_dataset import Dataset  # noqa: PLC0415
+    from dpsql.session.preparing.renewal import Renewal  # noqa: PLC0415
 
     log_to_terminal()
     options = Options(**arguments)
@@ -70,13 +75,22 @@ def serve(**arguments: Any) -> None:
         _allow_many_sockets()
         sys.setswitchinterval(_SWITCH_SECONDS)
         dataset = Dataset(options.schema, setup.limits)
+        renewal = Renewal(
+            options.schema, lambda: dataset.snapshot().schema, options.prepare, _log_renewal
+        )
         try:
+            renewal.start()
             door = Authenticator(setup.users, setup.limits, trusts=setup.trusts)
             server = Server(dataset, door, setup.limits, setup.tls)
             health = HealthEndpoint(dataset, door, server.counts, setup.limits)
             asyncio.run(_run(server, health, options, setup))
         finally:
+            renewal.close()
             dataset.close()
+
+
+def _log_renewal(line: str) -> None:
+    _LOG.info("in the background: %s", line)
 
 
 async def _run(server: Server, health: HealthEndpoint, options: Options, setup: Setup) -> None:

@@ -30,6 +30,7 @@ from dpsql.report.terminal.error_message import describe
 from dpsql.report.terminal.progress import Cancelled
 from dpsql.report.terminal.sanitize import sanitize, sanitize_lines
 from dpsql.report.terminal.table import markdown, plain
+from dpsql.schema.model import Schema
 from dpsql.session.session import Session
 from dpsql.sqltext.script import parts
 
@@ -47,8 +48,18 @@ class Console:
         self._state = ConsoleState(Connection(session), Screen(highlight=False))
         self._state.named = None if named is None else NamedQueries(named)
         self._default = ""
+        self._notices: deque[str] = deque(maxlen=1)
         self._interactive = False
         self.failure: Error | None = None
+
+    @property
+    def schema(self) -> Schema:
+        """The schema as it was read when the console began."""
+        return self._state.connection.schema
+
+    def notice(self, line: str) -> None:
+        """Say this before the next prompt, unless there is something newer to say by then."""
+        self._notices.append(line)
 
     def interact(self, history: Path) -> None:
         """Prompt until Ctrl-D or a quit."""
@@ -61,6 +72,9 @@ class Console:
             while True:
                 default, self._default = self._default or state.draft, ""
                 state.draft = ""
+                while self._notices:
+                    notice = sanitize(f"in the background: {self._notices.popleft()}")
+                    self._say(click.style(notice, dim=True))
                 try:
                     text = prompt.read(default)
                 except KeyboardInterrupt:

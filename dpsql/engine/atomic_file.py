@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,25 @@ def unfinished(target: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
+
+
+@contextmanager
+def alone(folder: Path, wait: Callable[[], None]) -> Iterator[None]:
+    """No other process is in here for `folder`; `wait` is called again and again while one is.
+
+    The system releases the folder however the process ends. On Windows, nobody waits.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if sys.platform == "win32":
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        while not _lock(descriptor):
+            wait()
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def remove_left_behind(target: Path) -> tuple[Path, ...]:

@@ -33,7 +33,7 @@ class Options:
 
     `worker_memory` is in MiB. None means: the file of users next to the ledger (`users`), no
     encryption (`tls_cert`), a key in the certificate's file (`tls_key`), no metrics by HTTP
-    (`health_port`).
+    (`health_port`), new data prepared where they were before (`prepare`).
     """
 
     schema: Path
@@ -50,6 +50,7 @@ class Options:
     connections: int = 400
     health_host: str = "127.0.0.1"
     health_port: int | None = None
+    prepare: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

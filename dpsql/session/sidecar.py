@@ -116,6 +116,14 @@ def sidecar_seen(schema: Schema) -> tuple[int, int] | None:
     return None
 
 
+def is_prepared(schema: Schema) -> bool:
+    """Whether there is a sidecar that statements over the data as they are now can read."""
+    if not sidecar_path(schema).exists():
+        return False
+    with open_source(schema) as engine:
+        return bool(engine.sidecar_tables)
+
+
 def prepare_source(
     schema: Schema,
     engine: Engine,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from narrowed import ledger_file
 
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.verify import record_path
+from dpsql.session.sidecar import sidecar_path
 
 SHOP = """\
 dataset: shop
@@ -70,6 +72,31 @@ def test_check_says_whether_what_was_prepared_is_used(run: Run, shop: Path) -> N
     ]
     assert run("prepare", shop).code == 0
     assert prepared() == ["prepared: orders, people"]
+
+
+def test_prepare_says_what_is_ready_how_old_it_is_and_what_would_be_made(
+    run: Run, shop: Path
+) -> None:
+    def status() -> list[str]:
+        ended = run("prepare", "--status", shop)
+        assert (ended.code, ended.err) == (0, "")
+        return ended.out.splitlines()
+
+    planned = "people, orders: 5 rows, about 0.0 MB, in about 1 s"
+    assert status() == ["prepared: nothing", f"would be made: {planned}"]
+    made = run("prepare", shop)
+    assert made.err == f"preparing {planned}\n"
+    path = sidecar_path(load_schema(shop))
+    size = f"{path.stat().st_size / 1e6:,.1f} MB"
+    when = dt.datetime.fromtimestamp(path.stat().st_mtime, dt.UTC)
+    file = f"file: {path}, {size} of {when:%Y-%m-%d %H:%M} UTC"
+    assert status() == ["prepared: orders, people", file, f"would be made: {planned}"]
+    pq.write_table(pa.table({"id": [1, 2, 3, 4]}), shop.parent / "data" / "people.parquet")
+    assert status() == [
+        "prepared: nothing of these data, owners and bounds",
+        f"{file}, which is not used",
+        f"would be made: {planned.replace('5 rows', '6 rows')}",
+    ]
 
 
 def test_check_says_of_each_table_whose_it_is_and_what_limits_it(run: Run, shop: Path) -> None:

@@ -203,3 +203,12 @@ def test_a_limit_of_address_space_is_named(folder: Path) -> None:
     )
     assert found.returncode == 2
     assert "--worker-memory 2048: ulimit -v leaves a process 2048 MiB" in found.stderr
+
+
+def test_data_are_prepared_in_the_background_where_the_owner_wants_it(folder: Path) -> None:
+    with served(folder, "--prepare") as server:
+        assert server.process.stderr is not None
+        for line in server.process.stderr:
+            if "in the background: prepared customers, orders in " in line:
+                break
+    assert [*folder.glob("state/**/*.prepared.duckdb")]

@@ -125,7 +125,10 @@ def statements(
         # Computed for the whole table: the flag must be the same in all parts to decide on a plan.
         yield f"CREATE TEMP TABLE {_sql(_OUT_OF_RANGE)} AS {_out_of_range(contents)}"
     own = f"hash({_sql(UNIT_COLUMN)}) % {parts} = {part}"
-    rows = f"SELECT row_number() OVER () AS {_sql(_NUMBER)}, * FROM ({contents.rows}) WHERE {own}"  # noqa: S608
+    # row_number() OVER () would have rows wait for one another, which takes twice the time.
+    yield f"CREATE OR REPLACE TEMP SEQUENCE {_sql(_NUMBER)}"
+    next_number = _call("nextval", exp.Literal.string(_sql(_NUMBER))).sql("duckdb")
+    rows = f"SELECT {next_number} AS {_sql(_NUMBER)}, * FROM ({contents.rows}) WHERE {own}"  # noqa: S608
     yield f"CREATE TEMP TABLE {_sql(_BASE)} AS {rows}"
     for number, column in enumerate(contents.group_count_columns):
         counted = _counted(column, salt).sql("duckdb")
@@ -141,6 +144,7 @@ def statements(
         yield f"DROP TABLE {_sql(name)}"
     if part == parts - 1:
         yield f"DROP TABLE {_sql(_OUT_OF_RANGE)}"
+        yield f"DROP SEQUENCE {_sql(_NUMBER)}"
 
 
 def _out_of_range(contents: SidecarTable) -> str:

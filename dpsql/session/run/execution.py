@@ -33,7 +33,7 @@ from dpsql.session.run.public_statements import SECONDS, WholeStatements
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
 from dpsql.session.run.public_tables import public_inputs
 from dpsql.session.run.without_engine import project_without_engine
-from dpsql.session.sidecar import open_source, sidecar_path
+from dpsql.session.sidecar import open_source, sidecar_path, sidecar_seen
 
 Progress = Callable[[str], None]
 
@@ -57,6 +57,7 @@ class Execution:
         self._finishing: tuple[CompiledStatement, str] | None = None
         self._tried: set[tuple[str, tuple[pa.DataType, ...]]] = set()
         self._facts: SourceFacts | None = None
+        self._sidecar_seen: tuple[int, int] | None = None
         self._aside: WholeEngine | None = None
         self.whole = WholeStatements(schema, lambda: self.facts().copies, self.sandbox)
 
@@ -65,6 +66,7 @@ class Execution:
         if self._source is None:
             self._progress("opening the source")
             self._schema = with_sample_key(self._schema)
+            self._sidecar_seen = sidecar_seen(self._schema)
             self._source = open_source(self._schema)
         return self._source
 
@@ -81,7 +83,14 @@ class Execution:
         return self._aside
 
     def facts(self) -> SourceFacts:
-        """Public facts about the source."""
+        """Public facts about the source.
+
+        They are asked for when a statement begins. If a sidecar has been made since the source was
+        opened without one, it is opened anew: nothing was planned to read an older sidecar.
+        """
+        if self._source is not None and self._has_new_sidecar():
+            self._source.close()
+            self._source = self._facts = None
         if self._facts is None:
             self._facts = SourceFacts(self._schema, self.source, self._sidecar_tables)
         return self._facts
@@ -194,6 +203,12 @@ class Execution:
         raw = self.source().execute(rendered(emit_plan(rows, {})))
         copied = open_rows(rows, raw)
         return copied.rename_columns([c.name for c in output_columns(rows)] or copied.column_names)
+
+    def _has_new_sidecar(self) -> bool:
+        seen = sidecar_seen(self._schema)
+        if self._source is None or seen in {None, self._sidecar_seen}:
+            return False
+        return not self._source.supports and not self._source.sidecar_tables
 
     def _sidecar_tables(self) -> frozenset[str]:
         """A source without a sidecar is not opened to find that out."""
