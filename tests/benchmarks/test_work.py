@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 from benchmarks.work import ASKED, SMALL, Counts
 from documentation.pages import ROOT, put, table_of
@@ -16,8 +17,13 @@ TABLE = "work-table"
 HEAD = ("query", "plain", "as it is", "prepared")
 CALLS = ("new", "stored")
 MORE = 1.1
+LOCKED = f"duckdb=={duckdb.__version__}\n"
 
 
+@pytest.mark.skipif(
+    LOCKED not in (ROOT / ".ci" / "locked.txt").read_text(),
+    reason="what DuckDB's operators hand on was counted with the release in .ci/locked.txt",
+)
 def test_no_answer_takes_a_tenth_more_work(
     tpch_folder: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
