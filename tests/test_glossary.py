@@ -40,6 +40,7 @@ LEFT = frozenset(
         "privacy/mechanisms/noise/gaussian.py:DiscreteGaussian.tail(at_least)",
         "privacy/mechanisms/noise/laplace.py:DiscreteLaplace.tail(at_least)",
         "privacy/mechanisms/noise/k_norm.py:KNormNoise.tail(at_least)",
+        "privacy/mechanisms/one_direction.py:OneDirectionNoise.tail(at_least)",
         "privacy/mechanisms/noise/rounded.py:RoundedNoise.tail(at_least)",
         "privacy/mechanisms/noise/rounded_gaussian.py:RoundedGaussian.tail(at_least)",
     }

@@ -16,6 +16,7 @@ from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
 from dpsql.release.exact_answers import NoNoise
 
 
@@ -36,7 +37,7 @@ def loss_of_change(mechanism: Noise, change: int) -> Fraction:
             return abs(change) / scale
         case DiscreteGaussian(variance=variance) | RoundedGaussian(normal_variance=variance):
             return Fraction(change**2) / variance
-        case KNormNoise(law=law, index=index):
+        case KNormNoise(law=law, index=index) | OneDirectionNoise(law=law, index=index):
             return law.epsilon * abs(change) / law.moves[index]
         case CorrelatedNoise():
             return Fraction(change**2) / mechanism.variance
@@ -56,7 +57,7 @@ def log_likelihood_ratio(
             return np.asarray((np.abs(second) - np.abs(first)) / float(scale))
         case DiscreteGaussian(variance=variance) | RoundedGaussian(normal_variance=variance):
             return np.asarray((second**2 - first**2) / (2 * float(variance)))
-        case KNormNoise(law=law, index=index):
+        case KNormNoise(law=law, index=index) | OneDirectionNoise(law=law, index=index):
             # As if the others were nearer to their centres: a score, of which sums are one, too.
             rate = float(law.epsilon / law.moves[index])
             return np.asarray((np.abs(second) - np.abs(first)) * rate)

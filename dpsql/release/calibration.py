@@ -27,7 +27,7 @@ from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.expected_error import shown_error, weight_choices
-from dpsql.release.joint_noise import correlated_choices, joint_choices
+from dpsql.release.joint_noise import correlated_choices, joint_choices, one_direction_choices
 from dpsql.release.key_threshold import key_threshold, shares_delta
 from dpsql.release.noise_loss import (
     of_parts,
@@ -132,6 +132,11 @@ def _sum_mechanisms(
             Measurement(mechanisms, None, loss)
             for mechanisms in joint_choices(bounded, sensitivity, loss.amount)
         ]
+        if is_shown_by_row:
+            candidates += [
+                Measurement(mechanisms, None, loss)
+                for mechanisms in one_direction_choices(bounded, sensitivity, loss.amount)
+            ]
     if len(candidates) == 1:
         return candidates[0]
     return min(candidates, key=lambda m: shown_error(bounded, sensitivity, m.noise, m.threshold))

@@ -51,6 +51,7 @@ from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
 from dpsql.privacy.mechanisms.noise.noise import JointNoise, Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.privacy.mechanisms.one_direction import OneDirection, OneDirectionNoise
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.exact_answers import NoNoise
 
@@ -82,6 +83,31 @@ def joint_choices(
             yield tuple(law.parts())
 
 
+def one_direction_choices(
+    bounded: BoundedRelease, sensitivity: Sensitivity, epsilon: Fraction
+) -> Iterator[tuple[OneDirectionNoise, ...]]:
+    """The same, where a unit that is added moves all statistics up, in each of its groups.
+
+    Only where each column shows one statistic, as the noise of several is correlated. Of u units
+    each has its own direction, and moves the levels by its part of them.
+    """
+    statistics, limited = bounded.contributions.statistics, bounded.limited
+    if not _are_sums_that_are_shown(bounded, sensitivity):
+        return
+    intervals = [partial_interval(statistic, limited) for statistic in statistics]
+    cells = math.prod(len(domain.cells) for domain in bounded.contributions.domains)
+    if len(statistics) * cells <= 1 or any(low or not high for low, high in intervals):
+        return
+    groups = min(sensitivity.groups, cells)
+    for drawn_cells, share in dict.fromkeys([(cells, epsilon), (1, epsilon / groups)]):
+        if drawn_cells * len(statistics) > 1:
+            law = OneDirection.calibrated(
+                share, sensitivity.per_group, cells=drawn_cells, units=sensitivity.units
+            )
+            if law is not None:
+                yield tuple(law.parts())
+
+
 def correlated_choices(
     bounded: BoundedRelease, sensitivity: Sensitivity, costs: Sequence[float], rho: Fraction
 ) -> Iterator[tuple[tuple[CorrelatedNoise, ...], Fraction]]:
@@ -92,14 +118,7 @@ def correlated_choices(
     their noise is correlated.
     """
     statistics, limited = bounded.contributions.statistics, bounded.limited
-    if integer_parts(limited) != 1:
-        return  # intervals are of integers, and the engine's are parts of them
-    are_sums = all(
-        isinstance(s.term, RowCount | NonNullCount | UnitCount | Sum) for s in statistics
-    )
-    if bounded.partition_count_index is not None or sensitivity.is_replacement or not are_sums:
-        return
-    if not all(_shows_one(output) for output in bounded.outputs):
+    if not _are_sums_that_are_shown(bounded, sensitivity):
         return
     intervals = [partial_interval(statistic, limited) for statistic in statistics]
     widths = [high - low for low, high in intervals]
@@ -116,6 +135,19 @@ def correlated_choices(
                 if spent > rho:
                     raise ArithmeticError("noise with a shared part passed its grant")
                 yield tuple(law.parts()), spent
+
+
+def _are_sums_that_are_shown(bounded: BoundedRelease, sensitivity: Sensitivity) -> bool:
+    """Whether units are added or removed, and columns show sums of their rows, one each."""
+    if integer_parts(bounded.limited) != 1:
+        return False  # intervals are of integers, and the engine's are parts of them
+    if bounded.partition_count_index is not None or sensitivity.is_replacement:
+        return False
+    are_sums = all(
+        isinstance(s.term, RowCount | NonNullCount | UnitCount | Sum)
+        for s in bounded.contributions.statistics
+    )
+    return are_sums and all(_shows_one(output) for output in bounded.outputs)
 
 
 def _shows_one(output: EstimatedColumn) -> bool:
@@ -178,6 +210,12 @@ def joint_notes(mechanisms: Sequence[Noise]) -> tuple[str, ...]:
         case [KNormNoise(law=law), *_]:
             what = _drawn(len(law.moves), law.cells)
             return (f"noise of {what} is drawn together: where one is far off, all are",)
+        case [OneDirectionNoise(law=law), *_]:
+            what = _drawn(len(law.moves), law.cells)
+            return (
+                f"noise of {what} is drawn together: where one is far off, all are",
+                "a unit moves all of them up, or all down: sums of several are noisier",
+            )
         case [CorrelatedNoise(law=law), *_]:
             what = _drawn(len(law.centers), law.cells)
             return (f"noise of {what} has a part in common: sums of several are noisier",)

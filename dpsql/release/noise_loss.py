@@ -18,6 +18,7 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
+from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
 
 
 def of_parts(bounded: BoundedRelease, noise: Sequence[IndependentNoise]) -> tuple[Noise, ...]:
@@ -35,7 +36,7 @@ def rho_of_move(noise: Noise, change: int) -> Fraction:
             return noise.rho(change)
         case RoundedGaussian():
             raise TypeError("the loss of rounded Gaussian noise is counted in μ²")
-        case KNormNoise() | CorrelatedNoise():
+        case KNormNoise() | OneDirectionNoise() | CorrelatedNoise():
             raise TypeError("noise that is drawn together has no loss of one statistic")
         case RoundedNoise(fine=fine, parts=parts):
             return rho_of_move(fine, change * parts)

@@ -19,6 +19,7 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
+from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
 from dpsql.release.calibration import Measurement
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.selection_mechanism import (
@@ -139,6 +140,8 @@ def _less(noise: Noise, factor: Fraction) -> Noise:
             less = tuple(variance / factor**2 for variance in law.variances)
             return replace(noise, law=replace(law, variances=less, shared=law.shared / factor**2))
         case KNormNoise(law=law):
+            return replace(noise, law=replace(law, epsilon=law.epsilon * factor))
+        case OneDirectionNoise(law=law):
             return replace(noise, law=replace(law, epsilon=law.epsilon * factor))
         case missing:
             assert_never(missing)

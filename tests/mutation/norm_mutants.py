@@ -134,7 +134,7 @@ NORM_MUTANTS = (
     _Session(
         "noise with a shared part for integers is added to parts of them",
         "release/joint_noise.py",
-        "        return  # intervals are of integers, and the engine's are parts of them",
+        "        return False  # intervals are of integers, and the engine's are parts of them",
         "        pass",
         about="by_itself",
     ),

@@ -17,6 +17,7 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
+from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
 
 BINS = 12
 
@@ -51,6 +52,16 @@ def noise_fit(noise: np.ndarray, mechanism: Noise, wider: float = 1.0) -> float:
             beyond = np.append(np.cumsum(p[::-1])[::-1], 0.0)
             least = np.searchsorted(edges, np.abs(np.arange(-reach, reach + 1)))
             weights = beyond[least]
+        case OneDirectionNoise(law=directed, index=index):
+            narrower = replace(directed, epsilon=directed.epsilon / Fraction(wider))
+            step, starts = narrower.steps[index], (0, *level_cuts(narrower, 64))
+            own = np.arange(len(starts) - 1)
+            p = np.array([float(b - a) for a, b in pairwise(starts)])
+            p /= (own + 1) * (own * step + 1.0)
+            reach = int(own[-1]) * step
+            # Of S levels, S - ⌈z/step⌉ + 1 intervals have z.
+            beyond = np.append(np.cumsum(np.cumsum(p[::-1]))[::-1], 0.0)
+            weights = beyond[-(-np.abs(np.arange(-reach, reach + 1)) // step)]
         case RoundedNoise():
             raise NotImplementedError("what is rounded has a law that depends on its value")
     law = weights / weights.sum()

@@ -21,7 +21,8 @@ from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
-from dpsql.release.joint_noise import correlated_choices, noisy_integers
+from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
+from dpsql.release.joint_noise import correlated_choices, noisy_integers, one_direction_choices
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.options import AnswerOptions, QueryOptions
 from dpsql.session.session import Session
@@ -125,8 +126,8 @@ def test_what_a_unit_may_be_in_everywhere_has_30_percent_less_deviation(
 ) -> None:
     release = release_of(opened(accounting), sql)
     noise = release.step.measurement.noise
-    assert all(isinstance(mechanism, KNormNoise) for mechanism in noise)
-    assert float(noise[0].variance) ** 0.5 < 0.55 * before(release)
+    assert all(isinstance(mechanism, OneDirectionNoise) for mechanism in noise)
+    assert float(noise[0].variance) ** 0.5 < 0.42 * before(release)
     loss = release.step.measurement.loss
     assert loss == PrivacyLoss(loss.accounting, Fraction(1))
 
@@ -286,6 +287,44 @@ def test_several_units_lose_as_the_square_of_their_number(opened: Opened, units:
     lost = units**2 * first.law.rho((1,) * 6)
     granted = release.step.measurement.loss.amount
     assert granted * Fraction(999, 1000) <= lost <= granted
+
+
+@pytest.mark.parametrize("groups", [2, 12])
+@pytest.mark.parametrize("units", [1, 2, 3])
+def test_several_units_move_levels_by_their_parts(opened: Opened, units: int, groups: int) -> None:
+    sql = "SELECT month, count(*), count_if(spent > 9) FROM months GROUP BY month"
+    session = opened("pure", groups, f"add_remove\ngroup_size: {units}")
+    release = release_of(session, sql)
+    (noise, other) = release.step.measurement.noise
+    assert isinstance(noise, OneDirectionNoise)
+    law = noise.law
+    assert law == other.law  # type: ignore[union-attr]
+    assert law.levels % units == 0
+    assert law.moves == (units, units)
+    # Each is added or removed by itself, and moves the levels of one draw, or of one a group.
+    draws = 1 if law.cells == 12 else groups
+    assert units * draws * Fraction(law.levels, units) * law.epsilon / law.levels == 1
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        MEAN,
+        "SELECT sum(n) FROM (SELECT month, count(*) AS n FROM months GROUP BY month)",
+        "SELECT month, count(*), sum(spent - 500) FROM months GROUP BY month",
+        "SELECT month, count(*), avg(spent) FROM months GROUP BY month",
+    ],
+)
+def test_only_what_is_shown_and_moves_in_one_direction_has_noise_for_it(
+    opened: Opened, sql: str
+) -> None:
+    release = release_of(opened("pure"), sql)
+    assert not any(isinstance(m, OneDirectionNoise) for m in release.step.measurement.noise)
+
+
+def test_replaced_units_have_no_noise_in_one_direction(opened: Opened) -> None:
+    release = release_of(opened("pure", neighbors="change_one"), FLAGS)
+    assert not list(one_direction_choices(release.step.bounded, release.sensitivity, Fraction(1)))
 
 
 def test_a_sum_of_cells_has_the_error_of_what_they_share(opened: Opened) -> None:

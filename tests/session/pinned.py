@@ -141,6 +141,10 @@ STATEMENTS = {
         "auction",
         "SELECT item FROM bids GROUP BY item ORDER BY count(*) DESC LIMIT 1",
     ),
+    "counts that a unit moves in one direction": (
+        "auction",
+        "SELECT count(*) FILTER (WHERE bid > 10), count(*) FILTER (WHERE score > 0) FROM bids",
+    ),
     "the first groups above a threshold": (
         "clinic",
         f"ALERT WHEN sum(cost) <= 7, {_THRESHOLDS} FROM visits BY ward LIMIT 2",

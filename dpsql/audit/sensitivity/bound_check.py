@@ -20,6 +20,7 @@ from dpsql.plan.bounded_release.cell_selection import FrequentCell, ThresholdSco
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
+from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
 from dpsql.privacy.mechanisms.selection.exponential import amount_of_range
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.selection_mechanism import (
@@ -53,15 +54,18 @@ def violations(
 def is_in_one_direction(before: Groups, after: Groups, release: CompiledRelease) -> bool:
     """Whether all statistics move as those of a unit do that is added, or all as of one removed.
 
-    Noise with a shared part rests on that. Several units may move them in both.
+    Noise with a shared part rests on that, and so does K-norm noise in one direction. Several units
+    may move them in both.
     """
     measured = release.step.measurement.noise
-    if not any(isinstance(m, CorrelatedNoise) for m in measured):
+    if not any(isinstance(m, CorrelatedNoise | OneDirectionNoise) for m in measured):
         return True
     if release.sensitivity.units > 1 and not release.sensitivity.is_replacement:
         return True
     bounded = release.step.bounded
     intervals = [partial_interval(s, bounded.limited) for s in bounded.contributions.statistics]
+    if any(isinstance(m, OneDirectionNoise) for m in measured):
+        intervals = [(0, high) for _, high in intervals]
     zeros = (0,) * len(intervals)
     return any(
         all(
@@ -107,7 +111,8 @@ def is_covered_by_joint_noise(changed: Sequence[tuple[int, ...]], release: Compi
 
     A level is ε/q, and a vector rises by as many as the farthest of its integers is moved by.
     """
-    laws = {m.law for m in release.step.measurement.noise if isinstance(m, KNormNoise)}
+    measured = release.step.measurement.noise
+    laws = {m.law for m in measured if isinstance(m, KNormNoise | OneDirectionNoise)}
     for law in laws:
         levels = [
             max(

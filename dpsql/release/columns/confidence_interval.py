@@ -32,6 +32,7 @@ from dpsql.plan.bounded_release.estimator import (
 )
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
 from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
 from dpsql.release.columns.estimate import evaluate
 from dpsql.release.columns.moment_interval import interval
 from dpsql.release.columns.moments import moment, root, spread
@@ -280,7 +281,7 @@ def _width(noise: NoiseSpread) -> int:
     match noise:
         case NoNoise():
             return 0
-        case KNormNoise():
+        case KNormNoise() | OneDirectionNoise():
             return max(half_width(noise), math.ceil(OF_PARTS * math.sqrt(noise.variance)), 1)
         case _:
             return max(half_width(noise), 1)

@@ -34,6 +34,7 @@ from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.noise import JointNoise
+from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
 from dpsql.release.add_noise import listed_cells
 from dpsql.release.columns.arrow import arrow_array
 from dpsql.release.columns.confidence_interval import OF_PARTS
@@ -80,7 +81,12 @@ class RollUp:
         """
         noise = self.source.step.measurement.noise
         shared = max(
-            (float(m.shared_part) for m in noise if isinstance(m, CorrelatedNoise)), default=0.0
+            (
+                float(m.shared_part)
+                for m in noise
+                if isinstance(m, CorrelatedNoise | OneDirectionNoise)
+            ),
+            default=0.0,
         )
         return self.cells * (1 - shared) + self.cells**2 * shared
 

@@ -14,6 +14,7 @@ from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
+from dpsql.privacy.mechanisms.one_direction import OneDirection, OneDirectionNoise
 from dpsql.privacy.mechanisms.selection import above_threshold, weighted_majority
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
@@ -33,6 +34,8 @@ MECHANISMS: Final[Mapping[type, Tagged]] = {
     RoundedGaussian: Tagged("rounded gaussian noise", ("normal_variance",)),
     KNorm: Tagged("k-norm", ("epsilon", "moves", "cells", "levels")),
     KNormNoise: Tagged("k-norm noise", ("law", "index")),
+    OneDirection: Tagged("one direction", ("epsilon", "moves", "cells", "levels")),
+    OneDirectionNoise: Tagged("one direction noise", ("law", "index")),
     CorrelatedGaussian: Tagged(
         "correlated",
         ("variances", "shared", "centers", "cells"),

@@ -25,6 +25,7 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
+from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
 from dpsql.schema.sql_type import BIGINT, Double, SqlType, Varchar
 
 GROUPS: Final = "groups of a unit"
@@ -195,7 +196,7 @@ def independent_noise(noise: Noise) -> IndependentNoise:
     match noise:
         case DiscreteLaplace() | DiscreteGaussian() | RoundedGaussian():
             return noise
-        case KNormNoise(variance=variance):
+        case KNormNoise(variance=variance) | OneDirectionNoise(variance=variance):
             return DiscreteLaplace(Fraction(1 + int(64 * math.sqrt(variance / 2)), 64))
         case CorrelatedNoise(variance=variance):
             return DiscreteGaussian(Fraction(1 + int(64 * variance), 64))

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,16 +79,11 @@ class KNorm:
         while epsilon > Fraction(levels, _LEVELS_PER_LOSS) and levels < units * max(moves):
             levels *= 2
         law = cls(epsilon, moves, cells, levels)
-        # Draws are of k·q/ε levels, more or less, and 2·k·q/ε are listed at least (level_cuts).
-        if (2 * law.integers + 60) * levels / epsilon > MAX_LEVELS or max(
-            moves
-        ) * MAX_LEVELS >= _LARGEST * levels:
-            return None
-        return law
+        return law if can_be_listed(law) else None
 
     @property
-    def integers(self) -> int:
-        """The number of integers that are drawn together."""
+    def degree(self) -> int:
+        """The power of a level that its volume grows by: the number of integers of a draw."""
         return len(self.moves) * self.cells
 
     def half_edges(self, level: int) -> tuple[int, ...]:
@@ -98,6 +94,17 @@ class KNorm:
         """The number of vectors up to this level."""
         vectors: int = math.prod(2 * edge + 1 for edge in self.half_edges(level)) ** self.cells
         return vectors
+
+    def log_volumes(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The binary logarithms of the volumes of `levels`."""
+        edges = [levels * np.int64(move) // self.levels for move in self.moves]
+        return np.asarray(self.cells * sum(np.log2(2.0 * edge + 1) for edge in edges))
+
+    def log_bound(self, level: int) -> float:
+        """The same of one level, of what grows by no more than the degree's power from there on."""
+        return self.cells * sum(
+            math.log2(2 * level * move / self.levels + 1) for move in self.moves
+        )
 
     def parts(self) -> list[KNormNoise]:
         """The noise of each column."""
@@ -176,17 +183,58 @@ class KNormNoise:
         return Fraction(beyond + 2 * len(edges) + 2, 1 << bits)
 
 
+class LevelLaw(Protocol):
+    """A law by levels: of each, e^(-ε/q) to its power, times its volume."""
+
+    @property
+    def epsilon(self) -> Fraction:
+        """What a move of the largest size loses."""
+
+    @property
+    def moves(self) -> tuple[int, ...]:
+        """The largest move of each column."""
+
+    @property
+    def levels(self) -> int:
+        """How many levels such a move is."""
+
+    @property
+    def degree(self) -> int:
+        """The power of a level that its volume grows by."""
+
+    def volume(self, level: int) -> int:
+        """How many outcomes a level stands for, each alike."""
+
+    def log_volumes(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The binary logarithms of the volumes of `levels`."""
+
+    def log_bound(self, level: int) -> float:
+        """The same of one level, of what grows by no more than the degree's power from there on."""
+
+
+def can_be_listed(law: LevelLaw) -> bool:
+    """Whether the levels of a law are few, and its moves fit 64 bits."""
+    # Draws are of k·q/ε levels, more or less, and 2·k·q/ε are listed at least (level_cuts).
+    few = (2 * law.degree + 60) * law.levels / law.epsilon <= MAX_LEVELS
+    return few and max(law.moves) * MAX_LEVELS < _LARGEST * law.levels
+
+
 def evenly(edges: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
     """Return for each h of `edges`, from 0 to below 2^61, an integer from -h to h, each alike."""
-    drawn = np.empty(edges.size, dtype=np.int64)
-    distinct, which = np.unique(edges, return_inverse=True)
-    shifts = np.array([64 - (2 * h + 1).bit_length() for h in distinct.tolist()], dtype=np.uint64)
-    waiting = np.arange(edges.size)
+    return evenly_up_to(2 * edges, randomness) - edges
+
+
+def evenly_up_to(largest: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
+    """Return for each n of `largest`, from 0 to below 2^62, an integer from 0 to n, each alike."""
+    drawn = np.empty(largest.size, dtype=np.int64)
+    distinct, which = np.unique(largest, return_inverse=True)
+    shifts = np.array([64 - (n + 1).bit_length() for n in distinct.tolist()], dtype=np.uint64)
+    waiting = np.arange(largest.size)
     while waiting.size:
-        own = edges[waiting]
+        own = largest[waiting]
         some = (words(randomness, waiting.size, 64) >> shifts[which[waiting]]).astype(np.int64)
-        fits = some <= 2 * own
-        drawn[waiting[fits]] = some[fits] - own[fits]
+        fits = some <= own
+        drawn[waiting[fits]] = some[fits]
         waiting = waiting[~fits]
     return drawn
 
@@ -197,15 +245,15 @@ def _inversion(law: KNorm) -> Inversion:
 
 
 @lru_cache(maxsize=64)
-def level_cuts(law: KNorm, bits: int) -> tuple[int, ...]:
+def level_cuts(law: LevelLaw, bits: int) -> tuple[int, ...]:
     """Return where the levels 0, 1, 2, … end on the unit interval.
 
     Entry i is at most 1 away from 2^bits times the probability of levels 0 … i. The last entry is
     2^bits and stands for all levels from there on: their ends are all within 1 of it.
     """
-    # Let w(T) = e^-λT·V(T), λ = ε/q, be the weights, V(T) the number of vectors up to T, of k
-    # integers each; and Z their sum, at least the largest of them. From V(T) <= U(T), the product
-    # of 2T·D_j/q + 1, of which U(T + 1)/U(T) <= (1 + 1/T)^k <= e^(k/T), the weights after T >= 2k/λ
+    # Let w(T) = e^-λT·V(T), λ = ε/q, be the weights, V(T) the volume up to T, of degree k; and Z
+    # their sum, at least the largest of them. From V(T) <= U(T), the product of k factors such as
+    # 2T·D_j/q + 1, of which U(T + 1)/U(T) <= (1 + 1/T)^k <= e^(k/T), the weights after T >= 2k/λ
     # are together below U(T)·e^-λT·Σ e^(-λi/2), hence below U(T)·e^-λT·2/λ. Levels are listed up to
     # one at which that is below 2^-(bits + 4)·Z.
     # In units of 2^-size, e^-λT by T products, each of a factor that is off by 1 (scaled_exp) and
@@ -214,7 +262,7 @@ def level_cuts(law: KNorm, bits: int) -> tuple[int, ...]:
     # and the quotient, rounded to ½, by less than 1. Logarithms are in doubles: of numbers below
     # 2^(2^17), they are off by far less than the bit that is added for it.
     rate = law.epsilon / law.levels
-    last = math.ceil(2 * law.integers / rate) + 1
+    last = math.ceil(2 * law.degree / rate) + 1
     while not _covers(law, last, bits):
         last += max(1, last // 8)
     volumes = [law.volume(level) for level in range(last + 1)]
@@ -231,16 +279,14 @@ def level_cuts(law: KNorm, bits: int) -> tuple[int, ...]:
     return tuple(((end << bits) + half) // total for end in sums)
 
 
-def _largest_weight(law: KNorm, last: int) -> float:
+def _largest_weight(law: LevelLaw, last: int) -> float:
     """A bound below the binary logarithm of the largest weight."""
-    edges = [np.arange(last + 1) * np.int64(move) // law.levels for move in law.moves]
-    logs = law.cells * sum(np.log2(2.0 * edge + 1) for edge in edges)
+    levels = np.arange(last + 1)
     rate = float(law.epsilon / law.levels) / math.log(2)
-    return float(np.max(logs - rate * np.arange(last + 1)))
+    return float(np.max(law.log_volumes(levels) - rate * levels))
 
 
-def _covers(law: KNorm, last: int, bits: int) -> bool:
+def _covers(law: LevelLaw, last: int, bits: int) -> bool:
     """The weights after level `last` are too small to tell."""
-    logs = sum(math.log2(2 * last * move / law.levels + 1) for move in law.moves)
-    weight = law.cells * logs - last * float(law.epsilon / law.levels) / math.log(2)
+    weight = law.log_bound(last) - last * float(law.epsilon / law.levels) / math.log(2)
     return weight + math.log2(2 * law.levels / law.epsilon) < _largest_weight(law, last) - bits - 5
