@@ -150,7 +150,7 @@ def main() -> None:
         arguments.json.write_text(found, encoding="utf-8")
 
 
-def small_schema(folder: Path) -> Path:
+def small_schema(folder: Path, accounting: str = "zcdp") -> Path:
     """A schema over a thousand rows, with its source and its ledger in `folder`."""
     os.environ["DPSQL_STATE"] = str(folder / "state")
     folder.mkdir(exist_ok=True)
@@ -161,7 +161,7 @@ def small_schema(folder: Path) -> Path:
             "FROM range(1000) r(i)"
         )
     path = folder / "schema.yaml"
-    path.write_text(SCHEMA, encoding="utf-8")
+    path.write_text(SCHEMA.replace("zcdp", accounting), encoding="utf-8")
     return path
 
 

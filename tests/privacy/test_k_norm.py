@@ -11,6 +11,7 @@ from mpmath import mp, mpf
 from privacy.laws import exact, fit
 from privacy.seeded import SeededRandomness
 
+from dpsql.privacy.mechanisms.noise import k_norm
 from dpsql.privacy.mechanisms.noise.k_norm import (
     MAX_LEVELS,
     KNorm,
@@ -254,3 +255,22 @@ def test_small_tails_are_found() -> None:
     assert points == sorted(set(points))
     # Each factor of 10 takes some 2.3 more.
     assert points[-1] - points[-2] == pytest.approx(30 * 2.3, rel=0.1)
+
+
+def test_a_tail_point_is_found_in_a_few_tries_wherever_the_search_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    law = KNorm(Fraction(999, 1000), (84, 84 * 50, 10**9), 2, 4)
+    probabilities = [Fraction(1, 2), Fraction(1, 20), Fraction(1, 10**9), Fraction(1, 10**18)]
+    tried: list[int] = []
+    tail = KNormNoise._tail
+
+    def counted(noise: KNormNoise, point: int, bits: int) -> Fraction:
+        tried.append(point)
+        return tail(noise, point, bits)
+
+    monkeypatch.setattr(KNormNoise, "_tail", counted)
+    found = [part.tail_point(p) for part in law.parts() for p in probabilities]
+    assert len(tried) < 6 * len(found)
+    monkeypatch.setattr(k_norm, "_near_tail_point", lambda *_: 7)
+    assert [part.tail_point(p) for part in law.parts() for p in probabilities] == found

@@ -49,6 +49,8 @@ _LARGEST = 2**60
 _LEVELS_PER_LOSS = 4
 _BITS = 64
 
+Edges = tuple[tuple[int, int], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class KNorm:
@@ -158,22 +160,15 @@ class KNormNoise:
         bits = _BITS
         while probability * (1 << bits) < MAX_LEVELS << 12:
             bits *= 2
-        guess = math.ceil(2 * math.sqrt(self.variance))
+        guess = _near_tail_point(self._edges(bits), float(probability), bits)
         return first_true(lambda k: self._tail(k, bits) <= probability, guess)
 
     def half_width(self, confidence: Fraction) -> int:
         """Return the least h with P(|noise| <= h) >= confidence."""
         return self.tail_point(tail_probability(confidence)) - 1
 
-    def _edges(self, bits: int) -> list[tuple[int, int]]:
-        """Levels' probabilities in 2^-bits, each at most 2 away, and their half-edges."""
-        move, levels = self.law.moves[self.index], self.law.levels
-        cuts = level_cuts(self.law, bits)
-        starts = (0, *cuts)
-        return [
-            (end - start, level * move // levels)
-            for level, (start, end) in enumerate(zip(starts, cuts, strict=False))
-        ]
+    def _edges(self, bits: int) -> Edges:
+        return _level_edges(self.law, self.index, bits)
 
     def _tail(self, point: int, bits: int) -> Fraction:
         if point < 1:
@@ -217,6 +212,35 @@ def can_be_listed(law: LevelLaw) -> bool:
     # Draws are of k·q/ε levels, more or less, and 2·k·q/ε are listed at least (level_cuts).
     few = (2 * law.degree + 60) * law.levels / law.epsilon <= MAX_LEVELS
     return few and max(law.moves) * MAX_LEVELS < _LARGEST * law.levels
+
+
+@lru_cache(maxsize=8)
+def _level_edges(law: KNorm, index: int, bits: int) -> Edges:
+    """Levels' probabilities in 2^-bits, each at most 2 away, and their half-edges in one column."""
+    move, levels = law.moves[index], law.levels
+    cuts = level_cuts(law, bits)
+    starts = (0, *cuts)
+    return tuple(
+        (end - start, level * move // levels)
+        for level, (start, end) in enumerate(zip(starts, cuts, strict=False))
+    )
+
+
+def _near_tail_point(edges: Edges, probability: float, bits: int) -> int:
+    """About the point from which on the tail is `probability`: where an exact search begins.
+
+    From level i on, of half-edges h and probabilities p, the tail at a point x up to h_i is
+    Σ p(h + 1 - x)/(2h + 1).
+    """
+    weights, halves = np.array([(p / (1 << bits), float(h)) for p, h in edges]).T
+    shares = weights / (2 * halves + 1)
+    slopes = np.cumsum(shares[::-1])[::-1]
+    heights = np.cumsum((shares * (halves + 1))[::-1])[::-1]
+    # Tails fall, level by level: the last level at whose half-edge it still is as much.
+    level = int(np.count_nonzero(heights - halves * slopes > probability))
+    level = min(level, len(edges) - 1)
+    slope = float(slopes[level])
+    return max(1, math.ceil((float(heights[level]) - probability) / slope)) if slope else 1
 
 
 def evenly(edges: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
