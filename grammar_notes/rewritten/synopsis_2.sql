@@ -145,9 +145,15 @@ FROM (
       SELECT
         g0,
         g1,
-        COALESCE((
-          CAST(s0 AS INT128) * 4
-        ) // m, s0) AS s0
+        COALESCE(
+          COALESCE(
+            TRY(TRY_CAST(CAST(s0 AS INT128) AS BIGINT) * 4) // TRY_CAST(m AS BIGINT),
+            (
+              CAST(CAST(s0 AS INT128) AS INT128) * 4
+            ) // m
+          ),
+          s0
+        ) AS s0
       FROM kept
       LEFT JOIN (
         SELECT

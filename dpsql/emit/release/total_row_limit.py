@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from dpsql.analysis.capped_sums import is_scaled_by_rows
-from dpsql.emit.dialect.nodes import integer, narrow, quotient, wide, with_unit_total
+from dpsql.emit.dialect.nodes import integer, narrow, share, wide, with_unit_total
 from dpsql.emit.dialect.unit_total import UNIT_TOTAL
 from dpsql.emit.release.contribution import sum_of
 from dpsql.emit.sql.identifier import column_ref, with_alias
@@ -59,7 +59,5 @@ def _scaled(statistic: Statistic, number: int, rows: int) -> exp.Expr:
         return exp.case().when(few, total, copy=False).else_(integer(1), copy=False)
     if not statistic.is_row_sum:
         return total
-    wide_total = wide(total.copy())
-    product = exp.Paren(this=exp.Mul(this=wide_total, expression=integer(rows)))
-    share = quotient(product, all_rows)  # NULL where there are no such rows
-    return exp.Coalesce(this=share, expressions=[total])
+    scaled = share(wide(total.copy()), integer(rows), all_rows)  # NULL where there are no such rows
+    return exp.Coalesce(this=scaled, expressions=[total])
