@@ -205,11 +205,6 @@ def _quotient(_: Lowering, dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
     return guard.quotient(dividend, divisor) if narrow is None else narrow
 
 
-def _share(lowering: Lowering, total: exp.Expr, part: exp.Expr, whole: exp.Expr) -> exp.Expr:
-    product = _exact(exp.Mul)(lowering, total, part)
-    return _quotient(lowering, exp.Paren(this=product), whole)
-
-
 def _select(lowering: Lowering, **parts: Any) -> exp.Expr:
     qualify = parts.pop("qualify", None)
     if parts.get("limit") or parts.get("offset"):
@@ -276,7 +271,9 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.UnitSum: lambda own, term, **parts: unit_sum(term, **parts) or _wide_sum(own, term),
     nodes.UnitValueCount: lambda _, **parts: unit_value_count(**parts),
     nodes.Quotient: _quotient,
-    nodes.Share: _share,
+    nodes.Share: lambda own, total, part, whole: _quotient(
+        own, exp.Paren(this=_exact(exp.Mul)(own, total, part)), whole
+    ),
     nodes.Wide: lambda _, whole: guard.exact(whole),
     nodes.Narrow: _narrow,
     # Of 38 digits, as all that is computed of sums is bounded by.
