@@ -79,12 +79,9 @@ class SidecarRows:
         """The counts up to which no limit can bind a row's unit in its group; None if none are.
 
         Where a unit's rows in all its groups are limited, too, it has no more in all, of any group.
-        Where its groups are drawn, it is in no more than it may be in, so that none is left out.
+        Where its groups are drawn, `value_limits` has what it must not exceed, either.
         """
-        of_values: list[tuple[str, int]] | None = []
-        if isinstance(self.limited.limit, ByHash | ByRank):
-            of_values = self._value_limits(self.limited.limit.groups)
-        if of_values is None:
+        if self.value_limits() is None:
             return None
         column, rows = self._finest_column(), self.limited.source.rows_per_group
         limits = [(UNIT_ROW_COUNT if column is None else value_count_column(column), rows)]
@@ -96,8 +93,32 @@ class SidecarRows:
         if in_all is not None and column is not None:
             # Of no more rows in all, there are no more in a group.
             limits = [(UNIT_ROW_COUNT, in_all), *(limits if rows < in_all else [])]
-        limits += of_values
         return None if max(limit for _, limit in limits) >= COUNT_CAP else tuple(limits)
+
+    def value_limits(self) -> CountLimits | None:
+        """The counts up to which a unit has no more groups than count; None if none are.
+
+        Its groups are combinations of its values of the keys, so that there are no more than the
+        product of their numbers. A unit is taken to have NULL in none: of 3 flags and 2 statuses it
+        has 6 groups, where 12 are listed. None where that is too many, or a key is no counted
+        column: no key of a table is believed to determine it. There are no such counts where a
+        unit's groups aren't drawn, or are by stored ranks.
+        """
+        match self.limited.limit:
+            case ByHash(groups=groups) | ByRank(groups=groups):
+                pass
+            case _:
+                return ()
+        limits: dict[str, int] = {}
+        for index in range(len(self.contributions.keys)):
+            name = counted_column(self.contributions, self.row_source, index)
+            values = self._listed_values(index)
+            if name is None or values is None:
+                return None
+            limits[name] = len(values)
+        if self.is_on_server or prod(limits.values()) > groups:
+            return None
+        return tuple((distinct_count_column(name), number) for name, number in limits.items())
 
     def stored_rank(self, number: int) -> tuple[Column, int] | None:
         """The column of the rank that chooses a unit's groups, and the highest that it keeps."""
@@ -170,25 +191,6 @@ class SidecarRows:
         """The tables that aren't read, as an analyst is told."""
         names = self.elimination.eliminated_tables
         return "".join(f"; {name} isn't read: rows have their unit" for name in names)
-
-    def _value_limits(self, groups: int) -> list[tuple[str, int]] | None:
-        """The counts of a unit's values up to which it has no more than `groups` groups.
-
-        Its groups are combinations of its values of the keys, so that there are no more than the
-        product of their numbers. A unit is taken to have NULL in none: of 3 flags and 2 statuses it
-        has 6 groups, where 12 are listed. None where that is too many, or a key is no counted
-        column: no key of a table is believed to determine it.
-        """
-        limits: dict[str, int] = {}
-        for index in range(len(self.contributions.keys)):
-            name = counted_column(self.contributions, self.row_source, index)
-            values = self._listed_values(index)
-            if name is None or values is None:
-                return None
-            limits[name] = len(values)
-        if self.is_on_server or prod(limits.values()) > groups:
-            return None
-        return [(distinct_count_column(name), number) for name, number in limits.items()]
 
     def _listed_values(self, index: int) -> set[Value] | None:
         """The values but NULL that the key at `index` may have; None if they aren't listed."""

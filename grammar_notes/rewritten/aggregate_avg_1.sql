@@ -18,12 +18,26 @@ FROM (
     END AS INT) AS s1
   FROM (
     SELECT
-      CASE WHEN n > 12 THEN (
-        s0 * 12
-      ) // n ELSE s0 END AS s0,
-      CASE WHEN n > 12 THEN (
-        s1 * 12
-      ) // n ELSE s1 END AS s1
+      CASE
+        WHEN n > 12
+        THEN COALESCE(
+          TRY(TRY_CAST(s0 AS BIGINT) * 12) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s0 AS INT128) * 12
+          ) // n
+        )
+        ELSE s0
+      END AS s0,
+      CASE
+        WHEN n > 12
+        THEN COALESCE(
+          TRY(TRY_CAST(s1 AS BIGINT) * 12) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s1 AS INT128) * 12
+          ) // n
+        )
+        ELSE s1
+      END AS s1
     FROM (
       SELECT
         n,

@@ -21,12 +21,26 @@ FROM (
   FROM (
     SELECT
       g0,
-      CASE WHEN n > 1 THEN (
-        s0 * 1
-      ) // n ELSE s0 END AS s0,
-      CASE WHEN n > 1 THEN (
-        s1 * 1
-      ) // n ELSE s1 END AS s1
+      CASE
+        WHEN n > 1
+        THEN COALESCE(
+          TRY(TRY_CAST(s0 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s0 AS INT128) * 1
+          ) // n
+        )
+        ELSE s0
+      END AS s0,
+      CASE
+        WHEN n > 1
+        THEN COALESCE(
+          TRY(TRY_CAST(s1 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s1 AS INT128) * 1
+          ) // n
+        )
+        ELSE s1
+      END AS s1
     FROM (
       SELECT
         g0,

@@ -28,21 +28,56 @@ FROM (
     CAST(CASE WHEN s4 < 0 THEN 0 WHEN s4 > 1258291200 THEN 1258291200 ELSE s4 END AS INT) AS s4
   FROM (
     SELECT
-      CASE WHEN n > 1 THEN (
-        s0 * 1
-      ) // n ELSE s0 END AS s0,
-      CASE WHEN n > 1 THEN (
-        s1 * 1
-      ) // n ELSE s1 END AS s1,
-      CASE WHEN n > 1 THEN (
-        s2 * 1
-      ) // n ELSE s2 END AS s2,
-      CASE WHEN n > 1 THEN (
-        s3 * 1
-      ) // n ELSE s3 END AS s3,
-      CASE WHEN n > 1 THEN (
-        s4 * 1
-      ) // n ELSE s4 END AS s4
+      CASE
+        WHEN n > 1
+        THEN COALESCE(
+          TRY(TRY_CAST(s0 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s0 AS INT128) * 1
+          ) // n
+        )
+        ELSE s0
+      END AS s0,
+      CASE
+        WHEN n > 1
+        THEN COALESCE(
+          TRY(TRY_CAST(s1 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s1 AS INT128) * 1
+          ) // n
+        )
+        ELSE s1
+      END AS s1,
+      CASE
+        WHEN n > 1
+        THEN COALESCE(
+          TRY(TRY_CAST(s2 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s2 AS INT128) * 1
+          ) // n
+        )
+        ELSE s2
+      END AS s2,
+      CASE
+        WHEN n > 1
+        THEN COALESCE(
+          TRY(TRY_CAST(s3 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s3 AS INT128) * 1
+          ) // n
+        )
+        ELSE s3
+      END AS s3,
+      CASE
+        WHEN n > 1
+        THEN COALESCE(
+          TRY(TRY_CAST(s4 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s4 AS INT128) * 1
+          ) // n
+        )
+        ELSE s4
+      END AS s4
     FROM (
       SELECT
         n,

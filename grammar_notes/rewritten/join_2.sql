@@ -9,9 +9,16 @@ FROM (
   FROM (
     SELECT
       CAST(CASE WHEN n > 12 THEN 12 ELSE n END AS INT) AS s0,
-      CASE WHEN n > 12 THEN (
-        s1 * 12
-      ) // n ELSE s1 END AS s1
+      CASE
+        WHEN n > 12
+        THEN COALESCE(
+          TRY(TRY_CAST(s1 AS BIGINT) * 12) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s1 AS INT128) * 12
+          ) // n
+        )
+        ELSE s1
+      END AS s1
     FROM (
       SELECT
         n,

@@ -13,9 +13,16 @@ FROM (
   FROM (
     SELECT
       g0,
-      CASE WHEN n > 2 THEN (
-        s0 * 2
-      ) // n ELSE s0 END AS s0
+      CASE
+        WHEN n > 2
+        THEN COALESCE(
+          TRY(TRY_CAST(s0 AS BIGINT) * 2) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s0 AS INT128) * 2
+          ) // n
+        )
+        ELSE s0
+      END AS s0
     FROM (
       SELECT
         g0,

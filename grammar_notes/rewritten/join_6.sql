@@ -13,9 +13,16 @@ FROM (
   FROM (
     SELECT
       CAST(CASE WHEN n > 6 THEN 6 ELSE n END AS INT) AS s0,
-      CASE WHEN n > 6 THEN (
-        s1 * 6
-      ) // n ELSE s1 END AS s1
+      CASE
+        WHEN n > 6
+        THEN COALESCE(
+          TRY(TRY_CAST(s1 AS BIGINT) * 6) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s1 AS INT128) * 6
+          ) // n
+        )
+        ELSE s1
+      END AS s1
     FROM (
       SELECT
         n,

@@ -110,9 +110,16 @@ FROM (
           u,
           g0,
           CAST(CASE WHEN n > 2 THEN 2 ELSE n END AS INT) AS s0,
-          CASE WHEN n > 2 THEN (
-            s1 * 2
-          ) // n ELSE s1 END AS s1
+          CASE
+            WHEN n > 2
+            THEN COALESCE(
+              TRY(TRY_CAST(s1 AS BIGINT) * 2) // TRY_CAST(n AS BIGINT),
+              (
+                CAST(s1 AS INT128) * 2
+              ) // n
+            )
+            ELSE s1
+          END AS s1
         FROM (
           SELECT
             u,

@@ -23,15 +23,36 @@ FROM (
   FROM (
     SELECT
       g0,
-      CASE WHEN n > 3 THEN (
-        s0 * 3
-      ) // n ELSE s0 END AS s0,
-      CASE WHEN n > 3 THEN (
-        s1 * 3
-      ) // n ELSE s1 END AS s1,
-      CASE WHEN n > 3 THEN (
-        s2 * 3
-      ) // n ELSE s2 END AS s2
+      CASE
+        WHEN n > 3
+        THEN COALESCE(
+          TRY(TRY_CAST(s0 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s0 AS INT128) * 3
+          ) // n
+        )
+        ELSE s0
+      END AS s0,
+      CASE
+        WHEN n > 3
+        THEN COALESCE(
+          TRY(TRY_CAST(s1 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s1 AS INT128) * 3
+          ) // n
+        )
+        ELSE s1
+      END AS s1,
+      CASE
+        WHEN n > 3
+        THEN COALESCE(
+          TRY(TRY_CAST(s2 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s2 AS INT128) * 3
+          ) // n
+        )
+        ELSE s2
+      END AS s2
     FROM (
       SELECT
         g0,

@@ -6,9 +6,16 @@ FROM (
     CAST(CASE WHEN s0 < 0 THEN 0 WHEN s0 > 240 THEN 240 ELSE s0 END AS INT) AS s0
   FROM (
     SELECT
-      CASE WHEN n > 4 THEN (
-        s0 * 4
-      ) // n ELSE s0 END AS s0
+      CASE
+        WHEN n > 4
+        THEN COALESCE(
+          TRY(TRY_CAST(s0 AS BIGINT) * 4) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s0 AS INT128) * 4
+          ) // n
+        )
+        ELSE s0
+      END AS s0
     FROM (
       SELECT
         n,

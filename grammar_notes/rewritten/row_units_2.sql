@@ -22,9 +22,16 @@ FROM (
     SELECT
       g0,
       CAST(CASE WHEN n > 8 THEN 8 ELSE n END AS INT) AS s0,
-      CASE WHEN n > 8 THEN (
-        s1 * 8
-      ) // n ELSE s1 END AS s1
+      CASE
+        WHEN n > 8
+        THEN COALESCE(
+          TRY(TRY_CAST(s1 AS BIGINT) * 8) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s1 AS INT128) * 8
+          ) // n
+        )
+        ELSE s1
+      END AS s1
     FROM (
       SELECT
         g0,

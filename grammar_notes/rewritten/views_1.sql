@@ -6,9 +6,16 @@ FROM (
     CAST(CASE WHEN s0 < 0 THEN 0 WHEN s0 > 99 THEN 99 ELSE s0 END AS INT) AS s0
   FROM (
     SELECT
-      CASE WHEN n > 1 THEN (
-        s0 * 1
-      ) // n ELSE s0 END AS s0
+      CASE
+        WHEN n > 1
+        THEN COALESCE(
+          TRY(TRY_CAST(s0 AS BIGINT) * 1) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s0 AS INT128) * 1
+          ) // n
+        )
+        ELSE s0
+      END AS s0
     FROM (
       SELECT
         n,

@@ -17,9 +17,16 @@ FROM (
         SELECT
           u,
           g0,
-          CASE WHEN n > 3 THEN (
-            s0 * 3
-          ) // n ELSE s0 END AS s0,
+          CASE
+            WHEN n > 3
+            THEN COALESCE(
+              TRY(TRY_CAST(s0 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
+              (
+                CAST(s0 AS INT128) * 3
+              ) // n
+            )
+            ELSE s0
+          END AS s0,
           1 AS s1
         FROM (
           SELECT

@@ -6,9 +6,16 @@ FROM (
     CAST(CASE WHEN s0 < 0 THEN 0 WHEN s0 > 240000 THEN 240000 ELSE s0 END AS INT) AS s0
   FROM (
     SELECT
-      CASE WHEN n > 12 THEN (
-        s0 * 12
-      ) // n ELSE s0 END AS s0
+      CASE
+        WHEN n > 12
+        THEN COALESCE(
+          TRY(TRY_CAST(s0 AS BIGINT) * 12) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s0 AS INT128) * 12
+          ) // n
+        )
+        ELSE s0
+      END AS s0
     FROM (
       SELECT
         n,

@@ -16,9 +16,16 @@ FROM (
     SELECT
       g0,
       CAST(CASE WHEN n > 3 THEN 3 ELSE n END AS INT) AS s0,
-      CASE WHEN n > 3 THEN (
-        s1 * 3
-      ) // n ELSE s1 END AS s1
+      CASE
+        WHEN n > 3
+        THEN COALESCE(
+          TRY(TRY_CAST(s1 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
+          (
+            CAST(s1 AS INT128) * 3
+          ) // n
+        )
+        ELSE s1
+      END AS s1
     FROM (
       SELECT
         g0,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,7 +29,8 @@ from dpsql.engine.opening import open_engine
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
-from dpsql.session.sidecar import open_source, prepare_source
+from dpsql.schema.verify import record_path
+from dpsql.session.sidecar import open_source, prepare_source, sidecar_path
 
 BOUND: Mapping[str, Mapping[str, Mapping[str, int]]] = {
     "none": {
@@ -79,7 +81,7 @@ class Variant:
 
 
 def variants(bound: str) -> Iterator[Variant]:
-    """The schemas of these limits: of one sidecar, which holds neither lists nor limits."""
+    """The schemas of these limits: of one sidecar, which holds no lists, and orders by limits."""
     for nullable, listed in product((False, True), (True, False)):
         yield Variant(bound, nullable, listed)
 
@@ -91,18 +93,17 @@ def main() -> None:
     with TemporaryDirectory() as name:
         text = schema_over(arguments.folder, Path(name)).path.read_text(encoding="utf-8")
         for bound in BOUND:
-            path = Path(name) / f"{bound}.yaml"
-            ready = False
+            prepared: Schema | None = None
             for number, variant in enumerate(variants(bound)):
                 changed = variant.applied(yaml.safe_load(text))
+                # A ledger of its own: one that was opened with lists holds the owner to them.
+                changed["dataset"] = f"{bound.replace(' ', '_')}_{number}"
+                path = Path(name) / f"{changed['dataset']}.yaml"
                 path.write_text(yaml.safe_dump(changed, sort_keys=False), encoding="utf-8")
                 schema = load_schema(path)
-                if not ready:
-                    _prepare(schema)
-                    ready = True
+                prepared = _prepare(schema, prepared)
                 with open_source(schema) as engine:
-                    first = number * (1 + arguments.runs)
-                    ratios = measure(schema, engine, arguments.runs, arguments.only, first)
+                    ratios = measure(schema, engine, arguments.runs, arguments.only)
                 found[variant.name] = {r.name: r.ratio for r in ratios}
                 sys.stdout.write(f"{variant.name}: {json.dumps(found[variant.name])}\n")
     sys.stdout.write(table(found))
@@ -121,9 +122,16 @@ def table(found: Mapping[str, Mapping[str, float]]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _prepare(schema: Schema) -> None:
-    with open_engine(engine_source(schema)) as engine:
-        prepare_source(schema, engine)
+def _prepare(schema: Schema, prepared: Schema | None) -> Schema:
+    """The first of a kind is prepared; to another its files are copied."""
+    if prepared is None:
+        with open_engine(engine_source(schema)) as engine:
+            prepare_source(schema, engine)
+        return schema
+    for path in (sidecar_path, record_path):
+        path(schema).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path(prepared), path(schema))
+    return prepared
 
 
 def _arguments() -> argparse.Namespace:

@@ -44,8 +44,8 @@ SPLIT_MUTANTS = (
     _Split(
         "groups are limited in each part apart",
         "physical/sidecar_rows.py",
-        "of_values = self._value_limits(self.limited.limit.groups)",
-        "of_values = []",
+        "case ByHash(groups=groups) | ByRank(groups=groups):\n                pass",
+        "case ByHash(groups=groups) | ByRank(groups=groups):\n                return ()",
     ),
     _Split(
         "a unit may have as many values of each key as groups",
@@ -56,8 +56,22 @@ SPLIT_MUTANTS = (
     _Split(
         "the place of a value is taken for the number of the unit's values",
         "physical/sidecar_rows.py",
-        "return [(distinct_count_column(name), number)",
-        "return [(group_rank_column(name), number)",
+        "return tuple((distinct_count_column(name), number)",
+        "return tuple((group_rank_column(name), number)",
+    ),
+    _Split(
+        "units of too many values are in both parts of the rest",
+        "physical/strategy/split_by_contribution.py",
+        "rows.over(scan, (*few_values, *rows.exceeds(of_rows)), extra)",
+        "rows.over(scan, rows.exceeds(of_rows), extra)",
+    ),
+    Mutant(
+        "a share of what 64 bits don't hold is lost",
+        "emit/dialect/duckdb/lower.py",
+        "return exp.Coalesce(this=narrow, expressions=[whole_quotient])",
+        "return exp.Coalesce(this=narrow, expressions=[nodes.integer(0)])",
+        "tests/emit/test_share.py",
+        fails_by="AssertionError",
     ),
     _Split(
         "a row too many is drawn where rows are drawn one by one",

@@ -11,6 +11,7 @@ scalar(a + b)     | TRY(a + b)           | exact in numeric, NULL if too large
 wide_sum(x)       | SUM(x), in 128 bits  | SUM(x::numeric)
 unit_sum(x)       | the same             | the same
 quotient(a, b)    | a // b               | DIV(a, b)
+share(a, b, c)    | a * b // c in 64 bits, or in 128 | DIV(a * b, c)
 keyed_hash(u, g)  | HASH(u, g, $1)       | hash_record_extended, item by item
 """
 
@@ -97,6 +98,10 @@ class UnitValueCount(Neutral):
 
 class Quotient(Neutral):
     """An integer `dividend` by a `divisor` that is never 0, truncated toward 0."""
+
+
+class Share(Neutral):
+    """An integer `total` times `part` by `whole`, which is never 0, truncated toward 0."""
 
 
 class Wide(Neutral):
@@ -231,6 +236,11 @@ def unit_value_count(values: exp.Expr, kind: Decimal | None, magnitude: int) -> 
 def quotient(dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
     """Integer division, truncated toward 0."""
     return Quotient(dividend=dividend, divisor=divisor)
+
+
+def share(total: exp.Expr, part: exp.Expr, whole: exp.Expr) -> exp.Expr:
+    """What is left of an integer of which `part` of `whole` rows count, truncated toward 0."""
+    return Share(total=total, part=part, whole=whole)
 
 
 def wide(whole: exp.Expr) -> exp.Expr:

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from dpsql.analysis.unit_contribution import partial_bound, partial_interval, rows_per_group
 from dpsql.emit.dialect.clamp import clamp_to
-from dpsql.emit.dialect.nodes import integer, narrow, quotient
+from dpsql.emit.dialect.nodes import integer, narrow, share
 from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
 from dpsql.emit.release.contribution import number_of_rows, sum_of
 from dpsql.emit.release.contributions import (
@@ -137,9 +137,7 @@ def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> 
     total = column_ref(total_name(number))
     if isinstance(statistic.term, CappedSum):
         return total  # however many rows it is of, no more than its cap is left of it
-    scaled = quotient(
-        exp.Paren(this=exp.Mul(this=total.copy(), expression=integer(rows))), column_ref(ROW_COUNT)
-    )
+    scaled = share(total.copy(), integer(rows), column_ref(ROW_COUNT))
     many = exp.GT(this=column_ref(ROW_COUNT), expression=integer(rows))
     return exp.case().when(many, scaled, copy=False).else_(total, copy=False)
 

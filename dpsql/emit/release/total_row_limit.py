@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from dpsql.analysis.capped_sums import is_scaled_by_rows
 from dpsql.analysis.unit_contribution import rows_per_group
-from dpsql.emit.dialect.nodes import integer, narrow, quotient, wide, with_running_total
+from dpsql.emit.dialect.nodes import integer, narrow, quotient, share, wide, with_running_total
 from dpsql.emit.dialect.unit_total import RUNNING_TOTAL, UNIT_TOTAL
 from dpsql.emit.release.contribution import sum_of
 from dpsql.emit.release.contributions import select_from
@@ -94,8 +94,7 @@ def _scaled(statistic: Statistic, number: int, weight: str) -> exp.Expr:
         return exp.case().when(few, total, copy=False).else_(integer(1), copy=False)
     if not statistic.is_row_sum:
         return total
-    share: exp.Expr = left  # NULL where all of the unit's rows count
+    scaled: exp.Expr = left  # NULL where all of the unit's rows count
     if total_name(number) != weight:
-        product = exp.Paren(this=exp.Mul(this=wide(total.copy()), expression=left))
-        share = quotient(product, column_ref(weight))
-    return exp.Coalesce(this=share, expressions=[total])
+        scaled = share(wide(total.copy()), left, column_ref(weight))
+    return exp.Coalesce(this=scaled, expressions=[total])

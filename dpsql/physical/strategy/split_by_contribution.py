@@ -16,7 +16,8 @@ group: the others are all limited, and their sums are scaled down together.
 A condition on a row would not do: with x <= 60 unlimited, a unit of 60 rows below and 60 above
 counts for 120. Nor do rows alone where groups are limited by a hash: a unit with 12 unlimited
 groups and 12 others would be in 24. There, rows are told apart only where stored ranks have chosen
-the unit's groups: all other rows are left out of both parts.
+the unit's groups, and all other rows are left out of both parts; or where a unit has so few values
+of each key that it has no more groups than count, and all others are in the rest.
 """
 
 from __future__ import annotations
@@ -51,11 +52,14 @@ class SplitByContribution:
     """Sum the `unlimited` rows by group; the `rest`, of other units, as all are without a split.
 
     No unit has rows of one group in both. Rows that meet `no_clamp` are summed apart, as they are.
+    Where groups are drawn here, `parts_of_rest` are those of units with no more than count, and of
+    all others.
     """
 
     limited: LimitGroups
     unlimited: Contributions
     rest: Contributions
+    parts_of_rest: tuple[Contributions, Contributions] | None
     no_clamp: NoClampCondition | None
     note: str
 
@@ -70,7 +74,8 @@ class SplitByContribution:
             return None
         rows = sidecar_rows(limited, facts)
         limits = None if rows is None else rows.unlimited_rows()
-        if rows is None or limits is None or not _are_row_sums(rows):
+        of_values = None if rows is None else rows.value_limits()
+        if rows is None or limits is None or of_values is None or not _are_row_sums(rows):
             return None
         if table_count(rows.elimination.contributions) > MAX_JOINED_TABLES:
             return None
@@ -78,8 +83,9 @@ class SplitByContribution:
         rank = rows.stored_rank(number)
         counts = [
             (rows.count_column(number + 2 + n, name), limit)
-            for n, (name, limit) in enumerate(limits)
+            for n, (name, limit) in enumerate((*limits, *of_values))
         ]
+        of_rows, values = counts[: len(limits)], counts[len(limits) :]
         marked = _marked_row(rows, number + 1)
         stored = [c for c, _ in counts] + [c for c in (rank and rank[0], marked) if c is not None]
         scan = rows.scan(*stored)
@@ -102,8 +108,15 @@ class SplitByContribution:
             (*extra, *tested),
         )
         rest = rows.over(scan, (*chosen, *rows.exceeds(counts)), extra)
-        note = _note(rows, limits, rank, no_clamp)
-        return cls(limited, replace(unlimited, statistics=by_row), rest, no_clamp, note)
+        parts = None
+        if values:
+            few_values = [at_most(column, limit) for column, limit in values]
+            parts = (
+                rows.over(scan, (*few_values, *rows.exceeds(of_rows)), extra),
+                rows.over(scan, rows.exceeds(values), extra),
+            )
+        note = _note(rows, (*limits, *of_values), rank, no_clamp)
+        return cls(limited, replace(unlimited, statistics=by_row), rest, parts, no_clamp, note)
 
     def estimate(self) -> Fraction:
         """In passes over the rows: what is joined is joined for each part."""
@@ -117,7 +130,15 @@ class SplitByContribution:
             terms, emission.releases, with_unit=False, late=emission.late, extra=tested
         )
         unlimited = unlimited_totals(terms, rows, emission.late, condition)
-        sums = unit_group_sums(self.rest, emission.unit_rows(self.rest), emission.late)
+        rest = self.rest
+        if self.parts_of_rest is not None:
+            # To rank groups of which none is left out takes as long as a quarter of the others.
+            few_groups, rest = self.parts_of_rest
+            sums = unit_group_sums(few_groups, emission.unit_rows(few_groups), emission.late)
+            unlimited = limited_totals(
+                self.limited, sums, emission.late, unlimited=unlimited, are_chosen=True
+            )
+        sums = unit_group_sums(rest, emission.unit_rows(rest), emission.late)
         return limited_totals(self.limited, sums, emission.late, unlimited=unlimited)
 
 

@@ -50,6 +50,8 @@ from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
 from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
 from dpsql.physical.strategy.unlimited_sums import totals_of
 from dpsql.plan.bounded_release.bounded_release import (
+    ByHash,
+    ByRank,
     ByStoredRank,
     Contributions,
     Limited,
@@ -102,7 +104,7 @@ class StoredUnitSums:
         """The plan, where each sum is stored, and a unit has all its rows in a group, or none."""
         if not isinstance(limited, LimitGroups) or not limited.contributions.statistics:
             return None
-        if isinstance(limited.limit, ByStoredRank):
+        if isinstance(limited.limit, ByHash | ByRank | ByStoredRank):
             return None
         rows = sidecar_rows(limited, facts)
         match None if rows is None else rows.unlimited_rows():

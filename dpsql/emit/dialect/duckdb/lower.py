@@ -26,7 +26,7 @@ from dpsql.emit.dialect.duckdb.function_call import (
 from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
 from dpsql.emit.dialect.duckdb.steps import steps, sum_in_steps
 from dpsql.emit.dialect.unit_total import joined_running_total, joined_total
-from dpsql.schema.sql_type import Date, Double, Integer, SqlType, Timestamp, Uuid
+from dpsql.schema.sql_type import BIGINT, Date, Double, Integer, SqlType, Timestamp, Uuid
 
 _LARGEST: Final = 10**38 - 1
 """The largest integer of the decimals in which Arrow has those of 128 bits."""
@@ -106,6 +106,16 @@ def _quotient(dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
     return exp.IntDiv(this=dividend, expression=divisor)
 
 
+def _share(total: exp.Expr, part: exp.Expr, whole: exp.Expr) -> exp.Expr:
+    """A division of 64 bits where they hold its terms: one of 128 bits takes ten times as long."""
+    short, short_whole = (try_cast(each.copy(), BIGINT) for each in (total, whole))
+    product = try_(exp.Mul(this=short, expression=part.copy()))
+    narrow = exp.IntDiv(this=product, expression=short_whole)
+    exact = exp.Mul(this=cast(total, "HUGEINT"), expression=part)
+    whole_quotient = exp.IntDiv(this=exp.Paren(this=exact), expression=whole)
+    return exp.Coalesce(this=narrow, expressions=[whole_quotient])
+
+
 def _wide(whole: exp.Expr) -> exp.Expr:
     return cast(whole, "HUGEINT")
 
@@ -125,6 +135,7 @@ _LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
     nodes.UnitSum: lambda term, **_: _wide_sum(term),
     nodes.UnitValueCount: lambda values, **_: _count(values),
     nodes.Quotient: _quotient,
+    nodes.Share: _share,
     nodes.Wide: _wide,
     nodes.Narrow: narrowest_cast,
     nodes.NullIfTooLarge: try_,

@@ -109,6 +109,11 @@ def _quotient(_: Lowering, dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
     return guard.call("DIV", guard.exact(dividend), guard.exact(divisor))
 
 
+def _share(lowering: Lowering, total: exp.Expr, part: exp.Expr, whole: exp.Expr) -> exp.Expr:
+    product = _exact(exp.Mul)(lowering, total, part)
+    return _quotient(lowering, exp.Paren(this=product), whole)
+
+
 def _narrow(_: Lowering, integers: exp.Expr, low: int, high: int) -> exp.Expr:
     for bits, name in ((32, "INTEGER"), (64, "BIGINT")):
         if -(2 ** (bits - 1)) <= low and high < 2 ** (bits - 1):
@@ -251,6 +256,7 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.UnitSum: lambda lowering, term, **_: _wide_sum(lowering, term),
     nodes.UnitValueCount: lambda _, values, **__: guard.call("COUNT", values),
     nodes.Quotient: _quotient,
+    nodes.Share: _share,
     nodes.Wide: lambda _, whole: guard.exact(whole),
     nodes.Narrow: _narrow,
     # In numeric, no integer is too large.
