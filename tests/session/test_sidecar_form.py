@@ -52,7 +52,7 @@ NAMES = {
         *("rows with kind", "place of kind", "first of kind"),
     ],
     "main.lines": ["order_id", "price", *UNIT, "beyond bounds of price", "buyer"],
-    "main.made by": ["form", "salt", "updates"],
+    "main.made by": ["form", "salt", "renewed"],
     **{f"digests.{name}": DIGEST for name in ("buyers", "orders", "lines")},
     "units.orders": ["buyer", *UNIT],
     "units.lines": ["buyer", *UNIT, "values of price", "sum of price"],

@@ -105,9 +105,11 @@ def write_sidecar(
         new_file = folder / "made"
         is_updated = False
         if previous is not None:
-            shutil.copyfile(target, new_file)
-            with suppress(duckdb.Error, SourceFault), _opened(source, new_file) as connection:
-                is_updated = _update(connection, sidecar.stamp, tables, previous, step)
+            # What fails here is made afresh.
+            with suppress(duckdb.Error, SourceFault, OSError):
+                shutil.copyfile(target, new_file)
+                with _opened(source, new_file) as connection:
+                    is_updated = _update(connection, sidecar.stamp, tables, previous, step)
         is_complete = is_updated and not _log_of(new_file).exists()
         if not is_complete:
             for left in (new_file, _log_of(new_file)):

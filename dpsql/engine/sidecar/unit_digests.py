@@ -22,11 +22,11 @@ from sqlglot import exp
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
 
-ALL_ROWS: Final = 'SELECT coalesce(sum(rows), 0)::BIGINT FROM "digests now"'
-"""The statement that counts the rows of all units, as they are in the source."""
-
-CHANGED_ROWS: Final = f'{ALL_ROWS} WHERE "{UNIT_COLUMN}" IN (FROM "units that changed")'
-"""The statement that counts the rows of the units that changed."""
+CHANGED_ROWS: Final = (
+    'SELECT coalesce(sum(rows), 0)::BIGINT FROM "digests now"'  # noqa: S608
+    f' WHERE "{UNIT_COLUMN}" IN (FROM "units that changed")'
+)
+"""The statement that counts the rows that units that changed have now."""
 
 DIGEST_SCHEMA: Final = "digests"
 """The schema of the sidecar's tables with one digest for each of a table's units."""

@@ -28,40 +28,38 @@ from dpsql.engine.sidecar.row_columns import (
 
 _ORIGIN: Final = f'"{SIDECAR}".main."made by"'
 
-_PART_CHANGED: Final = 4
-"""If one in so many rows of a table is of units that changed, all are made afresh, in order."""
-
-_UPDATES: Final = 16
-"""After so many updates, the next file is made afresh: what was put in is behind, out of order."""
+_PART_RENEWED: Final = 4
+"""Of so many rows one, at most, is put in by updates: it is out of order, and the room of what was
+taken out is lost. Then all rows are made afresh."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How a sidecar is made, whatever the data are: its `form`, `salt`, and number of `updates`.
+    """How a sidecar is made, whatever the data are: its `form`, its `salt`, and what was updated.
 
     The form is a digest of the schema and of what writes the file. The salt is kept: which file is
     made afresh depends on how many rows have changed, and a unit's ranks must not. Whoever can read
-    it can read all rows.
+    it can read all rows. Updates have put in `renewed` rows since it was made afresh.
     """
 
     form: str
     salt: str
-    updates: int = 0
+    renewed: int = 0
 
 
 def write_origin(connection: duckdb.DuckDBPyConnection, origin: Origin) -> None:
     """Store in the sidecar how it is made."""
     connection.execute(
-        f"CREATE OR REPLACE TABLE {_ORIGIN} (form VARCHAR, salt VARCHAR, updates BIGINT)"
+        f"CREATE OR REPLACE TABLE {_ORIGIN} (form VARCHAR, salt VARCHAR, renewed BIGINT)"
     )
-    values = [origin.form, origin.salt, origin.updates]
+    values = [origin.form, origin.salt, origin.renewed]
     connection.execute(f"INSERT INTO {_ORIGIN} VALUES (?, ?, ?)", values)  # noqa: S608
 
 
 def read_origin(connection: duckdb.DuckDBPyConnection) -> Origin:
     """How the sidecar that is attached was made; an error of DuckDB's if it doesn't say."""
-    ((form, salt, updates),) = connection.execute(f"FROM {_ORIGIN}").fetchall()
-    return Origin(form, salt, updates)
+    ((form, salt, renewed),) = connection.execute(f"FROM {_ORIGIN}").fetchall()
+    return Origin(form, salt, renewed)
 
 
 def update(
@@ -76,22 +74,20 @@ def update(
     At most `at_once` rows are made anew. Whether it is too much changes no row: the file is then
     made afresh with the same salt.
     """
-    if origin.updates == _UPDATES:
-        return None
+    every = sum(_number(connection, _count(table)) for table in tables)
+    renewed = origin.renewed
     for table in tables:
         step(f"comparing the rows of {table.name}")
         for statement in unit_digests.find_changed(table, origin.salt):
             connection.execute(statement)
-        every, changed = (
-            _number(connection, counted)
-            for counted in (unit_digests.ALL_ROWS, unit_digests.CHANGED_ROWS)
-        )
-        if changed > at_once or changed * _PART_CHANGED > every:
+        changed = _number(connection, unit_digests.CHANGED_ROWS)
+        renewed += changed
+        if changed > at_once or renewed * _PART_RENEWED > every:
             return None
         step(f"counting and sorting the rows of {table.name} that are new")
         for statement in _renewal(table, origin.salt):
             connection.execute(statement)
-    return replace(origin, updates=origin.updates + 1)
+    return replace(origin, renewed=renewed)
 
 
 def _renewal(table: SidecarTable, salt: str) -> list[str]:
@@ -110,6 +106,12 @@ def _renewal(table: SidecarTable, salt: str) -> list[str]:
         RANGE_CHECK_END,
         *unit_digests.renew(table),
     ]
+
+
+def _count(table: SidecarTable) -> str:
+    """The statement that counts the rows of the source's table, which reads none of them."""
+    name = exp.to_identifier(table.name, quoted=True).sql("duckdb")
+    return f"SELECT count(*) FROM {name}"  # noqa: S608
 
 
 def _number(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
