@@ -7,10 +7,11 @@ limits are the statement's own, however they are set.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import duckdb
 from sqlglot import exp
 
 from dpsql.emit.dialect.duckdb.literal import emit_literal
@@ -27,6 +28,7 @@ from dpsql.engine.opening import SourceEngine, open_engine
 from dpsql.engine.sidecar import unit_sums
 from dpsql.engine.sidecar.file import Sidecar, write_sidecar
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
+from dpsql.engine.sidecar.update import Origin
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
 from dpsql.plan.bounded_release.statistic import Discretized, Statistic, Sum
@@ -45,12 +47,12 @@ from dpsql.schema.sidecar_columns import (
     unit_sum_columns,
 )
 from dpsql.schema.source_location import ServerSource, Source
-from dpsql.schema.sql_type import BIGINT
+from dpsql.schema.sql_type import BIGINT, Double
 from dpsql.schema.verify import record_path, verify_keys
 from dpsql.session.digest.codec import digested
 from dpsql.session.unit_rows import rows_with_unit
 
-_FORMAT = "8"
+_FORMAT = "9"
 """Of the file: what this package writes and reads. Who renames a column of it counts on."""
 
 _SYSTEM = SystemRandomness()
@@ -150,9 +152,9 @@ def prepare_source(
     chosen = sidecar_tables(schema, frozenset(name for name, held in holds.items() if held))
     # Of the version that the engine opened, whose keys were verified; of another it refuses.
     sidecar = Sidecar(str(sidecar_path(schema)), _stamp(schema, engine.fingerprint()))
-    # Which groups of a unit are kept is decided once for as long as the file is used.
-    salt = randomness.bytes(16).hex()
-    write_sidecar(source, sidecar, chosen, salt, before, step)
+    # Which groups of a unit are kept is decided once for as long as the file is used and updated.
+    origin = Origin(_form(schema, chosen), randomness.bytes(16).hex())
+    write_sidecar(source, sidecar, chosen, origin, before, step)
     return tuple(table.name for table in chosen)
 
 
@@ -212,7 +214,16 @@ def _contents(table: Table, own: EntityUnit) -> SidecarTable:
         lent_unit_column(table),
         limits.rows,
         limits.rows_per_group,
+        tuple(map(_compared, columns)),
     )
+
+
+def _compared(column: Column) -> str:
+    """What tells two values of a column of the file apart: 0 and -0 are equal, and texts aren't."""
+    value: exp.Expr = column_ref(schema_name(column.name))
+    if isinstance(column.type, Double):
+        value = exp.Cast(this=value, to=exp.DataType.build("VARCHAR", dialect="duckdb"))
+    return rendered(value)
 
 
 def _sum(summed: SummedColumn) -> unit_sums.ColumnSum:
@@ -232,6 +243,15 @@ def _bounds_of(column: Declared) -> str:
     low, high = (emit_literal(end, column.type) for end in column.bounds)
     value = column_ref(schema_name(column.name))
     return rendered(exp.Between(this=value, low=low, high=high))
+
+
+def _form(schema: Schema, tables: Sequence[SidecarTable]) -> str:
+    """All that the file's rows follow from but the rows of the source: by it files are updated.
+
+    Hashes are DuckDB's own, which another release may have others of.
+    """
+    names = encoded(tuple(table.name for table in tables))
+    return digest_of("form", duckdb.__version__, names, _stamp(schema, ""))
 
 
 def _stamp(schema: Schema, version: str) -> str:

@@ -25,6 +25,7 @@ from mutation.split_mutants import SPLIT_MUTANTS
 from mutation.sum_cap_mutants import SUM_CAP_MUTANTS
 from mutation.synopsis_mutants import SYNOPSIS_MUTANTS
 from mutation.totality_mutants import TOTALITY_MUTANTS
+from mutation.update_mutants import UPDATE_MUTANTS
 
 ALL = (
     *MUTANTS,
@@ -50,4 +51,5 @@ ALL = (
     *SUM_CAP_MUTANTS,
     *SYNOPSIS_MUTANTS,
     *TOTALITY_MUTANTS,
+    *UPDATE_MUTANTS,
 )

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dpsql.engine.sidecar import file
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
-from dpsql.engine.sidecar.row_columns import statements
+from dpsql.engine.sidecar.row_columns import range_check, statements
 from dpsql.engine.source import DuckDBSource
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.load.table_section.column_types import engine_source
@@ -49,9 +49,10 @@ def test_counts_of_two_columns_never_meet_by_their_unit_alone(tmp_path: Path) ->
         for space in (ROW_SCHEMA, UNIT_SCHEMA)
     )
     plans = []
-    with file._opened(source, tmp_path / "made", str(tmp_path)) as connection:
+    with file._opened(source, tmp_path / "made") as connection:
         connection.execute(f'CREATE SCHEMA "{SIDECAR}".{UNIT_SCHEMA}')
-        for statement in statements(sales, rows, units, "salt", 0, 1):
+        connection.execute(range_check(sales))
+        for statement in statements(sales, rows, units, "salt", "true", adds=False):
             if statement.startswith(f"CREATE TABLE {rows.sql('duckdb')}"):
                 ((_, plan),) = connection.execute(f"EXPLAIN (FORMAT json) {statement}").fetchall()
                 plans += json.loads(plan)

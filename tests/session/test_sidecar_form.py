@@ -38,7 +38,9 @@ tables:
 budget: {epsilon: 1, accounting: pure}
 """
 
-FORM = "8"
+FORM = "9"
+
+DIGEST = ["unit of the row", "rows", "one", "other"]
 
 UNIT = ["unit of the row", "rows of the unit"]
 
@@ -50,6 +52,8 @@ NAMES = {
         *("rows with kind", "place of kind", "values of kind in the unit", "first of kind"),
     ],
     "main.lines": ["order_id", "price", *UNIT, "beyond bounds of price", "buyer"],
+    "main.made by": ["form", "salt", "renewed"],
+    **{f"digests.{name}": DIGEST for name in ("buyers", "orders", "lines")},
     "units.orders": ["buyer", *UNIT],
     "units.lines": ["buyer", *UNIT, "values of price", "sum of price"],
 }

@@ -50,7 +50,8 @@ def prepare(schema: Path, owner: str | None, *, status: bool, if_new: bool) -> N
     beside the ledger, readable by its owner only; of a source on PostgreSQL or
     Spark, tables of a schema or database of its own there, with rows and their
     units. Answers keep their law, and limits are each query's own.
-    After the data or their bounds change, it isn't used until it is made again.
+    After the data or their bounds change, it isn't used until it is made again;
+    of new data, only the units whose rows are others are.
     """
     from dpsql.cli.prepare.status import status_lines  # noqa: PLC0415 - opens engines
     from dpsql.report.terminal.progress import Cancelled, Watch  # noqa: PLC0415

@@ -4,6 +4,8 @@
 | ------------- | --------------------------------------------------------------------- |
 | file          | writes and attaches the file: rows with their units, in their order   |
 | contents      | the sidecar's stamp, and how many rows its tables have                |
+| update        | makes a file of the data before one of the data now                   |
+| unit_digests  | digests of each unit's rows, by which units that changed are found    |
 | row_columns   | the columns added to each row: its unit, and that unit's counts       |
 | unit_sums     | the row of each unit: its number of rows, and sums of their values    |
 | server        | the sidecar on a server: its schema, stamp and tables, as values      |

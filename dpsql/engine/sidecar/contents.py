@@ -65,8 +65,8 @@ def write(
 ) -> None:
     """Write the record of stamp and numbers of rows, without which a file is no sidecar."""
     connection.execute(
-        f"CREATE TABLE {_SOURCE_TABLE} (stamp VARCHAR, name VARCHAR, source UBIGINT, rows UBIGINT,"
-        " units UBIGINT)"
+        f"CREATE OR REPLACE TABLE {_SOURCE_TABLE}"
+        " (stamp VARCHAR, name VARCHAR, source UBIGINT, rows UBIGINT, units UBIGINT)"
     )
     sealed = _sealed(stamp, tables)
     for each in tables:

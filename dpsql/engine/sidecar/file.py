@@ -10,6 +10,7 @@ else could write it.
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,9 +26,16 @@ from dpsql.engine.duckdb.catalog import attach, catalog
 from dpsql.engine.duckdb.lockdown import EVALUATING, configure
 from dpsql.engine.duckdb.table_view import create_view_sql
 from dpsql.engine.fingerprint import Identity, identity
-from dpsql.engine.sidecar import contents
-from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
-from dpsql.engine.sidecar.row_columns import SidecarTable, statements
+from dpsql.engine.sidecar import contents, unit_digests
+from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA, SidecarCounts
+from dpsql.engine.sidecar.row_columns import (
+    RANGE_CHECK_END,
+    UNIT_COLUMN,
+    SidecarTable,
+    range_check,
+    statements,
+)
+from dpsql.engine.sidecar.update import Origin, read_origin, update, write_origin
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
 
@@ -78,29 +86,41 @@ def write_sidecar(
     source: DuckDBSource,
     sidecar: Sidecar,
     tables: Sequence[SidecarTable],
-    salt: str,
+    origin: Origin,
     before: Identity,
     step: Callable[[str], None],
 ) -> None:
     """Replace the sidecar by one with `tables`; `step` is called with what is being done.
 
     The file is written whole or not at all, and readable by its owner only, as are files that
-    sorting spills meanwhile. `salt` is fresh and secret; it is not stored. Raises SourceFault if it
-    can't be written, or the source isn't as it was `before`, when its keys were verified: the lines
-    of an order that has come twice since would be there twice.
+    sorting spills meanwhile. One of other data and the same form is updated, or made afresh with
+    its salt; otherwise the salt is that of `origin`, which is fresh and secret. Raises SourceFault
+    if it can't be written, or the source isn't as it was `before`, when its keys were verified: the
+    lines of an order that has come twice since would be there twice.
     """
     target = Path(sidecar.path)
     _check_replaceable(target)
+    previous = _origin_of_other_data(sidecar, origin.form)
     with unfinished(target) as folder:
         new_file = folder / "made"
-        finished = False
-        with (
-            suppress(duckdb.Error),  # its message may quote rows
-            _opened(source, new_file, str(folder)) as connection,
-        ):
-            fill(connection, sidecar.stamp, tables, salt, step)
-            finished = True
-        if not finished or Path(f"{new_file}.wal").exists():
+        is_updated = False
+        if previous is not None:
+            # What fails here is made afresh.
+            with suppress(duckdb.Error, SourceFault, OSError):
+                shutil.copyfile(target, new_file)
+                with _opened(source, new_file) as connection:
+                    is_updated = _update(connection, sidecar.stamp, tables, previous, step)
+        is_complete = is_updated and not _log_of(new_file).exists()
+        if not is_complete:
+            for left in (new_file, _log_of(new_file)):
+                left.unlink(missing_ok=True)
+            with suppress(duckdb.Error), _opened(source, new_file) as connection:
+                # Its message may quote rows.
+                salt = origin.salt if previous is None else previous.salt
+                fill(connection, sidecar.stamp, tables, salt, step)
+                _write_origin(connection, tables, Origin(origin.form, salt))
+                is_complete = True
+        if not is_complete or _log_of(new_file).exists():
             raise SourceFault(
                 "the source can't be prepared",
                 hint="try dpsql check on it, and see whether the disk of the ledger is full",
@@ -112,6 +132,54 @@ def write_sidecar(
             raise SourceFault("the source has changed meanwhile", hint="prepare it again")
         _check_replaceable(target)
         new_file.replace(target)
+
+
+def _log_of(file: Path) -> Path:
+    """Where DuckDB keeps what isn't in `file` yet."""
+    return Path(f"{file}.wal")
+
+
+def _origin_of_other_data(sidecar: Sidecar, form: str) -> Origin | None:
+    """How the file that is there was made; None unless it is ours, of this form and other data.
+
+    Of the same data there is nothing to update: whoever has it made again wants it afresh.
+    """
+    if not _is_ours(sidecar.path):
+        return None
+    path = exp.Literal.string(sidecar.path).sql("duckdb")
+    with suppress(duckdb.Error), duckdb.connect(":memory:") as connection:
+        connection.execute(f'ATTACH {path} AS "{SIDECAR}" (READ_ONLY, TYPE duckdb)')
+        origin = read_origin(connection)
+        if origin.form == form and not contents.read(connection, sidecar.stamp):
+            return origin
+    return None
+
+
+def _update(
+    connection: duckdb.DuckDBPyConnection,
+    stamp: str,
+    tables: Sequence[SidecarTable],
+    origin: Origin,
+    step: Callable[[str], None],
+) -> bool:
+    """Whether the sidecar that is attached could be made one of the data as they are now."""
+    updated = update(connection, tables, origin, _AT_ONCE, step)
+    if updated is None:
+        return False
+    write_origin(connection, updated)
+    _finish(connection, stamp, [_checked(connection, table) for table in tables], step)
+    return True
+
+
+def _write_origin(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[SidecarTable], origin: Origin
+) -> None:
+    """Store what an update needs: how the file was made, and the digests of its units."""
+    connection.execute(f'CREATE SCHEMA "{SIDECAR}".{unit_digests.DIGEST_SCHEMA}')
+    for table in tables:
+        connection.execute(unit_digests.store(table, origin.salt))
+    write_origin(connection, origin)
+    connection.execute(f'CHECKPOINT "{SIDECAR}"')
 
 
 def _check_replaceable(target: Path) -> None:
@@ -150,21 +218,39 @@ def fill(
             for group in (ROW_SCHEMA, UNIT_SCHEMA)
         )
         parts = _parts(connection, table.name)
+        connection.execute(range_check(table))
         for part in range(parts):
             shown = "" if parts == 1 else f", part {part + 1} of {parts}"
             step(f"counting and sorting the rows of {table.name}{shown}")
-            for statement in statements(table, row_table, unit_table, salt, part, parts):
+            chosen = f'hash("{UNIT_COLUMN}") % {parts} = {part}'
+            filled = statements(table, row_table, unit_table, salt, chosen, adds=part > 0)
+            for statement in filled:
                 connection.execute(statement)
-        counts = contents.counted(connection, table)
-        if not contents.holds(connection, counts):
-            raise SourceFault(
-                f"{table.name} can't be prepared: its rows would not be there once each",
-                hint="run dpsql check on the schema, and prepare it again",
-            )
-        table_counts.append(counts)
+        connection.execute(RANGE_CHECK_END)
+        table_counts.append(_checked(connection, table))
+    _finish(connection, stamp, table_counts, step)
+
+
+def _checked(connection: duckdb.DuckDBPyConnection, table: SidecarTable) -> SidecarCounts:
+    """The numbers of rows of `table`; SourceFault unless the sidecar has each row once."""
+    counts = contents.counted(connection, table)
+    if not contents.holds(connection, counts):
+        raise SourceFault(
+            f"{table.name} can't be prepared: its rows would not be there once each",
+            hint="run dpsql check on the schema, and prepare it again",
+        )
+    return counts
+
+
+def _finish(
+    connection: duckdb.DuckDBPyConnection,
+    stamp: str,
+    tables: Sequence[SidecarCounts],
+    step: Callable[[str], None],
+) -> None:
     step("writing the file")
     # Written last: a file without this record is no sidecar.
-    contents.write(connection, stamp, table_counts)
+    contents.write(connection, stamp, tables)
     connection.execute(f'CHECKPOINT "{SIDECAR}"')
 
 
@@ -176,14 +262,14 @@ def _parts(connection: duckdb.DuckDBPyConnection, table: str) -> int:
 
 
 @contextmanager
-def _opened(source: DuckDBSource, file: Path, folder: str) -> Iterator[duckdb.DuckDBPyConnection]:
+def _opened(source: DuckDBSource, file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(":memory:") as connection:
         configure(connection)
         attach(connection, source)
         columns = catalog(connection, source)
         for table in source.tables:
             connection.execute(create_view_sql(table, dict(columns[table.name])).sql("duckdb"))
-        spilled = exp.Literal.string(folder).sql("duckdb")
+        spilled = exp.Literal.string(str(file.parent)).sql("duckdb")
         # Joins run as they are written. DuckDB would join the counts of two columns by their unit
         # alone, before it joins rows: a unit with a thousand values of each has a million pairs.
         unordered = ",".join((*EVALUATING, "join_order"))

@@ -48,6 +48,9 @@ _OVER: Final = "over a limit"
 _UNITS: Final = "units with rows"
 _OUT_OF_RANGE: Final = "what is beyond its bounds"
 
+RANGE_CHECK_END: Final = f'DROP TABLE "{_OUT_OF_RANGE}"'
+"""The statement after the last of `statements`."""
+
 
 def value_count_column(column: str) -> str:
     """The name of the column that counts the unit's rows with this row's value of `column`."""
@@ -85,6 +88,7 @@ class SidecarTable:
     bounds; `unit_sum_columns` are summed for each unit, None if the sidecar has no rows of units.
     `unit_column` is the column that names the unit, in this table or in the one that its keys lead
     to; the rows get it, too, under the name `lent_unit_column`, unless that is None.
+    Two rows are the same if the SQL expressions `compared` are.
     """
 
     name: str
@@ -97,6 +101,7 @@ class SidecarTable:
     lent_unit_column: str | None
     max_rows: int
     max_rows_per_value: int
+    compared: tuple[str, ...]
 
     @property
     def added(self) -> tuple[str, ...]:
@@ -114,37 +119,55 @@ class SidecarTable:
         )
 
 
-def statements(
-    contents: SidecarTable, target: exp.Table, units: exp.Table, salt: str, part: int, parts: int
-) -> Iterator[str]:
-    """The statements that add one part of the units to the tables `target`, of rows, and `units`.
+def range_check(contents: SidecarTable) -> str:
+    """The statement that finds out which columns have values beyond their bounds, in any row.
 
-    `part` of `parts` counts from 0. After the last part, no temporary table is left.
+    It is of the whole table: in all rows the flag must be the same to decide on a plan. It comes
+    before those of `statements`, `RANGE_CHECK_END` after them.
     """
-    if part == 0:
-        # Computed for the whole table: the flag must be the same in all parts to decide on a plan.
-        yield f"CREATE TEMP TABLE {_sql(_OUT_OF_RANGE)} AS {_out_of_range(contents)}"
-    own = f"hash({_sql(UNIT_COLUMN)}) % {parts} = {part}"
+    return f"CREATE TEMP TABLE {_sql(_OUT_OF_RANGE)} AS {_out_of_range(contents)}"
+
+
+def statements(
+    contents: SidecarTable,
+    target: exp.Table,
+    units: exp.Table,
+    salt: str,
+    chosen: str,
+    *,
+    adds: bool,
+) -> Iterator[str]:
+    """The statements that fill the tables `target`, of rows, and `units`, with units of a table.
+
+    `chosen` is the SQL condition on rows that tells these units, all of whose rows it takes. The
+    tables are created, unless rows are added. Afterwards, no temporary table of theirs is left.
+    """
     # row_number() OVER () would have rows wait for one another, which takes twice the time.
     yield f"CREATE OR REPLACE TEMP SEQUENCE {_sql(_NUMBER)}"
-    next_number = _call("nextval", exp.Literal.string(_sql(_NUMBER))).sql("duckdb")
-    rows = f"SELECT {next_number} AS {_sql(_NUMBER)}, * FROM ({contents.rows}) WHERE {own}"  # noqa: S608
-    yield f"CREATE TEMP TABLE {_sql(_BASE)} AS {rows}"
-    for number, column in enumerate(contents.group_count_columns):
+    number = _call("nextval", exp.Literal.string(_sql(_NUMBER))).sql("duckdb")
+    base = f"SELECT {number} AS {_sql(_NUMBER)}, * FROM ({contents.rows}) WHERE {chosen}"  # noqa: S608
+    yield f"CREATE TEMP TABLE {_sql(_BASE)} AS {base}"
+    for column_number, column in enumerate(contents.group_count_columns):
         counted = _counted(column, salt).sql("duckdb")
-        yield f"CREATE TEMP TABLE {_sql(_counts(number))} AS {counted}"
+        yield f"CREATE TEMP TABLE {_sql(_counts(column_number))} AS {counted}"
     each = _units(contents).sql("duckdb")
     yield f"CREATE TEMP TABLE {_sql(_UNITS)} AS {each}"
     rows = _joined(contents).sql("duckdb")
     sums = [] if contents.unit_sum_columns is None else [(units, _of_units(contents).sql("duckdb"))]
     for table, select in [(target, rows), *sums]:
         name = table.sql("duckdb")
-        yield f"INSERT INTO {name} {select}" if part else f"CREATE TABLE {name} AS {select}"
+        yield f"INSERT INTO {name} {select}" if adds else f"CREATE TABLE {name} AS {select}"
     for name in (_BASE, _UNITS, *map(_counts, range(len(contents.group_count_columns)))):
         yield f"DROP TABLE {_sql(name)}"
-    if part == parts - 1:
-        yield f"DROP TABLE {_sql(_OUT_OF_RANGE)}"
-        yield f"DROP SEQUENCE {_sql(_NUMBER)}"
+    yield f"DROP SEQUENCE {_sql(_NUMBER)}"
+
+
+def renewed_range_check(contents: SidecarTable, target: exp.Table) -> Iterator[str]:
+    """The statements by which rows that stay in `target` have what `range_check` found out."""
+    table = target.sql("duckdb")
+    for name in (out_of_range_column(column) for column, _ in contents.range_checked_columns):
+        value = f"(SELECT {_sql(name)} FROM {_sql(_OUT_OF_RANGE)})"  # noqa: S608
+        yield f"UPDATE {table} SET {_sql(name)} = {value} WHERE {_sql(name)} <> {value}"  # noqa: S608
 
 
 def _out_of_range(contents: SidecarTable) -> str:

@@ -72,7 +72,8 @@ class Renewal:
     def _run(self) -> None:
         seen: Identity | None = None
         while not self._stopped.is_set():
-            with suppress(Error):  # no schema, or a file that is gone: statements say it
+            # No schema, a file that is gone, no room for a process: statements or the log say it.
+            with suppress(Error, OSError):
                 schema = self._schema()
                 now = identity(engine_source(schema))
                 if now != seen and is_renewed(schema, self._wanted):

@@ -1,0 +1,119 @@
+"""A sidecar of the data before becomes one of the data now: units with other rows are made anew.
+
+What is stored of a unit is a function of its own rows and of the salt, which stays. So the rows of
+units that changed are taken out, and put in again as they are now, behind all others. The file has
+the rows, counts, ranks and sums of one that is made afresh with the same salt, in another order; a
+comparison of numbers of rows decides, as there, whether it may be used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import duckdb
+from sqlglot import exp
+
+from dpsql.engine.sidecar import unit_digests
+from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
+from dpsql.engine.sidecar.row_columns import (
+    RANGE_CHECK_END,
+    UNIT_COLUMN,
+    SidecarTable,
+    range_check,
+    renewed_range_check,
+    statements,
+)
+
+_ORIGIN: Final = f'"{SIDECAR}".main."made by"'
+
+_PART_RENEWED: Final = 4
+"""Of so many rows one, at most, is put in by updates: it is out of order, and the room of what was
+taken out is lost. Then all rows are made afresh."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How a sidecar is made, whatever the data are: its `form`, its `salt`, and what was updated.
+
+    The form is a digest of the schema and of what writes the file. The salt is kept: which file is
+    made afresh depends on how many rows have changed, and a unit's ranks must not. Whoever can read
+    it can read all rows. Updates have put in `renewed` rows since it was made afresh.
+    """
+
+    form: str
+    salt: str
+    renewed: int = 0
+
+
+def write_origin(connection: duckdb.DuckDBPyConnection, origin: Origin) -> None:
+    """Store in the sidecar how it is made."""
+    connection.execute(
+        f"CREATE OR REPLACE TABLE {_ORIGIN} (form VARCHAR, salt VARCHAR, renewed BIGINT)"
+    )
+    values = [origin.form, origin.salt, origin.renewed]
+    connection.execute(f"INSERT INTO {_ORIGIN} VALUES (?, ?, ?)", values)  # noqa: S608
+
+
+def read_origin(connection: duckdb.DuckDBPyConnection) -> Origin:
+    """How the sidecar that is attached was made; an error of DuckDB's if it doesn't say."""
+    ((form, salt, renewed),) = connection.execute(f"FROM {_ORIGIN}").fetchall()
+    return Origin(form, salt, renewed)
+
+
+def update(
+    connection: duckdb.DuckDBPyConnection,
+    tables: Sequence[SidecarTable],
+    origin: Origin,
+    at_once: int,
+    step: Callable[[str], None],
+) -> Origin | None:
+    """Make `tables` of the attached sidecar those of the source; None if too much has changed.
+
+    At most `at_once` rows are made anew. Whether it is too much changes no row: the file is then
+    made afresh with the same salt.
+    """
+    every = sum(_number(connection, _count(table)) for table in tables)
+    renewed = origin.renewed
+    for table in tables:
+        step(f"comparing the rows of {table.name}")
+        for statement in unit_digests.find_changed(table, origin.salt):
+            connection.execute(statement)
+        changed = _number(connection, unit_digests.CHANGED_ROWS)
+        renewed += changed
+        if changed > at_once or renewed * _PART_RENEWED > every:
+            return None
+        step(f"counting and sorting the rows of {table.name} that are new")
+        for statement in _renewal(table, origin.salt):
+            connection.execute(statement)
+    return replace(origin, renewed=renewed)
+
+
+def _renewal(table: SidecarTable, salt: str) -> list[str]:
+    """The statements that make the units anew that have changed."""
+    rows, units = (
+        exp.table_(table.name, db=space, catalog=SIDECAR, quoted=True)
+        for space in (ROW_SCHEMA, UNIT_SCHEMA)
+    )
+    changed = f'"{UNIT_COLUMN}" IN (FROM "{unit_digests.CHANGED}")'
+    filled = [rows] if table.unit_sum_columns is None else [rows, units]
+    return [
+        *(f"DELETE FROM {each.sql('duckdb')} WHERE {changed}" for each in filled),  # noqa: S608
+        range_check(table),
+        *statements(table, rows, units, salt, changed, adds=True),
+        *renewed_range_check(table, rows),
+        RANGE_CHECK_END,
+        *unit_digests.renew(table),
+    ]
+
+
+def _count(table: SidecarTable) -> str:
+    """The statement that counts the rows of the source's table, which reads none of them."""
+    name = exp.to_identifier(table.name, quoted=True).sql("duckdb")
+    return f"SELECT count(*) FROM {name}"  # noqa: S608
+
+
+def _number(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
+    ((number,),) = connection.execute(sql).fetchall()
+    return int(number)

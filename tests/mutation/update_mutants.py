@@ -1,0 +1,64 @@
+"""Seeded bugs of a sidecar that is updated: it wouldn't be the one that is made afresh."""
+
+from __future__ import annotations
+
+from mutation.mutants import Mutant
+
+_TESTS = "tests/session/test_sidecar_update.py"
+
+UPDATE_MUTANTS = (
+    Mutant(
+        "units that left stay in a sidecar",
+        "engine/sidecar/unit_digests.py",
+        "AS o FULL JOIN",
+        "AS o RIGHT JOIN",
+        _TESTS,
+        "after_changes",
+        "AssertionError",
+    ),
+    Mutant(
+        "units with other rows, as many as before, stay in a sidecar",
+        "engine/sidecar/unit_digests.py",
+        'in ("rows", "one", "other")',
+        'in ("rows",)',
+        _TESTS,
+        "after_changes",
+        "AssertionError",
+    ),
+    Mutant(
+        "a negative zero isn't told from zero",
+        "session/sidecar.py",
+        "if isinstance(column.type, Double):",
+        "if not column:",
+        _TESTS,
+        "after_changes",
+        "AssertionError",
+    ),
+    Mutant(
+        "how much has changed decides which groups of a unit count",
+        "engine/sidecar/file.py",
+        "salt = origin.salt if previous is None else previous.salt",
+        "salt = origin.salt",
+        _TESTS,
+        "same_salt",
+        "AssertionError",
+    ),
+    Mutant(
+        "rows that stay don't hear of values beyond bounds",
+        "engine/sidecar/update.py",
+        "*renewed_range_check(table, rows),",
+        "*(),",
+        _TESTS,
+        "after_changes",
+        "AssertionError",
+    ),
+    Mutant(
+        "sums within other bounds are updated",
+        "session/sidecar.py",
+        'names, _stamp(schema, ""))',
+        "names)",
+        _TESTS,
+        "other_bounds",
+        "AssertionError",
+    ),
+)
