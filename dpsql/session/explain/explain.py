@@ -17,6 +17,7 @@ from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Column, EntityUnit, Schema
 from dpsql.schema.randomized_response_loss import local_loss as said_of
 from dpsql.session.answer.column_errors import column_of
+from dpsql.session.answer.distinct_range import distinct_ranges
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import conversion_delta, epsilon_of
@@ -45,6 +46,7 @@ def explain(compiled: CompiledStatement, schema: Schema) -> PrivacyReport:
         _price(compiled, schema),
         tuple(dict.fromkeys(hints)),
         compiled.consistency.notes,
+        tuple(one.text for one in distinct_ranges(compiled)),
     )
 
 

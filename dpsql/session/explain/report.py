@@ -98,7 +98,8 @@ class PrivacyReport:
     """A statement, its releases and its price; `price` is None where nothing private is read.
 
     `advice` says what would make it cheaper, or its noise smaller. `finish` is the SQL that makes
-    the answer of what was released. `totals` say what is made to add up, and what isn't and why.
+    the answer of what was released. `totals` say what is made to add up, and what isn't and why;
+    `notes` what is free, or planned as one, and which values are shown within what there can be.
     """
 
     operators: tuple[OperatorLine, ...]
@@ -107,3 +108,4 @@ class PrivacyReport:
     price: Price | None
     advice: tuple[str, ...]
     totals: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
