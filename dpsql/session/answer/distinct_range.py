@@ -86,7 +86,8 @@ def clamp_notes(ranges: tuple[DistinctRange, ...], tables: Mapping[str, pa.Table
 def _of_release(release: CompiledRelease) -> Iterator[DistinctRange]:
     bounded = release.step.bounded
     statistics = bounded.contributions.statistics
-    if release.step.measurement.table_mechanism is not None:
+    if release.opaque is not None or release.step.measurement.table_mechanism is not None:
+        # How many values a column has that a view hides is as hidden as its name.
         return
     for output in bounded.outputs:
         formula = output.estimator
