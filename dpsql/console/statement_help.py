@@ -26,6 +26,7 @@ STATEMENTS: Final = (
     ("SET dpsql.nonnegative = on", "shows no negative counts"),
     ("SET dpsql.weighted_keys = on", "chooses unlisted keys by units, those of few groups first"),
     ("SET dpsql.consistent = on", "makes totals and their parts add up"),
+    ("SET dpsql.clamped = off", "shows distinct counts as they were drawn"),
     ("SET dpsql.reuse = on", "sums answers from stored ones, free"),
     ("SET dpsql.groups = 2", "tightens limits; rows_per_group, rows"),
     ("SET dpsql.unit_sum = 5000", "caps what a unit's values sum to in a group"),

@@ -15,10 +15,12 @@ class AnswerOptions:
 
     `reuse`: where that costs nothing, an answer is summed from a stored one of more groups, at more
     noise. `consistent`: totals and their parts are made to add up, at less noise than any alone.
+    `clamped`: counts of distinct values are shown within what there can be.
     """
 
     reuse: bool = False
     consistent: bool = False
+    clamped: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dpsql.schema.model import Schema
 from dpsql.session.analyst_ledger import AnalystLedger
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
-from dpsql.session.answer.chart_reading import free_advice
+from dpsql.session.answer.chart_reading import reading_notes
 from dpsql.session.batch.batch import Batch, answer_batch, explain_batch
 from dpsql.session.budget_share import budget_fraction, part_of_left
 from dpsql.session.compile.compile import (
@@ -223,8 +223,8 @@ class Session:
         context.check_open()
         compiled = compile_for_look(context, sql, options, parameters, request)
         report = explain(compiled, self.schema)
-        advice = free_advice(compiled, context.readable_boards())
-        return replace(report, advice=(*advice, *report.advice))
+        free = reading_notes(compiled, context.readable_boards())
+        return replace(report, notes=(*free, *report.notes))
 
     def sweep(
         self,

@@ -39,6 +39,7 @@ def settings(connection: Connection) -> list[object]:
         ("weighted_keys", "on"),
         ("reuse", "TRUE"),
         ("consistent", "on"),
+        ("clamped", "off"),
         ("max_error", "40"),
         ("max_cost", "0.5"),
         ("epsilon", "DEFAULT"),

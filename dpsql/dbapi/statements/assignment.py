@@ -26,6 +26,7 @@ class Setting(Enum):
     WEIGHTED_KEYS = "weighted_keys"
     REUSE = "reuse"
     CONSISTENT = "consistent"
+    CLAMPED = "clamped"
     MAX_ERROR = "max_error"
     MAX_COST = "max_cost"
 

@@ -25,6 +25,7 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | SET dpsql.max_error = 10           | spend the least ε that keeps sums within ± 10 |
 | SET dpsql.max_cost = 0.2           | refuse statements that cost more          |
 | SET dpsql.consistent = on          | make totals and their parts add up, at less noise |
+| SET dpsql.clamped = off            | show counts of distinct values as they were drawn |
 | SET dpsql.reuse = on               | sum answers from stored ones of more groups: free, noisier |
 | SELECT … OPTIONS (epsilon = 0.1, …) | any of these for one statement           |
 """

@@ -69,6 +69,9 @@ def _updated(options: QueryOptions, assignment: Assignment, schema: Schema) -> Q
             return replace(options, answer=replace(answer, reuse=_truth(assignment)))
         case Setting.CONSISTENT:
             return replace(options, answer=replace(answer, consistent=_truth(assignment)))
+        case Setting.CLAMPED:
+            clamped = assignment.value is None or _truth(assignment)
+            return replace(options, answer=replace(answer, clamped=clamped))
         case Setting.MAX_ERROR:
             return replace(options, price=replace(options.price, max_error=_amount(assignment)))
         case Setting.MAX_COST:
@@ -104,6 +107,8 @@ def _value(options: QueryOptions, setting: Setting) -> int | Fraction | str | No
             return options.answer.reuse
         case Setting.CONSISTENT:
             return options.answer.consistent
+        case Setting.CLAMPED:
+            return options.answer.clamped
         case Setting.MAX_ERROR:
             return options.price.max_error
         case Setting.MAX_COST:

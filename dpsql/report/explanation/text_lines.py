@@ -23,8 +23,8 @@ def paragraphs(report: PrivacyReport, *, sql: bool) -> Iterator[str]:
         yield "\n".join(["the answer, of what was released", *_indented(_pretty(report.finish))])
     if report.totals:
         yield "\n".join(["totals", *(f"  {note}" for note in report.totals)])
-    if report.size:
-        yield f"an answer has at most {report.size}"
+    if report.notes:
+        yield "\n".join(["notes", *(f"  {note}" for note in report.notes)])
     yield "\n".join(price(report.price))
     if report.advice:
         yield "\n".join(["to get less noise for it", *(f"  {hint}" for hint in report.advice)])

@@ -7,6 +7,7 @@
 | rollup              | answers summed from the noisy cells of stored ones, on request         |
 | chart_reading       | queries that are answered of a dashboard which has what they ask for   |
 | consistent_totals   | grouping sets that are made to add up                                  |
+| distinct_range      | counts of distinct values, shown within what there can be              |
 | default_limits      | limits that nobody chose, and that may leave rows out of an answer     |
 | unlisted_keys       | why a table of groups is empty                                         |
 | column_errors       | how released columns were made, how far noise moved an answer's values |

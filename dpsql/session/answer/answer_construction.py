@@ -13,6 +13,7 @@ from dpsql.session.answer.chart_reading import ChartReading
 from dpsql.session.answer.column_errors import Rolled, answer_columns, column_privacy
 from dpsql.session.answer.dashboard_errors import dashboard_columns
 from dpsql.session.answer.default_limits import default_limit_notes
+from dpsql.session.answer.distinct_range import clamp_notes, clamped_tables, distinct_ranges
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.answer.row_errors import error_notes, row_errors
 from dpsql.session.answer.unlisted_keys import unlisted_key_notes
@@ -38,7 +39,8 @@ def build_answer(
         case ReleasedTables(tables=tables, stored=stored, rolled=rolled):
             context.progress("finishing the answer")
             consistent = compiled.consistency.without(rolled).tables(tables)
-            rows = context.execution.finish(compiled, compiled.finishing_tables(consistent))
+            shown_tables = clamped_tables(distinct_ranges(compiled), consistent)
+            rows = context.execution.finish(compiled, compiled.finishing_tables(shown_tables))
             answer = _answer(compiled, context, rows, released, consistent)
             if not rolled and not compiled.saved_tables:
                 context.answers.add(compiled, answer, stored)
@@ -78,6 +80,7 @@ def _answer(
             *dict.fromkeys(note for r in compiled.releases for note in r.limit_notes),
             *unlisted_key_notes(compiled.releases, tables),
             *error_notes(compiled, errors, ordered),
+            *clamp_notes(distinct_ranges(compiled), tables),
         ),
     )
     keys = tuple(dict.fromkeys(k for r in compiled.releases for k in _keys(r, rolled)))

@@ -138,7 +138,7 @@ def chart_readings(
     return best
 
 
-def free_advice(compiled: CompiledStatement, boards: Iterable[Board]) -> tuple[str, ...]:
+def reading_notes(compiled: CompiledStatement, boards: Iterable[Board]) -> tuple[str, ...]:
     """What EXPLAIN says of releases of `compiled` that one of `boards` has."""
     current = (replace(board, edition=compiled.version) for board in boards)
     ways = chart_readings(compiled, compiled.releases, current)

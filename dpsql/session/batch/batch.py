@@ -126,7 +126,7 @@ def explain_batch(
     reports = []
     for family in planned:
         report = explain(family.compiled, context.schema)
-        reports.append(replace(report, advice=(family.note, *report.advice)))
+        reports.append(replace(report, notes=(family.note, *report.notes)))
     rest = (one for index, one in enumerate(parts) if index not in members)
     return (*reports, *(explain(one, context.schema) for one in rest))
 

@@ -18,6 +18,7 @@ from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Column, EntityUnit, Schema
 from dpsql.schema.randomized_response_loss import local_loss as said_of
 from dpsql.session.answer.column_errors import column_of
+from dpsql.session.answer.distinct_range import distinct_ranges
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import conversion_delta, epsilon_of
@@ -47,15 +48,20 @@ def explain(compiled: CompiledStatement, schema: Schema) -> PrivacyReport:
         _price(compiled, schema),
         tuple(dict.fromkeys(hints)),
         compiled.consistency.notes,
-        _size(compiled, schema.per_query.largest),
+        (
+            *(one.text for one in distinct_ranges(compiled)),
+            *_size(compiled, schema.per_query.largest),
+        ),
     )
 
 
-def _size(compiled: CompiledStatement, largest: AnswerLimit) -> str:
+def _size(compiled: CompiledStatement, largest: AnswerLimit) -> tuple[str, ...]:
+    """How large an answer may be, where the schema says it, or this one is too large."""
     rows = max((known_rows(release) or 0 for release in compiled.releases), default=0)
+    refused = f"; this one is refused, since its keys alone make {rows:,} rows"
     if rows > largest.rows:
-        return f"{largest}; this one is refused, since its keys alone make {rows:,} rows"
-    return "" if largest == LARGEST_ANSWER else str(largest)
+        return (f"an answer has at most {largest}{refused}",)
+    return () if largest == LARGEST_ANSWER else (f"an answer has at most {largest}",)
 
 
 def _postprocessing_sql(compiled: CompiledStatement) -> str:

@@ -99,8 +99,9 @@ class PrivacyReport:
     """A statement, its releases and its price; `price` is None where nothing private is read.
 
     `advice` says what would make it cheaper, or its noise smaller. `finish` is the SQL that makes
-    the answer of what was released. `totals` say what is made to add up, and what isn't and why.
-    `size` is how large an answer may be, where the schema says it.
+    the answer of what was released. `totals` say what is made to add up, and what isn't and why;
+    `notes` what is free, or planned as one, which values are shown within what there can be, and
+    how large an answer may be, where the schema says it.
     """
 
     operators: tuple[OperatorLine, ...]
@@ -109,4 +110,4 @@ class PrivacyReport:
     price: Price | None
     advice: tuple[str, ...]
     totals: tuple[str, ...] = ()
-    size: str = ""
+    notes: tuple[str, ...] = ()

@@ -77,6 +77,7 @@ def test_its_error_is_the_dashboards_and_what_rounding_adds(connection: Connecti
         "WITH c AS (SELECT c_mktsegment AS m FROM customer) SELECT m, count(*) FROM c GROUP BY m",
         BY_NATION,
         "SELECT sum(c_acctbal), count(*) FROM customer",
+        "SELECT c_nationkey, c_mktsegment, count(*) FROM customer GROUP BY ROLLUP (1, 2)",
         f"CREATE RELEASE kept AS {BY_NATION}",
     ],
 )
