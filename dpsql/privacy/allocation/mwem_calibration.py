@@ -120,14 +120,12 @@ class MwemParameters:
         return PrivacyLoss(accounting, self._of_noise(self.total) + self.parts * self.part)
 
     def _of_round(self, taken: int) -> Fraction:
-        chosen = self.choice(taken)
-        # Of one cell's counts the noise is least, beside what moves them.
-        return amount_of_range(chosen.epsilon, self._currency) + self._of_noise(
-            self.noise(taken, self.sensitivity.groups)
-        )
+        """What a round loses: of counts that merge all cells of a unit, as of any others."""
+        chosen = amount_of_range(self.choice(taken).epsilon, self._currency)
+        return chosen + self._of_noise(self.noise(taken, self.sensitivity.groups))
 
     def _of_noise(self, noise: IndependentNoise) -> Fraction:
-        """What counts lose that merge any number of cells, as the number of rows does."""
+        """What counts with this noise lose if one of them moves by all rows of a unit."""
         match noise:
             case RoundedGaussian():
                 return noise.mu_squared(self.sensitivity.l1**2)

@@ -10,7 +10,7 @@ larger where no weight is held at zero, and nearer to the rows where one is. Wha
 follows of earlier noise, so this is nearly the law and not quite: tests count how often it holds.
 
 Of a margin that no partition leaves whole there is no unbiased estimate: how its rows lie within
-boxes is a guess that noise says nothing of. So it has no error here, and is told to have none.
+boxes is a guess that noise says nothing of. So no error of it is told, rather than one too small.
 """
 
 from __future__ import annotations
