@@ -127,10 +127,10 @@ class Release:
     nor aggregates: its only row is what is chosen.
     """
 
-    source: Plan
+    source: Plan = field(hash=False)  # releases are looked up all the time, and trees are large
     keys: tuple[Output, ...]
     aggregates: tuple[AggregateOutput, ...]
-    key_source: Plan | None = None
+    key_source: Plan | None = field(default=None, hash=False)
     hides_empty_groups: bool = False
     candidates: Candidates | None = None
     frequent: FrequentKey | None = None

@@ -124,6 +124,8 @@ def _rebuild(node: Node, rule: Callable[[Any], Any], kinds: _Kinds) -> Node:
     changed: dict[str, Any] = {}
     for name in _names(type(node)):
         before = getattr(node, name)
+        if kinds[type(before)] is _Visit.SKIP:
+            continue
         after = _apply(before, rule, kinds)
         if after is not before:
             changed[name] = after
@@ -148,7 +150,9 @@ def _apply(value: Any, rule: Callable[[Any], Any], kinds: _Kinds) -> Any:
 def _children(node: Any, kinds: _Kinds) -> list[Any]:
     nodes: list[Any] = []
     for name in _names(type(node)):
-        _collect(getattr(node, name), kinds, nodes)
+        value = getattr(node, name)
+        if kinds[type(value)] is not _Visit.SKIP:  # most are names, numbers and types
+            _collect(value, kinds, nodes)
     return nodes
 
 

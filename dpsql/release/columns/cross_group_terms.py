@@ -63,6 +63,8 @@ def localize(
         for others in _read(output.estimator)
         for index, _ in others.summands
     }
+    if not read:
+        return LocalizedOutputs(outputs, tuple(spreads), ())
     indices = {each: len(spreads) + number for number, each in enumerate(read)}
     return LocalizedOutputs(
         tuple(

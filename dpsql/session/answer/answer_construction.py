@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dpsql.session.answer.answer import Answer, Privacy
 from dpsql.session.answer.chart_reading import ChartReading
-from dpsql.session.answer.column_errors import Rolled, answer_columns, column_privacy
+from dpsql.session.answer.column_errors import PrivacyReader, Rolled
 from dpsql.session.answer.dashboard_errors import dashboard_columns
 from dpsql.session.answer.default_limits import default_limit_notes
 from dpsql.session.answer.distinct_range import clamp_notes, clamped_tables, distinct_ranges
@@ -60,14 +60,14 @@ def _answer(
     columns = compiled.statement.columns
     ordered = rows.select([f"c{c.id}" for c in columns])
     loss, receipt, rolled = released.loss, released.receipt, released.rolled
-    shown = answer_columns(compiled, rolled)
-    shown_columns = dashboard_columns(compiled, context.saved.law, shown)
-    errors = row_errors(compiled, shown_columns, rows, tables, rolled)
+    reader = PrivacyReader(compiled, rolled)
+    shown_columns = dashboard_columns(compiled, context.saved.law, reader.answer_columns())
+    errors = row_errors(compiled, reader, shown_columns, rows, tables, rolled)
     names = compiled.statement.names
     privacy = Privacy(
         loss,
         epsilon_of(context.schema, loss.amount if loss else Fraction(0)),
-        column_privacy(compiled, rolled),
+        reader.released_columns(),
         tuple(units for r in compiled.releases if (units := r.threshold_in_units) is not None),
         bool(compiled.releases) and receipt is None,
         None if receipt is None else str(receipt.receipt_id),
@@ -79,7 +79,7 @@ def _answer(
             *default_limit_notes(compiled.releases),
             *dict.fromkeys(note for r in compiled.releases for note in r.limit_notes),
             *unlisted_key_notes(compiled.releases, tables),
-            *error_notes(compiled, errors, ordered),
+            *error_notes(compiled, reader, errors, ordered),
             *clamp_notes(distinct_ranges(compiled), tables),
         ),
     )

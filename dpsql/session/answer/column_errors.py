@@ -63,11 +63,7 @@ def column_privacy(
     compiled: CompiledStatement, rolled: Rolled = NOTHING
 ) -> tuple[ColumnPrivacy, ...]:
     """How each released column was made; `rolled` are the releases that others are summed to."""
-    return tuple(
-        _column_privacy(compiled, release, index, rolled)
-        for release in compiled.releases
-        for index in range(len(release.step.bounded.outputs))
-    )
+    return PrivacyReader(compiled, rolled).released_columns()
 
 
 def answer_columns(
@@ -77,9 +73,7 @@ def answer_columns(
 
     Of a column with values of several releases, how the noisiest were.
     """
-    reader = PrivacyReader(compiled, rolled)
-    column_origins = (origins(compiled.plan, c.id) for c in compiled.statement.columns)
-    return tuple(reader.noisiest(each) for each in column_origins)
+    return PrivacyReader(compiled, rolled).answer_columns()
 
 
 def below_max_error(rolled: Rolled, max_error: Fraction | None) -> dict[str, FreeWay]:
@@ -202,16 +196,31 @@ def _own_column(
 
 
 class PrivacyReader:
-    """Finds how values of a statement's releases were made."""
+    """Finds how values of a statement's releases were made, and remembers it of each column."""
 
     def __init__(self, compiled: CompiledStatement, rolled: Rolled) -> None:
         self._compiled = compiled
         self._rolled = rolled
+        self._consistency = compiled.consistency.without(rolled)
+        self._columns: dict[Origin, ColumnPrivacy] = {}
         self._indices = {
             (release.release, output.column.id): (release, index)
             for release in compiled.releases
             for index, output in enumerate(release.step.bounded.outputs)
         }
+
+    def released_columns(self) -> tuple[ColumnPrivacy, ...]:
+        """How each released column was made."""
+        return tuple(
+            self._column((release.release, output.column.id))
+            for release in self._compiled.releases
+            for output in release.step.bounded.outputs
+        )
+
+    def answer_columns(self) -> tuple[ColumnPrivacy | None, ...]:
+        """For each column of the answer how its noisiest values were made."""
+        columns = self._compiled.statement.columns
+        return tuple(self.noisiest(origins(self._compiled.plan, c.id)) for c in columns)
 
     def release(self, origin: Origin) -> tuple[CompiledRelease, int]:
         """The release that a column is of, and the column's index among its outputs."""
@@ -219,10 +228,7 @@ class PrivacyReader:
 
     def noisiest(self, origins: tuple[Origin, ...] | None) -> ColumnPrivacy | None:
         """How the noisiest of some values was made; None for keys and for what is computed."""
-        candidates = [
-            _column_privacy(self._compiled, *self._indices[origin], self._rolled)
-            for origin in origins or ()
-        ]
+        candidates = [self._column(origin) for origin in origins or ()]
         if not candidates:
             return None
         widths = [one.half_width for one in candidates]
@@ -234,15 +240,18 @@ class PrivacyReader:
         alike = len({one.bias for one in candidates}) == 1
         return noisiest if alike else replace(noisiest, bias=None)
 
+    def _column(self, origin: Origin) -> ColumnPrivacy:
+        known = self._columns.get(origin)
+        if known is None:
+            known = self._columns[origin] = self._privacy(*self._indices[origin])
+        return known
 
-def _column_privacy(
-    compiled: CompiledStatement, release: CompiledRelease, index: int, rolled: Rolled
-) -> ColumnPrivacy:
-    way = rolled.get(release.name)
-    if way is None:
-        return column_of(release, index, compiled.consistency.without(rolled).spreads(release))
-    name = release.display_name(release.step.bounded.outputs[index].column)
-    return replace(_columns(way)[index], name=name)
+    def _privacy(self, release: CompiledRelease, index: int) -> ColumnPrivacy:
+        way = self._rolled.get(release.name)
+        if way is None:
+            return column_of(release, index, self._consistency.spreads(release))
+        name = release.display_name(release.step.bounded.outputs[index].column)
+        return replace(_columns(way)[index], name=name)
 
 
 def _selection_mechanism(release: CompiledRelease, index: int) -> tuple[int, SelectionMechanism]:

@@ -16,7 +16,7 @@ from dpsql.plan.bounded_release.estimator import DividedSum, row_count_index
 from dpsql.privacy.ladder.expected_bias import ExpectedBias
 from dpsql.release.columns.value_errors import Floats, ValueErrors, has_value_errors, value_errors
 from dpsql.session.answer.answer import ColumnBias, ColumnPrivacy, HalfWidth
-from dpsql.session.answer.column_errors import NOTHING, PrivacyReader, Rolled
+from dpsql.session.answer.column_errors import PrivacyReader, Rolled
 from dpsql.session.compile.column_provenance import Origin, origins
 from dpsql.session.compile.compiled import CompiledStatement
 
@@ -36,6 +36,7 @@ class RowErrors:
 
 def row_errors(
     compiled: CompiledStatement,
+    privacy: PrivacyReader,
     shown: Sequence[ColumnPrivacy | None],
     finished: pa.Table,
     released: Mapping[str, pa.Table],
@@ -43,14 +44,14 @@ def row_errors(
 ) -> RowErrors:
     """The 95 % half-widths of an answer's values, whose rows are `finished`, made of `released`.
 
-    `shown` are its `answer_columns`.
+    `privacy` tells how they were made, and `shown` how the answer's columns are shown.
     """
     widths: list[HalfWidth] = [None if one is None else one.half_width for one in shown]
     clamped: list[pa.Array | None] = [None] * len(shown)
     biases = [None if one is None else _same_for_all(one.bias) for one in shown]
     if compiled.tagged_union is None and compiled.numbered is None:
         return RowErrors(tuple(widths), tuple(clamped), tuple(biases))
-    reader = _ErrorReader(compiled, finished, released, rolled)
+    reader = _ErrorReader(compiled, privacy, finished, released, rolled)
     for index, column in enumerate(compiled.statement.columns):
         widths[index], clamped[index] = reader.errors(column.id)
         biases[index] = reader.bias(column.id)
@@ -61,9 +62,11 @@ def _same_for_all(bias: ExpectedBias | None) -> ColumnBias | None:
     return None if bias is None else ColumnBias(bias.expected, bias.low, bias.high)
 
 
-def error_notes(compiled: CompiledStatement, errors: RowErrors, rows: pa.Table) -> Iterator[str]:
+def error_notes(
+    compiled: CompiledStatement, privacy: PrivacyReader, errors: RowErrors, rows: pa.Table
+) -> Iterator[str]:
     """What is to be said of columns whose values noise decided: which these are, and how many."""
-    privacy, columns = PrivacyReader(compiled, NOTHING), compiled.statement.columns
+    columns = compiled.statement.columns
     for name, column, clamped, values in zip(
         compiled.statement.names, columns, errors.clamped, rows.columns, strict=True
     ):
@@ -94,6 +97,7 @@ class _ErrorReader:
     def __init__(
         self,
         compiled: CompiledStatement,
+        privacy: PrivacyReader,
         finished: pa.Table,
         released: Mapping[str, pa.Table],
         rolled: Rolled,
@@ -102,7 +106,7 @@ class _ErrorReader:
         self._released = released
         self._rolled = rolled
         self._count = finished.num_rows
-        self._privacy = PrivacyReader(compiled, rolled)
+        self._privacy = privacy
         union, numbered = compiled.tagged_union, compiled.numbered
         self._arms = np.zeros(self._count, dtype=np.int64)
         if union is not None:
