@@ -6,13 +6,12 @@ An exception inside a statement becomes an ErrorResponse, and its cause a line i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, assert_never
 
 from dpsql.errors import NotSupportedError
 from dpsql.ledger.storage.waiting import without_waiting
 from dpsql.pgwire.codec.oid import Column
-from dpsql.pgwire.codec.parameter import constant
 from dpsql.pgwire.error_response import (
     CANCELLED,
     InFailedTransaction,
@@ -28,7 +27,7 @@ from dpsql.pgwire.monitoring.metrics import Counts
 from dpsql.pgwire.portal import Portal, Statement
 from dpsql.pgwire.protocol import backend_messages as b
 from dpsql.pgwire.protocol import frontend_messages as f
-from dpsql.pgwire.protocol.violation import ProtocolFault
+from dpsql.pgwire.protocol.state_machine import Machine
 from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.result_messages import described
 from dpsql.pgwire.session_settings import SessionSettings
@@ -36,8 +35,18 @@ from dpsql.pgwire.sql.commands import End, Query, Savepoint, read_command
 from dpsql.sqltext.split import Piece, split
 
 _SLOW_SECONDS: Final = 0.005
+"""Of the processor: other processes and threads take turns with a look, which isn't its fault."""
+
+_WAITED_SECONDS: Final = 0.1
 _RESTS: Final = 100
 """Where a look took so long, as of a source of very many files, threads answer the next ones."""
+
+_UNNAMED: Final = f.Describe("P", "")
+_BEHIND_BIND: Final = 3
+"""Describe, Execute and Sync."""
+
+_MAX_VALUES: Final = 10_000
+"""Bytes of parameters: to read long arrays and numbers takes others' time."""
 
 
 class MessageHandler:
@@ -51,7 +60,7 @@ class MessageHandler:
         self._limits = limits
         self._analyst = service.analyst
         self._running = Executor(service, settings, limits)
-        self._immediate = ImmediateAnswers(self._running)
+        self._immediate = ImmediateAnswers(self._running, limits.portals)
 
     def handle(self, message: f.Message, skip: Callable[[], None]) -> Iterator[bytes]:
         """The server's messages that answer `message`.
@@ -77,17 +86,21 @@ class MessageHandler:
             else:
                 skip()
 
-    def at_once(self, message: f.Message) -> bytes | None:
+    def at_once(self, message: f.Message, machine: Machine) -> bytes | None:
         """The whole answer of a query that was answered before; None if a thread has to look.
 
-        It is called on the event loop, and never waits.
+        Messages behind `message` that belong to the query are taken from `machine` only if it is
+        answered. It is called on the event loop, and never waits.
         """
-        parts = None if self._settings.status == "E" else self._immediate.answer(message)
+        ahead = machine.ahead(_BEHIND_BIND) if isinstance(message, f.Bind) else []
+        failed = self._settings.status == "E"
+        parts = None if failed else self._immediate.answer([message, *ahead])
         if parts is None:
             return None
-        self._running.forget_unnamed()
-        if self._settings.status == "I":
-            self._running.drop_portals()
+        for _ in ahead:
+            machine.take()
+        self._counts.messages += 1 + len(ahead)
+        self._running.drop_portals()
         return b"".join([*parts, b.ready(self._settings.status)])
 
     def begin(self) -> None:
@@ -126,7 +139,8 @@ class MessageHandler:
                 self._parse(name, sql, types)
                 yield b.PARSED
             case f.Bind():
-                self._bind(message)
+                portal = self._running.bound(message, self._limits.portals)
+                self._running.portals[message.portal] = portal
                 yield b.BOUND
             case f.Describe(kind="S", name=name):
                 statement = self._running.statement(name)
@@ -189,26 +203,6 @@ class MessageHandler:
         read = self._running.read(command.sql, types) if known is None else known
         return Statement(command, read.query, read.types, piece.start)
 
-    def _bind(self, message: f.Bind) -> None:
-        statement = self._running.statement(message.statement)
-        if len(message.values) != len(statement.types):
-            raise ProtocolFault(
-                f"{len(message.values)} parameters are given, and {len(statement.types)} are asked"
-            )
-        if message.portal and message.portal in self._running.portals:
-            raise NameTaken(f"portal {message.portal[:60]} exists already")
-        if len(self._running.portals) >= self._limits.portals:
-            raise TooMany("too many portals", hint="close some")
-        formats = (
-            message.formats if len(message.formats) != 1 else message.formats * len(message.values)
-        )
-        formats = formats or (0,) * len(message.values)
-        bound = zip(message.values, statement.types, formats, strict=True)
-        values = {
-            str(n): constant(n, value, oid, form) for n, (value, oid, form) in enumerate(bound, 1)
-        }
-        self._running.portals[message.portal] = Portal(statement, values, message.results)
-
     def _failed(self, error: Exception, start: int = 0) -> bytes:
         note(error, self._analyst)
         self._counts.fail(error)
@@ -225,28 +219,41 @@ class ImmediateAnswers:
     nothing was charged or changed.
     """
 
-    def __init__(self, running: Executor) -> None:
+    def __init__(self, running: Executor, portals: int) -> None:
         self._running = running
+        self._portals = portals
         self._rests = 0
 
-    def answer(self, message: f.Message) -> list[bytes] | None:
-        """The messages that answer `message`, one query answered before; None for all else."""
-        if not isinstance(message, f.Query):
+    def answer(self, messages: Sequence[f.Message]) -> list[bytes] | None:
+        """What answers `messages`, one query answered before; None for all else."""
+        if not isinstance(messages[0], f.Query | f.Bind):
             return None
         if self._rests:
             self._rests -= 1
             return None
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.thread_time()
         try:
             with without_waiting():
-                return self._answered(message.sql)
+                match messages:
+                    case [f.Query(sql=sql)]:
+                        return self._simple(sql)
+                    case [
+                        f.Bind(portal="") as bind,
+                        *described,
+                        f.Execute(portal="", rows=0),
+                        f.Sync(),
+                    ] if described in ([], [_UNNAMED]):
+                        return self._prepared(bind, is_described=bool(described))
+                    case _:
+                        return None
         except Exception:  # noqa: BLE001 - the thread that begins anew tells, whatever it is
             return None
         finally:
-            if time.perf_counter() - began > _SLOW_SECONDS:
+            waited = time.perf_counter() - began > _WAITED_SECONDS
+            if waited or time.thread_time() - used > _SLOW_SECONDS:
                 self._rests = _RESTS
 
-    def _answered(self, text: str) -> list[bytes] | None:
+    def _simple(self, text: str) -> list[bytes] | None:
         pieces = split(text)
         if len(pieces) != 1:
             return None
@@ -256,7 +263,21 @@ class ImmediateAnswers:
         if known is None or known.types:
             return None
         statement = Statement(Query(piece.sql), known.query, (), piece.start)
-        return list(running.run(Portal(statement), None, with_columns=True))
+        parts = list(running.run(Portal(statement), None, with_columns=True))
+        running.forget_unnamed()
+        return parts
+
+    def _prepared(self, bind: f.Bind, *, is_described: bool) -> list[bytes] | None:
+        if sum(len(value or b"") for value in bind.values) > _MAX_VALUES:
+            return None
+        running = self._running
+        portal = running.bound(bind, self._portals)
+        if not isinstance(portal.statement.command, Query):
+            return None
+        columns = [_columns(running.describe_portal(portal), portal)] if is_described else []
+        parts = [b.BOUND, *columns, *running.run(portal, None, with_columns=False)]
+        running.portals[""] = portal
+        return parts
 
 
 def _columns(columns: tuple[Column, ...] | None, portal: Portal | None = None) -> bytes:

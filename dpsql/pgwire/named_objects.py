@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from dpsql.pgwire.catalog.functions import type_oid
-from dpsql.pgwire.error_response import UnknownCursor, UnknownStatement, UnknownType
+from dpsql.pgwire.codec.parameter import constant
+from dpsql.pgwire.error_response import (
+    NameTaken,
+    TooMany,
+    UnknownCursor,
+    UnknownStatement,
+    UnknownType,
+)
 from dpsql.pgwire.portal import Portal, Statement
+from dpsql.pgwire.protocol import frontend_messages as f
+from dpsql.pgwire.protocol.violation import ProtocolFault
 from dpsql.pgwire.session_settings import SessionSettings
 
 
@@ -27,6 +36,27 @@ class NamedObjects:
         if name not in self.portals:
             raise UnknownCursor(f"there is no cursor {name[:60]}".rstrip())
         return self.portals[name]
+
+    def bound(self, message: f.Bind, limit: int) -> Portal:
+        """The portal that `message` asks for, where there are less than `limit`."""
+        statement = self.statement(message.statement)
+        if len(message.values) != len(statement.types):
+            raise ProtocolFault(
+                f"{len(message.values)} parameters are given, and {len(statement.types)} are asked"
+            )
+        if message.portal and message.portal in self.portals:
+            raise NameTaken(f"portal {message.portal[:60]} exists already")
+        if len(self.portals) >= limit:
+            raise TooMany("too many portals", hint="close some")
+        formats = (
+            message.formats if len(message.formats) != 1 else message.formats * len(message.values)
+        )
+        formats = formats or (0,) * len(message.values)
+        bound = zip(message.values, statement.types, formats, strict=True)
+        values = {
+            str(n): constant(n, value, oid, form) for n, (value, oid, form) in enumerate(bound, 1)
+        }
+        return Portal(statement, values, message.results)
 
     def forget(self, kind: str, name: str) -> None:
         """Close a statement (`kind` "S") or a portal ("P"); an unknown name is no error."""

@@ -236,9 +236,8 @@ class Server:
             client.is_busy = True
             if message is None or isinstance(message, f.Terminate):
                 return
-            answer = client.conversation.at_once(message)
+            answer = client.conversation.at_once(message, wire.machine)
             if answer is not None:
-                self.counts.messages += 1
                 left = None
                 await wire.hold(answer)
                 if wire.has_no_more:

@@ -42,7 +42,7 @@ from dpsql.session.ladders.draw_ladders import (
     ladder_source,
 )
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
-from dpsql.session.run.charge_and_run import charge_and_run
+from dpsql.session.run.charge_and_run import answered_before, charge_and_run
 from dpsql.session.run.execution import Execution, Progress
 from dpsql.session.run.pending_releases import free_ways
 from dpsql.session.saved.create import (
@@ -109,6 +109,8 @@ class Session:
         with context.ledger.recording_refusals(written):
             compiled = compile_statement(context, sql, options, parameters, ANSWER)
             self.inspect(compiled)
+            if (answered := answered_before(context, compiled)) is not None:
+                return answered.answer
             with context.turn(compiled):
                 released = charge_and_run(context, written, compiled)
                 return build_answer(context, compiled, released)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from pgwire.shop import make
+from pgwire.test_wire_turn import machine, message
 
 from dpsql.ledger.chain.entry import Charged, Paid
 from dpsql.ledger.storage.waiting import WouldWait, check_may_wait, may_wait, without_waiting
@@ -17,6 +19,7 @@ from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.message_handler import MessageHandler
 from dpsql.pgwire.monitoring.metrics import Counts
 from dpsql.pgwire.protocol import frontend_messages as f
+from dpsql.pgwire.protocol.state_machine import Machine
 from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.session_settings import SessionSettings
 from dpsql.pgwire.shared_dataset import Dataset
@@ -38,7 +41,25 @@ class Client:
     def at_once(self, sql: str) -> bytes | None:
         # A look that took long, as on a busy machine, would have others wait.
         self.handler._immediate._rests = 0
-        return self.handler.at_once(f.Query(sql))
+        return self.handler.at_once(f.Query(sql), Machine())
+
+    def prepares(self, data: bytes) -> bytes:
+        """What a thread answers to messages of the extended protocol."""
+        received, answers = machine(data), b""
+        while (message := received.take()) is not None:
+            answers += b"".join(self.handler.handle(message, received.skip))
+        return answers
+
+    def prepared_at_once(self, data: bytes) -> tuple[bytes | None, list[f.Message]]:
+        """What the event loop answers to them, and what is left of them then."""
+        self.handler._immediate._rests = 0
+        received, left = machine(data), []
+        first = received.take()
+        assert first is not None
+        answer = self.handler.at_once(first, received)
+        while (message := received.take()) is not None:
+            left.append(message)
+        return answer, left
 
     def close(self) -> None:
         self.handler.close()
@@ -109,12 +130,66 @@ def test_all_else_waits_for_a_thread_and_changes_nothing(shop: Dataset, sql: str
 
 def test_other_messages_wait_for_a_thread(shop: Dataset) -> None:
     with closing(Client(shop)) as alice:
-        assert alice.handler.at_once(f.Sync()) is None
+        assert alice.handler.at_once(f.Sync(), Machine()) is None
         alice.waits(COUNT)
         alice.waits("BEGIN")
         alice.waits("SELECT nothing FROM nowhere")
         assert alice.settings.status == "E"
         assert alice.at_once(COUNT) is None
+
+
+BY_QTY = b"SELECT region_id, count(*) FROM orders WHERE qty > $1 GROUP BY 1"
+PARSE = message("P", b"by qty\0" + BY_QTY + struct.pack("!xHI", 1, 23))
+BIND = b"".join([b"\0by qty\0", struct.pack("!HHI", 0, 1, 1), b"%d", struct.pack("!H", 0)])
+FIRST, OTHER = (message("B", BIND % qty) for qty in (1, 2))
+DESCRIBE, EXECUTE, SYNC = message("D", b"P\0"), message("E", b"\0\0\0\0\0"), message("S")
+
+
+@pytest.mark.parametrize("behind", [DESCRIBE + EXECUTE + SYNC, EXECUTE + SYNC])
+@pytest.mark.parametrize("begun", [b"", b"BEGIN"])
+def test_a_prepared_statement_that_was_answered_is_answered_at_once(
+    shop: Dataset, behind: bytes, begun: bytes
+) -> None:
+    with closing(Client(shop)) as alice:
+        alice.prepares(PARSE + SYNC)
+        alice.prepares(FIRST + behind)
+        alice.waits(begun.decode())
+        before = entries(shop)
+        again, portals = alice.prepares(FIRST + behind), [*alice.handler._running.portals]
+        assert alice.prepared_at_once(FIRST + behind) == (again, [])
+        assert alice.prepared_at_once(FIRST + behind + FIRST + behind)[0] == again
+        assert [*alice.handler._running.portals] == portals
+        assert entries(shop) == before
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        OTHER + DESCRIBE + EXECUTE + SYNC,
+        FIRST + DESCRIBE + EXECUTE,
+        FIRST + DESCRIBE + SYNC,
+        FIRST + DESCRIBE + DESCRIBE + EXECUTE + SYNC,
+        FIRST + message("E", b"\0\0\0\0\1") + SYNC,
+        FIRST + message("D", b"Sby qty\0") + EXECUTE + SYNC,
+        FIRST + EXECUTE + message("E", b"broken"),
+        message("B", b"kept" + BIND % 1) + message("E", b"kept\0\0\0\0\0") + SYNC,
+        message("B", b"\0nothing" + (BIND % 1)[7:]) + EXECUTE + SYNC,
+    ],
+)
+def test_other_messages_of_prepared_statements_are_left_to_a_thread(
+    shop: Dataset, data: bytes
+) -> None:
+    with closing(Client(shop)) as alice:
+        alice.prepares(PARSE + SYNC)
+        alice.prepares(FIRST + EXECUTE + SYNC)
+        before = state(shop, alice), [*alice.handler._running.portals]
+        received = machine(data)
+        first = received.take()
+        assert first is not None
+        pending = received.pending
+        assert alice.handler.at_once(first, received) is None
+        assert received.pending == pending
+        assert (state(shop, alice), [*alice.handler._running.portals]) == before
 
 
 def test_a_first_look_that_a_readers_cap_pays_for_waits(shop: Dataset) -> None:
@@ -175,7 +250,7 @@ def test_where_looks_take_long_threads_answer_for_a_while(
         alice.waits(COUNT)
         monkeypatch.setattr(message_handler, "_SLOW_SECONDS", -1.0)
         assert alice.at_once(COUNT) is not None
-        looks = [alice.handler.at_once(f.Query(COUNT)) is None for _ in range(101)]
+        looks = [alice.handler.at_once(f.Query(COUNT), Machine()) is None for _ in range(101)]
         assert looks == [True] * 100 + [False]
 
 

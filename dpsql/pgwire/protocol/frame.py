@@ -101,6 +101,19 @@ class Frames:
         del self._held[: head + length]
         return Frame(kind, body)
 
+    def ahead(self, count: int) -> list[Frame]:
+        """The next frames, at most `count`, all of which are there; they are still to be taken."""
+        frames: list[Frame] = []
+        at, end = 0, len(self._held)
+        while len(frames) < count and at + 5 <= end and self._skipping is None:
+            (length,) = _LENGTH.unpack_from(self._held, at + 1)
+            after = at + 1 + length
+            if not 4 <= length <= self._longest or after > end:
+                break
+            frames.append(Frame(self._held[at], bytes(self._held[at + 5 : after])))
+            at = after
+        return frames
+
     def _skip(self, kind: int, whole: int) -> TooLong | None:
         here = min(whole, len(self._held))
         del self._held[:here]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import Enum
 from types import MappingProxyType
 from typing import Final
@@ -99,6 +100,19 @@ class Machine:
             if not skipped or self.phase is not Phase.SKIPPING:
                 return message
         return None
+
+    def ahead(self, count: int) -> list[f.Message]:
+        """The next messages up to Sync, at most `count`, as far as they are there and well-formed.
+
+        They are still to be taken.
+        """
+        messages: list[f.Message] = []
+        with suppress(ProtocolFault):
+            for frame in self._frames.ahead(count) if self.phase is Phase.SERVING else ():
+                messages.append(f.decode(frame))
+                if isinstance(messages[-1], f.Sync):
+                    break
+        return messages
 
     def ask_secret(self) -> None:
         """Decide that the client has to prove who it is, by SCRAM."""

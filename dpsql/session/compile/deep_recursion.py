@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from dpsql.errors import TooComplex
+from dpsql.ledger.storage.waiting import check_may_wait
 
 STACK_BYTES = 512 * 1024 * 1024
 CALLS = 60_000
@@ -23,6 +24,7 @@ _guard = threading.Lock()
 
 def with_deep_stack(work: Callable[[], Result]) -> Result:
     """What `work` returns or raises, run where it can recurse deeply."""
+    check_may_wait()
     results: list[Result] = []
     errors: list[BaseException] = []
 

@@ -69,17 +69,11 @@ def charge_and_run(context: SessionContext, sql: str, compiled: CompiledStatemen
     Refused, before anything that is stored is looked at, if it costs more than its options allow:
     the reader's own cap may have to pay for a look.
     """
-    if not compiled.releases:
-        check_may_wait()
-        return ReleasedTables(context.saved.rows(compiled.saved_tables, charge=True), {}, {})
-    answer = context.answers.answer(compiled, context.ledger.read)
-    if answer is not None:
-        stored = (r for r in compiled.releases if r.step.measurement.loss.amount)
-        context.sources.add(compiled, stored)  # another session may have been given it first
-        if answer.table.num_rows > _MAX_ROWS_AT_ONCE:
-            check_may_wait()
-        return AnsweredBefore(answer)
     check_may_wait()
+    if not compiled.releases:
+        return ReleasedTables(context.saved.rows(compiled.saved_tables, charge=True), {}, {})
+    if (answered := answered_before(context, compiled)) is not None:
+        return answered
     check_sizes(compiled, context.schema.per_query.largest)
     rolled = free_ways(context, compiled)
     if costly := unique_releases([unpaid(compiled, context.ledger.open(), rolled)]):
@@ -92,6 +86,18 @@ def charge_and_run(context: SessionContext, sql: str, compiled: CompiledStatemen
     context.sources.add(compiled, pending.due)
     (tables,) = drawn.tables
     return ReleasedTables(tables, {**pending.stored, **drawn.stored}, rolled, loss, drawn.receipt)
+
+
+def answered_before(context: SessionContext, compiled: CompiledStatement) -> AnsweredBefore | None:
+    """The answer that was given to `compiled` before, if it is remembered: nothing has to run."""
+    answer = context.answers.answer(compiled, context.ledger.read) if compiled.releases else None
+    if answer is None:
+        return None
+    stored = (r for r in compiled.releases if r.step.measurement.loss.amount)
+    context.sources.add(compiled, stored)  # another session may have been given it first
+    if answer.table.num_rows > _MAX_ROWS_AT_ONCE:
+        check_may_wait()
+    return AnsweredBefore(answer)
 
 
 def draw(
