@@ -31,7 +31,7 @@ from dpsql.session.explain.report import (
     StrategyLine,
 )
 from dpsql.session.explain.sensitivity_text import column_changes, sensitivities
-from dpsql.session.run.known_size import known_rows
+from dpsql.session.run.known_size import has_more_keys
 from dpsql.session.run.public_tables import public_scans
 
 
@@ -52,9 +52,8 @@ def explain(compiled: CompiledStatement, schema: Schema) -> PrivacyReport:
 
 
 def _size(compiled: CompiledStatement, largest: AnswerLimit) -> str:
-    rows = max((known_rows(release) or 0 for release in compiled.releases), default=0)
-    if rows > largest.rows:
-        return f"{largest}; this one is refused, since its keys alone make {rows:,} rows"
+    if any(has_more_keys(release, largest) for release in compiled.releases):
+        return f"{largest}; this one is refused, since its keys alone make more rows"
     return "" if largest == LARGEST_ANSWER else str(largest)
 
 
