@@ -52,10 +52,13 @@ class AnswerLimit(ReadLimit):
         """The error for a larger answer, which may have been charged."""
         return self._error(f"is larger than {self}", "what was charged for it stands")
 
-    def too_many(self, rows: int) -> TooComplex:
-        """The error for an answer that is known to have `rows` before it is charged."""
+    def known(self) -> TooComplex:
+        """The error for an answer that is known to be larger before it is charged.
+
+        How many rows it would have isn't told: a view may hide what it is grouped by.
+        """
         return self._error(
-            f"would have {rows:,} rows, and at most {self} are given", "nothing was charged"
+            f"would have more rows by its keys alone than {self}", "nothing was charged"
         )
 
     def __str__(self) -> str:

@@ -32,7 +32,7 @@ from dpsql.session.explain.report import (
     StrategyLine,
 )
 from dpsql.session.explain.sensitivity_text import column_changes, sensitivities
-from dpsql.session.run.known_size import known_rows
+from dpsql.session.run.known_size import has_more_keys
 from dpsql.session.run.public_tables import public_scans
 
 
@@ -57,9 +57,8 @@ def explain(compiled: CompiledStatement, schema: Schema) -> PrivacyReport:
 
 def _size(compiled: CompiledStatement, largest: AnswerLimit) -> tuple[str, ...]:
     """How large an answer may be, where the schema says it, or this one is too large."""
-    rows = max((known_rows(release) or 0 for release in compiled.releases), default=0)
-    refused = f"; this one is refused, since its keys alone make {rows:,} rows"
-    if rows > largest.rows:
+    refused = "; this one is refused, since its keys alone make more rows"
+    if any(has_more_keys(release, largest) for release in compiled.releases):
         return (f"an answer has at most {largest}{refused}",)
     return () if largest == LARGEST_ANSWER else (f"an answer has at most {largest}",)
 

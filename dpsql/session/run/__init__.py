@@ -8,7 +8,7 @@
 | zone_conversions    | conversions between time zones in these, written out                |
 | public_table_copies | copies of public tables, for engines that have nothing else         |
 | dry_run             | what stands above the releases, tried on no rows before the charge  |
-| known_size          | how many rows a release is known to have before its charge          |
+| known_size          | what is known of an answer's size before its charge, and after it   |
 | charge_and_run      | the stage itself: what is due is charged and run, the rest is read  |
 | pending_releases    | what of a statement is due, and what is stored or free              |
 | charged_draw        | charge, draw, store: one entry for all that is drawn together       |

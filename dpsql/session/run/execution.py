@@ -29,6 +29,7 @@ from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.compile.source_facts import MAX_ROWS, SourceFacts
 from dpsql.session.ledger_access import with_sample_key
 from dpsql.session.run.dry_run import no_rows
+from dpsql.session.run.known_size import is_few
 from dpsql.session.run.public_statements import SECONDS, WholeStatements
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
 from dpsql.session.run.public_tables import public_inputs
@@ -115,13 +116,13 @@ class Execution:
 
     def finish(self, compiled: CompiledStatement, released: Mapping[str, pa.Table]) -> pa.Table:
         """Everything above the releases, in an engine that knows nothing else, if it takes one."""
-        projected, largest = project_without_engine(compiled, released), self._largest
-        if projected is not None:
-            largest.check(projected)
-            return projected
-        return open_rows(
-            compiled.plan, self._above(compiled.plan, self._finish(compiled), released, largest)
-        )
+        answer, largest = project_without_engine(compiled, released), self._largest
+        if answer is None:
+            limit = None if is_few(compiled, released) else largest
+            sql = self._finish(compiled)
+            answer = open_rows(compiled.plan, self._above(compiled.plan, sql, released, limit))
+        largest.check(answer)
+        return answer
 
     def check(self, compiled: CompiledStatement) -> None:
         """Fail now, if the source is gone, or what stands above can't be computed of any rows."""
