@@ -233,6 +233,7 @@ def relation(owner: SparkServerSession, path: Path, table: str = "items") -> str
     return f"{sidecar.space}.{recorded[table].relation}"
 
 
+@pytest.mark.in_turn
 def test_it_holds_the_rows_of_a_scan_with_counts_of_them(
     run: Run, shop: Path, owner: SparkServerSession, folder: Path
 ) -> None:
@@ -288,7 +289,7 @@ ALTERED: Final = {
 }
 
 
-@pytest.mark.parametrize("how", in_turn(((how, (how,)) for how in ALTERED), share=5))
+@pytest.mark.parametrize("how", in_turn(((how, (how,)) for how in ALTERED), share=10))
 def test_what_was_altered_is_not_read(
     how: str, run: Run, shop: Path, owner: SparkServerSession, computed: list[str]
 ) -> None:
@@ -355,6 +356,7 @@ def test_a_record_that_is_sealed_otherwise_is_not_read(
     assert not any(" prepared`" in sql for sql in computed)
 
 
+@pytest.mark.in_turn
 def test_another_version_reads_none(run: Run, shop: Path, computed: list[str]) -> None:
     prepared(run, shop)
     of_rows = answers(shop, STATEMENTS[:1])
@@ -386,6 +388,7 @@ def test_preparing_again_leaves_one_set_of_tables(
     assert len(tables) == 3
 
 
+@pytest.mark.in_turn
 def test_a_statement_that_reads_when_it_is_prepared_anew_fails_alike(
     run: Run,
     shop: Path,
@@ -403,6 +406,7 @@ def test_a_statement_that_reads_when_it_is_prepared_anew_fails_alike(
             fails_alike(connection, COUNT, capfd)
 
 
+@pytest.mark.in_turn
 def test_files_that_change_while_it_is_read(
     run: Run,
     shop: Path,
@@ -447,6 +451,7 @@ def test_who_can_not_prepare_is_told_what_to_do(
         assert "canary" not in ended.out + ended.err
 
 
+@pytest.mark.in_turn
 def test_a_table_whose_rows_lead_to_several_is_not_prepared(
     run: Run, shop: Path, folder: Path, tmp_path: Path
 ) -> None:
