@@ -32,6 +32,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    """At the end all are let go, or extension modules tell what is left of them."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def fixtures() -> Path:
     """The folder of the annotated schemas."""
