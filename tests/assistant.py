@@ -1,4 +1,4 @@
-"""The SDK's own client before `dpsql mcp`, in a process of its own as clients start it."""
+"""The SDK's own client before `dpsql mcp`, in this process or in one of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from typing import Any, TypeVar
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from dpsql.cli.mcp.command import mcp as mcp_command
+from dpsql.engine.duckdb.failure_cause import causes_hidden
 from dpsql.ledger.chain.entry import Charged
+from dpsql.mcp.options import Options
+from dpsql.mcp.transport import opened_server
 from dpsql.schema.load.load import load_schema
 from dpsql.session.ledger_access import existing_ledger
 
@@ -58,7 +62,24 @@ def environment() -> dict[str, str]:
 
 
 def told(story: Story[Found], schema: Path, *options: str, **client: Any) -> Found:
-    """What `story` returns; what the server wrote on stderr lies beside the schema."""
+    """What `story` returns of a server in this process, by the options of the command line.
+
+    A process of its own takes two seconds to begin. What is a process's own is tried by
+    `told_by_process`, and in tests/mcp/test_mcp_transport.py.
+    """
+    written = mcp_command.make_context("mcp", [str(schema), *options]).params
+
+    async def tell() -> Found:
+        async with Client(server, **client) as connected:
+            await connected.list_tools()
+            return await story(Assistant(connected))
+
+    with causes_hidden(), opened_server(Options(**written)) as (server, _):
+        return asyncio.run(tell())
+
+
+def told_by_process(story: Story[Found], schema: Path, *options: str, **client: Any) -> Found:
+    """The same of a process; what the server wrote on stderr lies beside the schema."""
 
     async def tell() -> Found:
         program, *arguments = command(schema, *options)

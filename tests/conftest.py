@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import compileall
 import fcntl
+import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +19,22 @@ def pytest_configure(config: pytest.Config) -> None:
     """Compile the package once: hundreds of tests start processes, which may not write bytecode."""
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(ROOT / "dpsql", quiet=2)
+
+
+def pytest_collection() -> None:
+    """Nothing of the million objects that are collected is garbage: looking for it takes 5 s."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Nor is it looked for among them later."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """At the end all are let go, or extension modules tell what is left of them."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,8 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import uvicorn
@@ -35,6 +36,16 @@ class PortTaken(OperationalError):
 
 def serve(options: Options, tell: Callable[[str], None]) -> None:
     """Serve until the client leaves or a signal comes; `tell` prints the address of HTTP."""
+    with opened_server(options) as (server, session):
+        if options.http is None:
+            asyncio.run(_over_stdio(server, session))
+        else:
+            asyncio.run(_over_http(server, options.http, tell))
+
+
+@contextmanager
+def opened_server(options: Options) -> Iterator[tuple[Server[Any], Session]]:
+    """The SDK's server by `options`, over no transport yet, and the session that it closes."""
     check(options)
 
     def interrupt() -> None:
@@ -46,12 +57,8 @@ def serve(options: Options, tell: Callable[[str], None]) -> None:
     session = Session(schema, analyst=options.analyst, epsilon=epsilon, progress=queue.step)
     limit = spending_limit_of(options, session)
     service = ToolService(session, limit, lambda: queue.charged)
-    server = ToolHandlers(service, limit, queue).server()
     try:
-        if options.http is None:
-            asyncio.run(_over_stdio(server, session))
-        else:
-            asyncio.run(_over_http(server, options.http, tell))
+        yield ToolHandlers(service, limit, queue).server(), session
     finally:
         service.close()
 

@@ -12,6 +12,7 @@ from random import Random
 import duckdb
 import pytest
 from neighbor_search.public_rows import PUBLIC, create_tables
+from neighbor_search.share import in_turn
 from notes.compiler import prepared, schema_of
 from notes.exact import raw_groups
 
@@ -33,7 +34,9 @@ OVER_HOPS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "table"), OVER_HOPS)
+@pytest.mark.parametrize(
+    ("name", "table"), in_turn(((f"{name}-{table}", (name, table)) for name, table in OVER_HOPS), 3)
+)
 def test_no_other_units_rows_change(name: str, table: str) -> None:
     schema, random, shared = schema_of(name), Random(f"shared rows of {table}"), 0
     for number in range(60):

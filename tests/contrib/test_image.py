@@ -15,6 +15,7 @@ from pgwire.shop import make
 SCRIPT = Path(__file__).parent / "image.py"
 
 
+@pytest.mark.in_turn
 def test_it_starts_unprivileged_on_a_read_only_file_system(tmp_path: Path) -> None:
     pytest.importorskip("psycopg")
     if subprocess.run(["unshare", "-mn", "true"], check=False, capture_output=True).returncode:

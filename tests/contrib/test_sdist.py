@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from contrib.builder import ROOT, builder
+from neighbor_search.share import in_turn
 
 JUNK = (
     "tests/__pycache__/x.cpython-311.pyc",
@@ -37,7 +38,7 @@ WANTED = (
 )
 
 
-@pytest.fixture(params=[True, False], ids=["with .gitignore", "without"])
+@pytest.fixture(params=in_turn((("with .gitignore", (True,)), ("without", (False,))), 2))
 def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The project as it is kept, and what lies about."""
     folder = tmp_path / "project"

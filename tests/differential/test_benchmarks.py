@@ -17,6 +17,7 @@ from differential.exact_answer import exact_answer, prepared, released_tables
 from differential.honoured import violations
 from differential.statement import Statement
 from differential.world import World
+from neighbor_search.share import in_turn
 
 from dpsql.schema.model import Limits
 
@@ -53,11 +54,14 @@ EMPTY = {
 """Queries whose answers have no rows in these databases."""
 
 
-CASES = [
-    pytest.param(benchmark, number, id=f"{benchmark.name}-{number}")
-    for benchmark in BENCHMARKS
-    for number in benchmark.queries
-]
+CASES = in_turn(
+    (
+        (f"{benchmark.name}-{number}", (benchmark, number))
+        for benchmark in BENCHMARKS
+        for number in benchmark.queries
+    ),
+    share=3,
+)
 
 
 @pytest.fixture

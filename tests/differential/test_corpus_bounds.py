@@ -16,7 +16,7 @@ from notes.compiler import prepared
 DATABASES = 3
 """Each with a neighbour for every unit; statements take turns with them."""
 
-SHARE = 6
+SHARE = 13
 """One in so many statements is attacked in every run, where keys hold or where they break."""
 
 ACCEPTED = [

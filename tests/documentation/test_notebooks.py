@@ -10,8 +10,10 @@ import nbformat
 import pytest
 from documentation.notebook import LEARN, NOTEBOOKS, notebook_text
 from nbclient import NotebookClient
+from neighbor_search.share import in_turn
 
 PAGES = sorted(page for page in LEARN.glob("*.md") if page.name != "README.md")
+SHORTEST_FIRST = sorted(PAGES, key=lambda page: page.stat().st_size)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -29,9 +31,14 @@ def test_a_notebook_has_its_page() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", in_turn(((page.stem, (page,)) for page in SHORTEST_FIRST), len(SHORTEST_FIRST))
+)
 def test_a_notebook_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a folder of its own, with the `dpsql` of this environment."""
+    """In a folder of its own, with the `dpsql` of this environment.
+
+    Its cells are the blocks of its page, and those are run of every page by `test_pages_run.py`.
+    """
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     file = NOTEBOOKS / f"{page.stem}.ipynb"

@@ -34,6 +34,9 @@ REPLACED = {
 }
 """What a test makes smaller."""
 
+LONG = sorted((ROOT / "docs" / "learn").glob("*.md"), key=lambda page: page.stat().st_size)[1:]
+"""Pages of dozens of commands, which run in turn; the shortest of them runs with all others."""
+
 _SERVE = re.compile(r"^(\S*dpsql serve .*)$", re.MULTILINE)
 _ANY = [block for page in pages() for block in blocks(page)]
 
@@ -61,8 +64,15 @@ def test_a_block_is_run_or_says_why_not(block: Block) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in pages() if any(block.language in RUN for block in blocks(page))],
-    ids=lambda page: str(page.relative_to(ROOT)),
+    [
+        pytest.param(
+            page,
+            id=str(page.relative_to(ROOT)),
+            marks=[pytest.mark.in_turn] if page in LONG else [],
+        )
+        for page in pages()
+        if any(block.language in RUN for block in blocks(page))
+    ],
 )
 def test_what_a_page_says_to_run_runs(page: Path, tmp_path: Path, tpch_folder: Path) -> None:
     name, place = "clinic", None

@@ -38,7 +38,7 @@ from dpsql.plan.bounded_release.bounded_release import ByHash, ByRank, LimitGrou
 from dpsql.plan.bounded_release.server_query import ServerQuery, ServerStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 
-SHARE = 16
+SHARE = 41
 
 GENERATED = frozenset({"auction", "clinic", "pairs", "parcels", "trial", "families", "works"})
 """The fixtures of which there are clean rows."""
@@ -61,6 +61,7 @@ def cases(share: int, schemas: frozenset[str] | None = None) -> list[object]:
     return in_turn(((claim.name, (claim,)) for claim in claims), share)
 
 
+@pytest.mark.in_turn
 def test_most_notes_are_covered() -> None:
     reasons: Counter[str] = Counter()
     statements = 0

@@ -63,6 +63,7 @@ def candidates() -> tuple[Claim, ...]:
     return tuple(c for c in accepted() if any(name in c.sql for name in names[c.schema]))
 
 
+@pytest.mark.in_turn
 def test_most_statements_are_computed_over_stored_rows() -> None:
     """Those that aren't are computed in DuckDB, whose functions PostgreSQL lacks."""
     there = 0
@@ -88,7 +89,7 @@ CLEAN = frozenset({"clinic", "parcels", "works"})
 
 @pytest.mark.parametrize(
     "claim",
-    in_turn(((c.name, (c,)) for c in candidates() if c.schema in CLEAN), share=4),
+    in_turn(((c.name, (c,)) for c in candidates() if c.schema in CLEAN), share=11),
 )
 def test_integers_of_stored_rows_are_those_of_the_tables(claim: Claim) -> None:
     own = world.generated(claim.schema)
@@ -174,7 +175,7 @@ PAIRS = {"of one time": neighbors, "of two times": of_two_times}
             for name in [*LIMITS][turn % len(LIMITS) :][:2]
             for time in PAIRS
         ),
-        share=15,
+        share=43,
     ),
 )
 def test_no_neighbor_changes_more_than_derived(

@@ -35,7 +35,7 @@ from dpsql.schema.sql_type import Date, Decimal, Double, Integer, SqlType, Times
 
 _TOGETHER = 25
 
-TURNS = 12
+TURNS = 24
 
 
 def _tree(some: list[Case]) -> exp.Select:

@@ -60,6 +60,7 @@ def whole(schemas: frozenset[str] | None = None) -> list[Claim]:
     return [claim for _, (claim,) in cases(schemas)]
 
 
+@pytest.mark.in_turn
 def test_most_notes_are_covered() -> None:
     reasons: Counter[str] = Counter()
     statements = 0

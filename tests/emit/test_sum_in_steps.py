@@ -7,6 +7,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 from emit.decimals import COLUMN, evaluated
+from neighbor_search.share import in_turn
 from sqlglot import exp
 
 from dpsql.emit.dialect.duckdb.render import rendered
@@ -24,9 +25,18 @@ def summed(scale: int, magnitude: int) -> Statistic:
     )
 
 
-@pytest.mark.parametrize("scale", range(1, 39))
-@pytest.mark.parametrize("magnitude", [1, 10**8, 2**52])
-@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize(
+    ("scale", "magnitude", "few"),
+    in_turn(
+        (
+            (f"{scale}-{magnitude}-{few}", (scale, magnitude, few))
+            for scale in range(1, 39)
+            for magnitude in (1, 10**8, 2**52)
+            for few in (False, True)
+        ),
+        share=5,
+    ),
+)
 def test_every_sum_is_as_many_steps(scale: int, magnitude: int, *, few: bool) -> None:
     # 2^63 rows of 2^52 steps are fewer than 10^35.
     powers = [*(10**digits for digits in range(35)), 10**35 - 2]

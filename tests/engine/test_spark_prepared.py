@@ -193,25 +193,37 @@ def answers(
 
 
 LIMITS: Final = {"narrow": NARROW, "wide": WIDE, "one": ONE}
+PARTS: Final = 3
 
 
-@pytest.mark.parametrize("limits", in_turn(((n, (limits,)) for n, limits in LIMITS.items()), 3))
+@pytest.mark.parametrize(
+    ("limits", "statements"),
+    in_turn(
+        (
+            (f"{name}-{turn}", (limits, STATEMENTS[turn::PARTS]))
+            for name, limits in LIMITS.items()
+            for turn in range(PARTS)
+        ),
+        len(LIMITS) * PARTS,
+    ),
+)
 def test_stored_rows_give_the_same_integers_under_the_same_keys(
-    run: Run, shop: Path, computed: list[str], limits: str
+    run: Run, shop: Path, computed: list[str], limits: str, statements: tuple[str, ...]
 ) -> None:
     """Units whose limits bind are in the same groups: a hash of unit and group chooses them."""
     shop.write_text(shop.read_text().replace(WIDE, limits))
-    before = answers(shop)
+    before = answers(shop, statements)
     assert not any(" prepared`" in text for text in computed)
     computed.clear()
     prepared(run, shop)
     computed.clear()
-    assert answers(shop) == before
+    assert answers(shop, statements) == before
     of_stored = [text for text in computed if " prepared`" in text]
-    assert len(of_stored) >= 9
+    assert len(of_stored) >= len(statements) - 1
     assert not any("`orders`" in text for text in of_stored if "`people`" not in text)
 
 
+@pytest.mark.in_turn
 def test_explain_and_check_tell_of_it(run: Run, shop: Path) -> None:
     explained = run("explain", shop, COUNT)
     assert "of what is prepared" not in explained.out
@@ -233,6 +245,7 @@ def relation(owner: SparkServerSession, path: Path, table: str = "items") -> str
     return f"{sidecar.space}.{recorded[table].relation}"
 
 
+@pytest.mark.in_turn
 def test_it_holds_the_rows_of_a_scan_with_counts_of_them(
     run: Run, shop: Path, owner: SparkServerSession, folder: Path
 ) -> None:
@@ -288,7 +301,7 @@ ALTERED: Final = {
 }
 
 
-@pytest.mark.parametrize("how", in_turn(((how, (how,)) for how in ALTERED), share=5))
+@pytest.mark.parametrize("how", in_turn(((how, (how,)) for how in ALTERED), share=10))
 def test_what_was_altered_is_not_read(
     how: str, run: Run, shop: Path, owner: SparkServerSession, computed: list[str]
 ) -> None:
@@ -355,6 +368,7 @@ def test_a_record_that_is_sealed_otherwise_is_not_read(
     assert not any(" prepared`" in sql for sql in computed)
 
 
+@pytest.mark.in_turn
 def test_another_version_reads_none(run: Run, shop: Path, computed: list[str]) -> None:
     prepared(run, shop)
     of_rows = answers(shop, STATEMENTS[:1])
@@ -386,6 +400,7 @@ def test_preparing_again_leaves_one_set_of_tables(
     assert len(tables) == 3
 
 
+@pytest.mark.in_turn
 def test_a_statement_that_reads_when_it_is_prepared_anew_fails_alike(
     run: Run,
     shop: Path,
@@ -403,6 +418,7 @@ def test_a_statement_that_reads_when_it_is_prepared_anew_fails_alike(
             fails_alike(connection, COUNT, capfd)
 
 
+@pytest.mark.in_turn
 def test_files_that_change_while_it_is_read(
     run: Run,
     shop: Path,
@@ -447,6 +463,7 @@ def test_who_can_not_prepare_is_told_what_to_do(
         assert "canary" not in ended.out + ended.err
 
 
+@pytest.mark.in_turn
 def test_a_table_whose_rows_lead_to_several_is_not_prepared(
     run: Run, shop: Path, folder: Path, tmp_path: Path
 ) -> None:

@@ -11,25 +11,27 @@ from differential.agreement import disagreement
 from differential.exact_answer import exact_answer, prepared
 from differential.world import generated
 from fuzz import clause, kept, scoped
+from neighbor_search.share import in_turn
 
 from dpsql.errors import Error
 
 CHUNK = 50
 ORDINARY = 200
 LONG = int(os.environ.get("DPSQL_ANSWERS", "10000"))
+CHUNKS = in_turn(((str(number), (number,)) for number in range(ORDINARY // CHUNK)), 2)
 
 
-@pytest.mark.parametrize("chunk", range(ORDINARY // CHUNK))
+@pytest.mark.parametrize("chunk", CHUNKS)
 def test_an_answer_without_noise_is_duckdbs(chunk: int) -> None:
     assert _compare(scoped.statement, Random(f"answers {chunk}")) > CHUNK // 2
 
 
-@pytest.mark.parametrize("chunk", range(ORDINARY // CHUNK))
+@pytest.mark.parametrize("chunk", CHUNKS)
 def test_kept_public_rows_count_as_duckdb_counts_them(chunk: int) -> None:
     assert _compare(kept.statement, Random(f"kept {chunk}")) > 0.8 * CHUNK
 
 
-@pytest.mark.parametrize("chunk", range(ORDINARY // CHUNK))
+@pytest.mark.parametrize("chunk", CHUNKS)
 def test_rows_and_columns_are_rearranged_as_duckdb_does(chunk: int) -> None:
     assert _compare(clause.statement, Random(f"clauses {chunk}")) > 0.8 * CHUNK
 

@@ -17,7 +17,7 @@ from dpsql.errors import Error
 from dpsql.session.compile.compiled import CompiledStatement
 
 CHUNK = 10
-ORDINARY = int(os.environ.get("DPSQL_CASES", "200"))
+ORDINARY = int(os.environ.get("DPSQL_CASES", "100"))
 LONG = int(os.environ.get("DPSQL_CASES", "2000"))
 POOLS = 4
 """Sets of random databases, half of them with keys that hold."""

@@ -22,7 +22,7 @@ from dpsql.errors import Error
 from dpsql.session.compile.compiled import CompiledStatement
 
 CHUNK = 10
-ORDINARY = int(os.environ.get("DPSQL_CASES", "900"))
+ORDINARY = int(os.environ.get("DPSQL_CASES", "450"))
 LONG = int(os.environ.get("DPSQL_CASES", "12000"))
 POOLS = 8
 """Sets of random databases, half of them with keys that hold."""

@@ -13,7 +13,7 @@ from notes.compiler import prepared
 
 from dpsql.errors import Error
 
-ORDINARY = 24
+ORDINARY = 8
 LONG = int(os.environ.get("DPSQL_CASES", "2000"))
 CHUNK = 8
 

@@ -28,6 +28,7 @@ from fuzz.ways import (
     told_value,
     without_zeros,
 )
+from neighbor_search.share import in_turn
 from neighbor_search.sidecar import LIMITS
 
 from dpsql.audit.databases.unit_ownership import Rows, Unit, units_of_rows, without
@@ -45,7 +46,7 @@ UNITS = 2
 
 
 @pytest.mark.bounds
-@pytest.mark.parametrize("chunk", range(ORDINARY // CHUNK))
+@pytest.mark.parametrize("chunk", in_turn(((str(n), (n,)) for n in range(ORDINARY // CHUNK)), 2))
 def test_all_ways_find_the_same_integers(chunk: int, tmp_path: Path) -> None:
     for case in range(CHUNK):
         _attack(Random(f"ways {chunk}, {case}"), tmp_path)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 CHUNK = 100
-ORDINARY = int(os.environ.get("DPSQL_STATEMENTS", "1000"))
+ORDINARY = int(os.environ.get("DPSQL_STATEMENTS", "500"))
 LONG = int(os.environ.get("DPSQL_STATEMENTS", "50000"))
 
 WORD = st.sampled_from(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 import pytest
 from fuzz.long import deep, wide
 from fuzz.outcome import prepared, runs
+from neighbor_search.share import in_turn
 from notes.compiler import schema_of
 
 from dpsql.bind.statement import bind
@@ -16,14 +18,17 @@ from dpsql.bind.syntax.parse import MAX_CHARACTERS, MAX_DIGITS, MAX_TOKENS
 from dpsql.errors import BadParameter, TooComplex
 
 
-@pytest.mark.parametrize("depth", [30, 100, 5000])
-@pytest.mark.parametrize("kind", deep(1))
+def of_some_lengths(kinds: Iterable[str], lengths: Sequence[int]) -> list[object]:
+    """Every run tries each kind at one of three lengths or at two."""
+    return in_turn(((f"{k}-{n}", (k, n)) for k in kinds for n in lengths), 2)
+
+
+@pytest.mark.parametrize(("kind", "depth"), of_some_lengths(deep(1), (30, 100, 5000)))
 def test_nesting_is_answered_or_refused_soon(kind: str, depth: int) -> None:
     prepared(deep(depth)[kind], "clinic")
 
 
-@pytest.mark.parametrize("count", [40, 400, 5000])
-@pytest.mark.parametrize("kind", wide(1))
+@pytest.mark.parametrize(("kind", "count"), of_some_lengths(wide(1), (40, 400, 5000)))
 def test_chains_are_answered_or_refused_soon(kind: str, count: int) -> None:
     prepared(wide(count)[kind], "clinic")
 

@@ -20,7 +20,7 @@ from notes.exact import raw_groups
 from dpsql.release.columns.group_keys import domain_table
 
 CHUNK = 30
-ORDINARY = int(os.environ.get("DPSQL_FAR_STATEMENTS", "300"))
+ORDINARY = int(os.environ.get("DPSQL_FAR_STATEMENTS", "150"))
 LONG = int(os.environ.get("DPSQL_FAR_STATEMENTS", "20000"))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from neighbor_search.share import in_turn
 from notes.exact import raw_groups
 
 from dpsql.engine.duckdb.lockdown import configure as fix_meaning
@@ -93,7 +94,7 @@ KINDS = (
 )
 
 
-@pytest.fixture(params=KINDS, ids=str)
+@pytest.fixture(params=in_turn(((str(kind), (kind,)) for kind in KINDS), 3))
 def kind(request: pytest.FixtureRequest) -> Kind:
     found = request.param
     assert isinstance(found, Kind)

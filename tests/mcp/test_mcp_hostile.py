@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assistant import COUNT, Assistant, charges, told
+from assistant import COUNT, Assistant, charges, told, told_by_process
 from mcp.shared.exceptions import MCPError
 
 NESTED: list[Any] = []
@@ -70,7 +70,7 @@ def test_what_nobody_means_is_an_error_and_costs_nothing(company: Path, mode: st
         assert (await assistant.ask("budget"))["server"]["spent"] == 0
         assert (await assistant.ask("query", sql=COUNT))["row_count"] == 1
 
-    told(story, company, mode=mode)
+    told_by_process(story, company, mode=mode)
     assert len(charges(company)) == 1
     assert "Traceback" not in (company.parent / "stderr.txt").read_text()
 

@@ -10,7 +10,16 @@ from typing import Any
 
 import anyio
 import pytest
-from assistant import COUNT, GROUPS, LONG, LONG_AND_PUBLIC, Assistant, charges, told
+from assistant import (
+    COUNT,
+    GROUPS,
+    LONG,
+    LONG_AND_PUBLIC,
+    Assistant,
+    charges,
+    told,
+    told_by_process,
+)
 
 from dpsql.errors import BudgetSpent, ExecutionCancelled
 from dpsql.mcp.statement_queue import MAX_WAITING, Halted, StatementQueue, Stopped, TooMany
@@ -49,7 +58,7 @@ def test_a_call_that_is_cancelled_stops_and_the_next_is_answered(company: Path) 
             assert (await assistant.ask("query", sql=GROUPS))["row_count"] == 6
         assert (await assistant.ask("budget"))["server"]["spent"] > 0
 
-    told(story, company, "--max-total", "3")
+    told_by_process(story, company, "--max-total", "3")
     assert {charge.query for charge in charges(company)} == {LONG, GROUPS}
 
 
@@ -64,7 +73,7 @@ def test_a_statement_that_takes_too_long_says_what_became_of_its_charge(company:
         assert "nothing was charged" in error["message"]
         assert (await assistant.ask("budget"))["server"]["spent"] == spent
 
-    told(story, company, "--statement-seconds", "3", "--max-total", "3")
+    told_by_process(story, company, "--statement-seconds", "3", "--max-total", "3")
     assert [charge.query for charge in charges(company)] == [LONG]
 
 

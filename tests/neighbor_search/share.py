@@ -8,15 +8,18 @@ import pytest
 from notes.blocks import Claim
 
 
-def in_both_ways(claims: Iterable[Claim]) -> list[object]:
-    """Each claim with keys that break and with keys that hold: every run tries one of both."""
+def in_both_ways(claims: Iterable[Claim], share: int = 2) -> list[object]:
+    """Each claim with keys that break and with keys that hold: every run tries one of both.
+
+    An odd `share` tries some of both ways, and of the claims as many fewer.
+    """
     return in_turn(
         (
             (f"{claim.name}-keys {'hold' if trusted else 'break'}", (claim, trusted))
             for number, claim in enumerate(claims)
             for trusted in ((False, True) if number % 2 else (True, False))
         ),
-        2,
+        share,
     )
 
 

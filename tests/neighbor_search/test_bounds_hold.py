@@ -28,7 +28,7 @@ pytestmark = pytest.mark.bounds
 FIRST = 2
 """All claims meet so many databases in every run, with keys that hold or with such that break."""
 
-SHARE = 15
+SHARE = 31
 """One in so many claims meets the other databases, and one few rows, in every run."""
 
 

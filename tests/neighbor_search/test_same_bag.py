@@ -15,7 +15,7 @@ pytestmark = pytest.mark.bounds
 DATABASES = 3
 
 
-@pytest.mark.parametrize(("claim", "trusted"), in_both_ways(answered()))
+@pytest.mark.parametrize(("claim", "trusted"), in_both_ways(answered(), 7))
 def test_integers_follow_from_the_bag_of_rows(claim: Claim, *, trusted: bool) -> None:
     schema = schema_of(claim.schema)
     private = frozenset(name for name in schema.tables if name not in PUBLIC[claim.schema])

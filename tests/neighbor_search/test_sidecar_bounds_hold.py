@@ -93,7 +93,7 @@ SHAPES = [
 ]
 
 
-SHARE = 9
+SHARE = 17
 """One in so many statements of the notes is tried in every run."""
 
 

@@ -120,8 +120,8 @@ def test_a_dashboard_is_made_of_charts_as_clients_write_them(fresh: Served) -> N
         ("DROP TABLE orders", "25006"),
     ],
 )
-def test_refusals_have_sqlstates(fresh: Served, sql: str, state: str) -> None:
-    with psycopg.connect(fresh.dsn, autocommit=True) as connection:
+def test_refusals_have_sqlstates(server: Served, sql: str, state: str) -> None:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
         with pytest.raises(psycopg.Error) as refused:
             connection.execute(sql)
         assert refused.value.sqlstate == state

@@ -16,7 +16,7 @@ from dpsql.physical.plan import PhysicalPlan
 from dpsql.physical.strategy.choose_groups_first import ChooseGroupsFirst
 from dpsql.physical.strategy.per_unit import PerUnit
 
-SHARE = 18
+SHARE = 37
 """One in so many statements is tried in every run."""
 
 

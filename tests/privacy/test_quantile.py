@@ -11,6 +11,7 @@ import numpy as np
 import opendp.prelude as dp
 import pytest
 from mpmath import mp, mpf
+from neighbor_search.share import in_turn
 from privacy.laws import (
     Law,
     Losses,
@@ -202,8 +203,17 @@ NEIGHBOURS: list[tuple[Rows, tuple[int, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize("accounting", [Accounting.ZCDP, Accounting.PURE])
-@pytest.mark.parametrize(("counts", "added"), NEIGHBOURS)
+@pytest.mark.parametrize(
+    ("counts", "added", "accounting"),
+    in_turn(
+        (
+            (f"{counts} and {added}-{accounting.value}", (counts, added, accounting))
+            for counts, added in NEIGHBOURS
+            for accounting in (Accounting.ZCDP, Accounting.PURE)
+        ),
+        share=3,
+    ),
+)
 def test_a_unit_never_changes_more_than_is_charged(
     accounting: Accounting, counts: Rows, added: tuple[int, ...]
 ) -> None:

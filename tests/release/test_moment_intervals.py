@@ -8,6 +8,7 @@ from statistics import median, pstdev
 
 import numpy as np
 import pytest
+from neighbor_search.share import in_turn
 from privacy.seeded import SeededRandomness
 
 from dpsql.plan.aggregate import AggregateFunction
@@ -33,10 +34,19 @@ LEAST = 0.86
 """Where 95 % of intervals hold the value, fewer of 200 do in one of 10^6 runs."""
 
 
-@pytest.mark.parametrize("name", [*OF_ONE, *OF_TWO])
-@pytest.mark.parametrize("rows", [30, 1_000])
-@pytest.mark.parametrize("gaussian", [False, True], ids=["laplace", "gaussian"])
-@pytest.mark.parametrize("deviation", [4, 25])
+@pytest.mark.parametrize(
+    ("name", "rows", "deviation", "gaussian"),
+    in_turn(
+        (
+            (f"{name}-{rows}-{deviation}-{law}", (name, rows, deviation, law == "gaussian"))
+            for name in (*OF_ONE, *OF_TWO)
+            for rows in (30, 1_000)
+            for deviation in (4, 25)
+            for law in ("laplace", "gaussian")
+        ),
+        share=3,
+    ),
+)
 def test_the_value_is_within(name: str, rows: int, deviation: int, *, gaussian: bool) -> None:
     formula, exact = _formula(name), _exact(rows, deviation)
     true = moment(formula, exact)

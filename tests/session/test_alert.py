@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from data.insertion import insert
 from notes.exact import raw_groups
 from privacy.laws import fit
 from privacy.seeded import SeededRandomness
@@ -83,7 +84,7 @@ def opened(
             connection.execute(
                 "CREATE TABLE stays (patient_id BIGINT, ward VARCHAR, nights INT, change DOUBLE)"
             )
-            connection.executemany("INSERT INTO stays VALUES (?, ?, ?, ?)", rows())
+            insert(connection, "stays", rows())
     delta = 0 if accounting is Accounting.PURE else "1.0e-6"
     path = folder / f"{accounting.value}-{neighbors}.yaml"
     path.write_text(SCHEMA.format(accounting=accounting.value, delta=delta, neighbors=neighbors))

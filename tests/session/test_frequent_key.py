@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from data.insertion import insert
 from notes.exact import raw_groups
 from privacy.laws import exponential_law, fit, permute_and_flip_law
 from privacy.seeded import SeededRandomness
@@ -74,7 +75,7 @@ def opened(
                 f"CREATE TABLE buyers AS SELECT range AS buyer_id FROM range({BUYERS})"
             )
             connection.execute("CREATE TABLE orders (buyer_id BIGINT, item VARCHAR, shelf VARCHAR)")
-            connection.executemany("INSERT INTO orders VALUES (?, ?, 'x')", rows())
+            insert(connection, "orders", [(*row, "x") for row in rows()])
     delta = 0 if accounting is Accounting.PURE else "1.0e-6"
     path = folder / f"{accounting.value}-{neighbors}.yaml"
     path.write_text(SCHEMA.format(accounting=accounting.value, delta=delta, neighbors=neighbors))

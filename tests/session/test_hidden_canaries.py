@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from neighbor_search.share import in_turn
 
 from dpsql.console import schema_listing
 from dpsql.dbapi.connect import connect
@@ -190,7 +191,9 @@ def told(connection: Connection, sql: str) -> Iterator[str]:
         yield "\n".join((found.text(sql=True), found.json(), found.html()))
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=lambda settings: " ".join(settings) or "none")
+@pytest.mark.parametrize(
+    "settings", in_turn(((" ".join(chosen) or "none", (chosen,)) for chosen in SETTINGS), 2)
+)
 def test_nothing_hidden_is_told(company: Path, settings: tuple[str, ...]) -> None:
     wrong: list[str] = []
     with connect(company) as connection:

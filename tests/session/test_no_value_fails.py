@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from neighbor_search.share import in_turn
 
 from dpsql.dbapi.connect import connect
 from dpsql.dbapi.connection import Connection
@@ -188,8 +189,17 @@ def failing(connected: Connection) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=lambda row: row[2])
-@pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
+@pytest.mark.parametrize(
+    ("write", "hostile"),
+    in_turn(
+        (
+            (f"{write.__name__}-{hostile[2]}", (write, hostile))
+            for hostile in HOSTILE
+            for write in WRITERS
+        ),
+        share=2,
+    ),
+)
 def test_no_value_of_one_unit_fails_a_statement(
     tmp_path: Path, write: Write, hostile: tuple[str, ...]
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from data.insertion import insert
 from privacy.seeded import SeededRandomness
 
 from dpsql.analysis.sensitivity import sensitivity
@@ -76,7 +77,7 @@ def opened(
         connection.execute("CREATE TABLE orders (person INTEGER, shop INTEGER, gain INTEGER)")
         rows = list(orders)
         if rows:
-            connection.executemany("INSERT INTO orders VALUES (?, ?, ?)", rows)
+            insert(connection, "orders", rows)
             connection.execute("INSERT INTO people SELECT DISTINCT person FROM orders")
     path = folder / "schema.yaml"
     delta = 0 if accounting == "pure" else "1e-3"

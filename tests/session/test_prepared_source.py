@@ -12,6 +12,7 @@ import duckdb
 import pytest
 from differential.statement import FIXTURES, tpch, written
 from differential.test_tpch import ANSWERED
+from neighbor_search.share import in_turn
 from neighbor_search.sidecar import has_stored_ranks
 from privacy.seeded import ReplayedRandomness
 from schema.file_source import file_source
@@ -259,7 +260,9 @@ def test_a_long_table_is_made_in_parts_of_its_units(
     assert sorted(in_parts) == sorted(at_once)
 
 
-@pytest.mark.parametrize("told", [None, 0, 1], ids=["as made", "none is", "some are"])
+@pytest.mark.parametrize(
+    "told", in_turn((("as made", (None,)), ("none is", (0,)), ("some are", (1,))), 3)
+)
 def test_values_beyond_bounds_are_clamped_whatever_is_told_of_them(
     far: Schema, told: int | None
 ) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from data.insertion import insert
 from notes.exact import raw_groups
 from privacy.laws import exponential_law, fit, permute_and_flip_law
 from privacy.seeded import SeededRandomness
@@ -80,8 +81,8 @@ def opened(
             connection.execute("CREATE TABLE bids (bidder_id BIGINT, bid DECIMAL(6,2))")
             connection.execute("CREATE TABLE prices (price DECIMAL(6,2), cost DECIMAL(6,2))")
             rows = [(n // 2, float(bid)) for n, bid in enumerate(BIDS)]
-            connection.executemany("INSERT INTO bids VALUES (?, ?)", rows)
-            connection.executemany("INSERT INTO prices VALUES (?, ?)", PRICES)
+            insert(connection, "bids", rows)
+            insert(connection, "prices", PRICES)
     delta = 0 if accounting is Accounting.PURE else "1.0e-6"
     path = folder / f"{accounting.value}-{neighbors}.yaml"
     path.write_text(SCHEMA.format(accounting=accounting.value, delta=delta, neighbors=neighbors))

@@ -67,11 +67,11 @@ def write(folder: Path, outside: int) -> None:
             "INSERT INTO clicks SELECT TIMESTAMP '2026-05-01' + INTERVAL (i * 3) HOUR,"
             " CASE WHEN i % 2 = 0 THEN 'home' ELSE 'shop' END, i % 60 FROM range(200) r(i)"
         )
-        for _ in range(outside):
-            connection.execute(
-                "INSERT INTO clicks VALUES ('2026-04-30 23:59:59.999999', 'home', 100),"
-                " ('2026-06-01 00:00:00', 'shop', 100), (NULL, 'shop', 100)"
-            )
+        connection.execute(
+            "INSERT INTO clicks SELECT t.* FROM (VALUES (TIMESTAMP '2026-04-30 23:59:59.999999',"
+            " 'home', 100), ('2026-06-01 00:00:00', 'shop', 100), (NULL, 'shop', 100)) t,"
+            f" range({outside})"
+        )
 
 
 def session(path: Path, day: dt.date, seed: str = "refresh") -> Session:

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from engine.relay import Relay
+from neighbor_search.share import in_turn
 from notes.exact import exact_mechanisms
 from privacy.seeded import SeededRandomness
 
@@ -81,6 +82,14 @@ def replaced(path: Path) -> None:
 
 
 GONE = [removed, replaced]
+CHANGED = in_turn(
+    (
+        (f"{number}-{change.__name__}", (sql, change))
+        for number, sql in enumerate(ASKED)
+        for change in GONE
+    ),
+    share=5,
+)
 
 
 class Late(Execution):
@@ -98,8 +107,7 @@ class Late(Execution):
         return super().run(steps, randomness, read)
 
 
-@pytest.mark.parametrize("change", GONE)
-@pytest.mark.parametrize("sql", ASKED)
+@pytest.mark.parametrize(("sql", "change"), CHANGED)
 def test_a_charged_statement_is_answered(
     schema: Schema, sql: str, change: Callable[[Path], None]
 ) -> None:
@@ -156,8 +164,7 @@ def job_of(schema: Schema, sql: str) -> Job:
     )
 
 
-@pytest.mark.parametrize("change", GONE)
-@pytest.mark.parametrize("sql", ASKED)
+@pytest.mark.parametrize(("sql", "change"), CHANGED)
 def test_a_worker_answers(schema: Schema, sql: str, change: Callable[[Path], None]) -> None:
     job = Job(engine_source(schema), tuple(r.step for r in planned(schema, sql).releases))
     with open_source(schema) as engine:

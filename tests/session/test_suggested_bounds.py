@@ -70,7 +70,7 @@ CREATE TABLE none (x DOUBLE);
 CREATE TABLE nobody (owner BIGINT, x INTEGER);
 """
 
-RUNS = 15
+RUNS = 11
 Suggested = tuple[float | None, float | None, float | None]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from data.insertion import insert
 from privacy.seeded import SeededRandomness
 
 from dpsql.analysis.stability import contribution_stability
@@ -96,7 +97,7 @@ def test_no_row_moves_a_mean_further_than_is_derived(rows: int, width: int) -> N
     sql = rendered(select_of([column_ref("total"), column_ref("n"), mean], table("sums")))
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE sums (total HUGEINT, n BIGINT)")
-        connection.executemany("INSERT INTO sums VALUES (?, ?)", sums)
+        insert(connection, "sums", sums)
         means = {(total, n): int(z) for total, n, z in connection.sql(sql).fetchall()}
     moved = [
         abs(means[total, n] - means[total + y, n + 1])

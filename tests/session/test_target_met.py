@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from neighbor_search.share import in_turn
 from privacy.seeded import SeededRandomness
 
 from dpsql.engine.engine import Engine
@@ -86,9 +87,18 @@ def least_hits(runs: int, chance: float, failing: float) -> int:
 
 
 @pytest.mark.parametrize(
-    ("sql", "most"), [(TOTAL, 25), (SEVERAL, 900), (ROLLUP, 30)], ids=["one", "several", "rollup"]
-)
-@pytest.mark.parametrize("consistent", [False, True], ids=["drawn", "consistent"])
+    ("sql", "most", "consistent"),
+    in_turn(
+        (
+            (f"{name}-{'consistent' if consistent else 'drawn'}", (sql, most, consistent))
+            for name, sql, most in (
+                ("one", TOTAL, 25), ("several", SEVERAL, 900), ("rollup", ROLLUP, 30),
+            )
+            for consistent in (False, True)
+        ),
+        share=5,
+    ),
+)  # fmt: skip
 def test_95_of_100_answers_are_within(
     session: Session, sql: str, most: int, *, consistent: bool
 ) -> None:

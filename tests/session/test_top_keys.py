@@ -13,6 +13,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from data.insertion import insert
 from notes.exact import raw_groups
 from privacy.laws import Law, exponential_law, fit, permute_and_flip_law
 from privacy.seeded import SeededRandomness
@@ -74,7 +75,7 @@ def opened(
                 f"CREATE TABLE readers AS SELECT range AS reader_id FROM range({READERS})"
             )
             connection.execute("CREATE TABLE loans (reader_id BIGINT, book VARCHAR)")
-            connection.executemany("INSERT INTO loans VALUES (?, ?)", rows())
+            insert(connection, "loans", rows())
     delta = 0 if accounting is Accounting.PURE else "1.0e-6"
     path = folder / f"{accounting.value}-{neighbors}.yaml"
     path.write_text(SCHEMA.format(accounting=accounting.value, delta=delta, neighbors=neighbors))

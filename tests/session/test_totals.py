@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from narrowed import integer, number
+from neighbor_search.share import in_turn
 from privacy.seeded import SeededRandomness
 from session.asking import Asking
 
@@ -126,16 +127,25 @@ def add_up(answer: Answer, keys: int, *values: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("budget", [PURE, ZCDP, APPROX], ids=["pure", "zcdp", "approx"])
+LEVELS = {
+    "cube": (CUBE, 2, (2, 3)),
+    "rollup": (ROLLUP, 2, (2, 3)),
+    "sets": (CUBE.replace("CUBE (s, p)", "GROUPING SETS ((s), (p), ())"), 2, (2, 3)),
+    "three keys": (f"{NATIONS} GROUP BY ROLLUP (r_name, n_name, c_mktsegment)", 3, (3, 4)),
+    "two keys as one": (f"{NATIONS} GROUP BY CUBE ((r_name, n_name), c_mktsegment)", 3, (3, 4)),
+}
+
+
 @pytest.mark.parametrize(
-    ("sql", "keys", "values"),
-    [
-        (CUBE, 2, (2, 3)),
-        (ROLLUP, 2, (2, 3)),
-        (CUBE.replace("CUBE (s, p)", "GROUPING SETS ((s), (p), ())"), 2, (2, 3)),
-        (f"{NATIONS} GROUP BY ROLLUP (r_name, n_name, c_mktsegment)", 3, (3, 4)),
-        (f"{NATIONS} GROUP BY CUBE ((r_name, n_name), c_mktsegment)", 3, (3, 4)),
-    ],
+    ("budget", "sql", "keys", "values"),
+    in_turn(
+        (
+            (f"{name}-{accounting}", (budget, *levels))
+            for name, levels in LEVELS.items()
+            for accounting, budget in (("pure", PURE), ("zcdp", ZCDP), ("approx", APPROX))
+        ),
+        share=4,
+    ),
 )
 def test_totals_add_up_exactly(
     opened: Open, budget: str, sql: str, keys: int, values: tuple[int, ...]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from data.insertion import insert
+from neighbor_search.share import in_turn
 from privacy.seeded import SeededRandomness
 
 from dpsql.audit.databases.database_batch import Groups
@@ -67,7 +69,7 @@ def opened(
         )
         rows = list(orders)
         if rows:
-            connection.executemany("INSERT INTO orders VALUES (?, ?, 1, 7)", rows)
+            insert(connection, "orders", [(*row, 1, 7) for row in rows])
             connection.execute("INSERT INTO people SELECT DISTINCT person FROM orders")
     path = folder / "schema.yaml"
     name = "weights" + "".join(filter(str.isalnum, folder.name))
@@ -145,10 +147,19 @@ def test_a_unit_weighs_more_the_fewer_groups_it_is_in(tmp_path: Path) -> None:
 
 
 # With little noise the threshold is that of a unit in one group, which weighs the most.
-@pytest.mark.parametrize("epsilon", [1, 60])
-@pytest.mark.parametrize("sql", [SUM, KEYS])
-@pytest.mark.parametrize("accounting", ["zcdp", "approx"])
-@pytest.mark.parametrize("groups", [2, 40])
+@pytest.mark.parametrize(
+    ("epsilon", "sql", "accounting", "groups"),
+    in_turn(
+        (
+            (f"{epsilon}-{name}-{accounting}-{groups}", (epsilon, sql, accounting, groups))
+            for epsilon in (1, 60)
+            for name, sql in (("sum", SUM), ("keys", KEYS))
+            for accounting in ("zcdp", "approx")
+            for groups in (2, 40)
+        ),
+        share=3,
+    ),
+)
 def test_a_unit_in_any_number_of_groups_is_hidden_by_the_threshold(
     epsilon: int, sql: str, accounting: str, groups: int, tmp_path: Path
 ) -> None:
