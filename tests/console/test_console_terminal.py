@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -73,6 +75,27 @@ def test_ctrl_c_gives_up_a_line_and_ctrl_d_ends(company: Path) -> None:
         terminal.until(lambda text: text.count("demo ε") == 3)
         terminal.type(CTRL_D)
         assert terminal.ends() == 0
+
+
+def test_what_is_prepared_in_the_background_is_told_before_a_prompt(
+    company: Path,
+) -> None:
+    with console(company, "--prepare") as terminal:
+        terminal.until("demo ε 3/3>")
+        terminal.until(enters(terminal, "in the background: prepared staff"))
+
+
+def enters(terminal: Terminal, awaited: str) -> Callable[[str], bool]:
+    """Whether `awaited` is on the screen; if it isn't, a line is given up for the next prompt."""
+
+    def is_told(text: str) -> bool:
+        if awaited not in text.replace("\n", ""):
+            terminal.type(ENTER)
+            time.sleep(0.5)
+            return False
+        return True
+
+    return is_told
 
 
 def test_ctrl_c_stops_a_query_and_says_whether_it_was_paid(company: Path) -> None:

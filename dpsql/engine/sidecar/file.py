@@ -114,8 +114,10 @@ def write_sidecar(
         if not is_complete:
             for left in (new_file, _log_of(new_file)):
                 left.unlink(missing_ok=True)
-            with suppress(duckdb.Error), _opened(source, new_file) as connection:
-                # Its message may quote rows.
+            with (
+                suppress(duckdb.Error),  # its message may quote rows
+                _opened(source, new_file) as connection,
+            ):
                 salt = origin.salt if previous is None else previous.salt
                 fill(connection, sidecar.stamp, tables, salt, step)
                 _write_origin(connection, tables, Origin(origin.form, salt))
