@@ -11,14 +11,9 @@ from mpmath import mp, mpf
 from privacy.laws import exact, fit
 from privacy.seeded import SeededRandomness
 
+from dpsql.privacy.mechanisms.level_law import MAX_LEVELS, level_cuts
 from dpsql.privacy.mechanisms.noise import k_norm
-from dpsql.privacy.mechanisms.noise.k_norm import (
-    MAX_LEVELS,
-    KNorm,
-    KNormNoise,
-    evenly,
-    level_cuts,
-)
+from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise, evenly
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 
 FALSE_FAILURE = 1e-6

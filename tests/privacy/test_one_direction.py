@@ -11,7 +11,8 @@ from mpmath import mp, mpf
 from privacy.laws import exact, fit
 from privacy.seeded import SeededRandomness
 
-from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise, level_cuts
+from dpsql.privacy.mechanisms.level_law import level_cuts
+from dpsql.privacy.mechanisms.noise.k_norm import KNorm, KNormNoise
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.one_direction import OneDirection, OneDirectionNoise
 

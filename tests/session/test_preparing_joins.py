@@ -12,7 +12,8 @@ from sqlglot import exp
 
 from dpsql.engine.sidecar import file
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
-from dpsql.engine.sidecar.row_columns import range_check, statements
+from dpsql.engine.sidecar.range_check import range_check
+from dpsql.engine.sidecar.row_columns import statements
 from dpsql.engine.source import DuckDBSource
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.load.table_section.column_types import engine_source

@@ -78,7 +78,8 @@ def histogram(
                 case QuantileRanks() | Mode() | ThresholdScores():
                     if unlimited is None:
                         return _limited(in_cells, limited, names)
-                    few = _counted(_in_cells(unlimited, names, number, choice, []), names)
+                    few_in_cells = _in_cells(unlimited, names, number, choice, [])
+                    few = _counted(select_from(few_in_cells, [exp.Star()]), names)
                     if group_rank(limited, "row_number", names) is not None:
                         return _limited(in_cells, limited, names, few)
                     return _added(names, few, _drawn(in_cells, limited, names))
@@ -122,7 +123,8 @@ def _drawn(rows: exp.Select, limited: LimitGroups, names: list[str]) -> exp.Sele
     is where i·R + h leaves less than R, no more than m.
     """
     groups = [column_ref(name) for name in names]
-    present = rows.where(_is_known(column_ref(CELL_NUMBER)), copy=False)
+    known = _is_known(column_ref(CELL_NUMBER))
+    present = select_from(rows, [exp.Star()]).where(known, copy=False)
     unit_rows = exp.Window(
         this=number_of_rows(), partition_by=[column_ref(UNIT), *(g.copy() for g in groups)]
     )

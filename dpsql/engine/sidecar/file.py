@@ -28,13 +28,8 @@ from dpsql.engine.duckdb.table_view import create_view_sql
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.sidecar import contents, unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA, SidecarCounts
-from dpsql.engine.sidecar.row_columns import (
-    RANGE_CHECK_END,
-    UNIT_COLUMN,
-    SidecarTable,
-    range_check,
-    statements,
-)
+from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check
+from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable, statements
 from dpsql.engine.sidecar.update import Origin, read_origin, update, write_origin
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault

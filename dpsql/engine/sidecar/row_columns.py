@@ -46,10 +46,8 @@ _BASE: Final = "rows with units"
 _NUMBER: Final = "number of the row"
 _OVER: Final = "over a limit"
 _UNITS: Final = "units with rows"
-_OUT_OF_RANGE: Final = "what is beyond its bounds"
-
-RANGE_CHECK_END: Final = f'DROP TABLE "{_OUT_OF_RANGE}"'
-"""The statement after the last of `statements`."""
+OUT_OF_RANGE: Final = "what is beyond its bounds"
+"""The temporary table of what `range_check` finds out, while a table is filled."""
 
 
 def value_count_column(column: str) -> str:
@@ -119,15 +117,6 @@ class SidecarTable:
         )
 
 
-def range_check(contents: SidecarTable) -> str:
-    """The statement that finds out which columns have values beyond their bounds, in any row.
-
-    It is of the whole table: in all rows the flag must be the same to decide on a plan. It comes
-    before those of `statements`, `RANGE_CHECK_END` after them.
-    """
-    return f"CREATE TEMP TABLE {_sql(_OUT_OF_RANGE)} AS {_out_of_range(contents)}"
-
-
 def statements(
     contents: SidecarTable,
     target: exp.Table,
@@ -162,27 +151,6 @@ def statements(
     yield f"DROP SEQUENCE {_sql(_NUMBER)}"
 
 
-def renewed_range_check(contents: SidecarTable, target: exp.Table) -> Iterator[str]:
-    """The statements by which rows that stay in `target` have what `range_check` found out."""
-    table = target.sql("duckdb")
-    for name in (out_of_range_column(column) for column, _ in contents.range_checked_columns):
-        value = f"(SELECT {_sql(name)} FROM {_sql(_OUT_OF_RANGE)})"  # noqa: S608
-        yield f"UPDATE {table} SET {_sql(name)} = {value} WHERE {_sql(name)} <> {value}"  # noqa: S608
-
-
-def _out_of_range(contents: SidecarTable) -> str:
-    """One row with a flag for each bounded column: 1 if any row is out of its bounds, else 0."""
-    flags = [
-        f"CAST(coalesce(max(CASE WHEN {condition} THEN 0 ELSE 1 END), 0) AS UTINYINT)"
-        f" AS {_sql(out_of_range_column(column))}"
-        for column, condition in contents.range_checked_columns
-    ]
-    # Without an aggregate there would be one row for each row of the table, and the join would pair
-    # each row of the sidecar with all of them: of 50 rows, 2,500 would be made.
-    flags.append(f"count(*) AS {_sql(UNIT_ROW_COUNT)}")
-    return f"SELECT {', '.join(flags)} FROM ({contents.rows})"  # noqa: S608
-
-
 def _counted(column: str, salt: str) -> exp.Select:
     """One row per unit and value: rows, the first row, the value's rank, how many values it has."""
     unit, value = _column(UNIT_COLUMN), _column(column)
@@ -209,7 +177,7 @@ def _joined(contents: SidecarTable) -> exp.Select:
         .select(_narrow(UNIT_ROW_COUNT, "u"))
         .from_(_table(_BASE, "t"))
         .join(_table(_UNITS, "u"), on=exp.EQ(this=unit, expression=_column(UNIT_COLUMN, "u")))
-        .join(_table(_OUT_OF_RANGE, "b"), join_type="CROSS")
+        .join(_table(OUT_OF_RANGE, "b"), join_type="CROSS")
         .select(
             *(
                 _column(out_of_range_column(column), "b")

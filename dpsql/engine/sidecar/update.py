@@ -17,14 +17,8 @@ from sqlglot import exp
 
 from dpsql.engine.sidecar import unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
-from dpsql.engine.sidecar.row_columns import (
-    RANGE_CHECK_END,
-    UNIT_COLUMN,
-    SidecarTable,
-    range_check,
-    renewed_range_check,
-    statements,
-)
+from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check, renewed_range_check
+from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable, statements
 
 _ORIGIN: Final = f'"{SIDECAR}".main."made by"'
 

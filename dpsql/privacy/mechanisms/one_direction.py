@@ -40,16 +40,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail, tail_probability
-from dpsql.privacy.mechanisms.noise.integer_search import first_true
-from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
-from dpsql.privacy.mechanisms.noise.k_norm import (
+from dpsql.privacy.mechanisms.level_law import (
     MAX_INTEGERS,
     MAX_LEVELS,
     can_be_listed,
     evenly_up_to,
     level_cuts,
 )
+from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail, tail_probability
+from dpsql.privacy.mechanisms.noise.integer_search import first_true
+from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
 from dpsql.privacy.mechanisms.noise.sampler import check_parameter
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness

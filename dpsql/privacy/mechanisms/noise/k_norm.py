@@ -26,26 +26,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.privacy.directed_rounding import scaled_exp
+from dpsql.privacy.mechanisms.level_law import (
+    MAX_INTEGERS,
+    MAX_LEVELS,
+    can_be_listed,
+    evenly_up_to,
+    level_cuts,
+)
 from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail, tail_probability
 from dpsql.privacy.mechanisms.noise.integer_search import first_true
 from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
 from dpsql.privacy.mechanisms.noise.sampler import check_parameter
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
-from dpsql.privacy.mechanisms.randomness import Randomness, words
+from dpsql.privacy.mechanisms.randomness import Randomness
 
-MAX_LEVELS = 2**14
-"""The most levels that are listed: more take long, at a loss that is small for many integers."""
-
-MAX_INTEGERS = 256
-"""The most integers of one draw: of more, Gaussian noise is less, or their table too long."""
-
-_LARGEST = 2**60
 _LEVELS_PER_LOSS = 4
 _BITS = 64
 
@@ -178,42 +176,6 @@ class KNormNoise:
         return Fraction(beyond + 2 * len(edges) + 2, 1 << bits)
 
 
-class LevelLaw(Protocol):
-    """A law by levels: of each, e^(-ε/q) to its power, times its volume."""
-
-    @property
-    def epsilon(self) -> Fraction:
-        """What a move of the largest size loses."""
-
-    @property
-    def moves(self) -> tuple[int, ...]:
-        """The largest move of each column."""
-
-    @property
-    def levels(self) -> int:
-        """How many levels such a move is."""
-
-    @property
-    def degree(self) -> int:
-        """The power of a level that its volume grows by."""
-
-    def volume(self, level: int) -> int:
-        """How many outcomes a level stands for, each alike."""
-
-    def log_volumes(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The binary logarithms of the volumes of `levels`."""
-
-    def log_bound(self, level: int) -> float:
-        """The same of one level, of what grows by no more than the degree's power from there on."""
-
-
-def can_be_listed(law: LevelLaw) -> bool:
-    """Whether the levels of a law are few, and its moves fit 64 bits."""
-    # Draws are of k·q/ε levels, more or less, and 2·k·q/ε are listed at least (level_cuts).
-    few = (2 * law.degree + 60) * law.levels / law.epsilon <= MAX_LEVELS
-    return few and max(law.moves) * MAX_LEVELS < _LARGEST * law.levels
-
-
 @lru_cache(maxsize=8)
 def _level_edges(law: KNorm, index: int, bits: int) -> Edges:
     """Levels' probabilities in 2^-bits, each at most 2 away, and their half-edges in one column."""
@@ -248,69 +210,6 @@ def evenly(edges: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64
     return evenly_up_to(2 * edges, randomness) - edges
 
 
-def evenly_up_to(largest: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
-    """Return for each n of `largest`, from 0 to below 2^62, an integer from 0 to n, each alike."""
-    drawn = np.empty(largest.size, dtype=np.int64)
-    distinct, which = np.unique(largest, return_inverse=True)
-    shifts = np.array([64 - (n + 1).bit_length() for n in distinct.tolist()], dtype=np.uint64)
-    waiting = np.arange(largest.size)
-    while waiting.size:
-        own = largest[waiting]
-        some = (words(randomness, waiting.size, 64) >> shifts[which[waiting]]).astype(np.int64)
-        fits = some <= own
-        drawn[waiting[fits]] = some[fits]
-        waiting = waiting[~fits]
-    return drawn
-
-
 @lru_cache(maxsize=128)
 def _inversion(law: KNorm) -> Inversion:
     return Inversion(partial(level_cuts, law))
-
-
-@lru_cache(maxsize=64)
-def level_cuts(law: LevelLaw, bits: int) -> tuple[int, ...]:
-    """Return where the levels 0, 1, 2, … end on the unit interval.
-
-    Entry i is at most 1 away from 2^bits times the probability of levels 0 … i. The last entry is
-    2^bits and stands for all levels from there on: their ends are all within 1 of it.
-    """
-    # Let w(T) = e^-λT·V(T), λ = ε/q, be the weights, V(T) the volume up to T, of degree k; and Z
-    # their sum, at least the largest of them. From V(T) <= U(T), the product of k factors such as
-    # 2T·D_j/q + 1, of which U(T + 1)/U(T) <= (1 + 1/T)^k <= e^(k/T), the weights after T >= 2k/λ
-    # are together below U(T)·e^-λT·Σ e^(-λi/2), hence below U(T)·e^-λT·2/λ. Levels are listed up to
-    # one at which that is below 2^-(bits + 4)·Z.
-    # In units of 2^-size, e^-λT by T products, each of a factor that is off by 1 (scaled_exp) and
-    # rounded down, is off by 2T at most. With size such that Σ (2T + 2)·V(T) is below
-    # 2^(size - bits - 4)·Z, the sums and their total are off by less than 2^-(bits + 2)·Z together,
-    # and the quotient, rounded to ½, by less than 1. Logarithms are in doubles: of numbers below
-    # 2^(2^17), they are off by far less than the bit that is added for it.
-    rate = law.epsilon / law.levels
-    last = math.ceil(2 * law.degree / rate) + 1
-    while not _covers(law, last, bits):
-        last += max(1, last // 8)
-    volumes = [law.volume(level) for level in range(last + 1)]
-    largest = _largest_weight(law, last)
-    errors = sum((2 * level + 2) * volume for level, volume in enumerate(volumes))
-    size = max(bits + 6 + math.ceil(errors.bit_length() - largest), 1)
-    factor, height = scaled_exp(rate, size), 1 << size
-    sums: list[int] = []
-    total = 0
-    for volume in volumes:
-        sums.append(total := total + volume * height)
-        height = height * factor >> size
-    half = total >> 1
-    return tuple(((end << bits) + half) // total for end in sums)
-
-
-def _largest_weight(law: LevelLaw, last: int) -> float:
-    """A bound below the binary logarithm of the largest weight."""
-    levels = np.arange(last + 1)
-    rate = float(law.epsilon / law.levels) / math.log(2)
-    return float(np.max(law.log_volumes(levels) - rate * levels))
-
-
-def _covers(law: LevelLaw, last: int, bits: int) -> bool:
-    """The weights after level `last` are too small to tell."""
-    weight = law.log_bound(last) - last * float(law.epsilon / law.levels) / math.log(2)
-    return weight + math.log2(2 * law.levels / law.epsilon) < _largest_weight(law, last) - bits - 5
