@@ -1,4 +1,4 @@
-"""Which columns of a table have values beyond their bounds, in any row: a flag in all rows alike."""
+"""Which columns of a table have values beyond their bounds in any row: a flag in all rows alike."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from dpsql.engine.sidecar.row_columns import (
     out_of_range_column,
 )
 
-RANGE_CHECK_END` after them.
+RANGE_CHECK_END: Final = f'DROP TABLE "{OUT_OF_RANGE}"'
+"""The statement after the last of `row_columns.statements`."""
+
+
+def range_check(contents: SidecarTable) -> str:
+    """The statement that finds out which columns have values beyond their bounds, in any row.
+
+    It is of the whole table: in all rows the flag must be the same to decide on a plan. It comes
+    before those of `row_columns.statements`, `RANGE_CHECK_END` after them.
     """
     return f"CREATE TEMP TABLE {_sql(OUT_OF_RANGE)} AS {_out_of_range(contents)}"
 
@@ -38,17 +46,6 @@ def _out_of_range(contents: SidecarTable) -> str:
     # each row of the sidecar with all of them: of 50 rows, 2,500 would be made.
     flags.append(f"count(*) AS {_sql(UNIT_ROW_COUNT)}")
     return f"SELECT {', '.join(flags)} FROM ({contents.rows})"  # noqa: S608
-
-
-RANGE_CHECK_END: Final = f'DROP TABLE "{OUT_OF_RANGE}"'
-"""The statement after the last of `row_columns.statements`."""
-
-
-def range_check(contents: SidecarTable) -> str:
-    """The statement that finds out which columns have values beyond their bounds, in any row.
-
-    It is of the whole table: in all rows the flag must be the same to decide on a plan. It comes
-    before those of `row_columns.statements`, `
 
 
 def _sql(name: str) -> str:
