@@ -230,7 +230,7 @@ SPLIT_MUTANTS = (
     ),
     _Ways(
         "a row of a sidecar stands beside each row of a table without bounds",
-        "engine/sidecar/row_columns.py",
+        "engine/sidecar/range_check.py",
         'flags.append(f"count(*) AS {_sql(UNIT_ROW_COUNT)}")',
         'flags.append(f"0 AS {_sql(UNIT_ROW_COUNT)}")',
     ),
