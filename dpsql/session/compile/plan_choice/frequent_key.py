@@ -32,7 +32,6 @@ from dpsql.plan.traversal import bottom_up, columns, operators, rewrite_top_down
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
-from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
 from dpsql.release.calibration import calibrate
 from dpsql.release.columns.confidence_interval import CONFIDENCE
 from dpsql.release.selection_mechanism import ModeMechanism, TopMechanism
@@ -117,9 +116,7 @@ class FrequentKeys:
         (domain,) = counted.contributions.domains
         cells = len(domain.cells)
         noise = noisy.noise[0]
-        shared = Fraction(0)
-        if isinstance(noise, CorrelatedNoise | OneDirectionNoise):
-            shared = noise.shared_part
+        shared = noise.shared_part if isinstance(noise, CorrelatedNoise) else Fraction(0)
         sorted_error = 2 * noise.half_width(1 - (1 - CONFIDENCE) / cells)
         # Squares are compared, since a part of the variance isn't one of the width.
         squared = 4 * chooser.rank_error(cells, CONFIDENCE) ** 2
