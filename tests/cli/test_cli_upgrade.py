@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from ledger.medium import read_only
-from pgwire.shop import FIXTURES, command, make
+from pgwire.inner_command import command
+from pgwire.shop import FIXTURES, make
 
 OF_0_1 = FIXTURES.parent / "ledger_0_1"
 LAST = "8:d84e7c6a0006ef972a57f92444a62b4776097012c4070cf91607dfcb3e3abb4c"

@@ -15,7 +15,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from documentation.pages import put, table_of
-from pgwire.shop import Served, command
+from pgwire.inner_command import command
+from pgwire.shop import Served
 
 HEAD = (
     "| attack | longest new login beside it | server's memory, after : warmed up | |\n"

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pgwire.shop import command, environment, make, served
+from pgwire import shop
+from pgwire.inner_command import command
+from pgwire.shop import environment, make, served
 
 PASSWORD = "correct horse"  # noqa: S105
 
@@ -22,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 def refused(folder: Path, *options: str) -> str:
     """What a server says that doesn't start; one that does would run until the time is over."""
-    found = command(folder, "serve", str(folder / "schema.yaml"), *options)
+    found = shop.command(folder, "serve", str(folder / "schema.yaml"), *options)
     assert found.returncode == 2, found.stderr
     assert "listening" not in found.stderr
     return found.stderr

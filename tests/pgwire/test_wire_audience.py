@@ -20,8 +20,10 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from neighbor_search.share import in_turn
+from pgwire.inner_command import command
 from pgwire.pressure import question
-from pgwire.shop import Served, command, make, served
+from pgwire.shop import Served, make, served
 
 from dpsql.errors import Error, LedgerFault, SchemaFault, SourceFault, SourceLocked
 from dpsql.pgwire.error_response import fields
@@ -120,15 +122,17 @@ def open_users(shop: Shop) -> None:
     shop.ledger.with_name(f"{shop.ledger.name}.users").chmod(0o644)
 
 
+BROKEN = (
+    (damage_ledger, "budget can't be read or charged now", "canary.db"),
+    (remove_source, "source can't be read now", "shop.duckdb is missing"),
+    (open_users, "nobody can log in now", "may be read by others"),
+    (remove_ledger, "budget can't be read or charged now", "canary.db"),
+    (other_columns, "source can't be read now", "no table|no column"),
+)
+
+
 @pytest.mark.parametrize(
-    ("break_it", "told", "cause"),
-    [
-        (damage_ledger, "budget can't be read or charged now", "canary.db"),
-        (remove_ledger, "budget can't be read or charged now", "canary.db"),
-        (remove_source, "source can't be read now", "shop.duckdb is missing"),
-        (other_columns, "source can't be read now", "no table|no column"),
-        (open_users, "nobody can log in now", "may be read by others"),
-    ],
+    ("break_it", "told", "cause"), in_turn(((case[0].__name__, case) for case in BROKEN), 2)
 )
 def test_an_analyst_reads_what_he_can_do_and_the_log_has_the_cause(
     tmp_path: Path, break_it: Callable[[Shop], None], told: str, cause: str

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import pytest
+from neighbor_search.share import in_turn
 from pgwire.asked_of_both import asked, fill, recorded
 
 RECORDED = recorded()
@@ -66,7 +67,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("sql", RECORDED)
+@pytest.mark.parametrize("sql", in_turn(((sql, (sql,)) for sql in RECORDED), 2))
 def test_an_answer_is_postgresqls(ours: Any, sql: str) -> None:
     told = asked(ours, sql)
     assert told.matches(RECORDED[sql]), (told, RECORDED[sql])

@@ -9,7 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from pgwire.shop import Served, command, make, served
+from pgwire import shop
+from pgwire.inner_command import command
+from pgwire.shop import Served, make, served
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -92,7 +94,7 @@ def test_tls_is_spoken(folder: Path) -> None:
 
 
 def test_without_users_only_the_loopback_is_listened_on(folder: Path) -> None:
-    found = command(folder, "serve", str(folder / "schema.yaml"), "--host", "0.0.0.0")  # noqa: S104
+    found = shop.command(folder, "serve", str(folder / "schema.yaml"), "--host", "0.0.0.0")  # noqa: S104
     assert found.returncode == 2
     assert "no users are defined" in found.stderr
     assert "dpsql user add" in found.stderr

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pgwire.inner_command import command
 from pgwire.pressure import connect
-from pgwire.shop import command, make, served
+from pgwire.shop import make, served
 
 pytest.importorskip("psycopg")
 

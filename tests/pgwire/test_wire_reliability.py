@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pgwire.inner_command import command
 from pgwire.pressure import (
     ATTACKS,
     Witness,
@@ -35,7 +36,7 @@ from pgwire.pressure import (
     waits,
     write_row,
 )
-from pgwire.shop import Served, command, make, served
+from pgwire.shop import Served, make, served
 from pgwire.test_wire_protocol import VALID, message, startup
 
 psycopg = pytest.importorskip("psycopg")
@@ -59,8 +60,11 @@ class Scale:
 
 SHORT = Scale(20, 6, 3, 40, 2, 400, 1, 60, 15, 3)
 LONG = Scale(200, 50, 20, 500, 60, 100_000, 10, 1_000, 500, 600)
-SCALES = [pytest.param(SHORT, id="short"), pytest.param(LONG, id="long", marks=pytest.mark.slow)]
-scales = pytest.mark.parametrize("scale", SCALES)
+AT_LENGTH = pytest.param(LONG, id="long", marks=pytest.mark.slow)
+scales = pytest.mark.parametrize("scale", [pytest.param(SHORT, id="short"), AT_LENGTH])
+scales_in_turn = pytest.mark.parametrize(
+    "scale", [pytest.param(SHORT, id="short", marks=pytest.mark.in_turn), AT_LENGTH]
+)
 
 
 @pytest.fixture
@@ -114,7 +118,7 @@ def test_idle_and_active_clients_share_the_work(
     assert_well(shop)
 
 
-@scales
+@scales_in_turn
 def test_slow_clients_keep_nobody_out(shop: Served, scale: Scale, figures: Figures) -> None:
     """Each sends a byte, waits, and connects anew when it is left; some of them have logged in."""
     stop = threading.Event()
@@ -262,7 +266,7 @@ def wrong_password(server: Served, user: str) -> str:
         return body.decode()
 
 
-@scales
+@scales_in_turn
 def test_wrong_passwords_keep_nobody_out(tmp_path: Path, scale: Scale, figures: Figures) -> None:
     """They come from another address than those who log in: each address may fail so often."""
     schema = make(tmp_path / "shop")
@@ -327,7 +331,7 @@ def test_a_storm_of_cancels_stops_statements_only(
     figures(6, scale, witness.longest, grown(shop, warm), told)
 
 
-@scales
+@scales_in_turn
 def test_killed_workers_are_replaced_and_their_charges_stay(
     shop: Served, scale: Scale, figures: Figures
 ) -> None:
