@@ -116,7 +116,8 @@ class SidecarRows:
             if name is None or values is None:
                 return None
             limits[name] = len(values)
-        if self.is_on_server or prod(limits.values()) > groups:
+        # A count of COUNT_CAP means so many or more.
+        if self.is_on_server or prod(limits.values()) > min(groups, COUNT_CAP - 1):
             return None
         return tuple((distinct_count_column(name), number) for name, number in limits.items())
 

@@ -50,7 +50,7 @@ SPLIT_MUTANTS = (
     _Split(
         "a unit may have as many values of each key as groups",
         "physical/sidecar_rows.py",
-        "prod(limits.values()) > groups",
+        "prod(limits.values()) > min(groups, COUNT_CAP - 1)",
         "max(limits.values()) > groups",
     ),
     _Split(
