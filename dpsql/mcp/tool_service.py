@@ -234,6 +234,6 @@ def _notes(privacy: Privacy) -> list[str]:
     hidden = (
         []
         if threshold is None
-        else [f"groups of fewer than {threshold} units, by noise, are left out"]
+        else [f"groups of fewer than {threshold} units (or rows), by noise, are left out"]
     )
     return [*privacy.notes, *hidden]
