@@ -23,8 +23,9 @@ class _WithoutPandas(MetaPathFinder):
 def start() -> None:
     """Run the command that the process was started for."""
     sys.meta_path.insert(0, _WithoutPandas())
-    # What a command imports stays alive: to look through it takes a tenth of the start.
-    gc.set_threshold(100_000)
+    gc.set_threshold(
+        100_000
+    )  # imported objects stay alive: to look through them takes a tenth of the start
     main()
 
 

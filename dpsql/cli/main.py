@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import resource
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -42,19 +39,6 @@ _SPACE = 2048 * 1024 * 1024
 """Bytes of address space that libraries and threads map, with some room for a statement."""
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
-
-
-@contextmanager
-def _importing() -> Iterator[None]:
-    """What opens engines is imported here; Python looks for garbage in none of it, now or later."""
-    before = len(sys.modules)
-    gc.disable()
-    try:
-        yield
-    finally:
-        if len(sys.modules) > before:  # garbage that is there already stays, too
-            gc.freeze()
-        gc.enable()
 
 
 @click.group(context_settings=_CONTEXT)
@@ -98,8 +82,7 @@ def query(
 
     The answer goes to stdout; its cost and what is left go to stderr.
     """
-    with _importing():
-        from dpsql.cli import query as run  # noqa: PLC0415 - opens engines
+    from dpsql.cli import query as run  # noqa: PLC0415 - opens engines
 
     if (sql is None) == (batch is None):
         raise click.UsageError("give either SQL or --batch FILE")
@@ -119,8 +102,7 @@ def check(schema: Path) -> None:
     It tells exactly what limits and bounds cut off, which is nobody else's
     to know.
     """
-    with _importing():
-        from dpsql.cli.check import command as run  # noqa: PLC0415 - opens engines
+    from dpsql.cli.check import command as run  # noqa: PLC0415 - opens engines
 
     run.check(schema)
 
@@ -150,8 +132,7 @@ def budget(
 
     On a terminal, also draws how the budget burned down.
     """
-    with _importing():
-        from dpsql.cli import budget as run  # noqa: PLC0415 - opens engines
+    from dpsql.cli import budget as run  # noqa: PLC0415 - opens engines
 
     run.budget(schema, analyst, form, html, history=history)
 
@@ -217,8 +198,7 @@ def console(schema: Path, epsilon: float | None, analyst: str, *, prepare: bool 
     more than a fifth of what is left is asked about first. What is piped in is
     run until the first failure.
     """
-    with _importing():
-        from dpsql.cli import console as run  # noqa: PLC0415 - opens engines
+    from dpsql.cli import console as run  # noqa: PLC0415 - opens engines
 
     run.console(schema, epsilon=epsilon, analyst=analyst, prepare=prepare)
 

@@ -63,21 +63,3 @@ def test_no_command_waits_for_pandas(company: Path) -> None:
     )
     assert "Production" in found.stdout
     assert found.stdout.endswith("set()\n")
-
-
-def test_garbage_is_looked_for_among_what_a_command_makes_alone(company: Path) -> None:
-    """A quarter of a first query's time would be spent in looking through imported modules."""
-    code = (
-        "import gc, runpy, sys; sys.argv[0] = 'dpsql'\n"
-        "try: runpy.run_module('dpsql.cli', run_name='__main__')\n"
-        "finally: print(gc.isenabled(), gc.get_freeze_count() > len(gc.get_objects()))"
-    )
-    sql = "SELECT department, count(*) FROM staff GROUP BY department"
-    found = subprocess.run(
-        [sys.executable, "-c", code, "query", company, sql],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.stdout.endswith("True True\n")
-    assert "leaked" not in found.stderr
