@@ -22,8 +22,9 @@ def groups_at_sum_cap(statistic: Statistic, limited: Limited, groups: int) -> in
     where u_g is r at most and c is r·M at most, as in `partial_bound`. For of u_g rows in [-l, h]
     no sum is above u_g·h, nor above c, and -r·l, if the cap leaves that, is reached by r rows only;
     of more rows than r, which u_g is then, φ_g is 1. With R rows in all, Σφ_g is at most R·M / c:
-    where u_g add up to more, sums are scaled toward 0 by what scales them down to R. What is convex
-    in φ and 0 at 0 is largest where ⌈R·M / c⌉ of them are 1, and the others 0.
+    where the u_g add up to more, k_g of them count, R in all, and a sum is scaled toward 0 by
+    k_g / u_g, so that neither k_g·M nor c is passed. What is convex in φ and 0 at 0 is largest
+    where ⌈R·M / c⌉ of them are 1, and the others 0.
 
     As many groups as R rows fill are too few: of 120 rows in all, 60 in each group, with values up
     to 10 and a cap of 20, two rows in each of six groups are 20 in each, not 20 in two of them.
