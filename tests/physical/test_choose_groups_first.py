@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from random import Random
 
 import duckdb
@@ -56,8 +57,7 @@ def test_the_integers_are_those_of_the_limits_by_hand(
         visits = [_visit(random, patients=6) for _ in range(6 * busy)]
         with duckdb.connect() as connection:
             found = _found(connection, release, visits, salt)
-            hashes = {p: _hash(connection, p, salt) for p, *_ in visits if p is not None}
-        assert found == _by_hand(visits, hashes, limits)
+            assert found == _by_hand(visits, Hashes(connection, salt), limits)
         assert any(map(any, found.values()))
 
 
@@ -138,12 +138,21 @@ def _found(
     return {(r["g0"], r["g1"]): (int(r["s0"]), int(r["s1"])) for r in raw.to_pylist()}
 
 
-def _hash(connection: duckdb.DuckDBPyConnection, patient: int, salt: str) -> int:
-    (found,) = connection.execute("SELECT hash(?::BIGINT, ?)", [patient, salt]).fetchall()[0]
-    return int(found)
+@dataclass(frozen=True)
+class Hashes:
+    """DuckDB's hashes of a patient, and of more beside, with the salt."""
+
+    connection: duckdb.DuckDBPyConnection
+    salt: str
+
+    def of(self, patient: int, *cell: int) -> int:
+        numbers = "".join(", ?::BIGINT" for _ in cell)
+        sql = f"SELECT hash(?::BIGINT{numbers}, ?)"
+        (found,) = self.connection.execute(sql, [patient, *cell, self.salt]).fetchall()[0]
+        return int(found)
 
 
-def _by_hand(visits: list[Visit], hashes: dict[int, int], limits: tuple[int, int, int]) -> Groups:
+def _by_hand(visits: list[Visit], hashes: Hashes, limits: tuple[int, int, int]) -> Groups:
     groups, rows_per_group, rows = limits
     costs: dict[int, dict[tuple[int, int], list[int]]] = defaultdict(lambda: defaultdict(list))
     for patient, month, ward, cost in visits:
@@ -152,17 +161,25 @@ def _by_hand(visits: list[Visit], hashes: dict[int, int], limits: tuple[int, int
             costs[patient][cell].append(min(max(cost, 0), 100_000))
     found: dict[tuple[int, int], tuple[int, int]] = {}
     for patient, own in costs.items():
-        factor, shift = ORDERS[hashes[patient] % 2**30 % len(ORDERS)]
+        factor, shift = ORDERS[hashes.of(patient) % 2**30 % len(ORDERS)]
         kept = sorted(own, key=lambda c: (factor * (c[0] * 4 + c[1]) + shift) % MAX_RANK_PRIME)
         sums = {
             c: _scaled((len(own[c]), sum(own[c])), len(own[c]), rows_per_group)
             for c in kept[:groups]
         }
-        counted = sum(n for n, _ in sums.values())
-        for cell, pair in sums.items():
-            before, more = found.get(cell, (0, 0)), _scaled(pair, counted, rows)
-            found[cell] = before[0] + more[0], before[1] + more[1]
+        counted, until = sum(n for n, _ in sums.values()), 0
+        for cell in sorted(sums, key=lambda c: (hashes.of(patient, *c), c)):
+            count, cents = sums[cell]
+            left = _share(until + count, counted, rows) - _share(until, counted, rows)
+            until += count
+            before = found.get(cell, (0, 0))
+            found[cell] = before[0] + left, before[1] + cents * left // count
     return found
+
+
+def _share(until: int, counted: int, most: int) -> int:
+    """How many of the rows up to so many count, of which `most` of `counted` do in all."""
+    return until if counted <= most else (2 * until * most + counted) // (2 * counted)
 
 
 def _scaled(pair: tuple[int, int], rows: int, most: int) -> tuple[int, int]:
