@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from dpsql.cli.main import commands
 from dpsql.cli.mcp.command import mcp as mcp_command
 from dpsql.engine.duckdb.failure_cause import causes_hidden
 from dpsql.ledger.chain.entry import Charged
@@ -67,7 +68,9 @@ def told(story: Story[Found], schema: Path, *options: str, **client: Any) -> Fou
     A process of its own takes two seconds to begin. What is a process's own is tried by
     `told_by_process`, and in tests/mcp/test_mcp_transport.py.
     """
-    written = mcp_command.make_context("mcp", [str(schema), *options]).params
+    # Below `dpsql`: click remembers by which options a command's help is asked for first.
+    above = commands.make_context("dpsql", ["mcp"])
+    written = mcp_command.make_context("mcp", [str(schema), *options], parent=above).params
 
     async def tell() -> Found:
         async with Client(server, **client) as connected:
