@@ -12,15 +12,15 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.schema.model import Schema
 from dpsql.session.analyst_ledger import AnalystLedger
 from dpsql.session.answer.answer_cache import AnswerCache
-from dpsql.session.answer.chart_reading import Board
+from dpsql.session.answer.chart_reading import ReadableDashboard
 from dpsql.session.answer.rollup import RollUpSources
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.run.execution import Execution, Progress
-from dpsql.session.saved.readable_boards import readable_boards
+from dpsql.session.saved.readable_dashboards import readable_dashboards
 from dpsql.session.saved.saved_releases import SavedReleases
 
-MAX_BOARDS = 64
+MAX_DASHBOARDS = 64
 """How many plans of batches a session remembers."""
 
 
@@ -28,7 +28,7 @@ MAX_BOARDS = 64
 class SessionContext:
     """One analyst's use of one dataset; `default_epsilon` is what a query spends by default.
 
-    `sources` remembers releases to sum others from, `boards` what batches were planned as.
+    `sources` remembers releases to sum others from, `dashboards` what batches were planned as.
     """
 
     schema: Schema
@@ -40,7 +40,7 @@ class SessionContext:
     ledger: AnalystLedger
     saved: SavedReleases
     sources: RollUpSources = field(default_factory=RollUpSources)
-    boards: list[Board] = field(default_factory=list)
+    dashboards: list[ReadableDashboard] = field(default_factory=list)
     is_open: bool = True
 
     @property
@@ -59,16 +59,16 @@ class SessionContext:
         version = self.execution.version()
         return version if self.schema.has_shared_store else f"{version}\0{self.analyst}"
 
-    def readable_boards(self) -> Iterator[Board]:
+    def readable_dashboards(self) -> Iterator[ReadableDashboard]:
         """Dashboards that the analyst may read for nothing, of the data as they are."""
-        yield from self.boards
+        yield from self.dashboards
         version, edition = self.execution.version, lambda: self.edition
-        yield from readable_boards(self.saved, self.schema, version, edition)
+        yield from readable_dashboards(self.saved, self.schema, version, edition)
 
-    def remember(self, boards: Iterable[Board]) -> None:
-        """`boards` are stored, and this session may read queries of them."""
-        self.boards.extend(boards)
-        del self.boards[:-MAX_BOARDS]
+    def remember(self, dashboards: Iterable[ReadableDashboard]) -> None:
+        """`dashboards` are stored, and this session may read queries of them."""
+        self.dashboards.extend(dashboards)
+        del self.dashboards[:-MAX_DASHBOARDS]
 
     def turn(self, compiled: CompiledStatement) -> AbstractContextManager[None]:
         """Wait for other sessions' statements, where an execution serves several."""

@@ -225,7 +225,7 @@ class Session:
         context.check_open()
         compiled = compile_for_look(context, sql, options, parameters, request)
         report = explain(compiled, self.schema)
-        free = reading_notes(compiled, context.readable_boards())
+        free = reading_notes(compiled, context.readable_dashboards())
         return replace(report, notes=(*free, *report.notes))
 
     def sweep(

@@ -94,8 +94,8 @@ def _answer(
 def _keys(release: CompiledRelease, rolled: Rolled) -> tuple[str, ...]:
     """The keys of the stored answers that `release` is of."""
     match rolled.get(release.name):
-        case ChartReading(board=board):
-            return board.keys
+        case ChartReading(dashboard=dashboard):
+            return dashboard.keys
         case RollUp(source=source):
             return (source.key,)
         case None:

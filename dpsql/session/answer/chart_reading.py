@@ -37,7 +37,7 @@ from dpsql.session.saved.dashboard_law import DashboardContent, DashboardLaw
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class ReadableDashboard:
     """A dashboard whose table may be read for nothing, of an `edition` of the data.
 
     `keys` are those of the stored answers that its table was made of, `cells` the values of its
@@ -55,14 +55,14 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class ChartReading:
-    """`target` is read of `board`: its cells are sums over `groups` of the rows of its table.
+    """`target` is read of `dashboard`: its cells are sums over `groups` of the rows of its table.
 
     `values` are the names of the table's values that `target` asks for, `variances` the largest
     ones of their sums.
     """
 
     target: CompiledRelease
-    board: Board
+    dashboard: ReadableDashboard
     groups: tuple[tuple[int, ...], ...]
     values: tuple[str, ...]
     variances: tuple[Fraction, ...]
@@ -71,7 +71,7 @@ class ChartReading:
     def note(self) -> str:
         """Where the answer is from, for the analyst."""
         limits = "with the limits and the declared values of all their keys"
-        return f"read of {self.board.name}: as its charts show it, {limits}"
+        return f"read of {self.dashboard.name}: as its charts show it, {limits}"
 
     @property
     def columns(self) -> tuple[ColumnPrivacy, ...]:
@@ -89,8 +89,8 @@ class ChartReading:
 
     def released(self) -> pa.Table:
         """The released table of `target`, of its own types: whole numbers are rounded."""
-        bounded, stored = self.target.step.bounded, self.board.table()
-        cells, content = listed_cells(bounded, self.target.step.query), self.board.content
+        bounded, stored = self.target.step.bounded, self.dashboard.table()
+        cells, content = listed_cells(bounded, self.target.step.query), self.dashboard.content
         arrays = {
             f"c{key.column.id}": arrow_array([cell[n] for cell in cells], key.column.type)
             for n, key in enumerate(bounded.contributions.keys)
@@ -106,9 +106,11 @@ class ChartReading:
 
 
 def chart_readings(
-    compiled: CompiledStatement, missing: Sequence[CompiledRelease], boards: Iterable[Board]
+    compiled: CompiledStatement,
+    missing: Sequence[CompiledRelease],
+    dashboards: Iterable[ReadableDashboard],
 ) -> dict[str, ChartReading]:
-    """Those of `missing`, releases of `compiled`, that one of `boards` has, by name, and how.
+    """Those of `missing`, releases of `compiled`, that one of `dashboards` has, by name, and how.
 
     Of several the one of the least noise; an error that will do is the caller's to compare.
     """
@@ -125,22 +127,28 @@ def chart_readings(
     if options.price.max_error is None:
         wanted = compiled.query_loss.amount
     fitting = [
-        board
-        for board in boards
-        if board.edition == compiled.version and board.content.granted >= wanted
+        dashboard
+        for dashboard in dashboards
+        if dashboard.edition == compiled.version and dashboard.content.granted >= wanted
     ]
     best: dict[str, ChartReading] = {}
     for target in missing:
         if target.name not in read:
-            ways = [way for board in fitting if (way := chart_reading(target, board)) is not None]
+            ways = [
+                way
+                for dashboard in fitting
+                if (way := chart_reading(target, dashboard)) is not None
+            ]
             if ways:
                 best[target.name] = min(ways, key=lambda way: sum(way.variances))
     return best
 
 
-def reading_notes(compiled: CompiledStatement, boards: Iterable[Board]) -> tuple[str, ...]:
-    """What EXPLAIN says of releases of `compiled` that one of `boards` has."""
-    current = (replace(board, edition=compiled.version) for board in boards)
+def reading_notes(
+    compiled: CompiledStatement, dashboards: Iterable[ReadableDashboard]
+) -> tuple[str, ...]:
+    """What EXPLAIN says of releases of `compiled` that one of `dashboards` has."""
+    current = (replace(dashboard, edition=compiled.version) for dashboard in dashboards)
     ways = chart_readings(compiled, compiled.releases, current)
     return tuple(
         f"{', '.join(f'{c.name} within ± {c.half_width:.4g}' for c in way.columns)} (95 %) is"
@@ -149,9 +157,9 @@ def reading_notes(compiled: CompiledStatement, boards: Iterable[Board]) -> tuple
     )
 
 
-def chart_reading(target: CompiledRelease, board: Board) -> ChartReading | None:
-    """How `target` is read of `board`; None if that doesn't have all that it asks for."""
-    bounded, content = target.step.bounded, board.content
+def chart_reading(target: CompiledRelease, dashboard: ReadableDashboard) -> ChartReading | None:
+    """How `target` is read of `dashboard`; None if that doesn't have all that it asks for."""
+    bounded, content = target.step.bounded, dashboard.content
     if not bounded.shows_all_cells or target.step.reads or bounded.sampling is not None:
         return None
     own = sum_digests(bounded)
@@ -161,32 +169,32 @@ def chart_reading(target: CompiledRelease, board: Board) -> ChartReading | None:
     values = _named(own.values, content.values)
     if keys is None or not values:
         return None
-    cells = board.cells()
+    cells = dashboard.cells()
     groups = _groups(target, cells, [list(content.keys).index(name) for name in keys])
     if groups is None:
         return None
     by_name = [dict(zip(content.keys, cell, strict=True)) for cell in cells]
     variances = []
     for value in values:
-        variance = board.law.largest_variance(value, keys, by_name)
+        variance = dashboard.law.largest_variance(value, keys, by_name)
         if variance is None:
             return None
         variances.append(variance)
-    return ChartReading(target, board, groups, values, tuple(variances))
+    return ChartReading(target, dashboard, groups, values, tuple(variances))
 
 
-def board_of(
+def dashboard_of(
     name: str,
     compiled: CompiledStatement,
     law: DashboardLaw,
     table: Callable[[], pa.Table],
-) -> Board:
+) -> ReadableDashboard:
     """The dashboard that `compiled` makes, whose stored table is read by `table`."""
     (release,) = compiled.releases
     if law.content is None:
         raise InternalError("a dashboard that was compiled here says what it has")
     step = release.step
-    return Board(
+    return ReadableDashboard(
         name,
         law,
         law.content,

@@ -27,7 +27,12 @@ from dpsql.bind.statements.create_dashboard import MAX_CHARTS, BareChart, bare_c
 from dpsql.bounding.options import ALL_GROUPS, AS_DECLARED
 from dpsql.errors import Error, InternalError
 from dpsql.privacy.accounting.loss import Accounting
-from dpsql.session.answer.chart_reading import Board, ChartReading, board_of, chart_reading
+from dpsql.session.answer.chart_reading import (
+    ChartReading,
+    ReadableDashboard,
+    chart_reading,
+    dashboard_of,
+)
 from dpsql.session.answer.column_errors import column_privacy
 from dpsql.session.answer.stored_answer import from_bytes
 from dpsql.session.compile.compiled import CompiledStatement
@@ -42,13 +47,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Statements of a batch, by their indices, that are read of `board`, which `compiled` makes.
+    """Statements of a batch, by their indices, that are read of the `dashboard` of `compiled`.
 
     `gain` is how many times less noise moves their values, in the geometric mean, than if each was
     asked alone.
     """
 
-    board: Board
+    dashboard: ReadableDashboard
     compiled: CompiledStatement
     members: tuple[int, ...]
     gain: float
@@ -147,20 +152,22 @@ def _family(
     law = dashboard_law(whole, context.schema.policy_hash)
     if law is None:
         return None
-    board = board_of("what a batch was planned as", whole, law, partial(_table, context, whole))
+    dashboard = dashboard_of(
+        "what a batch was planned as", whole, law, partial(_table, context, whole)
+    )
     # Who asks for more than each of these did asks for something else.
-    content = replace(board.content, granted=first.query_loss.amount)
-    board = replace(board, content=content)
+    content = replace(dashboard.content, granted=first.query_loss.amount)
+    dashboard = replace(dashboard, content=content)
     ratios: list[float] = []
     for one in members.values():
-        reading = chart_reading(one.releases[0], board)
+        reading = chart_reading(one.releases[0], dashboard)
         if reading is None:
             return None
         ratios += _ratios(one, reading)
     if max(ratios) > 1 or min(ratios) == 1:
         return None
     gain = math.exp(-math.fsum(map(math.log, ratios)) / len(ratios))
-    return Family(board, whole, tuple(members), gain)
+    return Family(dashboard, whole, tuple(members), gain)
 
 
 def _ratios(compiled: CompiledStatement, reading: ChartReading) -> list[float]:

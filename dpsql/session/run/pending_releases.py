@@ -63,7 +63,7 @@ def free_ways(context: SessionContext, compiled: CompiledStatement) -> dict[str,
     """
     ledger = context.ledger.open()
     rolled = context.sources.roll_ups(compiled, ledger)
-    charts = chart_readings(compiled, unpaid(compiled, ledger), context.readable_boards())
+    charts = chart_readings(compiled, unpaid(compiled, ledger), context.readable_dashboards())
     return below_max_error({**rolled, **charts}, compiled.options.price.max_error)
 
 

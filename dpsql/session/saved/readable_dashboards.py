@@ -10,17 +10,17 @@ import pyarrow as pa
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.release.columns.arrow import rows
 from dpsql.schema.model import Schema
-from dpsql.session.answer.chart_reading import Board
+from dpsql.session.answer.chart_reading import ReadableDashboard
 from dpsql.session.saved.dashboard_law import DashboardContent, DashboardLaw
 from dpsql.session.saved.saved_releases import SavedReleases, SavedTable
 
 
-def readable_boards(
+def readable_dashboards(
     saved: SavedReleases,
     schema: Schema,
     version: Callable[[], str],
     edition: Callable[[], str],
-) -> Iterator[Board]:
+) -> Iterator[ReadableDashboard]:
     """Those of `version` of the data that the analyst may read for nothing.
 
     `version` is only asked for where there are dashboards, `edition` is what it is to them. Under
@@ -38,7 +38,7 @@ def readable_boards(
         read = partial(_table, saved, one, law.content)
         name = f"the dashboard {one.table.name}, for nothing"
         cells = partial(_cells, saved, one, law.content)
-        yield Board(name, law, law.content, edition(), one.info.keys, cells, read)
+        yield ReadableDashboard(name, law, law.content, edition(), one.info.keys, cells, read)
 
 
 def _table(saved: SavedReleases, one: SavedTable, content: DashboardContent) -> pa.Table:
