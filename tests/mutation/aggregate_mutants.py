@@ -204,11 +204,11 @@ AGGREGATE_MUTANTS = (
     Mutant(
         "the integers of one vector are drawn each by itself",
         "privacy/mechanisms/noise/k_norm.py",
-        "        levels = _inversion(self).sample(answers, randomness)\n        noisy = []\n"
+        "        levels = drawn_levels(self, columns, randomness)\n        noisy = []\n"
         "        for column, move in zip(columns, self.moves, strict=True):\n",
         "        noisy = []\n"
         "        for column, move in zip(columns, self.moves, strict=True):\n"
-        "            levels = _inversion(self).sample(answers, randomness)\n",
+        "            levels = drawn_levels(self, columns, randomness)\n",
         _K_NORM,
         "fit_the_law",
         "AssertionError",

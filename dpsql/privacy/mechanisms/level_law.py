@@ -8,14 +8,17 @@ alike: what noise that several integers draw together has in common (`noise.k_no
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.directed_rounding import scaled_exp
+from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness, words
 
 MAX_LEVELS = 2**14
@@ -24,11 +27,17 @@ MAX_LEVELS = 2**14
 MAX_INTEGERS = 256
 """The most integers of one draw: of more, Gaussian noise is less, or their table too long."""
 
+BITS = 64
+"""Of probabilities, unless they are those of a thin tail."""
+
 _LARGEST = 2**60
 
 
 class LevelLaw(Protocol):
     """A law by levels: of each, e^(-ε/q) to its power, times its volume."""
+
+    def __hash__(self) -> int:
+        """Equal laws have one hash: their levels are listed once."""
 
     @property
     def epsilon(self) -> Fraction:
@@ -41,6 +50,10 @@ class LevelLaw(Protocol):
     @property
     def levels(self) -> int:
         """How many levels such a move is."""
+
+    @property
+    def cells(self) -> int:
+        """How many integers of each column are drawn together."""
 
     @property
     def degree(self) -> int:
@@ -61,6 +74,41 @@ def can_be_listed(law: LevelLaw) -> bool:
     # Draws are of k·q/ε levels, more or less, and 2·k·q/ε are listed at least (level_cuts).
     few = (2 * law.degree + 60) * law.levels / law.epsilon <= MAX_LEVELS
     return few and max(law.moves) * MAX_LEVELS < _LARGEST * law.levels
+
+
+def drawn_levels(
+    law: LevelLaw, columns: Sequence[Integers], randomness: Randomness
+) -> NDArray[np.int64]:
+    """A level for each answer of `columns`: of each column `law.cells` integers have one together.
+
+    Raises ValueError unless there are as many columns as moves, all as long, of whole groups of
+    `cells`.
+    """
+    if len(columns) != len(law.moves) or len({column.size for column in columns}) != 1:
+        raise ValueError("there is a column for each move")
+    answers, rest = divmod(columns[0].size, law.cells)
+    if rest:
+        raise ValueError("the integers of all groups are drawn together")
+    return _inversion(law).sample(answers, randomness)
+
+
+@lru_cache(maxsize=128)
+def _inversion(law: LevelLaw) -> Inversion:
+    return Inversion(partial(level_cuts, law))
+
+
+def level_probabilities(law: LevelLaw, bits: int) -> list[int]:
+    """The probabilities of the levels in 2^-bits, each at most 2 away."""
+    cuts = level_cuts(law, bits)
+    return [end - start for start, end in zip((0, *cuts), cuts, strict=False)]
+
+
+def bits_of_tail(probability: Fraction) -> int:
+    """In how many bits levels' probabilities tell a tail of `probability` to a thousandth."""
+    bits = BITS
+    while probability * (1 << bits) < MAX_LEVELS << 12:
+        bits *= 2
+    return bits
 
 
 def evenly_up_to(largest: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:

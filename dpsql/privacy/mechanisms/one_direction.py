@@ -34,22 +34,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.level_law import (
+    BITS,
     MAX_INTEGERS,
-    MAX_LEVELS,
+    bits_of_tail,
     can_be_listed,
+    drawn_levels,
     evenly_up_to,
-    level_cuts,
+    level_probabilities,
 )
 from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail, tail_probability
 from dpsql.privacy.mechanisms.noise.integer_search import first_true
-from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
 from dpsql.privacy.mechanisms.noise.sampler import check_parameter
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -57,8 +57,6 @@ from dpsql.privacy.mechanisms.randomness import Randomness
 _LEVELS_PER_LOSS: Final = 4
 _ROUNDED_UP: Final = Fraction(65, 64)
 """How much larger a move may be taken than it is, for more levels to divide it."""
-
-_BITS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +131,7 @@ class OneDirection:
         Raises ValueError unless there are as many columns as moves, all as long, of whole groups of
         `cells`.
         """
-        if len(columns) != len(self.moves) or len({column.size for column in columns}) != 1:
-            raise ValueError("there is a column for each move")
-        answers, rest = divmod(columns[0].size, self.cells)
-        if rest:
-            raise ValueError("the integers of all groups are drawn together")
-        levels = _inversion(self).sample(answers, randomness)
+        levels = drawn_levels(self, columns, randomness)
         downs = np.repeat(levels - evenly_up_to(levels, randomness), self.cells)
         widths = np.repeat(levels, self.cells)
         return [
@@ -173,14 +166,12 @@ class OneDirectionNoise:
 
     def tail(self, at_least: int) -> Fraction:
         """Return P(noise >= at_least), rounded up by less than 2^-40; for at_least >= 1."""
-        return self._tail(at_least, _BITS)
+        return self._tail(at_least, BITS)
 
     def tail_point(self, probability: Fraction) -> int:
         """Return the least k >= 1 with tail(k) <= probability, both rounded up by a thousandth."""
         check_tail(probability)
-        bits = _BITS
-        while probability * (1 << bits) < MAX_LEVELS << 12:
-            bits *= 2
+        bits = bits_of_tail(probability)
         guess = math.ceil(2 * math.sqrt(self.variance))
         return first_true(lambda k: self._tail(k, bits) <= probability, guess)
 
@@ -193,15 +184,13 @@ class OneDirectionNoise:
         """That of an even draw from its interval, and that of the interval's middle."""
         # Of S levels the interval has S·e + 1 integers and its middle is e·(P - S/2), P of S + 1.
         step = self.law.steps[self.index]
-        own = sum(p * (s * step) * (s * step + 2) for s, p in enumerate(self._levels(_BITS)))
-        common = sum(p * step**2 * s * (s + 2) for s, p in enumerate(self._levels(_BITS)))
-        unit = 12 << _BITS
+        own = sum(p * (s * step) * (s * step + 2) for s, p in enumerate(self._levels(BITS)))
+        common = sum(p * step**2 * s * (s + 2) for s, p in enumerate(self._levels(BITS)))
+        unit = 12 << BITS
         return float(Fraction(own, unit)), float(Fraction(common, unit))
 
     def _levels(self, bits: int) -> list[int]:
-        """Levels' probabilities in 2^-bits, each at most 2 away."""
-        cuts = level_cuts(self.law, bits)
-        return [end - start for start, end in zip((0, *cuts), cuts, strict=False)]
+        return level_probabilities(self.law, bits)
 
     def _tail(self, point: int, bits: int) -> Fraction:
         if point < 1:
@@ -219,8 +208,3 @@ class OneDirectionNoise:
 
 def _rounded_up(move: int, levels: int) -> int:
     return -(-move // levels) * levels
-
-
-@lru_cache(maxsize=128)
-def _inversion(law: OneDirection) -> Inversion:
-    return Inversion(partial(level_cuts, law))

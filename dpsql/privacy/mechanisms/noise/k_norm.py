@@ -25,27 +25,27 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.level_law import (
+    BITS,
     MAX_INTEGERS,
-    MAX_LEVELS,
+    bits_of_tail,
     can_be_listed,
+    drawn_levels,
     evenly_up_to,
-    level_cuts,
+    level_probabilities,
 )
 from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail, tail_probability
 from dpsql.privacy.mechanisms.noise.integer_search import first_true
-from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
 from dpsql.privacy.mechanisms.noise.sampler import check_parameter
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 
 _LEVELS_PER_LOSS = 4
-_BITS = 64
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -116,12 +116,7 @@ class KNorm:
         Raises ValueError unless there are as many columns as moves, all as long, of whole groups of
         `cells`.
         """
-        if len(columns) != len(self.moves) or len({column.size for column in columns}) != 1:
-            raise ValueError("there is a column for each move")
-        answers, rest = divmod(columns[0].size, self.cells)
-        if rest:
-            raise ValueError("the integers of all groups are drawn together")
-        levels = _inversion(self).sample(answers, randomness)
+        levels = drawn_levels(self, columns, randomness)
         noisy = []
         for column, move in zip(columns, self.moves, strict=True):
             # A level of 2^20, which would be too large for this, has a chance below 2^-1000.
@@ -145,19 +140,17 @@ class KNormNoise:
     @property
     def variance(self) -> float:
         """The noise's variance, the mean of h(h + 1)/3 over levels of half-edge h."""
-        squares = sum(p * h * (h + 1) for p, h in self._edges(_BITS))
-        return float(Fraction(squares, 3 << _BITS))
+        squares = sum(p * h * (h + 1) for p, h in self._edges(BITS))
+        return float(Fraction(squares, 3 << BITS))
 
     def tail(self, at_least: int) -> Fraction:
         """Return P(noise >= at_least), rounded up by less than 2^-40; for at_least >= 1."""
-        return self._tail(at_least, _BITS)
+        return self._tail(at_least, BITS)
 
     def tail_point(self, probability: Fraction) -> int:
         """Return the least k >= 1 with tail(k) <= probability, both rounded up by a thousandth."""
         check_tail(probability)
-        bits = _BITS
-        while probability * (1 << bits) < MAX_LEVELS << 12:
-            bits *= 2
+        bits = bits_of_tail(probability)
         guess = _near_tail_point(self._edges(bits), float(probability), bits)
         return first_true(lambda k: self._tail(k, bits) <= probability, guess)
 
@@ -180,12 +173,8 @@ class KNormNoise:
 def _level_edges(law: KNorm, index: int, bits: int) -> Edges:
     """Levels' probabilities in 2^-bits, each at most 2 away, and their half-edges in one column."""
     move, levels = law.moves[index], law.levels
-    cuts = level_cuts(law, bits)
-    starts = (0, *cuts)
-    return tuple(
-        (end - start, level * move // levels)
-        for level, (start, end) in enumerate(zip(starts, cuts, strict=False))
-    )
+    probabilities = enumerate(level_probabilities(law, bits))
+    return tuple((probability, level * move // levels) for level, probability in probabilities)
 
 
 def _near_tail_point(edges: Edges, probability: float, bits: int) -> int:
@@ -208,8 +197,3 @@ def _near_tail_point(edges: Edges, probability: float, bits: int) -> int:
 def evenly(edges: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
     """Return for each h of `edges`, from 0 to below 2^61, an integer from -h to h, each alike."""
     return evenly_up_to(2 * edges, randomness) - edges
-
-
-@lru_cache(maxsize=128)
-def _inversion(law: KNorm) -> Inversion:
-    return Inversion(partial(level_cuts, law))
