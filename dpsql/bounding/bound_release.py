@@ -130,12 +130,10 @@ def bound_release(
     draft_terms = Contributions(
         release.source, release.keys, domains, tuple(statistics.statistics), choices
     )
-    are_scaled = integer_parts(limit_contributions(draft_terms, facts, limits)[0]) > 1
-    selection = (
-        key_count(statistics, draft, options, are_scaled=are_scaled)
-        if draft_terms.unlisted_keys
-        else None
-    )
+    selection = None
+    if draft_terms.unlisted_keys:
+        are_scaled = integer_parts(limit_contributions(draft_terms, facts, limits)[0]) > 1
+        selection = key_count(statistics, draft, options, are_scaled=are_scaled)
     min_units = None
     if options.min_units is not None and release.keys:
         drawn = Fraction(1) if sampling is None else sampling.drawn
