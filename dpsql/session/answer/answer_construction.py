@@ -13,7 +13,12 @@ from dpsql.session.answer.chart_reading import ChartReading
 from dpsql.session.answer.column_errors import PrivacyReader, Rolled
 from dpsql.session.answer.dashboard_errors import dashboard_columns
 from dpsql.session.answer.default_limits import default_limit_notes
-from dpsql.session.answer.distinct_range import clamp_notes, clamped_tables, distinct_ranges
+from dpsql.session.answer.distinct_range import (
+    DistinctRange,
+    clamp_notes,
+    clamped_tables,
+    distinct_ranges,
+)
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.answer.row_errors import error_notes, row_errors
 from dpsql.session.answer.unlisted_keys import unlisted_key_notes
@@ -39,9 +44,10 @@ def build_answer(
         case ReleasedTables(tables=tables, stored=stored, rolled=rolled):
             context.progress("finishing the answer")
             consistent = compiled.consistency.without(rolled).tables(tables)
-            shown_tables = clamped_tables(distinct_ranges(compiled), consistent)
+            ranges = distinct_ranges(compiled)
+            shown_tables = clamped_tables(ranges, consistent)
             rows = context.execution.finish(compiled, compiled.finishing_tables(shown_tables))
-            answer = _answer(compiled, context, rows, released, consistent)
+            answer = _answer(compiled, context, rows, released, consistent, ranges)
             if not rolled and not compiled.saved_tables:
                 context.answers.add(compiled, answer, stored)
             return answer
@@ -55,8 +61,12 @@ def _answer(
     rows: pa.Table,
     released: ReleasedTables,
     tables: Mapping[str, pa.Table],
+    ranges: tuple[DistinctRange, ...] = (),
 ) -> Answer:
-    """The answer whose rows are `rows`, its columns named by their ids, made of `tables`."""
+    """The answer whose rows are `rows`, its columns named by their ids, made of `tables`.
+
+    Of these, values are shown within `ranges`.
+    """
     columns = compiled.statement.columns
     ordered = rows.select([f"c{c.id}" for c in columns])
     loss, receipt, rolled = released.loss, released.receipt, released.rolled
@@ -80,7 +90,7 @@ def _answer(
             *dict.fromkeys(note for r in compiled.releases for note in r.limit_notes),
             *unlisted_key_notes(compiled.releases, tables),
             *error_notes(compiled, reader, errors, ordered),
-            *clamp_notes(distinct_ranges(compiled), tables),
+            *clamp_notes(ranges, tables),
         ),
     )
     keys = tuple(dict.fromkeys(k for r in compiled.releases for k in _keys(r, rolled)))
