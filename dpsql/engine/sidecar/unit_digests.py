@@ -22,20 +22,18 @@ from sqlglot import exp
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
 
-CHANGED_ROWS: Final = (
-    'SELECT coalesce(sum(rows), 0)::BIGINT FROM "digests now"'  # noqa: S608
-    f' WHERE "{UNIT_COLUMN}" IN (FROM "units that changed")'
-)
-"""The statement that counts the rows that units that changed have now."""
-
 DIGEST_SCHEMA: Final = "digests"
 """The schema of the sidecar's tables with one digest for each of a table's units."""
 
-CHANGED: Final = "units that changed"
-"""The temporary table of the units whose rows aren't as they were."""
-
 _UNIT: Final = f'"{UNIT_COLUMN}"'
 _NOW: Final = '"digests now"'
+_CHANGED: Final = '"units that changed"'
+
+HAS_CHANGED: Final = f"{_UNIT} IN (FROM {_CHANGED})"
+"""The condition on rows, and on digests, that their unit's rows aren't as they were."""
+
+CHANGED_ROWS: Final = f"SELECT coalesce(sum(rows), 0)::BIGINT FROM {_NOW} WHERE {HAS_CHANGED}"  # noqa: S608
+"""The statement that counts the rows that units that changed have now."""
 
 
 def store(table: SidecarTable, salt: str) -> str:
@@ -48,17 +46,16 @@ def find_changed(table: SidecarTable, salt: str) -> Iterator[str]:
     yield f"CREATE TEMP TABLE {_NOW} AS {_digests(table, f'({table.rows})', salt)}"
     differ = " OR ".join(f"o.{sum_} IS DISTINCT FROM n.{sum_}" for sum_ in ("rows", "one", "other"))
     joined = f"{_stored(table)} AS o FULL JOIN {_NOW} AS n USING ({_UNIT})"
-    yield f'CREATE TEMP TABLE "{CHANGED}" AS SELECT {_UNIT} FROM {joined} WHERE {differ}'  # noqa: S608
+    yield f"CREATE TEMP TABLE {_CHANGED} AS SELECT {_UNIT} FROM {joined} WHERE {differ}"  # noqa: S608
 
 
 def renew(table: SidecarTable) -> list[str]:
     """The statements that store the digests of the units that changed, and forget these units."""
-    changed = f'{_UNIT} IN (FROM "{CHANGED}")'
     return [
-        f"DELETE FROM {_stored(table)} WHERE {changed}",  # noqa: S608
-        f"INSERT INTO {_stored(table)} FROM {_NOW} WHERE {changed}",
+        f"DELETE FROM {_stored(table)} WHERE {HAS_CHANGED}",  # noqa: S608
+        f"INSERT INTO {_stored(table)} FROM {_NOW} WHERE {HAS_CHANGED}",
         f"DROP TABLE {_NOW}",
-        f'DROP TABLE "{CHANGED}"',
+        f"DROP TABLE {_CHANGED}",
     ]
 
 

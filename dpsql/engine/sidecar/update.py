@@ -18,7 +18,7 @@ from sqlglot import exp
 from dpsql.engine.sidecar import unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check, renewed_range_check
-from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable, statements
+from dpsql.engine.sidecar.row_columns import SidecarTable, statements
 
 _ORIGIN: Final = f'"{SIDECAR}".main."made by"'
 
@@ -90,7 +90,7 @@ def _renewal(table: SidecarTable, salt: str) -> list[str]:
         exp.table_(table.name, db=space, catalog=SIDECAR, quoted=True)
         for space in (ROW_SCHEMA, UNIT_SCHEMA)
     )
-    changed = f'"{UNIT_COLUMN}" IN (FROM "{unit_digests.CHANGED}")'
+    changed = unit_digests.HAS_CHANGED
     filled = [rows] if table.unit_sum_columns is None else [rows, units]
     return [
         *(f"DELETE FROM {each.sql('duckdb')} WHERE {changed}" for each in filled),  # noqa: S608
