@@ -119,10 +119,12 @@ def chart_readings(
         compiled.request != ANSWER
         or replace(options.limits, norm_order=None) != AS_DECLARED
         or options.release != ALL_GROUPS
-        or not missing
     ):
         return {}
     read = {name for release in compiled.releases for name in release.step.reads}
+    targets = [one for one in missing if one.name not in read and _has_cells_of_its_own(one)]
+    if not targets:
+        return {}
     wanted = Fraction(0)
     if options.price.max_error is None:
         wanted = compiled.query_loss.amount
@@ -132,16 +134,18 @@ def chart_readings(
         if dashboard.edition == compiled.version and dashboard.content.granted >= wanted
     ]
     best: dict[str, ChartReading] = {}
-    for target in missing:
-        if target.name not in read:
-            ways = [
-                way
-                for dashboard in fitting
-                if (way := chart_reading(target, dashboard)) is not None
-            ]
-            if ways:
-                best[target.name] = min(ways, key=lambda way: sum(way.variances))
+    for target in targets:
+        readings = (chart_reading(target, dashboard) for dashboard in fitting)
+        ways = [way for way in readings if way is not None]
+        if ways:
+            best[target.name] = min(ways, key=lambda way: sum(way.variances))
     return best
+
+
+def _has_cells_of_its_own(release: CompiledRelease) -> bool:
+    """All of its cells are listed and shown, of whole tables, and it reads no other release."""
+    bounded = release.step.bounded
+    return bounded.shows_all_cells and not release.step.reads and bounded.sampling is None
 
 
 def reading_notes(
@@ -160,7 +164,7 @@ def reading_notes(
 def chart_reading(target: CompiledRelease, dashboard: ReadableDashboard) -> ChartReading | None:
     """How `target` is read of `dashboard`; None if that doesn't have all that it asks for."""
     bounded, content = target.step.bounded, dashboard.content
-    if not bounded.shows_all_cells or target.step.reads or bounded.sampling is not None:
+    if not _has_cells_of_its_own(target):
         return None
     own = sum_digests(bounded)
     if own.rows != content.rows:
