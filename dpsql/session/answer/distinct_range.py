@@ -15,7 +15,6 @@ import math
 from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from msgspec import Struct
 
 from dpsql.analysis.domains.column_domains import column_domains
@@ -63,6 +62,8 @@ def clamped_tables(
     """`tables`, by their releases' names, with the values of `ranges` within them."""
     clamped = dict(tables)
     for one in ranges:
+        import pyarrow.compute as pc  # noqa: PLC0415 - few answers need it
+
         table = clamped[one.release]
         counts = table.column(one.column)
         low, high = (pa.scalar(end, counts.type) for end in (0, one.values))
@@ -75,6 +76,8 @@ def clamped_tables(
 def clamp_notes(ranges: tuple[DistinctRange, ...], tables: Mapping[str, pa.Table]) -> Iterator[str]:
     """What is said of columns of `tables` that have values beyond their ranges."""
     for one in ranges:
+        import pyarrow.compute as pc  # noqa: PLC0415 - few answers need it
+
         counts = tables[one.release].column(one.column)
         outside = pc.or_(pc.less(counts, 0), pc.greater(counts, one.values))
         beyond = pc.sum(outside).as_py()
