@@ -13,6 +13,7 @@ import sys
 import tempfile
 from datetime import date, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
@@ -66,6 +67,7 @@ def main() -> None:
     assert importlib.util.find_spec("pandas") is None, "pandas hides what pyarrow alone can't do"
     import dpsql
 
+    _copies_are_checked()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["DPSQL_STATE"] = str(folder / "state")
@@ -95,6 +97,17 @@ def main() -> None:
         f"{module} {_version(module)}" for module in ("duckdb", "numpy", "pyarrow")
     )
     print(f"the core alone answers on Python {sys.version.split()[0]}, {versions}")  # noqa: T201 - it is a program
+
+
+def _copies_are_checked() -> None:
+    from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
+    from dpsql.structs import replace
+
+    try:
+        replace(PrivacyLoss(Accounting.PURE, Fraction(1)), amount=Fraction(-1))
+    except ValueError:
+        return
+    raise AssertionError("a copy is not checked: msgspec is too old")
 
 
 def _dataset(folder: Path) -> Path:
