@@ -69,8 +69,8 @@ ALERT_MUTANTS = (
     Mutant(
         "the threshold isn't raised",
         "privacy/mechanisms/selection/above_threshold.py",
-        "        raised = geometric(self.threshold_rate, randomness) + self.offset",
-        "        raised = self.offset",
+        "        return geometric(self.threshold_rate, randomness) + self.offset",
+        "        return self.offset",
         MECHANISM,
         "have_their_law",
         "assert",

@@ -1,4 +1,4 @@
-"""What a statement's releases are for: its answer, a synopsis of it, or a dashboard."""
+"""What a statement's releases are for: its answer, an alert, a synopsis, or a dashboard."""
 
 from __future__ import annotations
 
@@ -40,6 +40,17 @@ class AnswerRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class AlertRequest:
+    """An alert that is kept, and checked about so often as `checks`.
+
+    It spends `epsilon`, whatever the options say, when it is made.
+    """
+
+    epsilon: Fraction
+    checks: int
+
+
+@dataclass(frozen=True, slots=True)
 class SynopsisRequest:
     """Estimated counts of all combinations of keys, by MWEM in at most so many `rounds`.
 
@@ -65,7 +76,7 @@ class DashboardRequest:
 TableRequest: TypeAlias = SynopsisRequest | DashboardRequest
 """A whole table of all combinations of keys is kept, made by a mechanism of its own."""
 
-Request: TypeAlias = AnswerRequest | TableRequest
+Request: TypeAlias = AnswerRequest | AlertRequest | TableRequest
 
 ANSWER: Final = AnswerRequest()
 
@@ -75,6 +86,8 @@ def kind_of(request: Request) -> str:
     match request:
         case AnswerRequest():
             return "release"
+        case AlertRequest():
+            return "alert"
         case SynopsisRequest():
             return "synopsis"
         case DashboardRequest():
@@ -90,7 +103,7 @@ def share_of_loss(request: Request, loss: PrivacyLoss) -> PrivacyLoss:
             return PrivacyLoss(loss.accounting, loss.amount * share, loss.delta * share)
         case DashboardRequest(queries=queries):
             return PrivacyLoss(loss.accounting, loss.amount * queries, loss.delta * queries)
-        case AnswerRequest() | SynopsisRequest():
+        case AnswerRequest() | AlertRequest() | SynopsisRequest():
             return loss
         case missing:
             assert_never(missing)
@@ -101,6 +114,8 @@ def binder_of(request: Request, bind: Binder) -> Binder:
     match request:
         case AnswerRequest(ladder=ladder):
             return bind if ladder is None else partial(bind_calibration, ladder.part)
+        case AlertRequest():
+            return bind
         case SynopsisRequest():
             return bind_synopsis
         case DashboardRequest():
