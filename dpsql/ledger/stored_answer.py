@@ -64,8 +64,8 @@ def store(
     seq: int,
 ) -> None:
     """Stores `releases` of entry `seq` with the answers of `keep`, as seen by the analyst."""
-    for kept in keep:
-        chain.store.add_answer(digest(kept.answer), kept.answer)
+    for one in keep:
+        chain.store.add_answer(digest(one.answer), one.answer)
     for release in releases:
         chain.store.store_answer(release.key, seq)
         chain.store.mark_paid(release.key, analyst, seq)

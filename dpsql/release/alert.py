@@ -23,13 +23,13 @@ from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.allocation.threshold_rates import above_threshold
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold, ThresholdMoves
-from dpsql.privacy.mechanisms.selection.kept_threshold import KeptThreshold
+from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.release.add_noise import RawGroups, all_totals
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.confidence_interval import CONFIDENCE
 from dpsql.release.columns.group_keys import ascending, every_key, number_of_cells, take
 
-Thresholds: TypeAlias = AboveThreshold | KeptThreshold
+Thresholds: TypeAlias = AboveThreshold | ThresholdStream
 """What names conditions: of an alert that is asked once, and of one that is kept."""
 
 _FINER = 1024
@@ -74,9 +74,9 @@ def calibrate_alert(
         query_loss,
         CONFIDENCE,
     )
-    made = mechanism if checks is None else KeptThreshold(mechanism, checks)
-    measurement = Measurement((), None, loss, table_mechanism=made)
-    return measurement, _notes(bounded, made)
+    thresholds = mechanism if checks is None else ThresholdStream(mechanism, checks)
+    measurement = Measurement((), None, loss, table_mechanism=thresholds)
+    return measurement, _notes(bounded, thresholds)
 
 
 def threshold_moves(bounded: BoundedRelease, sensitivity: Sensitivity) -> ThresholdMoves:
@@ -125,7 +125,7 @@ def threshold_errors(bounded: BoundedRelease, mechanism: Thresholds) -> tuple[Fr
     match mechanism:
         case AboveThreshold():
             off = mechanism.error(comparisons(bounded), CONFIDENCE)
-        case KeptThreshold(mechanism=above, checks=checks):
+        case ThresholdStream(mechanism=above, checks=checks):
             off = above.error(comparisons(bounded) * checks, CONFIDENCE)
         case missing:
             assert_never(missing)
@@ -180,7 +180,7 @@ def _notes(bounded: BoundedRelease, mechanism: Thresholds) -> tuple[str, ...]:
             first = f"of {count} comparisons the first that holds is {before}"
         case AboveThreshold(firings=firings):
             first = f"of {count} comparisons the first {firings} that hold are {before}"
-        case KeptThreshold(mechanism=above, checks=checks):
+        case ThresholdStream(mechanism=above, checks=checks):
             return (
                 f"in each check, of {count} comparisons the first that holds is {before}",
                 f"checks are free, and the alert is used up once {_times(above.firings)} named one",

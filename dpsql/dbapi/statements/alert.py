@@ -89,22 +89,22 @@ def read_alert(sql: str, first_words: list[Word]) -> CreateAlert:
     inside = [] if start is None else rest[start + 1 :]
     if start is None or [w.text for w in (*inside[:1], *inside[-1:])] != ["(", ")"]:
         raise _not_so(rest or first_words)
-    given = {w.folded: v for w, v in assignments(inside[1:-1], _OF_ALERTS, _FORM)}
-    if "epsilon" not in given:
+    options = {w.folded: v for w, v in assignments(inside[1:-1], _OF_ALERTS, _FORM)}
+    if "epsilon" not in options:
         raise _not_so(inside)
     # ALERT WHEN … stays where it stands.
     blanks = blanked(sql[: when.start], when.start)
     text = blanks[: own.start] + own.text + blanks[own.end :] + sql[when.start : rest[start].start]
-    checks = _whole(given.get("checks"), MAX_CHECKS)
-    request = AlertRequest(parse_epsilon(given["epsilon"].value), checks or DEFAULT_CHECKS)
+    checks = _whole(options.get("checks"), MAX_CHECKS)
+    request = AlertRequest(parse_epsilon(options["epsilon"].value), checks or DEFAULT_CHECKS)
     return CreateAlert(
         AlertSpec(
             name.value,
             text,
             sql.strip(),
             request,
-            _whole(given.get("rows_per_group"), MAX_CHECKS),
-            _whole(given.get("rows"), MAX_CHECKS),
+            _whole(options.get("rows_per_group"), MAX_CHECKS),
+            _whole(options.get("rows"), MAX_CHECKS),
             replaces,
         )
     )

@@ -7,5 +7,5 @@
 | create       | CREATE ALERT: the charge, the secret number, the name                 |
 | check        | CHECK ALERT: what is compared now, and recorded before it is told     |
 | alerts       | one analyst's alerts: made, checked, explained and listed             |
-| kept_alerts  | an analyst's own alerts, by their names                               |
+| saved_alerts | an analyst's own alerts, by their names                               |
 """

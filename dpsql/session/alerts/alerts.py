@@ -10,7 +10,7 @@ from dpsql.bind.statement import NO_PARAMETERS, Statement
 from dpsql.session.alerts.check import check_alert, check_policy
 from dpsql.session.alerts.check_log import CheckHistory
 from dpsql.session.alerts.create import create_alert
-from dpsql.session.alerts.kept_alerts import KeptAlert, kept_alert, kept_alerts
+from dpsql.session.alerts.saved_alerts import SavedAlert, saved_alert, saved_alerts
 from dpsql.session.alerts.stored_alert import AlertSpec
 from dpsql.session.answer.answer import Answer
 from dpsql.session.compile.compile import compile_for_look, compile_statement
@@ -46,7 +46,7 @@ class Alerts:
         context = self._context
         context.check_open()
         with context.ledger.recording_refusals(written):
-            alert = kept_alert(context, name)
+            alert = saved_alert(context, name)
             check_policy(context, alert)
             stored = alert.stored
             compiled = compile_statement(
@@ -68,15 +68,15 @@ class Alerts:
 
     def statement(self, name: str) -> Statement:
         """What a check of the alert of that `name` is bound as; free."""
-        context, stored = self._context, kept_alert(self._context, name).stored
+        context, stored = self._context, saved_alert(self._context, name).stored
         return compile_for_look(
             context, stored.sql, stored.options, NO_PARAMETERS, stored.request
         ).statement
 
-    def all(self) -> Sequence[tuple[KeptAlert, CheckHistory]]:
+    def all(self) -> Sequence[tuple[SavedAlert, CheckHistory]]:
         """All that the analyst keeps, the oldest first, with what became of them."""
         self._context.check_open()
-        return kept_alerts(self._context)
+        return saved_alerts(self._context)
 
     def _looked_at(self, spec: AlertSpec) -> CompiledStatement:
         own = spec.options(PriceOptions())

@@ -18,7 +18,7 @@ from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.release.alert import threshold_moves
 from dpsql.release.calibration import Measurement
 from dpsql.session.alerts.check_log import CheckHistory, CheckRecord, check_history, request_id
-from dpsql.session.alerts.kept_alerts import KeptAlert
+from dpsql.session.alerts.saved_alerts import SavedAlert
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
 from dpsql.session.answer.stored_answer import detail, from_bytes, to_bytes
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
 
 
-def check_policy(context: SessionContext, alert: KeptAlert) -> None:
+def check_policy(context: SessionContext, alert: SavedAlert) -> None:
     """Refuse an alert that was paid for under another policy, before it is compiled."""
     if alert.stored.policy_hash != context.schema.policy_hash:
         raise _is_another(alert, "the schema was changed since it was made")
 
 
 def check_alert(
-    context: SessionContext, alert: KeptAlert, compiled: CompiledStatement, written: str
+    context: SessionContext, alert: SavedAlert, compiled: CompiledStatement, written: str
 ) -> Answer:
     """What `alert`, which is now `compiled`, says of the data as they are; noted as `written`."""
     release = _paid(alert, compiled)
@@ -58,7 +58,7 @@ def check_alert(
             raise Refused(
                 f"alert {alert.saved.metadata.name} is used up: it has named what it was paid for",
                 hint=f"DROP ALERT {alert.saved.metadata.name}, and CREATE it again",
-                note="kept_alert",
+                note="create_alert",
             )
         receipt, record = _drawn(context, alert, compiled, release, history, written, version)
         ledger.await_releases()
@@ -68,7 +68,7 @@ def check_alert(
     return _noted(build_answer(context, compiled, released), alert, record.used)
 
 
-def _paid(alert: KeptAlert, compiled: CompiledStatement) -> CompiledRelease:
+def _paid(alert: SavedAlert, compiled: CompiledStatement) -> CompiledRelease:
     """The release of `compiled`, drawn by the alert's own mechanism, which pays for it.
 
     What neighbours move may be less than when the alert was made, and is never more.
@@ -84,7 +84,7 @@ def _paid(alert: KeptAlert, compiled: CompiledStatement) -> CompiledRelease:
 
 def _drawn(
     context: SessionContext,
-    alert: KeptAlert,
+    alert: SavedAlert,
     compiled: CompiledStatement,
     release: CompiledRelease,
     history: CheckHistory,
@@ -116,7 +116,7 @@ def _drawn(
 
 def _request(
     context: SessionContext,
-    alert: KeptAlert,
+    alert: SavedAlert,
     release: CompiledRelease,
     number: int,
     written: str,
@@ -138,7 +138,7 @@ def _request(
     )
 
 
-def _noted(answer: Answer, alert: KeptAlert, used: int) -> Answer:
+def _noted(answer: Answer, alert: SavedAlert, used: int) -> Answer:
     """`answer` with how often the alert may name a condition still."""
     left, all_of_it = max(0, alert.stored.firings - used), alert.stored.firings
     note = f"the alert was paid for when it was made: {left} of {all_of_it} names are left"
@@ -146,16 +146,16 @@ def _noted(answer: Answer, alert: KeptAlert, used: int) -> Answer:
     return replace(answer, privacy=privacy)
 
 
-def _is_running(alert: KeptAlert) -> OperationalError:
+def _is_running(alert: SavedAlert) -> OperationalError:
     return OperationalError(
         f"alert {alert.saved.metadata.name} is being checked", hint="ask again in a moment"
     )
 
 
-def _is_another(alert: KeptAlert, why: str) -> Refused:
+def _is_another(alert: SavedAlert, why: str) -> Refused:
     name = alert.saved.metadata.name
     return Refused(
         f"alert {name} can't be checked: {why}",
         hint=f"DROP ALERT {name}, and CREATE it again",
-        note="kept_alert",
+        note="create_alert",
     )

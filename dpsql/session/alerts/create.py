@@ -15,7 +15,7 @@ import pyarrow as pa
 from dpsql.engine.digest import digest_of
 from dpsql.errors import InternalError
 from dpsql.ledger.charge import Receipt, StoredAnswer
-from dpsql.privacy.mechanisms.selection.kept_threshold import KeptThreshold
+from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.sql_type import BIGINT, Double, SqlType, Varchar
 from dpsql.session.alerts.stored_alert import AlertSpec, StoredAlert, encode_alert
@@ -71,13 +71,13 @@ def create_alert(context: SessionContext, spec: AlertSpec, compiled: CompiledSta
     return _answer(context, spec, release, receipt)
 
 
-def _drawn(context: SessionContext, release: CompiledRelease) -> KeptThreshold:
+def _drawn(context: SessionContext, release: CompiledRelease) -> ThresholdStream:
     """The mechanism of `release` with its secret number."""
     threshold = release.step.measurement.table_mechanism
-    if not isinstance(threshold, KeptThreshold):
+    if not isinstance(threshold, ThresholdStream):
         raise InternalError("an alert that is kept has no threshold to keep")
     raised = threshold.mechanism.raised(context.randomness)
-    return KeptThreshold(threshold.mechanism, threshold.checks, raised)
+    return ThresholdStream(threshold.mechanism, threshold.checks, raised)
 
 
 def _answer(
@@ -85,7 +85,7 @@ def _answer(
 ) -> Answer:
     """One row of what the alert is now, and what it cost."""
     threshold, loss = release.step.measurement.table_mechanism, release.step.measurement.loss
-    assert isinstance(threshold, KeptThreshold)
+    assert isinstance(threshold, ThresholdStream)
     shown = column_of(release, 0)
     row = (spec.name, threshold.mechanism.firings, shown.threshold_error)
     types = tuple(COLUMNS.values())

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from dpsql.bounding.options import ContributionLimits
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold, ThresholdMoves
-from dpsql.privacy.mechanisms.selection.kept_threshold import KeptThreshold
+from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.session.compile.request import AlertRequest
 from dpsql.session.options import PriceOptions, QueryOptions
 
@@ -47,7 +47,7 @@ class StoredAlert:
     rows_per_group: int | None
     rows: int | None
     policy_hash: str
-    threshold: KeptThreshold
+    threshold: ThresholdStream
 
     @property
     def options(self) -> QueryOptions:
@@ -106,5 +106,5 @@ def decode_alert(data: bytes) -> StoredAlert:
         fields["rows_per_group"],
         fields["rows"],
         fields["policy"],
-        KeptThreshold(above, request.checks, fields["raised"]),
+        ThresholdStream(above, request.checks, fields["raised"]),
     )

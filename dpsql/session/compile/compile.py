@@ -66,7 +66,7 @@ class Compiler:
                 raise Refused(
                     "an alert spends what it says, and its error follows from that",
                     hint="SET dpsql.max_error = DEFAULT",
-                    note="kept_alert",
+                    note="create_alert",
                 )
             case SynopsisRequest():
                 raise Refused(

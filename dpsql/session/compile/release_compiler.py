@@ -201,7 +201,7 @@ class ReleaseCompiler:
                     raise Refused(
                         "an alert that is kept reads no other noisy answer",
                         hint="keep that by CREATE RELEASE, and read the kept one",
-                        note="kept_alert",
+                        note="create_alert",
                     )
                 measurement, notes = calibrate_alert(bounded, changes, share, checks)
                 return replace(bounded, notes=(*bounded.notes, *notes)), measurement

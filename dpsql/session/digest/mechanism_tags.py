@@ -15,7 +15,7 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.one_direction import OneDirection, OneDirectionNoise
-from dpsql.privacy.mechanisms.selection import above_threshold, kept_threshold, weighted_majority
+from dpsql.privacy.mechanisms.selection import above_threshold, threshold_stream, weighted_majority
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
@@ -67,8 +67,8 @@ MECHANISMS: Final[Mapping[type, Tagged]] = {
     above_threshold.AboveThreshold: Tagged(
         "above", ("threshold_rate", "query_rate", "firings", "moves", "offset")
     ),
-    kept_threshold.KeptThreshold: Tagged(
-        "kept above",
+    threshold_stream.ThresholdStream: Tagged(
+        "above over time",
         ("mechanism", "checks"),
         {"raised": "it is drawn for an alert that is kept, after it was compiled"},
     ),

@@ -34,7 +34,7 @@ from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold, S
 
 
 @dataclass(frozen=True, slots=True)
-class KeptThreshold:
+class ThresholdStream:
     """Names the first integer that is above its threshold, each time that they come.
 
     `mechanism` has the rates, and says how often something is named in all; its error is that of

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptAlert:
+class SavedAlert:
     """An alert that is kept as `saved`: what is paid is stored under `key`."""
 
     saved: SavedTable
@@ -24,7 +24,7 @@ class KeptAlert:
     stored: StoredAlert
 
 
-def kept_alert(context: SessionContext, name: str) -> KeptAlert:
+def saved_alert(context: SessionContext, name: str) -> SavedAlert:
     """The analyst's alert of that name; UnknownRelease if there is none."""
     for saved in context.saved.alerts():
         if saved.info.name == name.casefold():
@@ -34,13 +34,13 @@ def kept_alert(context: SessionContext, name: str) -> KeptAlert:
     )
 
 
-def kept_alerts(context: SessionContext) -> Sequence[tuple[KeptAlert, CheckHistory]]:
+def saved_alerts(context: SessionContext) -> Sequence[tuple[SavedAlert, CheckHistory]]:
     """All of the analyst's alerts, the oldest first, with what became of them."""
     alerts = [_read(context, saved) for saved in context.saved.alerts()]
     return [(alert, check_history(context.ledger.open(), alert.key)) for alert in alerts]
 
 
-def _read(context: SessionContext, saved: SavedTable) -> KeptAlert:
+def _read(context: SessionContext, saved: SavedTable) -> SavedAlert:
     (key,) = saved.info.keys
     (data,) = context.ledger.read([key])
-    return KeptAlert(saved, key, decode_alert(data))
+    return SavedAlert(saved, key, decode_alert(data))
