@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -10,6 +9,7 @@ from dpsql.errors import BadParameter, BudgetSpent, NotOwner
 from dpsql.ledger.charge import Charge, State, StoredAnswer
 from dpsql.ledger.ledger import Ledger
 from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.structs import replace
 
 KEY, OTHER = "a" * 64, "b" * 64
 

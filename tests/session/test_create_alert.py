@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -38,6 +37,7 @@ from dpsql.session.alerts.saved_alerts import saved_alert
 from dpsql.session.ledger_access import open_ledger
 from dpsql.session.run import execution as module
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 SCHEMA = """\
 dataset: shop

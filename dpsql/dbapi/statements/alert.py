@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.dbapi.statements.create_release import blanked
 from dpsql.dbapi.statements.options import assignments
@@ -30,8 +30,7 @@ _FORM = "CREATE ALERT name WHEN count(*) > 100 FROM table BY key WITH (epsilon =
 _OF_ALERTS = ("epsilon", "checks", "rows_per_group", "rows")
 
 
-@dataclass(frozen=True, slots=True)
-class CreateAlert:
+class CreateAlert(Struct, frozen=True):
     """CREATE ALERT: pay for an alert, and keep it."""
 
     spec: AlertSpec
@@ -55,8 +54,7 @@ class CreateAlert:
         return session.share_of(session.alerts.cost(self.spec))
 
 
-@dataclass(frozen=True, slots=True)
-class CheckAlert:
+class CheckAlert(Struct, frozen=True):
     """CHECK ALERT: what an alert says now; `statement` is what was written."""
 
     name: str

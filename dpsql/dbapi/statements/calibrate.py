@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.bind.statements.ladder_clauses import CALIBRATE
 from dpsql.errors import Span, SyntaxFault
@@ -19,8 +20,7 @@ from dpsql.session.session import Session
 from dpsql.sqltext.tokens import words
 
 
-@dataclass(frozen=True, slots=True)
-class Calibrate:
+class Calibrate(Struct, frozen=True):
     """CALIBRATE …: draw ladders of what a table's units contribute."""
 
     spec: LadderSpec

@@ -7,7 +7,6 @@ anchor, before it is told. So no end of a process gives another look, and none i
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.run.charge_and_run import RUNNING, ReleasedTables
 from dpsql.session.run.charged_draw import burning
 from dpsql.session.run.pending_releases import run_releases
+from dpsql.structs import replace
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext

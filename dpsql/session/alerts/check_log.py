@@ -8,16 +8,16 @@ may have been seen of it is not more than that, and nobody gets a check for noth
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from dpsql.engine.digest import digest_of
 from dpsql.ledger.charge import State
 from dpsql.ledger.ledger import Ledger
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRecord:
+class CheckRecord(Struct, frozen=True):
     """What one check said of the data of a `version`: `table` is of what was named, as bytes.
 
     `used` is how often the alert has named a condition, this time included.
@@ -40,8 +40,7 @@ def decode_check(data: bytes) -> CheckRecord:
     return CheckRecord(fields["version"], fields["used"], table)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckHistory:
+class CheckHistory(Struct, frozen=True):
     """What is known of an alert's checks: their number, and how often they named a condition.
 
     `last` is the record of the last one, None if it has none; `at` is when it began, None before

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from dpsql.errors import UnknownRelease
 from dpsql.session.alerts.check_log import CheckHistory, check_history
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
 
 
-@dataclass(frozen=True, slots=True)
-class SavedAlert:
+class SavedAlert(Struct, frozen=True):
     """An alert that is kept as `saved`: what is paid is stored under `key`."""
 
     saved: SavedTable

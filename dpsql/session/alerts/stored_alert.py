@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.bounding.options import ContributionLimits
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold, ThresholdMoves
 from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.session.compile.request import AlertRequest
 from dpsql.session.options import PriceOptions, QueryOptions
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class AlertSpec:
+class AlertSpec(Struct, frozen=True):
     """CREATE ALERT `name`: `sql` is an ALERT, `statement` what was written.
 
     Limits below the schema's hold for each of its checks. `replace` lets it take one's own name.
@@ -38,8 +39,7 @@ class AlertSpec:
         return _options(self.request, self.rows_per_group, self.rows, price)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredAlert:
+class StoredAlert(Struct, frozen=True):
     """An alert that was paid for under the policy of that hash; `sql` is an ALERT."""
 
     sql: str

@@ -24,17 +24,15 @@ adaptive privacy-loss parameters").
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold, Shortfalls
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdStream:
+class ThresholdStream(Struct, frozen=True):
     """Names the first integer that is above its threshold, each time that they come.
 
     `mechanism` has the rates, and says how often something is named in all; its error is that of
