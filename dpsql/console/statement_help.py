@@ -43,6 +43,9 @@ STATEMENTS: Final = (
     ("CALIBRATE table MEASURE x BY key FOR 0.5", "ladders, by which limits are chosen"),
     ("DECIDE AMONG loss_a, loss_b FROM table BY day", "an expert for each day, charged"),
     ("ALERT WHEN count(*) > 500 FROM table BY day", "the first day above it, charged once"),
+    ("CREATE ALERT name WHEN count(*) > 500 FROM table WITH (epsilon = 0.5)", "keeps an alert"),
+    ("CHECK ALERT name", "whether it holds of the data as they are, free"),
+    ("SHOW ALERTS", "one's own alerts, and what is left of them"),
 )
 
 

@@ -15,6 +15,7 @@ from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.syntax.parameter import Parameters as Literals
 from dpsql.bind.syntax.parameter import literals
 from dpsql.dbapi.cursor import Cursor, Parameters
+from dpsql.dbapi.statements.alert import CheckAlert, CreateAlert
 from dpsql.dbapi.statements.assignment import Assignment
 from dpsql.dbapi.statements.batch import check_queries
 from dpsql.dbapi.statements.calibrate import Calibrate
@@ -24,6 +25,7 @@ from dpsql.dbapi.statements.options import statement_options
 from dpsql.dbapi.statements.parse import (
     DropRelease,
     ExplainPrivacy,
+    Priced,
     Query,
     Show,
     explained,
@@ -47,6 +49,8 @@ from dpsql.structs import replace
 
 if TYPE_CHECKING:
     from dpsql.report.error_curve import ErrorCurve
+
+_PARAMETRISED: Final = Query | CreateRelease | ExplainPrivacy | DropRelease
 
 EXPLAINED: Final = "explain_privacy"
 """The one column of EXPLAIN PRIVACY's answer."""
@@ -123,7 +127,7 @@ class Connection:
             statement = read_statement(sql)
             if isinstance(statement, ExplainPrivacy):
                 statement = explained(statement)
-            if isinstance(statement, Query | CreateRelease | Calibrate):
+            if isinstance(statement, Priced):
                 return self._explain(statement, literals(() if parameters is None else parameters))
             raise BadParameter("only queries have a price", hint="write SELECT …")
 
@@ -158,8 +162,8 @@ class Connection:
         with self._one_statement:
             self._check_open()
             statement = read_statement(sql)
-            if isinstance(statement, Calibrate):
-                return self._session.share_of_ladders(statement.spec)
+            if isinstance(statement, Calibrate | CreateAlert):
+                return statement.share(self._session)
             if not isinstance(statement, Query | CreateRelease):
                 return Fraction(0)
             with self._options_of(statement) as options, suppress(NotPaid):
@@ -242,8 +246,8 @@ class Connection:
 
     def _do(self, written: str, parameters: Literals) -> Result | None:
         statement = read_statement(written)
-        if parameters and isinstance(statement, Describe | Show | Assignment | Calibrate):
-            raise BadParameter("SET, SHOW and CALIBRATE take no parameters")
+        if parameters and not isinstance(statement, _PARAMETRISED):
+            raise BadParameter("only queries take parameters", hint="write the values out")
         match statement:
             case Query(sql=sql):
                 session = self._session
@@ -260,8 +264,8 @@ class Connection:
                 with self._options_of(statement) as options:
                     work = partial(session.save, wanted, sql, options, parameters)
                     return from_answer(interruptible(work, session.interrupt))
-            case Calibrate(spec=spec):
-                work = partial(self._session.calibrate, spec, self._options)
+            case Calibrate() | CreateAlert() | CheckAlert():
+                work = partial(statement.answer, self._session, self._options)
                 return from_answer(interruptible(work, self._session.interrupt))
             case DropRelease(name=name, if_exists=if_exists):
                 with suppress(*[UnknownRelease] * if_exists):
@@ -278,13 +282,11 @@ class Connection:
             case missing:
                 assert_never(missing)
 
-    def _explain(
-        self, statement: Query | CreateRelease | Calibrate, parameters: Literals
-    ) -> Explanation:
+    def _explain(self, statement: Priced, parameters: Literals) -> Explanation:
         session = self._session
-        if isinstance(statement, Calibrate):
-            of_ladders = partial(session.explain_ladders, statement.spec, self._options)
-            return Explanation(interruptible(of_ladders, session.interrupt))
+        if isinstance(statement, Calibrate | CreateAlert):
+            report = partial(statement.report, session, self._options)
+            return Explanation(interruptible(report, session.interrupt))
         request = statement.content
         with self._options_of(statement) as options:
             work = partial(session.explain, statement.sql, options, parameters, request)

@@ -32,7 +32,8 @@ class Charge(Struct, frozen=True):
     `request_id` names this run of the statement. `request_hash` identifies all that the answer
     depends on: statement, analyst, parameters, policy and data version. `analyst_cap` bounds all ε,
     ρ or μ² that this analyst is charged; None is no bound. `detail` lists the mechanisms; its
-    numbers are text, so that they stay exact.
+    numbers are text, so that they stay exact. `paid_by` is the key of a stored release of the same
+    analyst, in whose price this request is: its own `loss` is 0 then.
     """
 
     request_id: str
@@ -44,6 +45,7 @@ class Charge(Struct, frozen=True):
     policy_hash: str
     query: str
     detail: tuple[Mapping[str, str], ...] = ()
+    paid_by: str | None = None
 
 
 class Receipt(Struct, frozen=True):
@@ -118,7 +120,12 @@ def check_charge(charge: Charge, accounting: Accounting) -> None:
         ("policy hash", charge.policy_hash),
     ):
         check_name(text, name)
-    check_loss(charge.loss, accounting)
+    if charge.paid_by is None:
+        check_loss(charge.loss, accounting)
+    else:
+        check_key(charge.paid_by)
+        if charge.loss != PrivacyLoss(accounting, Fraction(0)):
+            raise BadParameter("what was paid before costs nothing more")
     check_analyst_cap(charge.analyst_cap)
     texts = [
         charge.query,
@@ -169,3 +176,9 @@ def check_key(key: object) -> None:
     """Raises BadParameter unless `key` is a sha256 in lower-case hexadecimal."""
     if not isinstance(key, str) or _KEY.fullmatch(key) is None:
         raise BadParameter("that is not a sha256 in lower-case hexadecimal")
+
+
+def check_keys(keys: Sequence[str]) -> None:
+    """Raises BadParameter unless all of `keys` are such."""
+    for key in keys:
+        check_key(key)

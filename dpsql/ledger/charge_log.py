@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpsql.errors import BadParameter, InterfaceError
+from dpsql.errors import BadParameter, ExecutionFailed, InterfaceError, OperationalError
 from dpsql.ledger.chain.entry import Burned, Charged, Released
 from dpsql.ledger.chain.hash_chain import Chain
+from dpsql.ledger.chain.verify import checked_answer
 from dpsql.ledger.charge import Charge, Failure, Receipt, State
 from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.storage.queries import Request
@@ -49,6 +50,21 @@ def previous(chain: Chain, request: Request, charge: Charge) -> Receipt:
     return Receipt(request.id, entry.seq, entry.hash, entry.at, state, fresh=False)
 
 
+def receipt(chain: Chain, request_id: str) -> Receipt | None:
+    """The receipt, not fresh, of the request of that id; None if there is none.
+
+    One that runs still, by what its entries say, is abandoned if its process is gone.
+    """
+    request = chain.store.request(request_id)
+    if request is None:
+        return None
+    entry = chain.entry(request.charged)
+    state = _state(chain, request)
+    if state is State.CHARGED and not chain.database.is_alive(request.owner):
+        state = State.BURNED
+    return Receipt(request.id, entry.seq, entry.hash, entry.at, state, fresh=False)
+
+
 def get(chain: Chain, receipt: Receipt) -> Request:
     """The request that `receipt` proves; InterfaceError if this ledger has no such charge."""
     request = chain.store.request(receipt.request_id)
@@ -83,6 +99,13 @@ def burn(chain: Chain, request_id: str, failure: Failure | None = None) -> None:
         chain.store.fail(burned.failed, seq)
 
 
+def burn_all_of(chain: Chain, owner: str) -> None:
+    """Settles all requests without an answer that the opening `owner` still runs."""
+    for request in chain.store.unsettled():
+        if request.owner == owner:
+            burn(chain, request.id)
+
+
 def failed_before(chain: Chain, keys: Sequence[str]) -> bool:
     """Whether one of the releases `keys` couldn't be computed before, or was stopped too often.
 
@@ -115,6 +138,16 @@ def released(chain: Chain, request: Request) -> Released | None:
     if not isinstance(event, Released | Burned) or event.request_id != request.id:
         raise fault(chain.path, f"has no end of that request in entry {request.settled}", RESTORE)
     return event if isinstance(event, Released) else None
+
+
+def replay(chain: Chain, receipt: Receipt) -> bytes:
+    """The recorded answer of the request; ExecutionFailed if it has none, OperationalError yet."""
+    request = get(chain, receipt)
+    if request.settled is None:
+        raise OperationalError("the request is still running", hint="ask again later")
+    if (event := released(chain, request)) is None:
+        raise ExecutionFailed
+    return checked_answer(chain, event.answer)
 
 
 def _state(chain: Chain, request: Request) -> State:

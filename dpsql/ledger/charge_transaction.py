@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpsql.errors import NotOwner
 from dpsql.ledger import charge_log
 from dpsql.ledger.caps import Cap, admit_charge
 from dpsql.ledger.chain.checkpoint import write_checkpoint
@@ -16,7 +17,8 @@ def enter(chain: Chain, owner: str, charge: Charge) -> Receipt:
 
     `owner` names the opening of the ledger that runs the statement. The receipt isn't fresh, and
     nothing is charged, if the request id was charged before. Raises BudgetSpent if a cap would be
-    passed.
+    passed, and NotOwner if the analyst hasn't paid for what it is said to be paid by: caps that
+    were lowered since don't take that back.
     """
     terms = recorded_terms(chain)
     check_charge(charge, terms.accounting)
@@ -27,7 +29,10 @@ def enter(chain: Chain, owner: str, charge: Charge) -> Receipt:
         return charge_log.previous(chain, earlier, charge)
     names = (DATASET, charge.analyst)
     dataset, analyst = map(chain.store.account, names)
-    admit_charge(charge.loss, dataset, terms.cap, analyst, charge.analyst_cap)
+    if charge.paid_by is None:
+        admit_charge(charge.loss, dataset, terms.cap, analyst, charge.analyst_cap)
+    elif chain.store.paid_seq(charge.paid_by, charge.analyst) is None:
+        raise NotOwner("this was paid for by nobody, or by another analyst")
     entry = chain.append(charge_log.charge_event(charge))
     caps = Cap(terms.cap.amount, terms.cap.delta), Cap(charge.analyst_cap, None)
     for name, before, cap in zip(names, (dataset, analyst), caps, strict=True):

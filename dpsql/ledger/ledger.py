@@ -20,13 +20,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Self
 
-from dpsql.errors import ExecutionFailed, InterfaceError, LedgerFull, OperationalError
+from dpsql.errors import InterfaceError, LedgerFull
 from dpsql.ledger import charge_log, stored_answer
 from dpsql.ledger.caps import Balance, balance
 from dpsql.ledger.chain.checkpoint import write_checkpoint
 from dpsql.ledger.chain.entry import Amended, Entry, Released, StoredRelease, digest
 from dpsql.ledger.chain.hash_chain import BATCH, Chain, Clock, utc_now
-from dpsql.ledger.chain.verify import Report, audit, checked_answer
+from dpsql.ledger.chain.verify import Report, audit
 from dpsql.ledger.charge import (
     Charge,
     Failure,
@@ -35,7 +35,7 @@ from dpsql.ledger.charge import (
     StoredAnswer,
     StoredAnswerInfo,
     check_analyst_cap,
-    check_key,
+    check_keys,
     check_stored_answers,
 )
 from dpsql.ledger.charge_group import NOTHING_CHARGED, STANDS
@@ -113,6 +113,11 @@ class Ledger:
         """
         return self._charges.enter(charge, room)
 
+    def receipt(self, request_id: str) -> Receipt | None:
+        """The receipt, not fresh, of the request of that id; None if there was none."""
+        with self._reading():
+            return charge_log.receipt(self._chain, request_id)
+
     def await_anchor(self, receipt: Receipt) -> None:
         """Waits until the charge is on disk in the anchor, too: before anything of it is told."""
         self._charges.await_anchor(receipt)
@@ -135,9 +140,12 @@ class Ledger:
                 entry = self._chain.append(Released(receipt.request_id, digest(answer), releases))
                 self._store.settle(receipt.request_id, entry.seq)
                 self._store.add_answer(digest(answer), answer)
-                answers = [k.answer for k in keep]
-                stored_answer.store(self._chain, releases, answers, charged.analyst, entry.seq)
+                stored_answer.store(self._chain, releases, keep, charged.analyst, entry.seq)
         return others
+
+    def await_releases(self) -> None:
+        """Waits until all that was recorded is on disk and in the anchor, as with a charge."""
+        self._publish()
 
     def burn(self, receipt: Receipt, failure: Failure | None = None) -> None:
         """Settles the request without an answer; its charge stands, and `failure` is recorded."""
@@ -154,22 +162,17 @@ class Ledger:
     def replay(self, receipt: Receipt) -> bytes:
         """The recorded answer; ExecutionFailed if there is none, OperationalError if not yet."""
         with self._reading():
-            request = charge_log.get(self._chain, receipt)
-            if request.settled is None:
-                raise OperationalError("the request is still running", hint="ask again later")
-            if (released := charge_log.released(self._chain, request)) is None:
-                raise ExecutionFailed
-            return checked_answer(self._chain, released.answer)
+            return charge_log.replay(self._chain, receipt)
 
     def stored_answer(self, key: str) -> StoredAnswerInfo | None:
         """The release that is stored under `key`, without its answer; None if there is none."""
-        check_key(key)
+        check_keys([key])
         with self._reading():
             return stored_answer.find(self._chain, key)
 
     def has_paid(self, key: str, analyst: str) -> bool:
         """Whether the analyst has seen the release `key`: paid for it, or read it since."""
-        check_key(key)
+        check_keys([key])
         with self._reading():
             return not stored_answer.unpaid(self._chain, [key], analyst)
 
@@ -183,8 +186,7 @@ class Ledger:
         check_name(analyst, "analyst")
         check_name(policy_hash, "policy hash")
         check_analyst_cap(analyst_cap)
-        for key in keys:
-            check_key(key)
+        check_keys(keys)
         with self._reading():
             if not stored_answer.unpaid(self._chain, keys, analyst):
                 return stored_answer.read(self._chain, keys)
@@ -261,9 +263,7 @@ class Ledger:
             stack.callback(self._chain.database.close)
             with suppress(LedgerFull):  # the next opening burns them
                 with self._chain.writing():
-                    for request in self._store.unsettled():
-                        if request.owner == self._owner.name:
-                            charge_log.burn(self._chain, request.id)
+                    charge_log.burn_all_of(self._chain, self._owner.name)
                 self._chain.publish_all()
 
     def __enter__(self) -> Self:

@@ -15,7 +15,7 @@ from dpsql.ledger.caps import Cap, admit_view
 from dpsql.ledger.chain.entry import Paid, Released, StoredRelease, digest
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.chain.verify import checked_answer
-from dpsql.ledger.charge import StoredAnswerInfo
+from dpsql.ledger.charge import StoredAnswer, StoredAnswerInfo
 from dpsql.ledger.fault import RESTORE, fault
 
 
@@ -59,13 +59,13 @@ def read(chain: Chain, keys: Sequence[str]) -> tuple[bytes, ...]:
 def store(
     chain: Chain,
     releases: Sequence[StoredRelease],
-    answers: Sequence[bytes],
+    keep: Sequence[StoredAnswer],
     analyst: str,
     seq: int,
 ) -> None:
-    """Stores `releases` of entry `seq` with their `answers`, as seen by the analyst."""
-    for answer in answers:
-        chain.store.add_answer(digest(answer), answer)
+    """Stores `releases` of entry `seq` with the answers of `keep`, as seen by the analyst."""
+    for one in keep:
+        chain.store.add_answer(digest(one.answer), one.answer)
     for release in releases:
         chain.store.store_answer(release.key, seq)
         chain.store.mark_paid(release.key, analyst, seq)

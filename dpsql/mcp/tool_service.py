@@ -10,6 +10,7 @@ import msgspec
 
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
+from dpsql.dbapi.statements.alert import CreateAlert
 from dpsql.dbapi.statements.assignment import Assignment
 from dpsql.dbapi.statements.calibrate import Calibrate
 from dpsql.dbapi.statements.create_release import CreateRelease
@@ -199,6 +200,11 @@ def _check(sql: str) -> None:
             raise Refused(
                 "ladders serve all analysts, and aren't drawn by this server",
                 hint="their owner draws them: dpsql calibrate",
+            )
+        case CreateAlert(spec=spec) if spec.replace:
+            raise Refused(
+                f"{spec.name} isn't replaced by this server",
+                hint="write CREATE ALERT with a name that is free",
             )
         case CreateRelease(request=wanted) if wanted.replace:
             raise Refused(

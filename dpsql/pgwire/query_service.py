@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dpsql.bind.statement import Statement
 from dpsql.dbapi.connection import Connection
+from dpsql.dbapi.statements.alert import CheckAlert, CreateAlert
 from dpsql.dbapi.statements.assignment import READ_ONLY, Setting
 from dpsql.dbapi.statements.calibrate import Calibrate
 from dpsql.dbapi.statements.create_release import CreateRelease
@@ -50,7 +51,6 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.deep_recursion import with_deep_stack
 from dpsql.session.compile.plan_cache import MAX_PLANS
 from dpsql.session.compile.request import ANSWER, Request, binder_of
-from dpsql.session.ladders.stored_ladders import COLUMNS
 from dpsql.session.run.charge_and_run import RUNNING
 from dpsql.structs import replace
 
@@ -132,8 +132,8 @@ class QueryService:
                     query = replace(query, sql=sql)
                 case ExplainPrivacy():
                     return (Column("explain_privacy", TEXT),)
-                case Calibrate():
-                    return tuple(column(name, kind) for name, kind in COLUMNS.items())
+                case Calibrate() | CreateAlert() | CheckAlert() as own:
+                    return tuple(map(column, *own.columns(self._session)))
                 case Describe() | Show():
                     return self._described(self._connection.run(query.sql) or _NOTHING, query)
                 case CreateRelease(sql=sql, request=wanted):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TypeAlias, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -22,10 +23,14 @@ from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.allocation.threshold_rates import above_threshold
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold, ThresholdMoves
+from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.release.add_noise import RawGroups, all_totals
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.confidence_interval import CONFIDENCE
 from dpsql.release.columns.group_keys import ascending, every_key, number_of_cells, take
+
+Thresholds: TypeAlias = AboveThreshold | ThresholdStream
+"""What names conditions: of an alert that is asked once, and of one that is kept."""
 
 _FINER = 1024
 """Where conditions move by different integers, they are compared in parts of a step so small."""
@@ -52,9 +57,29 @@ def named_conditions(bounded: BoundedRelease) -> NamedCondition | None:
 
 
 def calibrate_alert(
-    bounded: BoundedRelease, sensitivity: Sensitivity, query_loss: PrivacyLoss
+    bounded: BoundedRelease,
+    sensitivity: Sensitivity,
+    query_loss: PrivacyLoss,
+    checks: int | None = None,
 ) -> tuple[Measurement, tuple[str, ...]]:
     """The mechanism of an alert within `query_loss`, and the lines of EXPLAIN about it.
+
+    One that is kept is checked about so often as `checks`; None: it is asked once.
+    """
+    mechanism, loss = above_threshold(
+        comparisons(bounded) * (checks or 1),
+        _alert(bounded).firings,
+        threshold_moves(bounded, sensitivity),
+        query_loss,
+        CONFIDENCE,
+    )
+    thresholds = mechanism if checks is None else ThresholdStream(mechanism, checks)
+    measurement = Measurement((), None, loss, table_mechanism=thresholds)
+    return measurement, _notes(bounded, thresholds)
+
+
+def threshold_moves(bounded: BoundedRelease, sensitivity: Sensitivity) -> ThresholdMoves:
+    """How far neighbours move what an alert's conditions are short of.
 
     A unit that is added moves each condition by `low` to `high`, one that is removed by the same
     less, and so many of both lead from one neighbour to the other: together a condition moves up by
@@ -66,12 +91,7 @@ def calibrate_alert(
     units = sensitivity.units
     span = units * (high - low)
     reach = span // 2 if sensitivity.is_replacement else units * max(high, -low)
-    alert = _alert(bounded)
-    mechanism, loss = above_threshold(
-        comparisons(bounded), alert.firings, ThresholdMoves(reach, span), query_loss, CONFIDENCE
-    )
-    measurement = Measurement((), None, loss, table_mechanism=mechanism)
-    return measurement, _notes(bounded, mechanism)
+    return ThresholdMoves(reach, span)
 
 
 def scaled_conditions(bounded: BoundedRelease) -> tuple[ScaledCondition, ...]:
@@ -99,9 +119,15 @@ def comparisons(bounded: BoundedRelease) -> int:
     return groups * len(_alert(bounded).conditions)
 
 
-def threshold_errors(bounded: BoundedRelease, mechanism: AboveThreshold) -> tuple[Fraction, ...]:
+def threshold_errors(bounded: BoundedRelease, mechanism: Thresholds) -> tuple[Fraction, ...]:
     """How far off its threshold each condition may be, with 95 %, in its own unit."""
-    off = mechanism.error(comparisons(bounded), CONFIDENCE)
+    match mechanism:
+        case AboveThreshold():
+            off = mechanism.error(comparisons(bounded), CONFIDENCE)
+        case ThresholdStream(mechanism=above, checks=checks):
+            off = above.error(comparisons(bounded) * checks, CONFIDENCE)
+        case missing:
+            assert_never(missing)
     statistics = bounded.contributions.statistics
     return tuple(
         off / one.weight * statistics[one.condition.index].step
@@ -113,7 +139,7 @@ def alert_table(
     raw: RawGroups,
     bounded: BoundedRelease,
     query: EngineQuery,
-    mechanism: AboveThreshold,
+    mechanism: Thresholds,
     randomness: Randomness,
 ) -> pa.Table:
     """A table of the groups in which conditions are named, in order, and of their indices."""
@@ -140,18 +166,32 @@ def alert_table(
     return pa.table(columns)
 
 
-def _notes(bounded: BoundedRelease, mechanism: AboveThreshold) -> tuple[str, ...]:
+def _notes(bounded: BoundedRelease, mechanism: Thresholds) -> tuple[str, ...]:
     """The lines of EXPLAIN about what is compared, and how far that may be off."""
     count, errors = comparisons(bounded), threshold_errors(bounded, mechanism)
-    firings = mechanism.firings
-    first = "the first that holds is" if firings == 1 else f"the first {firings} that hold are"
     several = len(set(errors)) > 1
     off = ", ".join(f"{float(error):.6g}" for error in (errors if several else errors[:1]))
     which = ", of one condition after the other" if several else ""
-    return (
-        f"of {count} comparisons {first} named: those before don't hold, as far as noise tells",
-        f"with 95 %, what is compared is off its threshold by {off} at most{which}",
-    )
+    how_far = f"what is compared is off its threshold by {off} at most{which}"
+    before = "named: those before don't hold, as far as noise tells"
+    match mechanism:
+        case AboveThreshold(firings=1):
+            first = f"of {count} comparisons the first that holds is {before}"
+        case AboveThreshold(firings=firings):
+            first = f"of {count} comparisons the first {firings} that hold are {before}"
+        case ThresholdStream(mechanism=above, checks=checks):
+            return (
+                f"in each check, of {count} comparisons the first that holds is {before}",
+                f"checks are free, and the alert is used up once {_times(above.firings)} named one",
+                f"with 95 %, in all of {checks} checks, {how_far}",
+            )
+        case missing:
+            assert_never(missing)
+    return first, f"with 95 %, {how_far}"
+
+
+def _times(firings: int) -> str:
+    return "one of them has" if firings == 1 else f"{firings} of them have"
 
 
 def _alert(bounded: BoundedRelease) -> NamedCondition:

@@ -25,6 +25,7 @@ from dpsql.privacy.allocation.noise_allocation import (
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
+from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.expected_error import shown_error, weight_choices
@@ -39,7 +40,9 @@ from dpsql.release.noise_loss import (
 from dpsql.release.selection_mechanism import SelectionMechanism, selection_mechanism
 from dpsql.structs import replace
 
-TableMechanism: TypeAlias = MwemParameters | MarginalNoise | WeightedMajority | AboveThreshold
+TableMechanism: TypeAlias = (
+    MwemParameters | MarginalNoise | WeightedMajority | AboveThreshold | ThresholdStream
+)
 """What makes a whole table in place of all others: a synopsis, a dashboard, decisions, alerts."""
 
 

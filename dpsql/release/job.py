@@ -27,6 +27,7 @@ from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
+from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.add_noise import RawGroups, add_noise
 from dpsql.release.alert import alert_table
@@ -135,7 +136,7 @@ def _release(
             return dashboard_table(raw, step.bounded, step.query, noise, randomness)
         case WeightedMajority() as majority:
             return decision_table(raw, step.bounded, step.query, majority, randomness)
-        case AboveThreshold() as above:
+        case (AboveThreshold() | ThresholdStream()) as above:
             return alert_table(raw, step.bounded, step.query, above, randomness)
         case None:
             groups = add_noise(raw, step.bounded, step.query, step.measurement, randomness)

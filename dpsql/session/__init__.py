@@ -15,6 +15,7 @@ nothing, `charge_and_run` charges and draws what isn't stored, `build_answer` fi
 | run             | the second stage, a compiled statement → its released tables: the charge   |
 | answer          | the third stage, released tables → an answer: errors, roll-up, consistency |
 | saved           | CREATE RELEASE                                                             |
+| alerts          | CREATE ALERT and CHECK ALERT: paid for once, and checked as data change    |
 | ladders         | CALIBRATE: what units contribute, and the limits that are chosen by it     |
 | explain         | EXPLAIN PRIVACY as data                                                    |
 | analyst_ledger  | a schema's ledger as one analyst's session uses it                         |

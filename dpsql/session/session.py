@@ -12,6 +12,7 @@ from dpsql.bind.syntax.parameter import Parameters
 from dpsql.ledger.caps import Balance
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.schema.model import Schema
+from dpsql.session.alerts.alerts import Alerts
 from dpsql.session.analyst_ledger import AnalystLedger
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
@@ -95,6 +96,10 @@ class Session:
             execution,
             ledger,
             self.saved,
+        )
+        self.alerts = Alerts(
+            self._context,
+            lambda compiled: self.inspect(compiled),  # noqa: PLW0108 - it may be set later
         )
 
     def query(
@@ -198,9 +203,8 @@ class Session:
             advice=(),
         )
 
-    def share_of_ladders(self, spec: LadderSpec) -> Fraction:
-        """What part of the budget that is left the ladders would take at most, from 0 to 1."""
-        cost = query_loss(self.schema, spec.epsilon).amount
+    def share_of(self, cost: Fraction) -> Fraction:
+        """What part of the budget that is left `cost` is, in the ledger's currency, from 0 to 1."""
         return part_of_left(cost, self.balance(), self.balance(self.analyst))
 
     def compile(

@@ -5,10 +5,11 @@ from fractions import Fraction
 import pytest
 from ledger.ledger_world import PURE, TENTH, Place, charge
 
-from dpsql.errors import BadParameter, BudgetSpent
-from dpsql.ledger.charge import StoredAnswer
+from dpsql.errors import BadParameter, BudgetSpent, NotOwner
+from dpsql.ledger.charge import Charge, State, StoredAnswer
 from dpsql.ledger.ledger import Ledger
 from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.structs import replace
 
 KEY, OTHER = "a" * 64, "b" * 64
 
@@ -124,3 +125,33 @@ def test_releases_that_were_not_paid_for_are_not_kept(
         with pytest.raises(BadParameter):
             ledger.release(receipt, b"", keep)
         ledger.release(receipt, b"")
+
+
+def test_what_was_paid_before_costs_nothing_more_for_who_paid(place: Place) -> None:
+    def request(name: str, analyst: str = "bob", paid_by: str = KEY) -> Charge:
+        wanted = charge(name, TENTH, analyst=analyst)
+        return replace(wanted, loss=PrivacyLoss(PURE, Fraction(0)), paid_by=paid_by)
+
+    with place.open() as ledger:
+        release(ledger, "1", kept())
+        before = amount(ledger), amount(ledger, "bob")
+        receipt = ledger.charge(request("2"))
+        assert receipt.fresh
+        assert ledger.receipt("2") == replace(receipt, fresh=False)
+        ledger.release(receipt, b"checked")
+        ledger.await_releases()
+        assert (amount(ledger), amount(ledger, "bob")) == before
+        found = ledger.receipt("2")
+        assert found is not None
+        assert (found.state, ledger.replay(found)) == (State.RELEASED, b"checked")
+        assert ledger.receipt("3") is None
+        for wrong in (request("3", analyst="alice"), request("3", paid_by=OTHER)):
+            with pytest.raises(NotOwner, match="by another analyst"):
+                ledger.charge(wrong)
+        for wrong in (
+            replace(request("3"), paid_by=None),
+            replace(charge("3", TENTH, analyst="bob"), paid_by=KEY),
+        ):
+            with pytest.raises(BadParameter):
+                ledger.charge(wrong)
+        ledger.verify()

@@ -33,6 +33,7 @@ DEAR: list[tuple[str, dict[str, Any]]] = [
     (f"CREATE RELEASE mine AS {COUNT} OPTIONS (epsilon = 0.5)", {}),
     ("CREATE SYNOPSIS rough ON SELECT department FROM staff WITH (epsilon = 0.5)", {}),
     (f"CREATE DASHBOARD board AS ({COUNT}) WITH (epsilon = 0.5)", {}),
+    ("CREATE ALERT many WHEN count(*) > 5 FROM staff WITH (epsilon = 0.5)", {}),
     ("DECIDE AMONG salary AS a, 50 AS b FROM staff BY department", {"epsilon": 0.5}),
     (COUNT, {"max_error": 3}),
 ]

@@ -6,6 +6,8 @@ from mutation.mutants import Mutant
 
 MECHANISM = "tests/privacy/test_above_threshold.py"
 LAW = "tests/session/test_alert.py"
+STREAM = "tests/privacy/test_threshold_stream.py"
+SAVED = "tests/session/test_create_alert.py"
 
 ALERT_MUTANTS = (
     Mutant(
@@ -69,8 +71,8 @@ ALERT_MUTANTS = (
     Mutant(
         "the threshold isn't raised",
         "privacy/mechanisms/selection/above_threshold.py",
-        "        raised = geometric(self.threshold_rate, randomness) + self.offset",
-        "        raised = self.offset",
+        "        return geometric(self.threshold_rate, randomness) + self.offset",
+        "        return self.offset",
         MECHANISM,
         "have_their_law",
         "assert",
@@ -83,5 +85,80 @@ ALERT_MUTANTS = (
         MECHANISM,
         "far_from",
         "assert",
+    ),
+    Mutant(
+        "each check of an alert has a number of its own",
+        "privacy/mechanisms/selection/threshold_stream.py",
+        "        return self.mechanism.lifted(short, self.raised, randomness)[:1]",
+        (
+            "        raised = self.mechanism.raised(randomness)\n"
+            "        return self.mechanism.lifted(short, raised, randomness)[:1]"
+        ),
+        STREAM,
+        "law_of_one_number",
+        "assert",
+    ),
+    Mutant(
+        "a check names all that holds",
+        "privacy/mechanisms/selection/threshold_stream.py",
+        "        return self.mechanism.lifted(short, self.raised, randomness)[:1]",
+        "        return self.mechanism.lifted(short, self.raised, randomness)",
+        STREAM,
+        "law_of_one_number",
+        "assert",
+    ),
+    Mutant(
+        "an alert is never used up",
+        "session/alerts/check.py",
+        "        if history.used >= alert.stored.firings:",
+        "        if history.used > 2 * alert.stored.firings:",
+        SAVED,
+        "used_up",
+        "Failed",
+    ),
+    Mutant(
+        "a check without an answer wasn't made",
+        "session/alerts/check_log.py",
+        "            break\n        used += 1",
+        "            break",
+        SAVED,
+        "no_look_is_had",
+        "assert",
+    ),
+    Mutant(
+        "the same version of the data is checked again",
+        "session/alerts/check.py",
+        "        if known is not None and known.version == version:",
+        "        if known is not None and known.version == version + version:",
+        SAVED,
+        "used_up",
+        "assert",
+    ),
+    Mutant(
+        "a check is of whatever policy there is now",
+        "session/alerts/check.py",
+        "    if alert.stored.policy_hash != context.schema.policy_hash:",
+        "    if not alert.stored.policy_hash:",
+        SAVED,
+        "another_policy",
+        "Failed",
+    ),
+    Mutant(
+        "a unit moves what is checked by more than was paid for",
+        "session/alerts/check.py",
+        "    if now.reach > paid.reach or now.span > paid.span:",
+        "    if now.reach > paid.reach and now.span > 4 * paid.span:",
+        SAVED,
+        "moves_more",
+        "Failed",
+    ),
+    Mutant(
+        "whoever asks has paid",
+        "ledger/charge_transaction.py",
+        "    elif chain.store.paid_seq(charge.paid_by, charge.analyst) is None:",
+        "    elif chain.store.stored_seq(charge.paid_by) is None:",
+        "tests/ledger/test_ledger_reuse.py",
+        "paid_before",
+        "Failed",
     ),
 )

@@ -24,6 +24,7 @@ from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
+from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -169,7 +170,7 @@ def _told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterato
             return dashboard_search.told_apart(one, other, release)
         case WeightedMajority():
             return decision_search.told_apart(one, other, release)
-        case AboveThreshold():
+        case AboveThreshold() | ThresholdStream():
             return alert_search.told_apart(one, other, release)
         case None:
             return iter(())

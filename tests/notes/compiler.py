@@ -18,6 +18,7 @@ from dpsql.bind.saved_release import NO_RELEASES
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.statements.calibrate import LadderPart
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
+from dpsql.dbapi.statements.alert import CreateAlert
 from dpsql.dbapi.statements.calibrate import Calibrate
 from dpsql.dbapi.statements.create_release import CreateRelease
 from dpsql.dbapi.statements.parse import Query, read_statement
@@ -47,7 +48,7 @@ from dpsql.session.explain.sensitivity_text import (
     format_statistic,
 )
 from dpsql.session.ladders.stored_ladders import DataEdition
-from dpsql.session.options import AnswerOptions, QueryOptions
+from dpsql.session.options import ANY_PRICE, AnswerOptions, QueryOptions
 from dpsql.session.run.public_statements import WholeStatements
 from dpsql.structs import replace
 
@@ -102,6 +103,10 @@ def asked(
     found = read_statement(sql)
     if isinstance(found, Calibrate):
         return _part_of_ladders(found, sql, limits)
+    if isinstance(found, CreateAlert):
+        own = found.spec.options(ANY_PRICE)
+        chosen = own.limits if limits == AS_DECLARED else limits
+        return found.spec.sql, found.spec.request, replace(own, limits=chosen)
     assert isinstance(found, Query | CreateRelease)
     options = QueryOptions(Fraction(1), limits)
     for option in found.options:

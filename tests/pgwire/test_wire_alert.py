@@ -41,3 +41,23 @@ def test_an_alert_is_kept_as_a_table(server: Served) -> None:
         kept = "SELECT alert, count(*) FROM alerts GROUP BY 1"
         assert connection.execute(kept).fetchall() == [("some", 1)]
         connection.execute("DROP RELEASE alerts")
+
+
+def test_an_alert_that_is_saved_is_checked_for_nothing(server: Served) -> None:
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        made = connection.execute(
+            "CREATE ALERT any_order WHEN count(*) > -100000 AS some FROM orders BY status"
+            " WITH (epsilon = 0.1)"
+        )
+        assert [column.name for column in made.description] == ["alert", "names", "error"]
+        assert made.fetchall()[0][:2] == ("any_order", 1)
+        for prepare in (True, False):
+            cursor = connection.execute("CHECK ALERT any_order", prepare=prepare)
+            assert [column.name for column in cursor.description] == ["status", "alert"]
+            assert cursor.fetchall() == [("cancelled", "some")]
+        for shown in ("SHOW ALERTS", "SHOW dpsql.alerts"):
+            ((name, _, checks, *_),) = connection.execute(shown).fetchall()
+            assert (name, checks) == ("any_order", 1)
+        connection.execute("DROP ALERT any_order")
+        with pytest.raises(psycopg.errors.UndefinedObject, match="no alert any_order"):
+            connection.execute("CHECK ALERT any_order")

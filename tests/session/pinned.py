@@ -149,6 +149,10 @@ STATEMENTS = {
         "clinic",
         f"ALERT WHEN sum(cost) <= 7, {_THRESHOLDS} FROM visits BY ward LIMIT 2",
     ),
+    "an alert that is saved": (
+        "clinic",
+        "CREATE ALERT busy WHEN count(*) > 500 FROM visits BY ward WITH (epsilon = 1, checks = 9)",
+    ),
     "several of the most frequent keys": (
         "clinic",
         "SELECT month(visit_date) FROM visits GROUP BY 1 ORDER BY count(*) DESC LIMIT 2",

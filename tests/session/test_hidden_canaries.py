@@ -113,6 +113,8 @@ STATEMENTS = [
     "DECIDE AMONG mean AS a, 1 AS b FROM totals BY mean",
     "ALERT WHEN sum(pay) > 5 FROM workers BY dept",
     "ALERT WHEN count(mean) > 1 FROM totals BY mean",
+    "CREATE ALERT low WHEN sum(pay) > 5 FROM workers BY dept WITH (epsilon = 0.1)",
+    "CHECK ALERT low",
     "SUGGEST BOUNDS mean FROM totals",
     "SUGGEST BOUNDS yes FROM heard",
     "CREATE SYNOPSIS s AS SELECT dept, count(*) FROM workers GROUP BY dept",

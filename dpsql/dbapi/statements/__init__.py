@@ -7,6 +7,7 @@
 | create_release | CREATE RELEASE, and what all that keep a table are read into        |
 | synopsis      | CREATE SYNOPSIS: its keys, rounds and price                           |
 | dashboard     | CREATE DASHBOARD: its charts, and its price                           |
+| alert         | CREATE ALERT, CHECK ALERT, and the table of one's alerts              |
 | batch         | which statements a batch has                                          |
 | calibrate     | CALIBRATE: its price, and the name of its ladders                     |
 | describe      | SHOW TABLES and DESCRIBE: what the schema declares                    |

@@ -16,6 +16,7 @@ class Setting(Enum):
     BUDGET = "budget"
     QUERIES = "queries"
     RELEASES = "releases"
+    ALERTS = "alerts"
     EPSILON = "epsilon"
     GROUPS = "groups"
     ROWS_PER_GROUP = "rows_per_group"
@@ -32,7 +33,7 @@ class Setting(Enum):
     MAX_COST = "max_cost"
 
 
-READ_ONLY = frozenset({Setting.BUDGET, Setting.QUERIES, Setting.RELEASES})
+READ_ONLY = frozenset({Setting.BUDGET, Setting.QUERIES, Setting.RELEASES, Setting.ALERTS})
 """What the ledger says, and nobody sets."""
 
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
+
 from msgspec import Struct
 
 from dpsql.bind.statements.ladder_clauses import CALIBRATE
 from dpsql.errors import Span, SyntaxFault
-from dpsql.session.compile.loss_conversion import parse_epsilon
+from dpsql.schema.sql_type import SqlType
+from dpsql.session.answer.answer import Answer
+from dpsql.session.compile.loss_conversion import parse_epsilon, query_loss
+from dpsql.session.explain.report import PrivacyReport
 from dpsql.session.ladders.draw_ladders import LadderSpec
+from dpsql.session.ladders.stored_ladders import COLUMNS
+from dpsql.session.options import QueryOptions
+from dpsql.session.session import Session
 from dpsql.sqltext.tokens import words
 
 
@@ -15,6 +24,23 @@ class Calibrate(Struct, frozen=True):
     """CALIBRATE …: draw ladders of what a table's units contribute."""
 
     spec: LadderSpec
+
+    def answer(self, session: Session, options: QueryOptions) -> Answer:
+        """The ladders that are drawn."""
+        return session.calibrate(self.spec, options)
+
+    def report(self, session: Session, options: QueryOptions) -> PrivacyReport:
+        """The proof and the price, free."""
+        return session.explain_ladders(self.spec, options)
+
+    def columns(self, session: Session) -> tuple[Sequence[str], Sequence[SqlType]]:
+        """The names and types of its answer's columns."""
+        del session
+        return tuple(COLUMNS), tuple(COLUMNS.values())
+
+    def share(self, session: Session) -> Fraction:
+        """What part of the budget that is left they would take, from 0 to 1."""
+        return session.share_of(query_loss(session.schema, self.spec.epsilon).amount)
 
 
 def read_calibrate(sql: str) -> Calibrate:

@@ -15,7 +15,10 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 | CREATE SYNOPSIS name ON <query of keys> WITH (epsilon = 0.5) | keep estimated counts    |
 | CREATE DASHBOARD name AS (query; query) WITH (epsilon = 0.5) | keep all their answers |
 | CALIBRATE table MEASURE x BY keys FOR 0.5 | draw ladders, by which limits are chosen |
-| DROP RELEASE, SYNOPSIS, DASHBOARD, LADDER [IF EXISTS] name | forget what one keeps |
+| CREATE ALERT name WHEN … WITH (epsilon = 0.5) | pay for an alert, and keep it   |
+| CHECK ALERT name                   | what it says of the data as they are      |
+| SHOW ALERTS                        | one's own alerts, and what is left of them |
+| DROP RELEASE, SYNOPSIS, DASHBOARD, LADDER, ALERT [IF EXISTS] name | forget what one keeps |
 | SET dpsql.epsilon = 0.1 (or DEFAULT) | what the next queries spend               |
 | SET dpsql.groups = 2               | limits below the schema's: groups, rows_per_group, rows |
 | SET dpsql.over_groups = scale      | count units of too many groups less in all |
@@ -37,6 +40,7 @@ from itertools import islice
 
 from msgspec import Struct
 
+from dpsql.dbapi.statements.alert import CheckAlert, CreateAlert, read_alert
 from dpsql.dbapi.statements.assignment import Assignment, Setting, assigned
 from dpsql.dbapi.statements.calibrate import Calibrate, read_calibrate
 from dpsql.dbapi.statements.create_release import CreateRelease, blanked, read_release
@@ -83,9 +87,10 @@ class DropRelease(Struct, frozen=True):
     if_exists: bool
 
 
-Statement = (
-    Query | ExplainPrivacy | Describe | Show | Assignment | CreateRelease | DropRelease | Calibrate
-)
+Priced = Query | CreateRelease | Calibrate | CreateAlert
+"""What has a price, which EXPLAIN PRIVACY tells."""
+
+Statement = Priced | CheckAlert | ExplainPrivacy | Describe | Show | Assignment | DropRelease
 
 
 def read_statement(sql: str) -> Statement:
@@ -123,6 +128,14 @@ def _read_statement(sql: str) -> Statement:
             return read_synopsis(sql, first_words)
         case ["create", "dashboard", *_] | ["create", "or", "replace", "dashboard", *_]:
             return read_dashboard(sql, first_words)
+        case ["create", "alert", *_] | ["create", "or", "replace", "alert", *_]:
+            return read_alert(sql, first_words)
+        case ["check", "alert", _, *rest]:
+            _nothing_else(first_words[3:], rest)
+            return CheckAlert(first_words[2].value, sql.strip())
+        case ["show", "alerts", *rest]:
+            _nothing_else(first_words[2:], rest)
+            return Show(Setting.ALERTS)
         case ["calibrate", *_]:
             return read_calibrate(sql)
         case ["drop", kind, "if", "exists", _, *rest] if kind in _NAMED:
@@ -147,16 +160,16 @@ def _read_statement(sql: str) -> Statement:
             return read_describe(first_words) or Query(*split_options(sql))
 
 
-_NAMED = {"release", "synopsis", "dashboard", "ladder"}
+_NAMED = {"release", "synopsis", "dashboard", "ladder", "alert"}
 """What DROP forgets."""
 
 _recently_read = lru_cache(maxsize=128)(_read_statement)
 
 
-def explained(statement: ExplainPrivacy) -> Query | CreateRelease | Calibrate:
+def explained(statement: ExplainPrivacy) -> Priced:
     """What EXPLAIN PRIVACY is asked of; what has no price is refused where it is bound."""
     inner = read_statement(statement.sql)
-    return inner if isinstance(inner, Query | CreateRelease | Calibrate) else Query(statement.sql)
+    return inner if isinstance(inner, Priced) else Query(statement.sql)
 
 
 _MAX_WORDS = 8

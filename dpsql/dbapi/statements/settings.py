@@ -76,7 +76,7 @@ def _updated(options: QueryOptions, assignment: Assignment, schema: Schema) -> Q
             return replace(options, price=replace(options.price, max_error=_amount(assignment)))
         case Setting.MAX_COST:
             return replace(options, price=replace(options.price, max_cost=_amount(assignment)))
-        case Setting.BUDGET | Setting.QUERIES | Setting.RELEASES as other:
+        case Setting.BUDGET | Setting.QUERIES | Setting.RELEASES | Setting.ALERTS as other:
             raise ValueError(f"{other.value} is set elsewhere")
         case missing:
             assert_never(missing)
@@ -113,7 +113,7 @@ def _value(options: QueryOptions, setting: Setting) -> int | Fraction | str | No
             return options.price.max_error
         case Setting.MAX_COST:
             return options.price.max_cost
-        case Setting.BUDGET | Setting.QUERIES | Setting.RELEASES as other:
+        case Setting.BUDGET | Setting.QUERIES | Setting.RELEASES | Setting.ALERTS as other:
             raise ValueError(f"{other.value} is told elsewhere")
         case missing:
             assert_never(missing)

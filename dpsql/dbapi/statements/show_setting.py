@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from dpsql.dbapi.statements.alert import alert_table
 from dpsql.dbapi.statements.assignment import Setting
 from dpsql.dbapi.statements.settings import format_setting
 from dpsql.dbapi.statements.show_queries import own_queries
@@ -25,5 +26,7 @@ def show_setting(
             return own_queries(session.schema, session.analyst)
         case Setting.RELEASES:
             return saved_releases(session)
+        case Setting.ALERTS:
+            return alert_table(session)
         case _:
             return text_result([f"dpsql.{setting.value}"], [[format_setting(options, setting)]])

@@ -7,7 +7,7 @@
 | PREPARE, EXECUTE, DEALLOCATE                    | prepared statements                       |
 | DECLARE, FETCH, MOVE, CLOSE                     | cursors over a stored answer              |
 | COPY (query) TO STDOUT                          | the answer as text, CSV or binary         |
-| DROP RELEASE, SYNOPSIS, DASHBOARD, LADDER       | forgets a saved table                     |
+| DROP RELEASE, SYNOPSIS, DASHBOARD, LADDER, ALERT | forgets a saved table                     |
 | LISTEN, UNLISTEN, LOCK …                        | no effect                                 |
 """
 
@@ -154,6 +154,10 @@ merge reassign refresh reindex revoke security truncate update vacuum
 _NOTHING: Final = {"listen": "LISTEN", "unlisten": "UNLISTEN", "lock": "LOCK TABLE"}
 
 
+_SHOWN: Final = {"tables", "alerts"}
+"""What SHOW lists, beside settings."""
+
+
 def read_command(sql: str) -> Command:
     """The command that `sql`, one statement, is: a `Query` unless its first words are another's."""
     tokens = list(islice(words(sql), 12))
@@ -174,14 +178,14 @@ def read_command(sql: str) -> Command:
         case "reset", [_, *_]:
             name = "".join(word.name for word in tokens[1:] if word.text != ";")
             return Set(name, None, Span(0, len(sql)), tag="RESET")
-        case "create", ["release" | "synopsis" | "dashboard", *_] | [
+        case "create", ["release" | "synopsis" | "dashboard" | "alert", *_] | [
             "or",
             _,
-            "release" | "synopsis" | "dashboard",
+            "release" | "synopsis" | "dashboard" | "alert",
             *_,
         ]:
             return Query(sql)
-        case "show", [what, *more] if what != "tables" and more[:1] != ["tables"]:
+        case "show", [what, *more] if what not in _SHOWN and more[:1] != ["tables"]:
             return Show(_setting_name([w for w in tokens[1:] if w.text != ";"]))
         case "discard", [what, *_]:
             return Discard(what)
@@ -191,7 +195,7 @@ def read_command(sql: str) -> Command:
             return _of_cursor(sql, tokens)
         case "copy", _:
             return Copy(*read_copy(sql))
-        case "drop", [("release" | "synopsis" | "dashboard" | "ladder") as kind, *_]:
+        case "drop", [("release" | "synopsis" | "dashboard" | "ladder" | "alert") as kind, *_]:
             return DpsqlCommand(sql, f"DROP {kind.upper()}")
         case first, _ if first in _NOTHING:
             return NoOp(_NOTHING[first])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
+from dpsql.dbapi.statements.alert import CheckAlert, CreateAlert
 from dpsql.dbapi.statements.calibrate import Calibrate
 from dpsql.dbapi.statements.create_release import CreateRelease
 from dpsql.dbapi.statements.describe import Describe
@@ -89,7 +90,7 @@ class QueryReader:
                 tree = inners[0].query_tree if inners else None
                 refused = next((i.refused for i in inners if i.refused is not None), None)
                 return Translated(written, sql, None, None, tree, refused=refused)
-            case Calibrate() | Describe() | Show():
+            case Calibrate() | CreateAlert() | CheckAlert() | Describe() | Show():
                 return Translated(written, written, None, None)
             case Query(sql=sql) if statement.options:
                 inner = self._read(sql, types)

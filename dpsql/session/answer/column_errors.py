@@ -29,6 +29,7 @@ from dpsql.plan.chart import Chart
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
+from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.alert import threshold_errors
 from dpsql.release.columns.confidence_interval import (
@@ -119,7 +120,7 @@ def column_of(
         case WeightedMajority() as majority:
             regret = float(expected_regret(release.step.bounded, majority))
             return ColumnPrivacy(name, majority.name, regret, None, regret=regret)
-        case AboveThreshold() as above:
+        case (AboveThreshold() | ThresholdStream()) as above:
             off = float(max(threshold_errors(release.step.bounded, above)))
             return ColumnPrivacy(name, above.name, off, None, threshold_error=off)
         case None:

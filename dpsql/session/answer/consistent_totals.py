@@ -38,6 +38,7 @@ from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.residual_gaussian import MarginalNoise
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
+from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.columns.confidence_interval import NoiseSpread, combined
 from dpsql.release.columns.group_keys import listed_keys, number_of_cells
@@ -158,7 +159,7 @@ def _left_out(release: CompiledRelease, read: Iterable[str]) -> str | None:
             return "it is a dashboard, whose charts add up by themselves"
         case WeightedMajority():
             return "it chooses experts, which don't add up"
-        case AboveThreshold():
+        case AboveThreshold() | ThresholdStream():
             return "it names conditions, which don't add up"
         case None:
             pass

@@ -41,7 +41,12 @@ from dpsql.release.columns.confidence_interval import OF_PARTS
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.compile.request import AnswerRequest, DashboardRequest, SynopsisRequest
+from dpsql.session.compile.request import (
+    AlertRequest,
+    AnswerRequest,
+    DashboardRequest,
+    SynopsisRequest,
+)
 from dpsql.session.digest.sum_digest import SumDigests, sum_digests
 from dpsql.structs import replace
 
@@ -174,6 +179,8 @@ def _choices(compiled: CompiledStatement) -> tuple[object, ...]:
     match compiled.request:
         case AnswerRequest():
             return choices
+        case AlertRequest(checks=checks):
+            return (*choices, checks)
         case SynopsisRequest(rounds=rounds):
             return (*choices, rounds)
         case DashboardRequest():

@@ -19,6 +19,7 @@ from dpsql.session.compile.deep_recursion import with_deep_stack
 from dpsql.session.compile.error_target import min_loss_for_error
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import (
+    AlertRequest,
     AnswerRequest,
     Binder,
     DashboardRequest,
@@ -62,6 +63,12 @@ class Compiler(Struct, frozen=True):
         match self.request:
             case AnswerRequest():
                 return min_loss_for_error(max_error, self.schema, self.compile)
+            case AlertRequest():
+                raise Refused(
+                    "an alert spends what it says, and its error follows from that",
+                    hint="SET dpsql.max_error = DEFAULT",
+                    note="create_alert",
+                )
             case SynopsisRequest():
                 raise Refused(
                     "the error of a synopsis isn't known beforehand",
@@ -190,7 +197,11 @@ def epsilon_of_request(
     match request:
         case AnswerRequest():
             return context.default_epsilon if options.epsilon is None else options.epsilon
-        case SynopsisRequest(epsilon=epsilon) | DashboardRequest(epsilon=epsilon):
+        case (
+            AlertRequest(epsilon=epsilon)
+            | SynopsisRequest(epsilon=epsilon)
+            | DashboardRequest(epsilon=epsilon)
+        ):
             return epsilon
         case missing:
             assert_never(missing)

@@ -35,7 +35,7 @@ from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.plan_choice.alert_counts import AlertCounts
 from dpsql.session.compile.plan_choice.frequent_key import FrequentKeys
 from dpsql.session.compile.release_compiler import ReleaseCompiler, is_shown_by_row, saved_tables
-from dpsql.session.compile.request import ANSWER, Request, TableRequest
+from dpsql.session.compile.request import ANSWER, AlertRequest, Request, TableRequest
 from dpsql.session.compile.row_numbers import NumberedRows, numbered_rows
 from dpsql.session.explain.plan_visibility import Opaque, opaque
 from dpsql.session.ladders.limit_choice import LimitChoice
@@ -136,7 +136,8 @@ def compile_bound(
     if not isinstance(request, TableRequest):
         distance = schema.neighbor_distance
         plan = FrequentKeys(facts, options, distance, query_loss).chosen(plan)
-        plan = AlertCounts(facts, options, distance, query_loss).chosen(plan)
+        if not isinstance(request, AlertRequest):
+            plan = AlertCounts(facts, options, distance, query_loss).chosen(plan)
     releases = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
     names = {release: f"release_{number}" for number, release in enumerate(releases)}
     server = _server(schema)

@@ -13,6 +13,7 @@ from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.options import ContributionLimits
 from dpsql.bounding.public_facts import Facts
 from dpsql.engine.digest import digest_of
+from dpsql.errors import Refused
 from dpsql.physical.choose import choose_on_server
 from dpsql.physical.engine_query import plan_release
 from dpsql.physical.way import Prepared, Server, choose_way
@@ -32,6 +33,7 @@ from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
 from dpsql.schema.model import Schema, Table
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.request import (
+    AlertRequest,
     AnswerRequest,
     DashboardRequest,
     Request,
@@ -195,6 +197,15 @@ class ReleaseCompiler(Struct, frozen=True):
         """`bounded` with notes on its noise, and what is measured of it for `share`."""
         distance = self.schema.neighbor_distance
         match self.request:
+            case AlertRequest(checks=checks):
+                if named_conditions(bounded) is None:
+                    raise Refused(
+                        "an alert that is kept reads no other noisy answer",
+                        hint="keep that by CREATE RELEASE, and read the kept one",
+                        note="create_alert",
+                    )
+                measurement, notes = calibrate_alert(bounded, changes, share, checks)
+                return replace(bounded, notes=(*bounded.notes, *notes)), measurement
             case AnswerRequest():
                 if experts_of(bounded) is not None:
                     measurement, notes = calibrate_decision(bounded, changes, share)

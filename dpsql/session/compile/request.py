@@ -1,4 +1,4 @@
-"""What a statement's releases are for: its answer, a synopsis of it, or a dashboard."""
+"""What a statement's releases are for: its answer, an alert, a synopsis, or a dashboard."""
 
 from __future__ import annotations
 
@@ -38,6 +38,16 @@ class AnswerRequest(Struct, frozen=True):
     ladder: LadderRequest | None = None
 
 
+class AlertRequest(Struct, frozen=True):
+    """An alert that is kept, and checked about so often as `checks`.
+
+    It spends `epsilon`, whatever the options say, when it is made.
+    """
+
+    epsilon: Fraction
+    checks: int
+
+
 class SynopsisRequest(Struct, frozen=True):
     """Estimated counts of all combinations of keys, by MWEM in at most so many `rounds`.
 
@@ -62,7 +72,7 @@ class DashboardRequest(Struct, frozen=True):
 TableRequest: TypeAlias = SynopsisRequest | DashboardRequest
 """A whole table of all combinations of keys is kept, made by a mechanism of its own."""
 
-Request: TypeAlias = AnswerRequest | TableRequest
+Request: TypeAlias = AnswerRequest | AlertRequest | TableRequest
 
 ANSWER: Final = AnswerRequest()
 
@@ -72,6 +82,8 @@ def kind_of(request: Request) -> str:
     match request:
         case AnswerRequest():
             return "release"
+        case AlertRequest():
+            return "alert"
         case SynopsisRequest():
             return "synopsis"
         case DashboardRequest():
@@ -87,7 +99,7 @@ def share_of_loss(request: Request, loss: PrivacyLoss) -> PrivacyLoss:
             return PrivacyLoss(loss.accounting, loss.amount * share, loss.delta * share)
         case DashboardRequest(queries=queries):
             return PrivacyLoss(loss.accounting, loss.amount * queries, loss.delta * queries)
-        case AnswerRequest() | SynopsisRequest():
+        case AnswerRequest() | AlertRequest() | SynopsisRequest():
             return loss
         case missing:
             assert_never(missing)
@@ -98,6 +110,8 @@ def binder_of(request: Request, bind: Binder) -> Binder:
     match request:
         case AnswerRequest(ladder=ladder):
             return bind if ladder is None else partial(bind_calibration, ladder.part)
+        case AlertRequest():
+            return bind
         case SynopsisRequest():
             return bind_synopsis
         case DashboardRequest():

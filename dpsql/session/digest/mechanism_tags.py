@@ -15,7 +15,7 @@ from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.one_direction import OneDirection, OneDirectionNoise
-from dpsql.privacy.mechanisms.selection import above_threshold, weighted_majority
+from dpsql.privacy.mechanisms.selection import above_threshold, threshold_stream, weighted_majority
 from dpsql.privacy.mechanisms.selection.exponential import Exponential
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
@@ -66,6 +66,11 @@ MECHANISMS: Final[Mapping[type, Tagged]] = {
     weighted_majority.LossMoves: Tagged("apart", ("rounds", "per_round", "in_all")),
     above_threshold.AboveThreshold: Tagged(
         "above", ("threshold_rate", "query_rate", "firings", "moves", "offset")
+    ),
+    threshold_stream.ThresholdStream: Tagged(
+        "above over time",
+        ("mechanism", "checks"),
+        {"raised": "it is drawn for an alert that is kept, after it was compiled"},
     ),
     above_threshold.ThresholdMoves: Tagged("threshold moves", ("reach", "span")),
     mwem_calibration.HistogramSensitivity: Tagged("moves", ("groups", "per_cell", "in_all")),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 import pyarrow as pa
 from msgspec import Struct, field
@@ -56,7 +56,7 @@ def draw_charged(
         )
     receipt = ledger.charge(charge, room(unique_releases(part.due for part in parts)))
     drawing = _Run(run)
-    try:
+    with burning(ledger, receipt, lambda: drawing.running):
         while True:
             tables = [drawing.tables(part) for part in parts]
             # Recorded before anybody sees it: what was shown can't be drawn again.
@@ -65,16 +65,26 @@ def draw_charged(
             if not others:
                 break
             drawing.give(others, parts)
+    return ChargedDraw(tables, {key: one.answer for key, one in drawing.stored.items()}, receipt)
+
+
+@contextmanager
+def burning(ledger: Ledger, receipt: Receipt, running: Callable[[], str]) -> Iterator[None]:
+    """Whatever fails within burns the request of `receipt`, whose charge stands.
+
+    `running` tells the key of what is being computed, "" if nothing is.
+    """
+    try:
+        yield
     except (ExecutionFailed, SourceFault) as error:
         # Who stops a statement and asks it again pays again: it may have been seen how long it ran.
-        is_fact = bool(drawing.running) and not isinstance(error, ExecutionCancelled)
+        is_fact = bool(running()) and not isinstance(error, ExecutionCancelled)
         stopped = isinstance(error, ExecutionStopped | SourceFault)
-        _burn(ledger, receipt, Failure(drawing.running, stopped) if is_fact else None)
+        _burn(ledger, receipt, Failure(running(), stopped) if is_fact else None)
         raise
     except BaseException:
         _burn(ledger, receipt, None)
         raise
-    return ChargedDraw(tables, {key: one.answer for key, one in drawing.stored.items()}, receipt)
 
 
 def room(due: Sequence[CompiledRelease]) -> int:

@@ -9,8 +9,9 @@ before that.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
+from typing import Final
 
 import pyarrow as pa
 from msgspec import Struct
@@ -32,6 +33,9 @@ from dpsql.session.run.execution import Execution
 from dpsql.session.saved.metadata import SavedReleaseMetadata, decode_metadata
 from dpsql.session.saved.table_law import TableLaw
 from dpsql.structs import replace
+
+ALERT: Final = "alert"
+"""The kind of what is kept, and is no table."""
 
 _MAX_OPEN = 8
 """Tables whose rows a session holds at once."""
@@ -69,17 +73,27 @@ class SavedReleases:
 
     def all(self) -> tuple[SavedTable, ...]:
         """As the ledger has them now: one's own first, then the oldest of others'."""
+        may = [
+            saved
+            for saved in self._named()
+            if saved.metadata.kind != ALERT
+            and (self._schema.has_shared_store or saved.info.analyst == self._analyst)
+        ]
+        return tuple(sorted(may, key=lambda k: (k.info.analyst != self._analyst, k.info.entry)))
+
+    def alerts(self) -> tuple[SavedTable, ...]:
+        """The analyst's own alerts, which have no rows, and are no tables; the oldest first."""
+        own = [one for one in self._named() if one.info.analyst == self._analyst]
+        return tuple(one for one in own if one.metadata.kind == ALERT)
+
+    def _named(self) -> Collection[SavedTable]:
+        """All that has a name in the ledger now, whosever it is."""
         ledger = self._ledger()
         if ledger is None:
             return ()
         named = ledger.names.all({seq: saved.info for seq, saved in self._known.items()})
         self._known = {one.entry: self._known.get(one.entry) or _saved_table(one) for one in named}
-        may = [
-            saved
-            for saved in self._known.values()
-            if self._schema.has_shared_store or saved.info.analyst == self._analyst
-        ]
-        return tuple(sorted(may, key=lambda k: (k.info.analyst != self._analyst, k.info.entry)))
+        return self._known.values()
 
     def entries(self) -> tuple[int, ...]:
         """The ledger's entries of all, which tell whether a name means what it meant before."""

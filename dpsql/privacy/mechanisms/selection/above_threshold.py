@@ -106,10 +106,18 @@ class AboveThreshold(Struct, frozen=True):
 
     def named(self, short: Shortfalls, randomness: Randomness) -> NDArray[np.int64]:
         """The indices of what is named, in order, of how much each is `short`, in any integers."""
-        raised = geometric(self.threshold_rate, randomness) + self.offset
+        lifted = self.lifted(short, self.raised(randomness), randomness)
+        return lifted[: self.firings]
+
+    def raised(self, randomness: Randomness) -> int:
+        """By how much all thresholds are raised: drawn once for all that is ever named."""
+        return geometric(self.threshold_rate, randomness) + self.offset
+
+    def lifted(self, short: Shortfalls, raised: int, randomness: Randomness) -> NDArray[np.int64]:
+        """The indices of all that noise of its own lifts over thresholds that are `raised`."""
         above = np.minimum(np.maximum(short + raised, 0), _FARTHEST).astype(np.int64)
         lifted: NDArray[np.int64] = accepted(above, self.query_rate, randomness).nonzero()[0]
-        return lifted[: self.firings]
+        return lifted
 
 
 def even_offset(

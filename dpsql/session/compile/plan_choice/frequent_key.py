@@ -104,8 +104,9 @@ class FrequentKeys(Struct, frozen=True):
     ) -> bool:
         """Whether the chosen keys are off the most frequent by half of what sorting is, or less.
 
-        Sorted, one may be off by the error of two counts, the largest of so many. What their noise
-        has in common moves no count past another.
+        Sorted, one may be off by the error of two counts, the largest of so many. Correlated
+        Gaussian noise has a part that all counts share, which moves none past another; other noise
+        that is drawn together isn't a sum with such a part, and each count's is taken whole.
         """
         changes = sensitivity(counted, self.distance)
         noisy = calibrate(counted, changes, self.loss, is_shown_by_row=is_shown_by_row)
