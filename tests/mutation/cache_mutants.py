@@ -95,4 +95,12 @@ CACHE_MUTANTS = (
         _SHARING,
         "digit_too_many",
     ),
+    _Cache(
+        "a session forgets plans of a batch that it hasn't read",
+        "session/context.py",
+        "max(MAX_DASHBOARDS, len(dashboards))",
+        "MAX_DASHBOARDS",
+        "tests/session/test_batch_family.py",
+        "forgotten",
+    ),
 )
