@@ -103,4 +103,12 @@ CACHE_MUTANTS = (
         "tests/session/test_batch_family.py",
         "forgotten",
     ),
+    _Cache(
+        "a statement that is bound again is asked of the schema that it was prepared under",
+        "pgwire/message_handler.py",
+        "self._running.renew()\n                portal",
+        "portal",
+        "tests/pgwire/test_wire_immediate.py",
+        "bound_again",
+    ),
 )
