@@ -111,4 +111,20 @@ CACHE_MUTANTS = (
         "tests/pgwire/test_wire_immediate.py",
         "bound_again",
     ),
+    _Cache(
+        "a statement that waited is run over whatever files there are then",
+        "pgwire/workers/remote_engine.py",
+        "return files <= {None, identity(self._source)}",
+        "return bool(files)",
+        _SHARING,
+        "data_that_change",
+    ),
+    _Cache(
+        "a worker runs a statement that was compiled for other files",
+        "pgwire/workers/worker.py",
+        "if any(step.files not in {None, files} for",
+        "if any(step.files not in {None, files, step.files} for",
+        _SHARING,
+        "data_that_change",
+    ),
 )
