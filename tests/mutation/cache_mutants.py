@@ -12,6 +12,7 @@ from mutation.mutants import Mutant
 _Cache = partial(Mutant, fails_by="AssertionError|assert |DID NOT RAISE|Failed:")
 
 _READING = "tests/pgwire/test_wire_reading.py"
+_NEW_DATA = "tests/pgwire/test_wire_new_data.py"
 _SHARING = "tests/pgwire/test_wire_sharing.py"
 
 CACHE_MUTANTS = (
@@ -116,7 +117,7 @@ CACHE_MUTANTS = (
         "pgwire/workers/remote_engine.py",
         "return files <= {None, identity(self._source)}",
         "return bool(files)",
-        _SHARING,
+        _NEW_DATA,
         "data_that_change",
     ),
     _Cache(
@@ -124,7 +125,15 @@ CACHE_MUTANTS = (
         "pgwire/workers/worker.py",
         "if any(step.files not in {None, files} for",
         "if any(step.files not in {None, files, step.files} for",
-        _SHARING,
+        _NEW_DATA,
         "data_that_change",
+    ),
+    _Cache(
+        "a kept table is of the data that there are once it was made",
+        "session/session.py",
+        "about = metadata(wanted, answer, self.schema, version, law=law)",
+        "about = metadata(wanted, answer, self.schema, self.version, law=law)",
+        _NEW_DATA,
+        "dashboard_of_data",
     ),
 )

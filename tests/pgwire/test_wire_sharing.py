@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-import duckdb
 import pytest
 from pgwire.asking import rows
 from pgwire.shop import make
 
 from dpsql.bind import statement
 from dpsql.bind.statement import Statement
-from dpsql.engine.opening import open_engine
-from dpsql.errors import (
-    BudgetSpent,
-    ExecutionStopped,
-    Refused,
-    SourceFault,
-    WouldShowIndividuals,
-)
+from dpsql.errors import BudgetSpent, Refused, WouldShowIndividuals
 from dpsql.ledger.chain.entry import Charged, Paid
 from dpsql.pgwire.codec.parameter import Bound
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.shared_dataset import Dataset
-from dpsql.plan.bounded_release.bounded_release import ByUnit, LimitGroups
 from dpsql.plan.expression import Literal
-from dpsql.privacy.mechanisms.randomness import SystemRandomness
-from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.sql_type import Integer
-from dpsql.schema.verify import verify_keys
 from dpsql.session.compile import compile as compilation
 from dpsql.session.compile import compiled as compiled_module
 from dpsql.session.compile.compiled import CompiledStatement
@@ -230,45 +217,3 @@ def test_who_waited_for_what_was_refused_is_told_so_by_its_own_compiling(
             first.result(30)
         assert second.result(30) is plan
     assert plans.get("asked", lambda: pytest.fail("it is remembered")) is plan
-
-
-BY_REGION = (
-    "SELECT c.region, count(*) FROM orders o JOIN customers c ON o.customer_id = c.id GROUP BY 1"
-)
-
-
-def test_data_that_change_while_a_statement_waits_are_not_read_by_keys_of_the_data_before(
-    shop: Dataset, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A customer has one region, by a key that was verified: no more are looked for.
-
-    Of data that came since, one is in all four, and would count in each of them.
-    """
-    schema, folder = shop.snapshot().schema, shop._path.parent
-    with open_engine(engine_source(schema)) as engine:
-        assert verify_keys(schema, engine)["customers"]
-
-    def swap(*_: object) -> None:
-        other = shutil.copy(folder / "shop.duckdb", folder / "next.duckdb")
-        with duckdb.connect(str(other)) as data:
-            data.execute(
-                "INSERT INTO customers SELECT id, r, age, joined FROM customers,"
-                " (VALUES ('north'), ('south'), ('east'), ('west')) t(r) WHERE region <> r"
-            )
-        Path(other).replace(folder / "shop.duckdb")
-
-    with closing(QueryService(shop, "alice")) as alice:
-        monkeypatch.setattr(alice._session, "inspect", swap)
-        with pytest.raises(SourceFault, match="nothing was charged"):
-            alice.query(alice.translate(BY_REGION), {})
-        assert not events(shop, Charged)
-        ((_, compiled),) = alice._session._context.plans._compiled.values()
-        steps = tuple(release.step for release in compiled.releases)
-        assert isinstance(steps[0].bounded.limited, LimitGroups)
-        assert isinstance(steps[0].bounded.limited.limit, ByUnit)
-        # Whatever is charged, no worker runs it over other files either.
-        with pytest.raises(ExecutionStopped):
-            alice._session._context.execution.run(steps, SystemRandomness(), {})
-        monkeypatch.setattr(alice._session, "inspect", lambda _: None)
-        assert len(alice.query(alice.translate(BY_REGION), {}).rows) == 5
-        assert len(events(shop, Charged)) == 1
