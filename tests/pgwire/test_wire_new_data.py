@@ -22,7 +22,7 @@ from dpsql.plan.bounded_release.bounded_release import ByUnit, LimitGroups
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.verify import verify_keys
-from dpsql.session import session
+from dpsql.session.answer.answer_construction import build_answer
 
 
 @pytest.fixture
@@ -50,15 +50,14 @@ def test_a_dashboard_of_data_that_changed_while_it_was_made_is_none_of_the_data_
     shop: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chart = "SELECT region, count(*) FROM customers GROUP BY region"
-    answer = session.build_answer
 
     def answered(*given: Any) -> object:
         replace_data(shop._path.parent, "DELETE FROM customers WHERE region = 'north'")
-        return answer(*given)
+        return build_answer(*given)
 
     with closing(QueryService(shop, "alice")) as alice:
         with monkeypatch.context() as patched:
-            patched.setattr(session, "build_answer", answered)
+            patched.setattr("dpsql.session.session.build_answer", answered)
             alice.execute(f"CREATE DASHBOARD by_region AS ({chart}) WITH (epsilon = 1)")
         assert charges(shop) == 1
         alice.query(alice.translate(chart), {})
