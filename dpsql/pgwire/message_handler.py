@@ -139,6 +139,8 @@ class MessageHandler:
                 self._parse(name, sql, types)
                 yield b.PARSED
             case f.Bind():
+                # A client that prepares once may send no text again for months.
+                self._running.renew()
                 portal = self._running.bound(message, self._limits.portals)
                 self._running.portals[message.portal] = portal
                 yield b.BOUND
@@ -271,6 +273,7 @@ class ImmediateAnswers:
         if sum(len(value or b"") for value in bind.values) > _MAX_VALUES:
             return None
         running = self._running
+        running.renew()
         portal = running.bound(bind, self._portals)
         if not isinstance(portal.statement.command, Query):
             return None

@@ -95,7 +95,7 @@ class SchemaSnapshot:
             if self._facts is None or self._facts[0] != now:
                 # Read once, since a worker has to open the sidecar for its tables.
                 prepared = cache(lambda: self._engine().sidecar_tables)
-                self._facts = now, SourceFacts(self.schema, self._engine, prepared)
+                self._facts = now, SourceFacts(self.schema, self._engine, prepared, now[0])
             return self._facts[1]
 
     def _engine(self) -> RemoteEngine:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from dpsql.engine.engine import Engine, ServerRows, Snapshot
+from dpsql.engine.fingerprint import Identity
 from dpsql.engine.read_limit import LARGEST_ANSWER, AnswerLimit
 from dpsql.engine.source import Source
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, SourceFault
@@ -57,7 +58,8 @@ class Step(Struct, frozen=True):
     `reads` names the releases before it that its SQL reads as tables. `batches` give the same
     integers batch by batch of the units, None if they can't. `without_sidecar` is what is run where
     tables of a sidecar that `query` reads aren't there; None if it reads none. `pushed` is what the
-    source's server computes instead, where it does; None: rows are read.
+    source's server computes instead, where it does; None: rows are read. `files` are the only ones
+    that it may be run over, by whose keys limits were left out; None where the engine looks itself.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Step(Struct, frozen=True):
     batches: UnitBatches | None = None
     without_sidecar: WithoutSidecar | None = None
     pushed: ServerQuery | None = None
+    files: Identity | None = None
 
 
 class Job(Struct, frozen=True):

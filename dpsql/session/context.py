@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 
@@ -22,7 +22,7 @@ from dpsql.session.saved.readable_dashboards import readable_dashboards
 from dpsql.session.saved.saved_releases import SavedReleases
 
 MAX_DASHBOARDS = 64
-"""How many plans of batches a session remembers."""
+"""How many plans of batches a session remembers, unless its last batch alone has more."""
 
 
 class SessionContext(Struct):
@@ -65,10 +65,13 @@ class SessionContext(Struct):
         version, edition = self.execution.version, lambda: self.edition
         yield from readable_dashboards(self.saved, self.schema, version, edition)
 
-    def remember(self, dashboards: Iterable[ReadableDashboard]) -> None:
-        """`dashboards` are stored, and this session may read queries of them."""
+    def remember(self, dashboards: Sequence[ReadableDashboard]) -> None:
+        """`dashboards` of one batch are stored, and this session may read queries of them.
+
+        None of them is forgotten: what the batch is yet to read of it would be charged again.
+        """
         self.dashboards.extend(dashboards)
-        del self.dashboards[:-MAX_DASHBOARDS]
+        del self.dashboards[: -max(MAX_DASHBOARDS, len(dashboards))]
 
     def turn(self, compiled: CompiledStatement) -> AbstractContextManager[None]:
         """Wait for other sessions' statements, where an execution serves several."""

@@ -144,6 +144,9 @@ class Session:
         """Answer `sql`, at its price, and keep the finished answer under a name."""
         context = self._context
         with context.ledger.recording_refusals(wanted.statement):
+            context.check_open()
+            # Not the version afterwards: what was measured of data before is none of data since.
+            version = self.version
             compiled = compile_statement(context, sql, options, parameters, wanted.content)
             self.inspect(compiled)
             check_save_request(wanted, compiled.statement, self.schema)
@@ -154,7 +157,7 @@ class Session:
                 answer = build_answer(context, compiled, released)
             policy = self.schema.policy_hash
             law = dashboard_law(compiled, policy) or synopsis_law(compiled, context.ledger.read)
-            about = metadata(wanted, answer, self.schema, self.version, law=law)
+            about = metadata(wanted, answer, self.schema, version, law=law)
             keys = tuple(dict.fromkeys([*answer.keys, *self.saved.keys(compiled.saved_tables)]))
             names.keep(name, about, encode(answer.table), keys, replace=wanted.replace)
             return answer
@@ -172,8 +175,9 @@ class Session:
             check_cost(loss, options.price, self.schema)
             names, name = context.ledger.open().names, self.saved.name(wanted.name)
             names.check(name, replace=True)
+            version = self.version
             drawn = draw_ladders(context, spec, source, options)
-            about = metadata(wanted, drawn.answer, self.schema, self.version, drawn.about)
+            about = metadata(wanted, drawn.answer, self.schema, version, drawn.about)
             names.keep(name, about, encode(drawn.answer.table), drawn.answer.keys, replace=True)
             return drawn.answer
 

@@ -12,6 +12,7 @@ from mutation.mutants import Mutant
 _Cache = partial(Mutant, fails_by="AssertionError|assert |DID NOT RAISE|Failed:")
 
 _READING = "tests/pgwire/test_wire_reading.py"
+_NEW_DATA = "tests/pgwire/test_wire_new_data.py"
 _SHARING = "tests/pgwire/test_wire_sharing.py"
 
 CACHE_MUTANTS = (
@@ -94,5 +95,45 @@ CACHE_MUTANTS = (
         "self._session.inspect = lambda _: None",
         _SHARING,
         "digit_too_many",
+    ),
+    _Cache(
+        "a session forgets plans of a batch that it hasn't read",
+        "session/context.py",
+        "max(MAX_DASHBOARDS, len(dashboards))",
+        "MAX_DASHBOARDS",
+        "tests/session/test_batch_family.py",
+        "forgotten",
+    ),
+    _Cache(
+        "a statement that is bound again is asked of the schema that it was prepared under",
+        "pgwire/message_handler.py",
+        "self._running.renew()\n                portal",
+        "portal",
+        "tests/pgwire/test_wire_immediate.py",
+        "bound_again",
+    ),
+    _Cache(
+        "a statement that waited is run over whatever files there are then",
+        "pgwire/workers/remote_engine.py",
+        "return files <= {None, identity(self._source)}",
+        "return bool(files)",
+        _NEW_DATA,
+        "data_that_change",
+    ),
+    _Cache(
+        "a worker runs a statement that was compiled for other files",
+        "pgwire/workers/worker.py",
+        "if any(step.files not in {None, files} for",
+        "if any(step.files not in {None, files, step.files} for",
+        _NEW_DATA,
+        "data_that_change",
+    ),
+    _Cache(
+        "a kept table is of the data that there are once it was made",
+        "session/session.py",
+        "about = metadata(wanted, answer, self.schema, version, law=law)",
+        "about = metadata(wanted, answer, self.schema, self.version, law=law)",
+        _NEW_DATA,
+        "dashboard_of_data",
     ),
 )

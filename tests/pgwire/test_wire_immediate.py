@@ -6,6 +6,7 @@ import struct
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ from dpsql.pgwire.protocol.state_machine import Machine
 from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.session_settings import SessionSettings
 from dpsql.pgwire.shared_dataset import Dataset
+from dpsql.session.compile.loss_conversion import epsilon_of
+from dpsql.session.ledger_access import recorded_ledger
 
 COUNT = "SELECT region_id, count(*) FROM orders WHERE qty > 1 GROUP BY 1"
 
@@ -190,6 +193,24 @@ def test_other_messages_of_prepared_statements_are_left_to_a_thread(
         assert alice.handler.at_once(first, received) is None
         assert received.pending == pending
         assert (state(shop, alice), [*alice.handler._running.portals]) == before
+
+
+def test_a_prepared_statement_that_is_only_bound_again_is_asked_of_the_schema_as_it_is_now(
+    shop: Dataset,
+) -> None:
+    """A pool prepares once, and binds for months: a lower cap holds for it, too."""
+    with closing(Client(shop)) as alice:
+        alice.prepares(PARSE + SYNC)
+        alice.prepares(FIRST + EXECUTE + SYNC)
+        path = shop._path
+        path.write_text(path.read_text().replace("max_epsilon: 1}", "max_epsilon: 0.1}"))
+        path.write_text(path.read_text().replace("epsilon: 0.5,", "epsilon: 0.1,"))
+        before = entries(shop)
+        assert b"\0VERROR\0" not in alice.prepares(OTHER + EXECUTE + SYNC)
+        with recorded_ledger(shop.snapshot().schema) as ledger:
+            (*_, last) = [e.event for e in ledger.history() if isinstance(e.event, Charged)]
+        assert entries(shop) > before
+        assert epsilon_of(shop.snapshot().schema, last.loss.amount) <= Fraction(1, 10)
 
 
 def test_a_first_look_that_a_readers_cap_pays_for_waits(shop: Dataset) -> None:

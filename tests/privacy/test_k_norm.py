@@ -196,6 +196,21 @@ def test_huge_values_get_noise_too() -> None:
     )
 
 
+def test_moves_of_many_levels_may_be_nearly_as_large_as_64_bits() -> None:
+    """A level times a move passes 64 bits, though no edge does: the listing never came to an end.
+
+    sum(x) of x up to 10^15 beside count(*), in some of several groups, with a limit on all rows.
+    """
+    small, large = (KNorm(ONE, (2**e, 4), levels=64) for e in (40, 51))
+    # They have as many more vectors in each level, but for roundings.
+    told = [np.array(level_cuts(law, 64), dtype=float) for law in (small, large)]
+    assert told[0] == pytest.approx(told[1], abs=2**50)
+    nothing = np.zeros(1000, dtype=np.int64)
+    drawn = [law.release([nothing] * 2, SeededRandomness("large"))[0] for law in (small, large)]
+    deviations = [float(np.std(noise)) for noise in drawn]
+    assert deviations[1] / deviations[0] == pytest.approx(2**11, rel=0.2)  # 5 deviations and more
+
+
 @pytest.mark.parametrize(
     ("epsilon", "count", "cells"), [(Fraction(1, 10**4), 2, 1), (ONE, 2, 10**6), (ONE, 300, 1)]
 )

@@ -182,6 +182,22 @@ def test_rows_of_each_filter_are_a_family_of_their_own(connection: Connection) -
     assert [note.split(" statements")[0] for note in batch.notes] == ["3", "3"]
 
 
+def test_no_plan_of_a_batch_is_forgotten_before_it_is_read(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read of a forgotten one was charged again, on its own, beyond what the batch cost.
+
+    A session remembered 64 plans, and a batch of 66 filters has as many of its own.
+    """
+    monkeypatch.setattr("dpsql.session.context.MAX_DASHBOARDS", 1)
+    old = [sql.replace("people", "people WHERE age > 50") for sql in CHARTS[:3]]
+    _, batch = connection.batch([*CHARTS[:3], *old])
+    assert len(batch.notes) == 2
+    with recorded_ledger(connection.schema) as ledger:
+        charges = [one.event for one in ledger.history() if isinstance(one.event, Charged)]
+    assert [one.loss for one in charges] == [batch.loss]
+
+
 def test_explain_tells_it_and_a_cap_refuses_it_before_anything_is_charged(
     connection: Connection,
 ) -> None:

@@ -13,12 +13,13 @@ import pyarrow as pa
 from dpsql.engine.arrow_result import stream
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine, Snapshot
+from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.opening import supported
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import Columns, DuckDBSource, Source
 from dpsql.engine.supported import Supported
-from dpsql.errors import ExecutionCancelled, InternalError
+from dpsql.errors import ExecutionCancelled, InternalError, SourceFault
 from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
 from dpsql.pgwire.workers.pool import Pool
@@ -39,6 +40,7 @@ from dpsql.pgwire.workers.tasks import (
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step
 from dpsql.schema.model import Public, Schema
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.run.execution import Execution, Progress
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
@@ -120,6 +122,10 @@ class RemoteEngine:
             raise job.largest.passed()
         tables = tables_of(reply)
         return {step.name: tables[step.name] for step in steps}
+
+    def has_files(self, files: set[Identity | None]) -> bool:
+        """Whether the source has each of `files` now; None stands for any."""
+        return files <= {None, identity(self._source)}
 
     def columns(self, table: str) -> Columns:
         """Names and types of a table's columns, as the schema declares them."""
@@ -213,6 +219,17 @@ class RemoteExecution(Execution):
     def facts(self) -> SourceFacts:
         """Public facts about the data, which all sessions share."""
         return self._shared_facts()
+
+    def check_files(self, due: Sequence[CompiledRelease]) -> None:
+        """Raise SourceFault if `due` was compiled for other files than there are.
+
+        By keys that hold in those limits may have been left out of it. A worker looks again.
+        """
+        if not self._remote.has_files({release.step.files for release in due}):
+            raise SourceFault(
+                "the source has changed while the statement waited; nothing was charged",
+                hint="ask again",
+            )
 
     @contextmanager
     def turn(self, due: Callable[[], frozenset[str]]) -> Iterator[None]:

@@ -191,6 +191,10 @@ class _EnginePool:
         if task.version is not None and engine.fingerprint() != task.version:
             # The data changed after the charge was made.
             return LACKED
+        files = identity(task.job.source)
+        if any(step.files not in {None, files} for step in task.job.steps):
+            # They changed after their keys were looked up, which may not hold any more.
+            return LACKED
         released = {name: from_bytes(data) for name, data in task.released.items()}
         return packed(run(task.job, engine, SystemRandomness(), released))
 

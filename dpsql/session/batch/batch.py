@@ -180,7 +180,7 @@ def charge_batch(
     parts = [pending_releases(context, one, ways) for one, ways in pairs if one.releases]
     due = unique_releases(part.due for part in parts)
     receipt = draw(context, sql, parts, composed_loss(schema, due)).receipt if due else None
-    context.remember(family.dashboard for family in planned)
+    context.remember([family.dashboard for family in planned])
     if receipt is None:
         return BatchCharge()
     planned_as = {family.compiled.releases[0].key: family for family in planned}

@@ -176,12 +176,13 @@ def compiler_of(
     """The compiler of `sql`, over the facts of the session's source and its kept tables."""
     context.progress("proving what one unit can change")
     execution, saved = context.execution, context.saved
-    facts = SavedReleaseFacts(execution.facts(), saved, execution, pays=pays)
+    source = execution.facts()
+    facts = SavedReleaseFacts(source, saved, execution, pays=pays)
     return Compiler(
         sql,
         context.schema,
         facts,
-        edition,
+        replace(edition, files=source.files),
         parameters,
         request,
         options,

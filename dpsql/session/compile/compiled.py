@@ -169,6 +169,7 @@ def compile_bound(
         for release in releases:
             with _error_position(sql, request), _hidden_note(hidden[release]):
                 one = compiler.compile(release, bounded[release], share, compiled)
+                one = replace(one, step=replace(one.step, files=edition.files))
                 view, choice = hidden[release], choices[release]
                 compiled[names[release]] = replace(one, opaque=view)
                 if view is None:

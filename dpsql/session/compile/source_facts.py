@@ -11,6 +11,7 @@ from dpsql.bounding.public_facts import distinct_values
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.engine.engine import Engine
+from dpsql.engine.fingerprint import Identity
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.plan.bounded_release.bounded_release import Cell
@@ -39,7 +40,7 @@ class SourceFacts:
     The source is opened when a public table has to be read, or the owner has verified keys: a
     statement that needs neither is explained without it. `values` of public rows are remembered.
     `copies` are those of its public tables. `edition` is the same object for as long as the facts
-    are, and for no others.
+    are, and for no others. `files` are what they are of, None where the engine refuses others.
     """
 
     def __init__(
@@ -47,8 +48,10 @@ class SourceFacts:
         schema: Schema,
         engine: Callable[[], Engine],
         prepared: Callable[[], frozenset[str]] = frozenset,
+        files: Identity | None = None,
     ) -> None:
         self.edition = object()
+        self.files = files
         self._schema = schema
         self._engine = engine
         self.copies = Copies(schema, engine)

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from dpsql.bind.statements.calibrate import Rungs
 from dpsql.engine.digest import Digest
+from dpsql.engine.fingerprint import Identity
 from dpsql.errors import InternalError
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
@@ -122,11 +123,13 @@ class StoredLadders(Struct, frozen=True):
 class DataEdition(Struct, frozen=True):
     """What a statement is compiled for: a `version` of the data, and the `ladders` that are kept.
 
-    The version is part of what answers are stored by.
+    The version is part of what answers are stored by. `files` are those that keys were verified in,
+    None where the engine itself refuses others.
     """
 
     version: str
     ladders: tuple[StoredLadders, ...] = ()
+    files: Identity | None = None
 
 
 def encode_ladders(about: LadderMetadata) -> dict[str, Any]:

@@ -104,6 +104,7 @@ def draw(
     """The tables of all `parts`, charged with `loss` in one entry; a failure burns the charge."""
     ledger, version = context.ledger, context.execution.version()
     due = unique_releases(part.due for part in parts)
+    context.execution.check_files(due)
     charge = charge_for(context.schema, context.analyst, sql, due, version, loss, ledger.cap)
     context.progress(RUNNING)
     return draw_charged(

