@@ -29,6 +29,7 @@ PASSWORD = "correct horse battery staple"  # noqa: S105 - of a server that the t
 REPLACED = {
     "tpchgen-cli parquet -s 1 ": "tpchgen-cli parquet -s 0.01 ",
     "audit sensitivity ": "audit sensitivity --units 4 --most 2 ",
+    "--pairs 100 ": "--pairs 10 ",
     "audit epsilon ": "audit epsilon --draws 500 ",
     "audit attack ": "audit attack --trials 4 --people 16 ",
 }

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pgwire import shop
 from pgwire.inner_command import command
 from pgwire.shop import environment, make, served
+
+from dpsql.cli import log, serve
 
 PASSWORD = "correct horse"  # noqa: S105
 
@@ -23,8 +24,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def refused(folder: Path, *options: str) -> str:
-    """What a server says that doesn't start; one that does would run until the time is over."""
-    found = shop.command(folder, "serve", str(folder / "schema.yaml"), *options)
+    """What a server says that doesn't start, in this process: nothing is opened or begun for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log, "log_to_terminal", lambda: None)
+        patch.setattr(serve, "_allow_many_sockets", lambda: pytest.fail("it would start"))
+        found = command(folder, "serve", str(folder / "schema.yaml"), *options)
     assert found.returncode == 2, found.stderr
     assert "listening" not in found.stderr
     return found.stderr

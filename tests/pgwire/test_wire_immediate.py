@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -68,11 +68,25 @@ class Client:
         self.handler.close()
 
 
+@contextmanager
+def opened(folder: Path) -> Iterator[Dataset]:
+    path = make(folder, customers=20, orders=20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPSQL_STATE", str(folder / "state"))
+        with closing(Dataset(path, Limits(workers=1, catalog_workers=1))) as found:
+            yield found
+
+
 @pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dataset]:
-    monkeypatch.setenv("DPSQL_STATE", str(tmp_path / "state"))
-    path = make(tmp_path, customers=20, orders=20)
-    with closing(Dataset(path, Limits(workers=1))) as found:
+def shop(tmp_path: Path) -> Iterator[Dataset]:
+    with opened(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dataset]:
+    """For tests that compare the state before and after, whatever others have left there."""
+    with opened(tmp_path_factory.mktemp("shared")) as found:
         yield found
 
 
@@ -122,12 +136,12 @@ def test_another_connection_has_it_at_once_after_its_first_look(shop: Dataset) -
         "'",
     ],
 )
-def test_all_else_waits_for_a_thread_and_changes_nothing(shop: Dataset, sql: str) -> None:
-    with closing(Client(shop)) as alice:
+def test_all_else_waits_for_a_thread_and_changes_nothing(shared: Dataset, sql: str) -> None:
+    with closing(Client(shared)) as alice:
         alice.waits(COUNT)
-        before = state(shop, alice)
+        before = state(shared, alice)
         assert alice.at_once(sql) is None
-        assert state(shop, alice) == before
+        assert state(shared, alice) == before
         assert may_wait()
 
 
@@ -151,18 +165,18 @@ DESCRIBE, EXECUTE, SYNC = message("D", b"P\0"), message("E", b"\0\0\0\0\0"), mes
 @pytest.mark.parametrize("behind", [DESCRIBE + EXECUTE + SYNC, EXECUTE + SYNC])
 @pytest.mark.parametrize("begun", [b"", b"BEGIN"])
 def test_a_prepared_statement_that_was_answered_is_answered_at_once(
-    shop: Dataset, behind: bytes, begun: bytes
+    shared: Dataset, behind: bytes, begun: bytes
 ) -> None:
-    with closing(Client(shop)) as alice:
+    with closing(Client(shared)) as alice:
         alice.prepares(PARSE + SYNC)
         alice.prepares(FIRST + behind)
         alice.waits(begun.decode())
-        before = entries(shop)
+        before = entries(shared)
         again, portals = alice.prepares(FIRST + behind), [*alice.handler._running.portals]
         assert alice.prepared_at_once(FIRST + behind) == (again, [])
         assert alice.prepared_at_once(FIRST + behind + FIRST + behind)[0] == again
         assert [*alice.handler._running.portals] == portals
-        assert entries(shop) == before
+        assert entries(shared) == before
 
 
 @pytest.mark.parametrize(
@@ -180,19 +194,19 @@ def test_a_prepared_statement_that_was_answered_is_answered_at_once(
     ],
 )
 def test_other_messages_of_prepared_statements_are_left_to_a_thread(
-    shop: Dataset, data: bytes
+    shared: Dataset, data: bytes
 ) -> None:
-    with closing(Client(shop)) as alice:
+    with closing(Client(shared)) as alice:
         alice.prepares(PARSE + SYNC)
         alice.prepares(FIRST + EXECUTE + SYNC)
-        before = state(shop, alice), [*alice.handler._running.portals]
+        before = state(shared, alice), [*alice.handler._running.portals]
         received = machine(data)
         first = received.take()
         assert first is not None
         pending = received.pending
         assert alice.handler.at_once(first, received) is None
         assert received.pending == pending
-        assert (state(shop, alice), [*alice.handler._running.portals]) == before
+        assert (state(shared, alice), [*alice.handler._running.portals]) == before
 
 
 def test_a_prepared_statement_that_is_only_bound_again_is_asked_of_the_schema_as_it_is_now(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pgwire.shop import make
+from pgwire.shop import Served, make
 
 from dpsql.engine.duckdb import catalog
 from dpsql.engine.duckdb.engine import DuckDBEngine
@@ -64,3 +64,12 @@ def test_only_workers_open_the_data(asking: QueryService) -> None:
         assert len(asking.query(query, {}).rows) == rows
     for sql in ("SHOW dpsql.budget", "EXPLAIN PRIVACY SELECT sum(qty) FROM orders"):
         assert asking.query(asking.translate(sql), {}).rows
+
+
+def test_no_worker_waits_for_pandas(server: Served) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        connection.execute("SELECT status, count(*) FROM orders GROUP BY status")
+    maps = [Path(f"/proc/{worker}/maps").read_text() for worker in server.workers]
+    assert any("/pyarrow/" in files for files in maps)
+    assert not any("/pandas/" in files for files in maps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, product
 
 import numpy as np
@@ -27,20 +28,33 @@ Short = tuple[int, ...]
 
 def law(mechanism: AboveThreshold, short: Short) -> Law:
     """The probability of each set of names, in the order of `outcomes`, to fifty digits."""
-    rate, own = exact(mechanism.threshold_rate), exact(mechanism.query_rate)
     total = {names: mpf(0) for names in outcomes(len(short), mechanism.firings)}
-    # Beyond this many steps the threshold is raised with a probability of e^-150 at most.
-    for raised in range(int(150 / rate) + 1):
-        weight = (1 - mp.exp(-rate)) * mp.exp(-rate * raised)
-        above = [mp.exp(-own * max(0, s + raised + mechanism.offset)) for s in short]
+    above = zip(*(passes(mechanism, s) for s in short), strict=True)
+    for weight, yes_of in zip(raises(mechanism), above, strict=True):
+        no_of = [1 - yes for yes in yes_of]
         for names in total:
             part = weight
-            for index, yes in enumerate(above):
+            for index, (yes, no) in enumerate(zip(yes_of, no_of, strict=True)):
                 if len(names) == mechanism.firings and index > names[-1]:
                     break
-                part *= yes if index in names else 1 - yes
+                part *= yes if index in names else no
             total[names] += part
     return list(total.values())
+
+
+@cache
+def raises(mechanism: AboveThreshold) -> Law:
+    """The probability that the threshold is raised by so many steps."""
+    rate = exact(mechanism.threshold_rate)
+    # Beyond this many steps it is raised with a probability of e^-150 at most.
+    return [(1 - mp.exp(-rate)) * mp.exp(-rate * n) for n in range(int(150 / rate) + 1)]
+
+
+@cache
+def passes(mechanism: AboveThreshold, short: int) -> Law:
+    """The probability that one query is named, at each threshold of `raises`."""
+    own, least = exact(mechanism.query_rate), short + mechanism.offset
+    return [mp.exp(-own * max(0, least + n)) for n in range(len(raises(mechanism)))]
 
 
 def outcomes(queries: int, firings: int) -> list[tuple[int, ...]]:

@@ -125,7 +125,7 @@ def test_moments_have_the_declared_noise_in_every_statistic(
 
 @EACH
 def test_other_functions_of_moments_follow_from_them(folder: Path, accounting: Accounting) -> None:
-    c = asked(folder, 500, accounting, 24, f"{MOMENTS}, {DERIVED}").columns
+    c = asked(folder, 100, accounting, 24, f"{MOMENTS}, {DERIVED}").columns
     n, vx, vy, cov = c["n"], c["vx"], c["vy"], c["c"]
     slope = cov / vx
     for name, expected in {

@@ -62,7 +62,7 @@ def test_a_million_public_rows_are_an_answer(session: Session) -> None:
 
 def test_rows_that_list_keys_are_forgotten_once_they_are_many(session: Session) -> None:
     facts = session._context.execution.facts()
-    for number in range(40):
+    for number in range(24):
         session.explain(
             "SELECT q.place, count(*) FROM people p JOIN places q ON p.place = q.place"
             f" WHERE q.place < 100000 + {number} GROUP BY 1"

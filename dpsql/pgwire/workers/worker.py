@@ -25,6 +25,7 @@ import pyarrow as pa
 from dpsql.engine.duckdb.failure_cause import cause_of, causes_shown
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.opening import SourceEngine, open_engine, read_catalog
+from dpsql.engine.pandas_block import block_pandas
 from dpsql.engine.sandbox.database import Sandboxes, SandboxQuery, TooLargeAnswer, reason_of
 from dpsql.engine.sidecar.file import Sidecar
 from dpsql.engine.source import Source
@@ -81,6 +82,7 @@ def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes * 2, memory_bytes * 2))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold rows
     warnings.simplefilter("ignore")  # DuckDB's would go to the operator's terminal
+    block_pandas()
     causes = causes_shown()
     causes.__enter__()  # until the process ends
     engines = _EnginePool(memory_bytes, threads)

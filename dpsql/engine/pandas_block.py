@@ -1,0 +1,22 @@
+"""An importer without pandas, for processes that have no data frames.
+
+With its first array, pyarrow imports pandas where it is installed, to recognise data frames. That
+takes as long as a small query, in each process anew.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.abc import MetaPathFinder
+
+
+class _WithoutPandas(MetaPathFinder):
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:  # noqa: ARG002
+        """Raise for pandas, and leave all other modules to the other finders."""
+        if fullname == "pandas":
+            raise ModuleNotFoundError("this process uses no pandas", name=fullname)
+
+
+def block_pandas() -> None:
+    """Have no module of this process import pandas."""
+    sys.meta_path.insert(0, _WithoutPandas())
