@@ -46,7 +46,7 @@ def bind_synopsis(
                 hint=f"leave count(*) out: its table has a column {COUNT_COLUMN}",
                 note="synopsis",
             )
-        is_value = [one.find(exp.AggFunc) is not None for one in written]
+        is_value = [_is_aggregated(one, tree) for one in written]
         if all(is_value):
             raise _shape()
         if not tree.args.get("group"):
@@ -102,9 +102,14 @@ def _estimated(plan: Plan) -> Project:
     return Project(replace(release, aggregates=tuple(estimates.values())), outputs)
 
 
+def _is_aggregated(item: exp.Expr, tree: exp.Select) -> bool:
+    """It aggregates rows of `tree`, and not those of a subquery alone."""
+    return any(call.parent_select is tree for call in item.find_all(exp.AggFunc))
+
+
 def _of_single_units(tree: exp.Select) -> Refused:
     """Why keys that tell whose rows they are make no synopsis; what can be asked of them."""
-    keys = [one.unalias() for one in tree.expressions if one.find(exp.AggFunc) is None]
+    keys = [one.unalias() for one in tree.expressions if not _is_aggregated(one, tree)]
     counted = exp.select("least(count(*), 20) AS n", dialect="duckdb").group_by(*keys)
     for clause in ("from_", "joins", "where"):
         counted.set(clause, tree.args.get(clause))
