@@ -9,7 +9,7 @@ have to be the same, since nothing but answers may decide them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from random import Random
 from typing import Any, cast
@@ -36,6 +36,7 @@ from dpsql.privacy.mechanisms.selection.exponential import Exponential, amount_o
 from dpsql.release.add_noise import RawGroups
 from dpsql.release.synopsis.synopsis_table import synopsis_table
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.structs import replace
 
 Integers = NDArray[np.int64]
 Handed = tuple[IndependentNoise | Exponential, Integers]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
@@ -21,6 +19,7 @@ from dpsql.plan.operator import Plan, Project, Release
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double
+from dpsql.structs import replace
 
 COUNT_COLUMN = "count"
 """The column of a synopsis after its keys: the estimated number of rows in a cell."""

@@ -28,9 +28,10 @@ GDP: Smith & Thakurta 2022). All of it is charged at once, before the first roun
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.pure_conversion import range_of_mu_squared
@@ -44,6 +45,7 @@ from dpsql.privacy.mechanisms.selection.exponential import (
     amount_of_range,
     epsilon_of_choice,
 )
+from dpsql.structs import replace
 
 TOTAL_SHARE = Fraction(1, 20)
 """The share of the loss that measures the number of rows."""
@@ -52,8 +54,7 @@ CHOICE_SHARE = Fraction(1, 10)
 """The share of a round's loss that chooses what it measures."""
 
 
-@dataclass(frozen=True, slots=True)
-class HistogramSensitivity:
+class HistogramSensitivity(Struct, frozen=True):
     """How far neighbours move a histogram, of rows or of sums.
 
     It is by at most `per_cell` in each of at most `groups` cells, and in all cells together by at
@@ -83,8 +84,7 @@ class HistogramSensitivity:
         return full * largest**2 + left**2
 
 
-@dataclass(frozen=True, slots=True)
-class MwemParameters:
+class MwemParameters(Struct, frozen=True):
     """The mechanisms of a histogram whose rounds take `parts` parts of a loss between them.
 
     `total` is the noise of the sum of its cells. `part` is the loss of one part: ε where noise is

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
@@ -45,8 +45,7 @@ Fit = Callable[[Estimates, Sequence[Measured], int], Estimates]
 """Estimates are moved toward measurements, in at most so many steps."""
 
 
-@dataclass(frozen=True, slots=True)
-class Synopsis:
+class Synopsis(Struct, frozen=True):
     """The estimates of a grid of cells, and all that they are fitted to: the sum of all first."""
 
     estimates: Estimates
