@@ -19,5 +19,5 @@
 | alert               | ALERT: the first conditions that hold, by sums of groups               |
 | decision            | DECIDE: the expert of each round, by losses of earlier rounds          |
 | dashboard           | CREATE DASHBOARD: Gaussian noise on residuals of marginals             |
-| synopsis            | CREATE SYNOPSIS: multiplicative weights over noisy marginals           |
+| synopsis            | CREATE SYNOPSIS: rows and sums of all cells, by noisy marginals        |
 """

@@ -39,7 +39,7 @@ from dpsql.release.columns.released_table import columns
 from dpsql.release.dashboard.dashboard_table import dashboard_table
 from dpsql.release.decision import decision_table
 from dpsql.release.server_rows import computed_rows, computing
-from dpsql.release.synopsis.mwem import synopsis_table
+from dpsql.release.synopsis.synopsis_table import synopsis_table
 
 _MAX_BATCHED_GROUPS = 4_000_000
 """Groups of parts that wait to be summed."""

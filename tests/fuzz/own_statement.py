@@ -55,7 +55,8 @@ def _decide(random: Random, table: Table) -> str:
 def _synopsis(random: Random, table: Table) -> str:
     listed = [column.name for column in _of_rows(table) if lists(column)]
     keys = random.sample(listed, min(len(listed), 2)) or [next(iter(table.columns))]
-    query = f"SELECT {', '.join(keys)} FROM {table.name}"
+    sums = [_summed(random, _of_rows(table))] if random.random() < 0.4 else []
+    query = f"SELECT {', '.join([*keys, *sums])} FROM {table.name}"
     return f"CREATE OR REPLACE SYNOPSIS kept ON {query} WITH (epsilon = {random.choice(LOSSES)})"
 
 

@@ -34,8 +34,9 @@ from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.exponential import Exponential, amount_of_range
 from dpsql.release.add_noise import RawGroups
-from dpsql.release.synopsis.mwem import synopsis_table
+from dpsql.release.synopsis.synopsis_table import synopsis_table
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.structs import replace
 
 Integers = NDArray[np.int64]
 Handed = tuple[IndependentNoise | Exponential, Integers]
@@ -112,6 +113,10 @@ class TapedWeighing:
     def total(self) -> Taped:
         return Taped(self.made.total, self.tape, _of_total(self.made))
 
+    @property
+    def sums(self) -> tuple[TapedWeighing, ...]:
+        return tuple(TapedWeighing(one, self.tape) for one in self.made.sums)
+
     def choice(self, taken: int) -> Taped:
         paid = self.made.part * taken * CHOICE_SHARE
         return Taped(self.made.choice(taken), self.tape, paid)
@@ -129,7 +134,8 @@ def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator
     measured = release.step.measurement
     made = measured.table_mechanism
     assert isinstance(made, MwemParameters)
-    pure = mwem_calibration(made.sensitivity, made.parts, PrivacyLoss(Accounting.PURE, Fraction(1)))
+    moves = [each.sensitivity for each in (made, *made.sums)]
+    pure = mwem_calibration(moves, made.parts, PrivacyLoss(Accounting.PURE, Fraction(1)))
     for found, loss in ((made, measured.loss), pure):
         tape = Tape(Random(f"{one}{other}"))
         first = _table(one, release, found, tape)
@@ -155,15 +161,16 @@ def _table(groups: Groups, release: CompiledRelease, found: MwemParameters, tape
         f"g{n}": pa.array([key[n] for key in keys], pa.int64())
         for n in range(len(step.query.domains))
     }
-    raw["s0"] = pa.array([groups[key][0] for key in keys], pa.int64())
+    for index in range(1 + len(found.sums)):
+        raw[f"s{index}"] = pa.array([int(groups[key][index]) for key in keys], pa.int64())
     taped = cast("Any", TapedWeighing(found, tape))
     nothing = SeededRandomness("taped")
     return synopsis_table(RawGroups(pa.table(raw)), step.bounded, step.query, taped, nothing)
 
 
 def _of_total(made: MwemParameters) -> Fraction:
-    """What the number of rows loses: all that is charged beside the rounds."""
-    whole = made.loss(_counted_in(made)).amount
+    """What the sum of all cells loses: all that is charged beside the rounds."""
+    whole = replace(made, sums=()).loss(_counted_in(made)).amount
     return whole - made.parts * made.part
 
 

@@ -43,7 +43,7 @@ def test_a_pure_synopsis_costs_what_the_reference_says() -> None:
     """MWEM's own sum, ε = Σ (ε_choice + ε_noise), for a histogram that moves by 1."""
     epsilon, rounds = Fraction(1), 10
     made, loss = mwem_calibration(
-        HistogramSensitivity(1, 1), rounds, PrivacyLoss(Accounting.PURE, epsilon)
+        [HistogramSensitivity(1, 1)], rounds, PrivacyLoss(Accounting.PURE, epsilon)
     )
     part = epsilon * (1 - TOTAL_SHARE) / rounds
     assert made.choice(1).epsilon == part * CHOICE_SHARE
@@ -56,7 +56,7 @@ def test_a_zcdp_synopsis_costs_what_the_reference_says() -> None:
     """ρ = Σ (ε0²/8 + 1/(2σ²)), for a histogram that moves by 1."""
     rho, rounds = Fraction(1, 50), 10
     made, loss = mwem_calibration(
-        HistogramSensitivity(1, 1), rounds, PrivacyLoss(Accounting.ZCDP, rho)
+        [HistogramSensitivity(1, 1)], rounds, PrivacyLoss(Accounting.ZCDP, rho)
     )
     noise = made.noise(1, 1)
     assert isinstance(noise, DiscreteGaussian)
@@ -79,7 +79,7 @@ def test_what_a_unit_moves_is_in_all_of_it(
     moves: HistogramSensitivity, accounting: Accounting
 ) -> None:
     delta = Fraction(0) if accounting is Accounting.PURE else Fraction(1, 10**6)
-    made, loss = mwem_calibration(moves, 4, PrivacyLoss(accounting, Fraction(1, 2), delta))
+    made, loss = mwem_calibration([moves], 4, PrivacyLoss(accounting, Fraction(1, 2), delta))
     assert loss.amount <= Fraction(1, 2)
     assert loss.delta <= delta
     for taken, merged in product((1, 3, 4), (1, 2, 100)):
@@ -97,7 +97,7 @@ def test_rounds_take_all_parts_and_none_twice() -> None:
     """Of no rows each round finds noise alone, so that the next one takes four times as much."""
     moves = HistogramSensitivity(1, 1)
     for parts in (1, 2, 3, 8, 21, 50):
-        made, _ = mwem_calibration(moves, parts, PrivacyLoss(Accounting.PURE, Fraction(1)))
+        made, _ = mwem_calibration([moves], parts, PrivacyLoss(Accounting.PURE, Fraction(1)))
         for rows in (0, 10**6):
             taken: list[int] = []
             cells = np.zeros((4, 4), np.int64)
@@ -172,16 +172,16 @@ def test_sums_over_measured_margins_are_within_their_intervals(accounting: Accou
     """Seeds are fixed. Of some 95 % of them, or more: weights know more than a single margin."""
     chance = np.random.default_rng(11)
     moves, held, asked = HistogramSensitivity(2, 1), 0, 0
-    made, _ = mwem_calibration(moves, 4, PrivacyLoss(accounting, Fraction(1, 5)))
+    made, _ = mwem_calibration([moves], 4, PrivacyLoss(accounting, Fraction(1, 5)))
     for run in range(25):
         cells = chance.poisson(np.outer([3, 40, 90], chance.integers(1, 20, 6))).astype(np.int64)
         found = fit_weights(cells, made, SeededRandomness(f"interval {run}"))
         factor = 1.96 if accounting is Accounting.ZCDP else 2.118
-        noise = decode_measured(encode_measured(found.measured), cells.shape, factor)
+        (noise,) = decode_measured(encode_measured([found.measured]), cells.shape, factor)
         for single in ((), (0,), (1,), (0, 1)):
             if (variance := noise.variance(single)) is not None:
                 other = tuple(axis for axis in (0, 1) if axis not in single)
-                off = np.abs((found.weights - cells).sum(axis=other))
+                off = np.abs((found.estimates - cells).sum(axis=other))
                 held += int((off <= factor * variance**0.5).sum())
                 asked += off.size
     assert asked > 150
@@ -202,7 +202,7 @@ def test_an_error_is_that_of_all_measurements_that_tell_a_margin() -> None:
 def test_a_partition_is_chosen_with_the_odds_of_its_score() -> None:
     """Exact odds e^(ε·score/2Δ). Hoeffding: each share strays by 0.07 with a chance below 1e-12."""
     moves, draws = HistogramSensitivity(2, 1), 3_000
-    made, _ = mwem_calibration(moves, 2, PrivacyLoss(Accounting.PURE, Fraction(3)))
+    made, _ = mwem_calibration([moves], 2, PrivacyLoss(Accounting.PURE, Fraction(3)))
     cells, weights = np.array([[9, 2], [3, 6]]), np.full((2, 2), 5.0)
     among = partitions(cells.shape)
     off: dict[tuple[int, ...], int] = {(1, 1): 4 + 3 + 2 + 1, (1, 2): 1 + 1, (2, 1): 2 + 2}
@@ -220,11 +220,11 @@ def test_a_partition_is_chosen_with_the_odds_of_its_score() -> None:
 
 def test_no_rows_and_one_cell_have_a_synopsis() -> None:
     made, _ = mwem_calibration(
-        HistogramSensitivity(1, 1), 8, PrivacyLoss(Accounting.PURE, Fraction(1, 10**9))
+        [HistogramSensitivity(1, 1)], 8, PrivacyLoss(Accounting.PURE, Fraction(1, 10**9))
     )
     for shape in ((1,), (1, 1), (1, 3), (5,)):
         for rows in (0, 2**53):
             cells = np.full(shape, rows // math.prod(shape))
             found = fit_weights(cells, made, SeededRandomness("little"))
-            assert np.isfinite(found.weights).all()
-            assert (found.weights >= 0).all()
+            assert np.isfinite(found.estimates).all()
+            assert (found.estimates >= 0).all()

@@ -167,6 +167,10 @@ STATEMENTS = {
         "pairs",
         "CREATE SYNOPSIS parts ON SELECT part, x FROM people WITH (epsilon = 1, rounds = 5)",
     ),
+    "a synopsis of sums": (
+        "pairs",
+        "CREATE SYNOPSIS parts ON SELECT part, sum(x) FROM people WITH (epsilon = 1, rounds = 5)",
+    ),
     "a dashboard": (
         "clinic",
         "CREATE DASHBOARD d AS (SELECT sex, count(*) FROM patients GROUP BY 1) WITH (epsilon = 1)",

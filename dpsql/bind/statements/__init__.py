@@ -3,7 +3,7 @@
 | module           | what it does                                                    |
 | ---------------- | --------------------------------------------------------------- |
 | create_dashboard | CREATE DASHBOARD: the counts and sums of all charts             |
-| create_synopsis  | CREATE SYNOPSIS: the counts of all combinations of keys         |
+| create_synopsis  | CREATE SYNOPSIS: counts and sums of all combinations of keys    |
 | public_statement | statements that name public tables alone, by their words        |
 | suggest_bounds   | SUGGEST BOUNDS: bounds to declare, as a release                 |
 | decide           | DECIDE: an expert for each round, by the rounds before it       |

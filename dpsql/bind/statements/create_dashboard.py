@@ -199,6 +199,11 @@ def _named(bare: exp.Expr, charts: Sequence[_Written]) -> exp.Expr:
         for one in chart.tree.expressions:
             if isinstance(one, exp.Alias) and one.this == bare:
                 return one.copy()
+    return named_value(bare)
+
+
+def named_value(bare: exp.Expr) -> exp.Expr:
+    """`bare`, a count or a sum of a column, under a name that needs no quotes."""
     match bare:
         case exp.Count(this=exp.Star()):
             return exp.alias_(bare.copy(), "count", quoted=True)

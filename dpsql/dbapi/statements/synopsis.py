@@ -1,4 +1,4 @@
-"""CREATE SYNOPSIS name ON query of keys WITH (epsilon = 0.5, rounds = 8)."""
+"""CREATE SYNOPSIS name ON query of keys and sums WITH (epsilon = 0.5, rounds = 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loss of a synopsis by multiplicative weights: a noisy total, then rounds of choice and noise.
+"""The loss of a synopsis: of each statistic a noisy total, then rounds of choice and noise.
 
     pure    ε = ε_n + Σ_t k_t·(ε0 + ε1)          a choice at k·ε0, its measurement at k·ε1
     zCDP    ρ = ρ_n + Σ_t k_t·(ρ0 + ρ1)          k·ρ0 = ε²/8 of a choice, k·ρ1 = Δ₂²/(2σ²)
@@ -9,6 +9,10 @@ Release"; the choice under zCDP by its bounded range, Cesar & Rogers 2021.) Ther
 row; here a unit may move the histogram by `l1` in all, so scores and measurements move by as much.
 Scores move either way, so the choice is never the monotone one. The number of rows is no public
 fact, so it is measured, too.
+
+Sums of values are measured as rows are, in integer steps: a unit moves a cell of them by at most
+its rows times the farthest value from 0. Statistics share the loss equally, each with rounds of its
+own.
 
 A round measures a whole partition of the cells and not one range: the partition's counts are of
 disjoint rows, so together they move by `l1`, as the count of a single range does.
@@ -23,6 +27,7 @@ GDP: Smith & Thakurta 2022). All of it is charged at once, before the first roun
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import assert_never
 
@@ -40,6 +45,7 @@ from dpsql.privacy.mechanisms.selection.exponential import (
     amount_of_range,
     epsilon_of_choice,
 )
+from dpsql.structs import replace
 
 TOTAL_SHARE = Fraction(1, 20)
 """The share of the loss that measures the number of rows."""
@@ -49,10 +55,11 @@ CHOICE_SHARE = Fraction(1, 10)
 
 
 class HistogramSensitivity(Struct, frozen=True):
-    """How far neighbours move a histogram: by at most `per_cell` in each of at most `groups` cells.
+    """How far neighbours move a histogram, of rows or of sums.
 
-    In all cells together it is by at most `in_all`, if that is known. A count that merges `merged`
-    cells moves by at most min(groups, merged)·per_cell, and by no more than `l1`.
+    It is by at most `per_cell` in each of at most `groups` cells, and in all cells together by at
+    most `in_all`, if that is known. A count that merges `merged` cells moves by at most
+    min(groups, merged)·per_cell, and by no more than `l1`.
     """
 
     groups: int
@@ -78,16 +85,18 @@ class HistogramSensitivity(Struct, frozen=True):
 
 
 class MwemParameters(Struct, frozen=True):
-    """The mechanisms of a synopsis whose rounds take `parts` parts of a loss between them.
+    """The mechanisms of a histogram whose rounds take `parts` parts of a loss between them.
 
-    `total` is the noise of the number of rows. `part` is the loss of one part: ε where noise is of
-    Laplace, ρ where it is discrete Gaussian, μ² where it is rounded Gaussian.
+    `total` is the noise of the sum of its cells. `part` is the loss of one part: ε where noise is
+    of Laplace, ρ where it is discrete Gaussian, μ² where it is rounded Gaussian. `sums` are the
+    mechanisms of a synopsis' other histograms beside that of its rows.
     """
 
     parts: int
     sensitivity: HistogramSensitivity
     total: IndependentNoise
     part: Fraction
+    sums: tuple[MwemParameters, ...] = ()
 
     def choice(self, taken: int) -> Exponential:
         """The mechanism that selects a partition in a round that takes so many parts."""
@@ -116,7 +125,8 @@ class MwemParameters(Struct, frozen=True):
         for taken in range(1, self.parts + 1):
             if self._of_round(taken) > taken * self.part:
                 raise ArithmeticError("a round of a synopsis passed its parts")
-        return PrivacyLoss(accounting, self._of_noise(self.total) + self.parts * self.part)
+        own = self._of_noise(self.total) + self.parts * self.part
+        return PrivacyLoss(accounting, own + sum(one.loss(accounting).amount for one in self.sums))
 
     def _of_round(self, taken: int) -> Fraction:
         """What a round loses: of counts that merge all cells of a unit, as of any others."""
@@ -161,29 +171,30 @@ class MwemParameters(Struct, frozen=True):
 
 
 def mwem_calibration(
-    sensitivity: HistogramSensitivity, parts: int, query_loss: PrivacyLoss
+    moves: Sequence[HistogramSensitivity], parts: int, query_loss: PrivacyLoss
 ) -> tuple[MwemParameters, PrivacyLoss]:
     """Return the less noisy mechanisms that `query_loss` allows, and their loss.
 
-    Raises ArithmeticError if that passes `query_loss`, which is a bug.
+    `moves` are those of the histograms: of the rows first, then of each sum; they share the loss
+    equally. Raises ArithmeticError if that passes `query_loss`, which is a bug.
     """
     amount, accounting = query_loss.amount, query_loss.accounting
     match accounting:
         case Accounting.PURE:
-            parameters = _pure(sensitivity, parts, amount)
+            parameters = _shared(_pure, moves, parts, amount)
             return parameters, _check_grant(query_loss, parameters.loss(accounting))
         case Accounting.ZCDP:
-            parameters = _gaussian(sensitivity, parts, amount)
+            parameters = _shared(_gaussian, moves, parts, amount)
             return parameters, _check_grant(query_loss, parameters.loss(accounting))
         case Accounting.GDP:
-            parameters = _gdp(sensitivity, parts, amount)
+            parameters = _shared(_gdp, moves, parts, amount)
             return parameters, _check_grant(query_loss, parameters.loss(accounting))
         case Accounting.APPROX:
-            parameters = _pure(sensitivity, parts, amount)
+            parameters = _shared(_pure, moves, parts, amount)
             cost = _check_grant(query_loss, parameters.loss(accounting))
             if query_loss.delta:
                 rho = rho_of_epsilon(amount, query_loss.delta)
-                other = _gaussian(sensitivity, parts, rho)
+                other = _shared(_gaussian, moves, parts, rho)
                 _check_grant(PrivacyLoss(Accounting.ZCDP, rho), other.loss(Accounting.ZCDP))
                 if other.noise(1, 1).variance < parameters.noise(1, 1).variance:
                     return other, query_loss  # (ε, δ) as converted from ρ
@@ -197,6 +208,17 @@ def _check_grant(granted: PrivacyLoss, cost: PrivacyLoss) -> PrivacyLoss:
     if cost.amount > granted.amount or cost.delta > granted.delta:
         raise ArithmeticError("a synopsis passed its grant")
     return cost
+
+
+def _shared(
+    law: Callable[[HistogramSensitivity, int, Fraction], MwemParameters],
+    moves: Sequence[HistogramSensitivity],
+    parts: int,
+    amount: Fraction,
+) -> MwemParameters:
+    """The mechanisms of all histograms, by noise of one `law`, each with an equal share."""
+    rows, *sums = (law(one, parts, amount / len(moves)) for one in moves)
+    return replace(rows, sums=tuple(sums))
 
 
 def _pure(sensitivity: HistogramSensitivity, parts: int, epsilon: Fraction) -> MwemParameters:

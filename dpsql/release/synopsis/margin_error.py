@@ -25,6 +25,9 @@ from msgspec import Struct
 from dpsql.release.synopsis.cell_partition import Partition, Shape
 from dpsql.release.synopsis.weight_fit import Measured
 
+SYNOPSIS_NOISE: Final = "noisy margins, chosen in rounds"
+"""The mechanism's name in reports."""
+
 MEASURED: Final = "measured"
 """The column of a synopsis' table, beside its own, that says what was measured."""
 
@@ -57,14 +60,23 @@ def _merged_boxes(partition: Partition, single: Collection[int]) -> int:
     return math.prod(-(-n // size) for axis, (n, size) in axes if axis not in single)
 
 
-def encode_measured(measured: Sequence[Measured]) -> str:
-    """What was measured, as text: of each partition the sizes of its boxes, and the variance."""
-    return json.dumps([[one.partition.sizes, one.variance] for one in measured])
+def encode_measured(statistics: Sequence[Sequence[Measured]]) -> str:
+    """What was measured of each statistic, as text: of each partition its sizes and its variance.
+
+    Of rows alone it is as earlier versions wrote it.
+    """
+    each = [[[one.partition.sizes, one.variance] for one in measured] for measured in statistics]
+    return json.dumps(each[0] if len(each) == 1 else {"statistics": each})
 
 
-def decode_measured(text: str, shape: Shape, half_widths: float) -> MeasuredNoise:
-    """What `encode_measured` wrote, of a grid of `shape`."""
-    return MeasuredNoise(
-        tuple((Partition(shape, tuple(sizes)), variance) for sizes, variance in json.loads(text)),
-        half_widths,
+def decode_measured(text: str, shape: Shape, half_widths: float) -> tuple[MeasuredNoise, ...]:
+    """What `encode_measured` wrote, of a grid of `shape`: the noise of each statistic."""
+    written = json.loads(text)
+    each = written["statistics"] if isinstance(written, dict) else [written]
+    return tuple(
+        MeasuredNoise(
+            tuple((Partition(shape, tuple(sizes)), variance) for sizes, variance in measured),
+            half_widths,
+        )
+        for measured in each
     )

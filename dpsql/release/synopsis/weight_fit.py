@@ -1,4 +1,4 @@
-"""Weights of a grid of cells that are fitted to noisy counts of its partitions, by these alone."""
+"""Estimates of a grid of cells that are fitted to noisy sums of its partitions, by these alone."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.synopsis.cell_partition import Partition
 
-Counts = NDArray[np.int64]
-Weights = NDArray[np.float64]
+Estimates = NDArray[np.float64]
 
 
 class Measured(Struct, frozen=True):
-    """A partition's noisy counts, and the variance of the noise of each of them."""
+    """A partition's noisy counts or sums, and the variance of the noise of each of them."""
 
     partition: Partition
-    counts: Weights
+    counts: Estimates
     variance: float
 
 
 def measure(
-    partition: Partition, cells: Counts, noise: IndependentNoise, randomness: Randomness
+    partition: Partition, cells: Integers, noise: IndependentNoise, randomness: Randomness
 ) -> Measured:
     """Measure the counts of `cells` in each box of `partition`, with `noise` on each."""
     exact = partition.sums(cells)
@@ -34,14 +34,18 @@ def measure(
 
 
 def total_rows(measured: Sequence[Measured]) -> float:
-    """The number of rows by all measurements: each one's sum is one more, with noise of its own."""
+    """The number of rows by all measurements, which is 1 at least."""
+    return min(max(whole_sum(measured), 1.0), 2.0**50)
+
+
+def whole_sum(measured: Sequence[Measured]) -> float:
+    """The sum of all cells by all measurements: each has one, with noise of its own."""
     precisions = [1 / (one.variance * one.partition.boxes) for one in measured]
     sums = [float(one.counts.sum()) for one in measured]
-    rows = sum(p * s for p, s in zip(precisions, sums, strict=True)) / sum(precisions)
-    return min(max(rows, 1.0), 2.0**50)
+    return sum(p * s for p, s in zip(precisions, sums, strict=True)) / sum(precisions)
 
 
-def fitted(weights: Weights, measured: Sequence[Measured], steps: int) -> Weights:
+def fitted(weights: Estimates, measured: Sequence[Measured], steps: int) -> Estimates:
     """The weights after multiplicative steps toward values that make the measurements likelier.
 
     Each step multiplies a cell by e to minus the slope of the squared errors there, and scales all
@@ -70,7 +74,7 @@ def fitted(weights: Weights, measured: Sequence[Measured], steps: int) -> Weight
     return weights
 
 
-def _error(weights: Weights, measured: Sequence[Measured]) -> float:
+def _error(weights: Estimates, measured: Sequence[Measured]) -> float:
     """The squared errors of the weights' counts, each over the variance of its noise."""
     return sum(
         float(np.square(one.partition.sums(weights) - one.counts).sum()) / one.variance

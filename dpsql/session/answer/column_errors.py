@@ -40,10 +40,11 @@ from dpsql.release.columns.confidence_interval import (
     mean_rows_error,
 )
 from dpsql.release.columns.cross_group_terms import localize
-from dpsql.release.dashboard.chart_error import chart_variances, linear
+from dpsql.release.dashboard.chart_error import chart_variances, linear, worths
 from dpsql.release.dashboard.chart_error import half_width as chart_half_width
 from dpsql.release.decision import expected_regret
 from dpsql.release.selection_mechanism import ScoreMechanism, SelectionMechanism
+from dpsql.release.synopsis.margin_error import SYNOPSIS_NOISE
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.answer.chart_reading import ChartReading
 from dpsql.session.answer.rollup import RollUp
@@ -113,8 +114,9 @@ def column_of(
     match release.step.measurement.table_mechanism:
         case MwemParameters():
             # An estimate is off by what noise moved, and by what no round asked for.
-            scale = float(mechanisms[0].variance) ** 0.5
-            return ColumnPrivacy(name, "multiplicative weights", scale, None)
+            worth = worths(linear(release.step.bounded.outputs[index].estimator))
+            scale = float(sum(w**2 * mechanisms[of].variance for w, of in worth)) ** 0.5
+            return ColumnPrivacy(name, SYNOPSIS_NOISE, scale, None)
         case MarginalNoise():
             return _of_dashboard(release, index, name)
         case WeightedMajority() as majority:

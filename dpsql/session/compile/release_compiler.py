@@ -29,7 +29,7 @@ from dpsql.release.dashboard.calibrate_dashboard import calibrate_dashboard, das
 from dpsql.release.decision import calibrate_decision, experts_of
 from dpsql.release.job import Step
 from dpsql.release.joint_noise import joint_notes
-from dpsql.release.synopsis.mwem import calibrate_mwem, synopsis_notes
+from dpsql.release.synopsis.calibrate_synopsis import calibrate_synopsis, synopsis_notes
 from dpsql.schema.model import Schema, Table
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.request import (
@@ -225,7 +225,7 @@ class ReleaseCompiler(Struct, frozen=True):
                 measurement = exact_measurement(bounded, share.accounting)
                 return replace(bounded, notes=(*bounded.notes, note)), measurement
             case SynopsisRequest(rounds=rounds):
-                measurement = calibrate_mwem(bounded, distance.steps, share, rounds)
+                measurement = calibrate_synopsis(bounded, distance.steps, share, rounds)
                 notes = synopsis_notes(bounded, measurement)
                 return replace(bounded, notes=(*bounded.notes, *notes)), measurement
             case DashboardRequest(queries=queries):

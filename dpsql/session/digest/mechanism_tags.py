@@ -53,7 +53,9 @@ MECHANISMS: Final[Mapping[type, Tagged]] = {
     ),
     Quantiles: Tagged("quantiles", ("quantiles", "epsilon", "rows", "accounting", "slices")),
     mwem_calibration.MwemParameters: Tagged(
-        "annealed weighing", ("parts", "sensitivity", "total", "part")
+        "annealed weighing",
+        ("parts", "sensitivity", "total", "part"),
+        {"sums": "they follow of limits, and the measurement's mechanisms have each one's noise"},
     ),
     residual_gaussian.MarginalNoise: Tagged("marginals", ("statistics",)),
     residual_gaussian.ResidualGaussian: Tagged(

@@ -12,9 +12,14 @@ from msgspec import Struct
 from dpsql.plan.operator import Project
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
-from dpsql.release.dashboard.chart_error import HALF_WIDTHS
+from dpsql.release.dashboard.chart_error import HALF_WIDTHS, linear, worths
 from dpsql.release.synopsis.cell_partition import Partition
-from dpsql.release.synopsis.margin_error import MEASURED, MeasuredNoise, decode_measured
+from dpsql.release.synopsis.margin_error import (
+    MEASURED,
+    SYNOPSIS_NOISE,
+    MeasuredNoise,
+    decode_measured,
+)
 from dpsql.session.answer.stored_answer import from_bytes
 from dpsql.session.compile.compiled import CompiledStatement
 
@@ -23,20 +28,21 @@ _OF_LAPLACE: Final = 2.118379
 
 
 class SynopsisLaw(Struct, frozen=True):
-    """The noise of a kept table's estimated counts, whose column is the only one of `values`.
+    """The noise of a kept table's estimates, by their names.
 
-    `axes` has the names of each axis' keys, as the measured partitions of `noise` have the axes.
+    `axes` has the names of each axis' keys, as measured partitions have the axes. `noise` is that
+    of each statistic; a value is the sum of worths times statistics, by their indices, in `values`.
     What was measured was chosen by private scores, so that a law is as secret as the rows are.
     """
 
     axes: tuple[tuple[str, ...], ...]
-    values: tuple[str, ...]
-    noise: MeasuredNoise
+    values: Mapping[str, tuple[tuple[Fraction, int], ...]]
+    noise: tuple[MeasuredNoise, ...]
 
     @property
     def mechanism(self) -> str:
         """The mechanism's name in reports."""
-        return "multiplicative weights"
+        return SYNOPSIS_NOISE
 
     def variance(self, value: str, single: Collection[str]) -> Fraction | None:
         """The variance of the sum of `value` over all cells that have one value of `single` keys.
@@ -52,12 +58,17 @@ class SynopsisLaw(Struct, frozen=True):
                 return None
             if named:
                 held.append(axis)
-        variance = self.noise.variance(held)
-        return None if variance is None else Fraction(variance)
+        total = Fraction(0)
+        for worth, index in self.values[value]:
+            variance = self.noise[index].variance(held)
+            if variance is None:
+                return None
+            total += worth**2 * Fraction(variance)
+        return total
 
     def half_width(self, variance: Fraction) -> float:
         """The 95 % half-width of a sum whose noise has this variance."""
-        return self.noise.half_widths * math.sqrt(variance)
+        return self.noise[0].half_widths * math.sqrt(variance)
 
 
 def synopsis_law(
@@ -86,7 +97,7 @@ def synopsis_law(
     is_laplace = isinstance(parameters.total, DiscreteLaplace)
     return SynopsisLaw(
         tuple(tuple(keys[k] for k in domain.keys) for domain in domains),
-        (names[bounded.outputs[0].column],),
+        {names[one.column]: worths(linear(one.estimator)) for one in bounded.outputs},
         decode_measured(
             table[MEASURED][0].as_py(),
             tuple(len(domain.cells) for domain in domains),
@@ -97,22 +108,36 @@ def synopsis_law(
 
 def encode_synopsis_law(law: SynopsisLaw) -> dict[str, Any]:
     """`law` for JSON."""
-    measured = law.noise.measured
     return {
         "axes": law.axes,
-        "values": law.values,
-        "shape": measured[0][0].shape,
-        "measured": [[partition.sizes, variance] for partition, variance in measured],
-        "half_widths": law.noise.half_widths,
+        "values": {
+            name: [[str(worth), index] for worth, index in terms]
+            for name, terms in law.values.items()
+        },
+        "shape": law.noise[0].measured[0][0].shape,
+        "measured": [
+            [[partition.sizes, variance] for partition, variance in one.measured]
+            for one in law.noise
+        ],
+        "half_widths": law.noise[0].half_widths,
     }
 
 
 def decode_synopsis_law(fields: Mapping[str, Any]) -> SynopsisLaw:
-    """What `encode_synopsis_law` wrote."""
-    shape = tuple(fields["shape"])
-    measured = tuple((Partition(shape, tuple(s)), variance) for s, variance in fields["measured"])
-    return SynopsisLaw(
-        tuple(tuple(names) for names in fields["axes"]),
-        tuple(fields["values"]),
-        MeasuredNoise(measured, fields["half_widths"]),
+    """What `encode_synopsis_law` wrote; what it wrote before there were sums has a list of one."""
+    shape, named, measured = tuple(fields["shape"]), fields["values"], fields["measured"]
+    if isinstance(named, list):
+        (name,) = named
+        named, measured = {name: [["1", 0]]}, [measured]
+    noise = tuple(
+        MeasuredNoise(
+            tuple((Partition(shape, tuple(sizes)), variance) for sizes, variance in one),
+            fields["half_widths"],
+        )
+        for one in measured
     )
+    values = {
+        name: tuple((Fraction(worth), index) for worth, index in terms)
+        for name, terms in named.items()
+    }
+    return SynopsisLaw(tuple(tuple(names) for names in fields["axes"]), values, noise)

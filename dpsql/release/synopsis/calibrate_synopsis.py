@@ -1,0 +1,167 @@
+"""From a loss to the mechanisms of a synopsis, by public facts alone."""
+
+from __future__ import annotations
+
+import math
+from typing import assert_never
+
+from dpsql.analysis.stability import limited_stability
+from dpsql.analysis.unit_contribution import partial_bound
+from dpsql.errors import Refused, TooComplex
+from dpsql.plan.bounded_release.bounded_release import (
+    BoundedRelease,
+    LimitGroups,
+    OneRowPerUnit,
+    integer_parts,
+)
+from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator
+from dpsql.plan.bounded_release.statistic import (
+    CappedSum,
+    NonNullCount,
+    RowCount,
+    Statistic,
+    Sum,
+)
+from dpsql.plan.expression_text import describe_number
+from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.privacy.allocation.mwem_calibration import (
+    HistogramSensitivity,
+    MwemParameters,
+    mwem_calibration,
+)
+from dpsql.release.calibration import Measurement
+from dpsql.release.synopsis.cell_partition import count_partitions
+
+MAX_CELLS = 100_000
+"""The largest number of cells of a synopsis: each round looks at all of them."""
+
+
+def calibrate_synopsis(
+    bounded: BoundedRelease, steps: int, query_loss: PrivacyLoss, parts: int
+) -> Measurement:
+    """The mechanisms of a synopsis over the cells of `bounded`, within `query_loss`.
+
+    The loss of each statistic's rounds is cut into so many `parts`: there are no more rounds than
+    these. `steps` units are removed or added from one neighbour to the other. The rows of each are
+    in at most so many groups, at most so many in each and in all, in either database. Raises
+    Refused for keys without a domain and for what is no count or sum, TooComplex for more than
+    MAX_CELLS cells.
+    """
+    if bounded.partition_count_index is not None or not bounded.contributions.keys:
+        raise Refused(
+            "the keys of a synopsis are listed, and one of these has no domain",
+            hint="declare its values or bounds, or group it by CASE, date_trunc or extract",
+            note="synopsis",
+        )
+    cells = math.prod(len(domain.cells) for domain in bounded.contributions.domains)
+    if cells > MAX_CELLS:
+        raise TooComplex(
+            f"the keys have {cells:,} combinations, and a synopsis has at most {MAX_CELLS:,}",
+            hint="use fewer or coarser keys",
+            note="synopsis",
+        )
+    statistics = bounded.contributions.statistics
+    if not any(statistic.is_row_count for statistic in statistics):
+        raise Refused("a synopsis counts rows that nobody knows the number of", note="synopsis")
+    if not all(_is_linear(output.estimator) for output in bounded.outputs):
+        raise _other_values()
+    if integer_parts(bounded.limited) != 1:
+        raise ArithmeticError("a synopsis is of whole rows")
+    moves = [_moves(bounded, statistic, steps) for statistic in statistics]
+    rows = row_index(bounded)
+    others = [move for index, move in enumerate(moves) if index != rows]
+    parameters, loss = mwem_calibration([moves[rows], *others], parts, query_loss)
+    noise = tuple(one.noise(1, 1) for one in in_statistics_order(bounded, parameters))
+    return Measurement(noise, None, loss, table_mechanism=parameters)
+
+
+def row_index(bounded: BoundedRelease) -> int:
+    """The index of the count of rows among the statistics of a synopsis."""
+    statistics = bounded.contributions.statistics
+    return next(n for n, statistic in enumerate(statistics) if statistic.is_row_count)
+
+
+def in_statistics_order(
+    bounded: BoundedRelease, parameters: MwemParameters
+) -> tuple[MwemParameters, ...]:
+    """The mechanisms of each statistic's histogram, as `bounded` has the statistics."""
+    sums, rows = parameters.sums, row_index(bounded)
+    return (*sums[:rows], parameters, *sums[rows:])
+
+
+def synopsis_notes(bounded: BoundedRelease, measurement: Measurement) -> tuple[str, ...]:
+    """The lines of EXPLAIN about the rounds."""
+    parameters = measurement.table_mechanism
+    assert isinstance(parameters, MwemParameters)
+    shape = tuple(len(domain.cells) for domain in bounded.contributions.domains)
+    change = parameters.sensitivity.l1
+    of_sums: tuple[str, ...] = ()
+    if parameters.sums:
+        statistics = zip(
+            in_statistics_order(bounded, parameters), bounded.contributions.statistics, strict=True
+        )
+        moves = ", ".join(
+            describe_number(of.sensitivity.l1 * statistic.step)
+            for of, statistic in statistics
+            if not statistic.is_row_count
+        )
+        of_sums = (
+            f"and the other statistics, as they are listed, by {moves}",
+            f"each of them has 1/{len(parameters.sums) + 1} of the loss, and rounds of its own",
+        )
+    return (
+        f"a unit moves the histogram by {change} rows at most, in all its cells together",
+        *of_sums,
+        f"the number of rows is measured with {parameters.total.name} noise",
+        f"{parameters.parts} rounds at most, each of a choice and a measurement of what it chose",
+        "one that finds no more than noise is followed by one of less noise, at more of the loss",
+        f"among {count_partitions(shape)} partitions of {math.prod(shape):,} cells",
+    )
+
+
+def _moves(bounded: BoundedRelease, statistic: Statistic, steps: int) -> HistogramSensitivity:
+    """How far neighbours move the histogram of `statistic`.
+
+    A unit adds at most `partial_bound` to a cell, and to all cells together what all of its rows
+    add: of either sign, so that two units move a cell of both by both.
+    """
+    match statistic.term:
+        case RowCount() | NonNullCount() | Sum() | CappedSum():
+            bound = partial_bound(statistic, bounded.limited)
+        case _:
+            raise _other_values()
+    changed = limited_stability(bounded.limited, steps)
+    units, in_all = changed.units, _rows_in_all(bounded)
+    return HistogramSensitivity(
+        changed.groups_per_unit,
+        units * bound,
+        None if in_all is None else units * in_all * statistic.magnitude,
+    )
+
+
+def _rows_in_all(bounded: BoundedRelease) -> int | None:
+    """How many rows of a unit count in all cells together; None if no limit says."""
+    match bounded.limited:
+        case LimitGroups(rows=rows):
+            return rows
+        case OneRowPerUnit():
+            return 1
+        case missing:
+            assert_never(missing)
+
+
+def _is_linear(estimator: Estimator) -> bool:
+    """It is a sum of statistics of its own cell, and nothing else."""
+    match estimator:
+        case LinearEstimator(minimum=None, row_variance=None, cross_group=None):
+            return True
+        case _:
+            return False
+
+
+def _other_values() -> Refused:
+    return Refused(
+        "a synopsis counts and sums rows, and one of these is something else",
+        hint="write sum(x) or count(x): a mean is sum(x) / count(x) of what it keeps",
+        note="synopsis",
+    )

@@ -1,0 +1,98 @@
+"""Exact totals of all cells → a table of estimates of them, by noisy measurements alone.
+
+Of the rows only integers of bounded moves are read, by exact mechanisms; estimates are floats,
+computed from noisy measurements. How a float was rounded is thus no fact about a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Cell
+from dpsql.plan.bounded_release.engine_query import EngineQuery
+from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator
+from dpsql.privacy.allocation.mwem_calibration import MwemParameters
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.privacy.mechanisms.randomness import Randomness
+from dpsql.release.add_noise import RawGroups, all_totals
+from dpsql.release.columns.arrow import arrow_array
+from dpsql.release.columns.group_keys import ascending, every_key, number_of_cells, take
+from dpsql.release.columns.integer_arrays import OUTSIDE_64_BITS, largest
+from dpsql.release.synopsis.calibrate_synopsis import in_statistics_order, row_index
+from dpsql.release.synopsis.margin_error import MEASURED, encode_measured
+from dpsql.release.synopsis.mwem import fit_sums, fit_weights
+from dpsql.schema.sql_type import SqlType
+
+
+def synopsis_table(
+    raw: RawGroups,
+    bounded: BoundedRelease,
+    query: EngineQuery,
+    parameters: MwemParameters,
+    randomness: Randomness,
+) -> pa.Table:
+    """A table of the keys of every cell, in ascending order, and the cells' estimates.
+
+    The first row's MEASURED says what was measured, and with how much noise.
+    """
+    shape = tuple(len(domain.cells) for domain in query.domains)
+    ranks = [_ranks(domain.types, domain.cells) for domain in query.domains]
+    grids = [
+        _sorted(exact_grid(totals).reshape(shape), ranks)
+        for totals in all_totals(raw.totals, bounded, query)
+    ]
+    rows = row_index(bounded)
+    counted = fit_weights(grids[rows], parameters, randomness)
+    synopses = [
+        counted if index == rows else fit_sums(grid, of, counted.estimates, randomness)
+        for index, (grid, of) in enumerate(
+            zip(grids, in_statistics_order(bounded, parameters), strict=True)
+        )
+    ]
+    keys = every_key(bounded, query)
+    order = ascending(keys, np.arange(number_of_cells(query), dtype=np.int64))
+    named = {
+        f"c{key.column.id}": take(column, order)
+        for key, column in zip(bounded.contributions.keys, keys, strict=True)
+    }
+    inverses = [np.argsort(rank) for rank in ranks]
+    cells = [_sorted(one.estimates, inverses).ravel()[order] for one in synopses]
+    for output in bounded.outputs:
+        named[f"c{output.column.id}"] = pa.array(_value(output.estimator, cells))
+    measured = encode_measured([one.measured for one in synopses])
+    named[MEASURED] = pa.array([measured, *[None] * (len(order) - 1)])
+    return pa.table(named)
+
+
+def exact_grid(totals: Integers) -> Integers:
+    """`totals` as an array in which no sum of them overflows: of Python integers, if need be."""
+    if totals.dtype != object and largest(totals) * totals.size >= OUTSIDE_64_BITS:
+        return totals.astype(object)
+    return totals
+
+
+def _value(estimator: Estimator, cells: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """What `estimator` makes of each cell's estimated statistics."""
+    assert isinstance(estimator, LinearEstimator)
+    value = np.full(cells[0].size, float(estimator.constant))
+    for index, factor in estimator.summands:
+        value += float(estimator.step * factor) * cells[index]
+    return value
+
+
+def _sorted(cells: NDArray[Any], orders: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+    """`cells` with each axis in its order."""
+    for axis, order in enumerate(orders):
+        cells = np.take(cells, order, axis=axis)
+    return cells
+
+
+def _ranks(types: tuple[SqlType, ...], cells: tuple[Cell, ...]) -> NDArray[np.int64]:
+    """The indices of a domain's cells in ascending order, NULL last."""
+    columns = tuple(arrow_array([cell[n] for cell in cells], kind) for n, kind in enumerate(types))
+    return ascending(columns, np.arange(len(cells), dtype=np.int64))
