@@ -19,17 +19,19 @@ from pathlib import Path
 from typing import Final
 
 import duckdb
+import pyarrow as pa
 from sqlglot import exp
 
 from dpsql.engine.atomic_file import unfinished
 from dpsql.engine.duckdb.catalog import attach, catalog
-from dpsql.engine.duckdb.lockdown import EVALUATING, configure
+from dpsql.engine.duckdb.lockdown import configure
 from dpsql.engine.duckdb.table_view import create_view_sql
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.sidecar import contents, unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA, SidecarCounts
 from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check
-from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable, statements
+from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
+from dpsql.engine.sidecar.row_order import Targets, write_rows
 from dpsql.engine.sidecar.update import Origin, read_origin, update, write_origin
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
@@ -39,6 +41,9 @@ _AT_ONCE: Final = 3_000_000
 filled a disk; six million of them take 5.6 GB of memory."""
 
 _MAGIC: Final = b"DUCK"
+
+_FAILURES: Final = (duckdb.Error, pa.ArrowException, MemoryError)
+"""What making the file may fail by; their messages may quote rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ def write_sidecar(
         is_updated = False
         if previous is not None:
             # What fails here is made afresh.
-            with suppress(duckdb.Error, SourceFault, OSError):
+            with suppress(*_FAILURES, SourceFault, OSError):
                 shutil.copyfile(target, new_file)
                 with _opened(source, new_file) as connection:
                     is_updated = _update(connection, sidecar.stamp, tables, previous, step)
@@ -110,7 +115,7 @@ def write_sidecar(
             for left in (new_file, _log_of(new_file)):
                 left.unlink(missing_ok=True)
             with (
-                suppress(duckdb.Error),  # its message may quote rows
+                suppress(*_FAILURES),
                 _opened(source, new_file) as connection,
             ):
                 salt = origin.salt if previous is None else previous.salt
@@ -220,9 +225,8 @@ def fill(
             shown = "" if parts == 1 else f", part {part + 1} of {parts}"
             step(f"counting and sorting the rows of {table.name}{shown}")
             chosen = f'hash("{UNIT_COLUMN}") % {parts} = {part}'
-            filled = statements(table, row_table, unit_table, salt, chosen, adds=part > 0)
-            for statement in filled:
-                connection.execute(statement)
+            targets = Targets(row_table, unit_table, adds=part > 0)
+            write_rows(connection, table, targets, salt, chosen)
         connection.execute(RANGE_CHECK_END)
         table_counts.append(_checked(connection, table))
     _finish(connection, stamp, table_counts, step)
@@ -267,10 +271,8 @@ def _opened(source: DuckDBSource, file: Path) -> Iterator[duckdb.DuckDBPyConnect
         for table in source.tables:
             connection.execute(create_view_sql(table, dict(columns[table.name])).sql("duckdb"))
         spilled = exp.Literal.string(str(file.parent)).sql("duckdb")
-        # Joins run as they are written. DuckDB would join the counts of two columns by their unit
-        # alone, before it joins rows: a unit with a thousand values of each has a million pairs.
-        unordered = ",".join((*EVALUATING, "join_order"))
-        connection.execute(f"SET GLOBAL disabled_optimizers = '{unordered}'")
+        # Texts of more than 2 GB in all are one column, too.
+        connection.execute("SET GLOBAL arrow_large_buffer_size = true")
         connection.execute("RESET GLOBAL max_temp_directory_size")
         connection.execute(f"SET GLOBAL temp_directory = {spilled}")
         path = exp.Literal.string(str(file)).sql("duckdb")
