@@ -61,13 +61,13 @@ def update(
     connection: duckdb.DuckDBPyConnection,
     tables: Sequence[SidecarTable],
     origin: Origin,
-    at_once: int,
+    at_once: Callable[[str], int],
     step: Callable[[str], None],
 ) -> Origin | None:
     """Make `tables` of the attached sidecar those of the source; None if too much has changed.
 
-    At most `at_once` rows are made anew. Whether it is too much changes no row: the file is then
-    made afresh with the same salt.
+    Of a table with this name, `at_once` says how many rows can be made anew. Whether it is too much
+    changes no row: the file is then made afresh with the same salt.
     """
     every = sum(_number(connection, _count(table)) for table in tables)
     renewed = origin.renewed
@@ -77,7 +77,7 @@ def update(
             connection.execute(statement)
         changed = _number(connection, unit_digests.CHANGED_ROWS)
         renewed += changed
-        if changed > at_once or renewed * _PART_RENEWED > every:
+        if changed > at_once(table.name) or renewed * _PART_RENEWED > every:
             return None
         step(f"counting and sorting the rows of {table.name} that are new")
         _renew(connection, table, origin.salt)
