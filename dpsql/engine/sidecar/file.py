@@ -14,7 +14,6 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Final
 
 import duckdb
 import pyarrow as pa
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.atomic_file import unfinished
@@ -52,8 +52,7 @@ _FAILURES: Final = (duckdb.Error, pa.ArrowException, MemoryError)
 """What making the file may fail by; their messages may quote rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sidecar:
+class Sidecar(Struct, frozen=True):
     """The path of a sidecar, and the stamp that it must have."""
 
     path: str

@@ -8,13 +8,13 @@ by, and one permutation of the rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 from numpy.typing import NDArray
 from sqlglot import exp
 
@@ -65,8 +65,7 @@ _FEW: Final = 1_000
 """Texts with so few values among the rows that are sampled are held as numbers of their values."""
 
 
-@dataclass(frozen=True, slots=True)
-class Targets:
+class Targets(Struct, frozen=True):
     """The tables of a sidecar that `rows` and `units` are written to; `adds` to what they have."""
 
     rows: exp.Table

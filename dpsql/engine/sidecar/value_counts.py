@@ -9,10 +9,10 @@ rows, whichever numbers it took.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.engine.sidecar.row_columns import COUNT_CAP
@@ -26,8 +26,7 @@ Same = Callable[[Indices, Indices], Flags]
 """Of rows on the left and on the right, whether each has the value of the one on its right."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnitBlocks:
+class UnitBlocks(Struct, frozen=True):
     """Rows in the order of their units: unit n has `sizes[n]` of the indices `rows`, one or more.
 
     `unit_numbers` has n beside each of these indices.
@@ -49,8 +48,7 @@ class UnitBlocks:
         return np.cumsum(self.sizes) - self.sizes
 
 
-@dataclass(frozen=True, slots=True)
-class ValueCounts:
+class ValueCounts(Struct, frozen=True):
     """What is counted of a column, of each row in the order of blocks; counts are capped.
 
     `rows` of its unit have its value, which is the `rank`-th of its unit's `values`. `first` is
