@@ -204,11 +204,12 @@ AGGREGATE_MUTANTS = (
     Mutant(
         "the integers of one vector are drawn each by itself",
         "privacy/mechanisms/noise/k_norm.py",
-        "        levels = drawn_levels(self, columns, randomness)\n        noisy = []\n"
-        "        for column, move in zip(columns, self.moves, strict=True):\n",
-        "        noisy = []\n"
-        "        for column, move in zip(columns, self.moves, strict=True):\n"
-        "            levels = drawn_levels(self, columns, randomness)\n",
+        "            for column, own in zip(columns, drawn.T, strict=True)\n",
+        "            for column, own in zip(\n"
+        "                columns,\n"
+        "                [np.roll(each, self.cells * index) for index, each in enumerate(drawn.T)],\n"
+        "                strict=True,\n"
+        "            )\n",
         _K_NORM,
         "fit_the_law",
         "AssertionError",

@@ -111,9 +111,9 @@ SPLIT_MUTANTS = (
     ),
     _Split(
         "values' places depend on other units'",
-        "engine/sidecar/row_columns.py",
-        '_over(_call("row_number"), unit, order)',
-        '_over(_call("row_number"), value, [hashed, unit])',
+        "engine/sidecar/value_counts.py",
+        "ranks = value_numbers - np.repeat(first_values, blocks.sizes) + 1",
+        "ranks = value_numbers + 1",
     ),
     _Split(
         "a centre is taken from a group's sum once",

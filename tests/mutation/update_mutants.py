@@ -61,4 +61,20 @@ UPDATE_MUTANTS = (
         "other_bounds",
         "AssertionError",
     ),
+    Mutant(
+        "values of one unit whose hashes are equal count as one",
+        "engine/sidecar/value_counts.py",
+        "if not same(sorted_rows[again - 1], sorted_rows[again]).all():",
+        "if same is None:",
+        "tests/session/test_counted_rows.py",
+        fails_by="AssertionError",
+    ),
+    Mutant(
+        "values with one hash count in all places at once",
+        "engine/sidecar/row_order.py",
+        "ORDER BY hash, value)",
+        "ORDER BY hash)",
+        "tests/session/test_counted_rows.py",
+        fails_by="AssertionError",
+    ),
 )

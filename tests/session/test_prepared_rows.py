@@ -90,6 +90,20 @@ def test_one_is_made_of_empty_tables(schema: Schema) -> None:
     assert used(schema) == {*found} == {"buyers", "sales", "lines"}
 
 
+def test_of_wide_rows_fewer_are_held_in_memory_at_a_time(
+    schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    monkeypatch.setattr("dpsql.engine.sidecar.file._BYTES_AT_ONCE", 500)
+    with duckdb.connect(str(file_source(schema).path)) as connection:
+        connection.execute("UPDATE sales SET item = repeat('x', 100)")
+    with open_engine(engine_source(schema)) as engine:
+        prepare_source(schema, engine, steps.append)
+    assert "counting and sorting the rows of buyers" in steps
+    assert any(step.startswith("counting and sorting the rows of sales, part 9") for step in steps)
+    assert used(schema) == {"buyers", "sales", "lines"}
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -14,31 +14,42 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import Final
 
 import duckdb
+import pyarrow as pa
 from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.atomic_file import unfinished
 from dpsql.engine.duckdb.catalog import attach, catalog
-from dpsql.engine.duckdb.lockdown import EVALUATING, configure
+from dpsql.engine.duckdb.lockdown import configure
 from dpsql.engine.duckdb.table_view import create_view_sql
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.sidecar import contents, unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA, SidecarCounts
 from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check
-from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable, statements
+from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
+from dpsql.engine.sidecar.row_order import Targets, write_rows
 from dpsql.engine.sidecar.update import Origin, read_origin, update, write_origin
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
 
 _AT_ONCE: Final = 3_000_000
-"""Rows that are counted and sorted at a time. TPC-H's 60 million lines at once spilled 60 GB and
-filled a disk; six million of them take 5.6 GB of memory."""
+_BYTES_AT_ONCE: Final = 640_000_000
+"""Rows that are counted and put in order at a time, and bytes of them as Arrow: about a third of
+the memory that it takes. All rows of a unit are among them, however many it has."""
+
+_SAMPLED: Final = 20_000
+"""Rows of a table by whose bytes it is told how many others are read at a time."""
 
 _MAGIC: Final = b"DUCK"
+
+_FAILURES: Final = (duckdb.Error, pa.ArrowException, MemoryError)
+"""What making the file may fail by; their messages may quote rows."""
 
 
 class Sidecar(Struct, frozen=True):
@@ -100,7 +111,7 @@ def write_sidecar(
         is_updated = False
         if previous is not None:
             # What fails here is made afresh.
-            with suppress(duckdb.Error, SourceFault, OSError):
+            with suppress(*_FAILURES, SourceFault, OSError):
                 shutil.copyfile(target, new_file)
                 with _opened(source, new_file) as connection:
                     is_updated = _update(connection, sidecar.stamp, tables, previous, step)
@@ -109,7 +120,7 @@ def write_sidecar(
             for left in (new_file, _log_of(new_file)):
                 left.unlink(missing_ok=True)
             with (
-                suppress(duckdb.Error),  # its message may quote rows
+                suppress(*_FAILURES),
                 _opened(source, new_file) as connection,
             ):
                 salt = origin.salt if previous is None else previous.salt
@@ -159,7 +170,8 @@ def _update(
     step: Callable[[str], None],
 ) -> bool:
     """Whether the sidecar that is attached could be made one of the data as they are now."""
-    updated = update(connection, tables, origin, _AT_ONCE, step)
+    at_once = partial(_rows_at_once, connection)
+    updated = update(connection, tables, origin, at_once, step)
     if updated is None:
         return False
     write_origin(connection, updated)
@@ -219,9 +231,8 @@ def fill(
             shown = "" if parts == 1 else f", part {part + 1} of {parts}"
             step(f"counting and sorting the rows of {table.name}{shown}")
             chosen = f'hash("{UNIT_COLUMN}") % {parts} = {part}'
-            filled = statements(table, row_table, unit_table, salt, chosen, adds=part > 0)
-            for statement in filled:
-                connection.execute(statement)
+            targets = Targets(row_table, unit_table, adds=part > 0)
+            write_rows(connection, table, targets, salt, chosen)
         connection.execute(RANGE_CHECK_END)
         table_counts.append(_checked(connection, table))
     _finish(connection, stamp, table_counts, step)
@@ -251,10 +262,20 @@ def _finish(
 
 
 def _parts(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    name = exp.to_identifier(table, quoted=True).sql("duckdb")
-    counted = f"SELECT greatest(1, ceil(count(*) / {_AT_ONCE}))::INTEGER FROM {name}"  # noqa: S608
-    ((parts,),) = connection.execute(counted).fetchall()
-    return int(parts)
+    """In how many parts the rows of `table` are counted."""
+    ((rows,),) = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchall()  # noqa: S608
+    return max(1, ceil(int(rows) / _rows_at_once(connection, table)))
+
+
+def _rows_at_once(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    """How many rows of `table` memory has room for; it changes no row of the file."""
+    first = connection.sql(f"FROM {_quoted(table)} LIMIT {_SAMPLED}").to_arrow_table()
+    row_bytes = int(first.nbytes) // max(1, int(first.num_rows))
+    return max(1, min(_AT_ONCE, _BYTES_AT_ONCE // max(1, row_bytes)))
+
+
+def _quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql("duckdb")
 
 
 @contextmanager
@@ -266,10 +287,8 @@ def _opened(source: DuckDBSource, file: Path) -> Iterator[duckdb.DuckDBPyConnect
         for table in source.tables:
             connection.execute(create_view_sql(table, dict(columns[table.name])).sql("duckdb"))
         spilled = exp.Literal.string(str(file.parent)).sql("duckdb")
-        # Joins run as they are written. DuckDB would join the counts of two columns by their unit
-        # alone, before it joins rows: a unit with a thousand values of each has a million pairs.
-        unordered = ",".join((*EVALUATING, "join_order"))
-        connection.execute(f"SET GLOBAL disabled_optimizers = '{unordered}'")
+        # Texts of more than 2 GB in all are one column, too.
+        connection.execute("SET GLOBAL arrow_large_buffer_size = true")
         connection.execute("RESET GLOBAL max_temp_directory_size")
         connection.execute(f"SET GLOBAL temp_directory = {spilled}")
         path = exp.Literal.string(str(file)).sql("duckdb")

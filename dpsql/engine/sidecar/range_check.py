@@ -15,14 +15,14 @@ from dpsql.engine.sidecar.row_columns import (
 )
 
 RANGE_CHECK_END: Final = f'DROP TABLE "{OUT_OF_RANGE}"'
-"""The statement after the last of `row_columns.statements`."""
+"""The statement after the last of `row_order.write_rows`."""
 
 
 def range_check(contents: SidecarTable) -> str:
     """The statement that finds out which columns have values beyond their bounds, in any row.
 
     It is of the whole table: in all rows the flag must be the same to decide on a plan. It comes
-    before those of `row_columns.statements`, `RANGE_CHECK_END` after them.
+    before `row_order.write_rows`, `RANGE_CHECK_END` after it.
     """
     return f"CREATE TEMP TABLE {_sql(OUT_OF_RANGE)} AS {_out_of_range(contents)}"
 

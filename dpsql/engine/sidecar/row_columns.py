@@ -25,11 +25,9 @@ too long to be sorted at once, each part of its units is in this order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
-from sqlglot import exp
 
 from dpsql.engine.sidecar import unit_sums
 
@@ -42,10 +40,9 @@ UNIT_ROW_COUNT: Final = "rows of the unit"
 COUNT_CAP: Final = 65_535
 """Counts are 16 bits wide: this count means so many or more."""
 
-_BASE: Final = "rows with units"
-_NUMBER: Final = "number of the row"
-_OVER: Final = "over a limit"
-_UNITS: Final = "units with rows"
+ROW_NUMBER: Final = "number of the row"
+"""The column that numbers rows while the file is made."""
+
 OUT_OF_RANGE: Final = "what is beyond its bounds"
 """The temporary table of what `range_check` finds out, while a table is filled."""
 
@@ -109,168 +106,8 @@ class SidecarTable(Struct, frozen=True):
         return (
             UNIT_COLUMN,
             UNIT_ROW_COUNT,
-            _NUMBER,
+            ROW_NUMBER,
             *counts,
             *(out_of_range_column(c) for c, _ in self.range_checked_columns),
             *sums,
         )
-
-
-def statements(
-    contents: SidecarTable,
-    target: exp.Table,
-    units: exp.Table,
-    salt: str,
-    chosen: str,
-    *,
-    adds: bool,
-) -> Iterator[str]:
-    """The statements that fill the tables `target`, of rows, and `units`, with units of a table.
-
-    `chosen` is the SQL condition on rows that tells these units, all of whose rows it takes. The
-    tables are created, unless rows are added. Afterwards, no temporary table of theirs is left.
-    """
-    # row_number() OVER () would have rows wait for one another, which takes twice the time.
-    yield f"CREATE OR REPLACE TEMP SEQUENCE {_sql(_NUMBER)}"
-    number = _call("nextval", exp.Literal.string(_sql(_NUMBER))).sql("duckdb")
-    base = f"SELECT {number} AS {_sql(_NUMBER)}, * FROM ({contents.rows}) WHERE {chosen}"  # noqa: S608
-    yield f"CREATE TEMP TABLE {_sql(_BASE)} AS {base}"
-    for column_number, column in enumerate(contents.group_count_columns):
-        counted = _counted(column, salt).sql("duckdb")
-        yield f"CREATE TEMP TABLE {_sql(_counts(column_number))} AS {counted}"
-    each = _units(contents).sql("duckdb")
-    yield f"CREATE TEMP TABLE {_sql(_UNITS)} AS {each}"
-    rows = _joined(contents).sql("duckdb")
-    sums = [] if contents.unit_sum_columns is None else [(units, _of_units(contents).sql("duckdb"))]
-    for table, select in [(target, rows), *sums]:
-        name = table.sql("duckdb")
-        yield f"INSERT INTO {name} {select}" if adds else f"CREATE TABLE {name} AS {select}"
-    for name in (_BASE, _UNITS, *map(_counts, range(len(contents.group_count_columns)))):
-        yield f"DROP TABLE {_sql(name)}"
-    yield f"DROP SEQUENCE {_sql(_NUMBER)}"
-
-
-def _counted(column: str, salt: str) -> exp.Select:
-    """One row per unit and value: rows, the first row, the value's rank, how many values it has."""
-    unit, value = _column(UNIT_COLUMN), _column(column)
-    each = (
-        exp.select(unit, value, _as(_call("count", exp.Star()), value_count_column(column)))
-        .select(_as(_call("min", _column(_NUMBER)), first_row_column(column)))
-        .from_(_table(_BASE))
-        .group_by(unit, value)
-    )
-    hashed = _call("hash", unit, value, exp.Literal.string(salt))
-    order = [hashed, value]
-    return exp.select(
-        exp.Star(),
-        _as(_over(_call("row_number"), unit, order), group_rank_column(column)),
-        _as(_over_all(_call("count", exp.Star()), unit, order), distinct_count_column(column)),
-    ).from_(each.subquery("t"))
-
-
-def _joined(contents: SidecarTable) -> exp.Select:
-    unit = _column(UNIT_COLUMN, "t")
-    without = exp.Star(except_=[exp.to_identifier(_NUMBER, quoted=True)])
-    select = (
-        exp.select(exp.Column(this=without, table=exp.to_identifier("t")))
-        .select(_narrow(UNIT_ROW_COUNT, "u"))
-        .from_(_table(_BASE, "t"))
-        .join(_table(_UNITS, "u"), on=exp.EQ(this=unit, expression=_column(UNIT_COLUMN, "u")))
-        .join(_table(OUT_OF_RANGE, "b"), join_type="CROSS")
-        .select(
-            *(
-                _column(out_of_range_column(column), "b")
-                for column, _ in contents.range_checked_columns
-            )
-        )
-    )
-    if contents.lent_unit_column is not None:
-        select = select.select(_as(unit, contents.lent_unit_column))
-    for number, column in enumerate(contents.group_count_columns):
-        alias = f"c{number}"
-        same = exp.and_(
-            exp.EQ(this=unit.copy(), expression=_column(UNIT_COLUMN, alias)),
-            # NULL is a value like others: its count is of the unit's rows with NULL.
-            exp.NullSafeEQ(this=_column(column, "t"), expression=_column(column, alias)),
-        )
-        first = exp.EQ(
-            this=_column(_NUMBER, "t"), expression=_column(first_row_column(column), alias)
-        )
-        kinds = (value_count_column, group_rank_column, distinct_count_column)
-        names = [name(column) for name in kinds]
-        select = select.join(_table(_counts(number), alias), on=same).select(
-            *(_narrow(name, alias) for name in names),
-            _as(exp.Paren(this=first), first_row_column(column)),
-        )
-    return select.order_by(_column(_OVER, "u"), _column(UNIT_ROW_COUNT, "u"), unit.copy())
-
-
-def _units(contents: SidecarTable) -> exp.Select:
-    """One row per unit: its number of rows, their sums, and whether it may be over a limit."""
-    rows = _call("count", exp.Star())
-    over: exp.Expr = exp.GT(this=rows.copy(), expression=exp.Literal.number(contents.max_rows))
-    for number, column in enumerate(contents.group_count_columns):
-        limit = exp.Literal.number(contents.max_rows_per_value)
-        many = exp.select(_column(UNIT_COLUMN)).from_(_table(_counts(number)))
-        many = many.where(exp.GT(this=_column(value_count_column(column)), expression=limit))
-        over = exp.Or(
-            this=over, expression=exp.In(this=_column(UNIT_COLUMN), query=many.subquery())
-        )
-    units = exp.select(
-        _column(UNIT_COLUMN), _as(rows, UNIT_ROW_COUNT), _as(exp.Paren(this=over), _OVER)
-    )
-    units = units.select(*unit_sums.sums(contents.unit_sum_columns or ()), dialect="duckdb")
-    return units.from_(_table(_BASE)).group_by(_column(UNIT_COLUMN))
-
-
-def _of_units(contents: SidecarTable) -> exp.Select:
-    named = _as(_column(UNIT_COLUMN), contents.unit_column)
-    select = exp.select(named, _column(UNIT_COLUMN), _narrow(UNIT_ROW_COUNT, "u")).from_(
-        _table(_UNITS, "u")
-    )
-    select = select.select(*unit_sums.narrowed(contents.unit_sum_columns or ()), dialect="duckdb")
-    return select.order_by(_column(_OVER), _column(UNIT_ROW_COUNT, "u"), _column(UNIT_COLUMN))
-
-
-def _narrow(name: str, of: str) -> exp.Expr:
-    """The count `name` of the relation `of` in 16 bits, capped at COUNT_CAP."""
-    capped = _call("least", _column(name, of), exp.Literal.number(COUNT_CAP))
-    return _as(exp.Cast(this=capped, to=exp.DataType.build("USMALLINT", dialect="duckdb")), name)
-
-
-def _counts(number: int) -> str:
-    return f"rows by value {number}"
-
-
-def _over_all(call: exp.Expr, by: exp.Expr, order: Sequence[exp.Expr]) -> exp.Expr:
-    """`call` of all rows that agree on `by`; in an order that rows are sorted by anyway."""
-    window = _over(call, by, order)
-    ends = {"start": "UNBOUNDED", "start_side": "PRECEDING"}
-    ends |= {"end": "UNBOUNDED", "end_side": "FOLLOWING"}
-    window.set("spec", exp.WindowSpec(kind="ROWS", **ends))
-    return window
-
-
-def _over(call: exp.Expr, by: exp.Expr, order: Sequence[exp.Expr]) -> exp.Expr:
-    ordered = [exp.Ordered(this=o.copy(), nulls_first=False) for o in order]
-    return exp.Window(this=call, partition_by=[by.copy()], order=exp.Order(expressions=ordered))
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
-
-
-def _as(item: exp.Expr, name: str) -> exp.Expr:
-    return exp.Alias(this=item, alias=exp.to_identifier(name, quoted=True))
-
-
-def _column(name: str, of: str | None = None) -> exp.Expr:
-    return exp.column(exp.to_identifier(name, quoted=True), table=of)
-
-
-def _table(name: str, alias: str | None = None) -> exp.Expr:
-    return exp.to_table(_sql(name), dialect="duckdb", alias=alias)
-
-
-def _sql(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql("duckdb")

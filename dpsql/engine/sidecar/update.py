@@ -18,7 +18,8 @@ from sqlglot import exp
 from dpsql.engine.sidecar import unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check, renewed_range_check
-from dpsql.engine.sidecar.row_columns import SidecarTable, statements
+from dpsql.engine.sidecar.row_columns import SidecarTable
+from dpsql.engine.sidecar.row_order import Targets, write_rows
 from dpsql.structs import replace
 
 _ORIGIN: Final = f'"{SIDECAR}".main."made by"'
@@ -60,13 +61,13 @@ def update(
     connection: duckdb.DuckDBPyConnection,
     tables: Sequence[SidecarTable],
     origin: Origin,
-    at_once: int,
+    at_once: Callable[[str], int],
     step: Callable[[str], None],
 ) -> Origin | None:
     """Make `tables` of the attached sidecar those of the source; None if too much has changed.
 
-    At most `at_once` rows are made anew. Whether it is too much changes no row: the file is then
-    made afresh with the same salt.
+    Of a table with this name, `at_once` says how many rows can be made anew. Whether it is too much
+    changes no row: the file is then made afresh with the same salt.
     """
     every = sum(_number(connection, _count(table)) for table in tables)
     renewed = origin.renewed
@@ -76,30 +77,30 @@ def update(
             connection.execute(statement)
         changed = _number(connection, unit_digests.CHANGED_ROWS)
         renewed += changed
-        if changed > at_once or renewed * _PART_RENEWED > every:
+        if changed > at_once(table.name) or renewed * _PART_RENEWED > every:
             return None
         step(f"counting and sorting the rows of {table.name} that are new")
-        for statement in _renewal(table, origin.salt):
-            connection.execute(statement)
+        _renew(connection, table, origin.salt)
     return replace(origin, renewed=renewed)
 
 
-def _renewal(table: SidecarTable, salt: str) -> list[str]:
-    """The statements that make the units anew that have changed."""
+def _renew(connection: duckdb.DuckDBPyConnection, table: SidecarTable, salt: str) -> None:
+    """Make the units anew that have changed."""
     rows, units = (
         exp.table_(table.name, db=space, catalog=SIDECAR, quoted=True)
         for space in (ROW_SCHEMA, UNIT_SCHEMA)
     )
     changed = unit_digests.HAS_CHANGED
-    filled = [rows] if table.unit_sum_columns is None else [rows, units]
-    return [
-        *(f"DELETE FROM {each.sql('duckdb')} WHERE {changed}" for each in filled),  # noqa: S608
-        range_check(table),
-        *statements(table, rows, units, salt, changed, adds=True),
+    for each in [rows] if table.unit_sum_columns is None else [rows, units]:
+        connection.execute(f"DELETE FROM {each.sql('duckdb')} WHERE {changed}")  # noqa: S608
+    connection.execute(range_check(table))
+    write_rows(connection, table, Targets(rows, units, adds=True), salt, changed)
+    for statement in (
         *renewed_range_check(table, rows),
         RANGE_CHECK_END,
         *unit_digests.renew(table),
-    ]
+    ):
+        connection.execute(statement)
 
 
 def _count(table: SidecarTable) -> str:

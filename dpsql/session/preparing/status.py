@@ -20,7 +20,7 @@ from dpsql.session.sidecar import sidecar_path, sidecar_tables
 _SAMPLED: Final = 20_000
 """Rows of each table that are written, to see how large they are, and how long it takes."""
 
-_WORK: Final = 5
+_WORK: Final = 3
 """How many times as long preparing takes as writing rows as Parquet (TPC-H, scales 0.2 and 1)."""
 
 

@@ -1,0 +1,247 @@
+"""Rows of a table, all of some units, are counted, put in the order of the file, and written.
+
+They are in memory meanwhile: as they were fetched, and column after column in their new order. What
+would be joins and sorts of wide rows is a sort of integers for each column that rows are counted
+by, and one permutation of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Struct
+from numpy.typing import NDArray
+from sqlglot import exp
+
+from dpsql.engine.sidecar import unit_sums
+from dpsql.engine.sidecar.row_columns import (
+    COUNT_CAP,
+    OUT_OF_RANGE,
+    ROW_NUMBER,
+    UNIT_COLUMN,
+    UNIT_ROW_COUNT,
+    SidecarTable,
+    distinct_count_column,
+    first_row_column,
+    group_rank_column,
+    out_of_range_column,
+    value_count_column,
+)
+from dpsql.engine.sidecar.value_counts import (
+    Flags,
+    Indices,
+    UnitBlocks,
+    ValueCounts,
+    capped,
+    value_counts,
+)
+
+_FETCHED: Final = "rows with units"
+_ORDERED: Final = "rows in order"
+
+_FAITHFUL: Final = frozenset(
+    [
+        *("BOOLEAN", "DATE", "DOUBLE", "FLOAT", "TIMESTAMP", "VARCHAR"),
+        *("TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
+        *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+    ]
+)
+"""Types whose values come back from Arrow as they were; so do decimals. Others are sent as texts:
+integers of 128 bits would be decimals, and UHUGEINT has more values than those."""
+
+_HASH: Final = "hash"
+"""DuckDB's function by whose value of unit, value and salt a unit's values have their places."""
+
+_BATCH: Final = 122_880
+"""Rows that one thread writes at a time: as many as DuckDB has in a group of rows."""
+
+_SAMPLED: Final = 50_000
+_FEW: Final = 1_000
+"""Texts with so few values among the rows that are sampled are held as numbers of their values."""
+
+
+class Targets(Struct, frozen=True):
+    """The tables of a sidecar that `rows` and `units` are written to; `adds` to what they have."""
+
+    rows: exp.Table
+    units: exp.Table
+    adds: bool
+
+
+def write_rows(
+    connection: duckdb.DuckDBPyConnection,
+    contents: SidecarTable,
+    targets: Targets,
+    salt: str,
+    chosen: str,
+) -> None:
+    """Write what a sidecar has of the units that `chosen` tells, an SQL condition on rows.
+
+    It takes all rows of these units, or none. The tables are created, unless rows are added.
+    """
+    described = connection.execute(f"DESCRIBE {contents.rows}").fetchall()
+    types = {str(name): str(kind) for name, kind, *_ in described}
+    fetched = connection.sql(_fetched(contents, types, salt, chosen)).to_arrow_table()
+    columns = dict(zip(fetched.column_names, map(_held, fetched.columns), strict=True))
+    del fetched
+    ordered = _ordered(connection, contents, columns)
+    connection.register(_ORDERED, pa.Table.from_batches(ordered.to_batches(_BATCH), ordered.schema))
+    filled = [(targets.rows, _of_rows(contents, types))]
+    if contents.unit_sum_columns is not None:
+        filled.append((targets.units, _of_units(contents, types)))
+    for table, select in filled:
+        name = table.sql("duckdb")
+        into = f"INSERT INTO {name}" if targets.adds else f"CREATE TABLE {name} AS"
+        connection.execute(f"{into} {select}")
+    connection.unregister(_ORDERED)
+
+
+def _fetched(contents: SidecarTable, types: Mapping[str, str], salt: str, chosen: str) -> str:
+    """The SELECT of the rows of units, and of a hash by which their values have their places."""
+    items = [
+        _sql(name) if _is_faithful(kind) else f"CAST({_sql(name)} AS VARCHAR) AS {_sql(name)}"
+        for name, kind in types.items()
+    ]
+    secret = exp.Literal.string(salt).sql("duckdb")
+    items += [
+        f"{_HASH}({_sql(UNIT_COLUMN)}, {_sql(c)}, {secret}) AS {_sql(group_rank_column(c))}"
+        for c in contents.group_count_columns
+    ]
+    # A subquery, so that conditions and hashes read columns and not items of their names.
+    rows = f"(SELECT * FROM ({contents.rows}) WHERE {_sql(UNIT_COLUMN)} IS NOT NULL AND {chosen})"  # noqa: S608
+    return f"SELECT {', '.join(items)} FROM {rows} AS t"  # noqa: S608
+
+
+def _is_faithful(kind: str) -> bool:
+    return kind in _FAITHFUL or kind.startswith("DECIMAL(")
+
+
+def _held(column: pa.ChunkedArray) -> pa.Array:
+    """`column` in one piece, and as numbers of its values where it is of texts with few of them."""
+    whole = column.combine_chunks()
+    is_text = pa.types.is_string(whole.type) or pa.types.is_large_string(whole.type)
+    if is_text and len(whole.slice(0, _SAMPLED).unique()) <= _FEW:
+        return whole.dictionary_encode()
+    return whole
+
+
+def _ordered(
+    connection: duckdb.DuckDBPyConnection, contents: SidecarTable, columns: dict[str, pa.Array]
+) -> pa.Table:
+    """The rows in their order, with their numbers and with counts; takes `columns` away."""
+    blocks = UnitBlocks.of(_unit_numbers(columns[UNIT_COLUMN]))
+    counts = {c: _counts(connection, blocks, c, columns) for c in contents.group_count_columns}
+    over = blocks.sizes > contents.max_rows
+    for counted in counts.values():
+        over |= counted.max_rows > contents.max_rows_per_value
+    order = np.lexsort((blocks.sizes, over))  # of units, and of their numbers where these agree
+    sizes = blocks.sizes[order]
+    moved = np.repeat(blocks.starts[order] - (np.cumsum(sizes) - sizes), sizes)
+    moved += np.arange(len(moved))
+    rows = pa.array(blocks.rows[moved])
+    # One after the other, so that no more than one column is there twice.
+    ordered = {name: pc.take(columns.pop(name), rows) for name in list(columns)}
+    ordered[ROW_NUMBER] = pa.array(np.arange(len(moved)))
+    ordered[UNIT_ROW_COUNT] = pa.array(np.repeat(capped(sizes), sizes))
+    for c in contents.group_count_columns:
+        counted = counts.pop(c)
+        for name, values in (
+            (value_count_column(c), counted.rows),
+            (group_rank_column(c), counted.rank),
+            (distinct_count_column(c), counted.values),
+            (first_row_column(c), counted.first),
+        ):
+            ordered[name] = pa.array(values[moved])
+    return pa.table(ordered)
+
+
+def _unit_numbers(units: pa.Array) -> Indices:
+    """Numbers from 0 on of the units, in their order."""
+    encoded = units if pa.types.is_dictionary(units.type) else units.dictionary_encode()
+    numbers = np.empty(len(encoded.dictionary), dtype=np.int64)
+    numbers[pc.array_sort_indices(encoded.dictionary)] = np.arange(len(numbers))
+    number_of_row: Indices = numbers[encoded.indices.to_numpy()]
+    return number_of_row
+
+
+def _counts(
+    connection: duckdb.DuckDBPyConnection,
+    blocks: UnitBlocks,
+    column: str,
+    columns: dict[str, pa.Array],
+) -> ValueCounts:
+    """What is counted by `column`, whose hashes are taken away."""
+    hashes, values = columns.pop(group_rank_column(column)), columns[column]
+    counts = value_counts(blocks, hashes.to_numpy(), lambda one, other: _same(values, one, other))
+    if counts is None:
+        ranks = _ranks(connection, columns[UNIT_COLUMN], hashes, values)
+        counts = value_counts(blocks, ranks, lambda one, _: np.ones(len(one), dtype=bool))
+    assert counts is not None
+    return counts
+
+
+def _same(values: pa.Array, one: Indices, other: Indices) -> Flags:
+    """Whether values are the same, NULL being one; NaN is taken to be another than NaN."""
+    compared = values.indices if pa.types.is_dictionary(values.type) else values
+    left, right = (pc.take(compared, pa.array(rows)) for rows in (one, other))
+    equal = pc.fill_null(pc.equal(left, right), False)
+    both_null = pc.and_(pc.is_null(left), pc.is_null(right))
+    same: Flags = pc.or_(equal, both_null).to_numpy(zero_copy_only=False)
+    return same
+
+
+def _ranks(
+    connection: duckdb.DuckDBPyConnection, units: pa.Array, hashes: pa.Array, values: pa.Array
+) -> NDArray[np.uint64]:
+    """Numbers that tell the values of a unit apart, in the order of hashes: two have had one."""
+    numbers = pa.array(np.arange(len(units)))
+    table = pa.table({"unit": units, "hash": hashes, "value": values, "number": numbers})
+    connection.register(_FETCHED, table)
+    rank = "dense_rank() OVER (PARTITION BY unit ORDER BY hash, value)"
+    ranked = connection.sql(f"SELECT number, {rank} AS rank FROM {_sql(_FETCHED)}").to_arrow_table()  # noqa: S608
+    connection.unregister(_FETCHED)
+    ranks = np.empty(len(units), dtype=np.uint64)
+    ranks[ranked["number"].to_numpy()] = ranked["rank"].to_numpy()
+    # The first 32 of 64 bits, so that the number of a unit has room before it.
+    return ranks << np.uint64(32)
+
+
+def _of_rows(contents: SidecarTable, types: Mapping[str, str]) -> str:
+    """The SELECT of the columns of the sidecar's table of rows."""
+    items = [f"t.{_sql(name)}" for name in (*types, UNIT_ROW_COUNT)]
+    items += [f"b.{_sql(out_of_range_column(c))}" for c, _ in contents.range_checked_columns]
+    if contents.lent_unit_column is not None:
+        items.append(f"{_sql(UNIT_COLUMN)} AS {_sql(contents.lent_unit_column)}")
+    kinds = (value_count_column, group_rank_column, distinct_count_column, first_row_column)
+    items += [_sql(kind(c)) for c in contents.group_count_columns for kind in kinds]
+    rows = f"{_typed(types)} AS t CROSS JOIN {_sql(OUT_OF_RANGE)} AS b"
+    return f"SELECT {', '.join(items)} FROM {rows}"  # noqa: S608
+
+
+def _of_units(contents: SidecarTable, types: Mapping[str, str]) -> str:
+    """The SELECT of the columns of the sidecar's table of units, in the order of their rows."""
+    summed, unit, rows = contents.unit_sum_columns or (), _sql(UNIT_COLUMN), _sql(UNIT_ROW_COUNT)
+    first = f"min({_sql(ROW_NUMBER)}) AS {_sql(ROW_NUMBER)}"
+    sums = ", ".join((unit, f"count(*) AS {rows}", first, *unit_sums.sums(summed)))
+    capped_rows = f"CAST(least({rows}, {COUNT_CAP}) AS USMALLINT) AS {rows}"
+    named = f"{unit} AS {_sql(contents.unit_column)}"
+    items = ", ".join((named, unit, capped_rows, *unit_sums.narrowed(summed)))
+    each = f"(SELECT {sums} FROM {_typed(types)} AS t GROUP BY {unit})"  # noqa: S608
+    return f"SELECT {items} FROM {each} AS u ORDER BY {_sql(ROW_NUMBER)}"  # noqa: S608
+
+
+def _typed(types: Mapping[str, str]) -> str:
+    """The rows in order, their columns as they were."""
+    cast = ", ".join(
+        f"CAST({_sql(name)} AS {kind}) AS {_sql(name)}" for name, kind in types.items()
+    )
+    return f"(SELECT * REPLACE ({cast}) FROM {_sql(_ORDERED)})"  # noqa: S608
+
+
+def _sql(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql("duckdb")

@@ -1,0 +1,159 @@
+"""What a sidecar counts of rows is what SQL counts of them, also where hashes of values collide."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import duckdb
+import pytest
+from sqlglot import exp
+
+from dpsql.engine.sidecar import row_order
+from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
+from dpsql.engine.sidecar.range_check import range_check
+from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
+from dpsql.engine.sidecar.row_order import Targets, write_rows
+from dpsql.engine.sidecar.unit_sums import ColumnSum
+
+SALT: Final = "a 'salt'"
+
+COLUMNS: Final = {
+    "few": "nullif('t' || i % 4, 't3')",
+    'Many "texts"': "CASE WHEN i % 5 > 0 THEN 'text ' || i % 1501 END",
+    "number": "(i * 7) % 11 - 5",
+    "wide": "(i % 3)::HUGEINT << 120",
+    "widest": "340282366920938463463374607431768211455::UHUGEINT - (i % 3)::UHUGEINT",
+    "float": "['0', '-0', 'nan', 'inf', NULL][1 + i % 5]::DOUBLE",
+    "exact": "((i % 4) / 4)::DECIMAL(38, 2)",
+    "truth": "i % 2 = 0",
+    "id": "md5((i % 6)::VARCHAR)::UUID",
+    "day": "[DATE 'infinity', DATE '2026-01-01', NULL][1 + i % 3]",
+    "moment": "[TIMESTAMP '-infinity', TIMESTAMP '9999-12-31 23:59:59.999999'][1 + i % 2]",
+}
+
+UNITS: Final = {
+    "number": "i % 60",
+    "text": "'unit ' || i % 60",
+    "uuid": "md5((i % 60)::VARCHAR)::UUID",
+    "wide": "(i % 60)::HUGEINT << 119",
+    "one": "1",
+}
+
+HASHES: Final = {
+    "all collide": "7::UBIGINT",
+    "thirds collide": "hash(u, v, s) // 6148914691236517206",
+    "what comes first collides": "hash(u, v, s) % 100000",
+}
+"""Of units, values and the salt, in place of DuckDB's hash."""
+
+TARGETS: Final = Targets(
+    exp.table_("t", db=ROW_SCHEMA, catalog=SIDECAR, quoted=True),
+    exp.table_("t", db=UNIT_SCHEMA, catalog=SIDECAR, quoted=True),
+    adds=False,
+)
+
+CONTENTS: Final = SidecarTable(
+    name="t",
+    rows="SELECT * FROM t",
+    with_unit="",
+    group_count_columns=tuple(COLUMNS),
+    range_checked_columns=(),
+    unit_sum_columns=(ColumnSum("number", "number", '"sum of number"'),),
+    unit_column="owner",
+    lent_unit_column="owner",
+    max_rows=11,
+    max_rows_per_value=6,
+    compared=(),
+)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_counts_are_those_of_sql(unit: str) -> None:
+    with made(UNITS[unit]) as connection:
+        check(connection, "hash")
+
+
+@pytest.mark.parametrize("hashed", HASHES)
+@pytest.mark.parametrize("unit", ["number", "one"])
+def test_values_whose_hashes_collide_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch, unit: str, hashed: str
+) -> None:
+    # Who knows DuckDB's hash writes texts of one hash: taken for one value, all of them would be in
+    # a unit's first group, and the unit in more groups than its limit.
+    monkeypatch.setattr(row_order, "_HASH", "weak")
+    with made(UNITS[unit], HASHES[hashed]) as connection:
+        check(connection, "weak")
+
+
+def test_units_over_a_limit_are_last_and_others_in_the_order_of_their_rows() -> None:
+    # Of a hundred units with five rows, ten with ten that have one value, and five with
+    # twenty, the last two kinds are over a limit: of rows with a value, and of rows.
+    of_units = "CASE WHEN i < 500 THEN i % 100 WHEN i < 600 THEN i % 10 - 10 ELSE i % 5 - 20 END"
+    with made(of_units) as connection:
+        write_rows(connection, CONTENTS, TARGETS, SALT, "true")
+        most = ", ".join(f"max({_sql(f'rows with {name}')})" for name in COLUMNS)
+        found = connection.execute(
+            f'SELECT "{UNIT_COLUMN}", count(*), greatest({most}), min(rowid), max(rowid)'
+            f" FROM {_rows()} GROUP BY ALL ORDER BY min(rowid)"
+        ).fetchall()
+        places = [(rows > 11 or many > 6, rows, unit) for unit, rows, many, _, _ in found]
+        assert places == sorted(places)
+        assert [over for over, _, _ in places] == [False] * 100 + [True] * 15
+        assert all(last - first + 1 == rows for _, rows, _, first, last in found)
+        units = connection.execute(f'SELECT owner FROM "{SIDECAR}".{UNIT_SCHEMA}.t').fetchall()
+        assert [unit for (unit,) in units] == [unit for unit, *_ in found]
+
+
+def made(unit: str, weak: str = "0") -> duckdb.DuckDBPyConnection:
+    """A connection with a table of seven hundred rows in no order, and a sidecar without tables."""
+    connection = duckdb.connect(":memory:")
+    connection.execute(f"ATTACH ':memory:' AS \"{SIDECAR}\"")
+    connection.execute(f'CREATE SCHEMA "{SIDECAR}".{UNIT_SCHEMA}')
+    connection.execute(f"CREATE MACRO weak(u, v, s) AS {weak}")
+    items = ", ".join(f"{value} AS {_sql(name)}" for name, value in COLUMNS.items())
+    connection.execute(
+        f'CREATE TABLE t AS SELECT {items}, {unit} AS "{UNIT_COLUMN}"'
+        " FROM range(700) r(i) ORDER BY hash(i)"
+    )
+    connection.execute(f'INSERT INTO t ("{UNIT_COLUMN}") VALUES (NULL)')  # nobody's row
+    connection.execute(range_check(CONTENTS))
+    return connection
+
+
+def check(connection: duckdb.DuckDBPyConnection, hashed: str) -> None:
+    """Rows come back as they were, and each count is what windows of SQL have."""
+    write_rows(connection, CONTENTS, TARGETS, SALT, "true")
+    shown = ", ".join([*map(_sql, COLUMNS), f'"{UNIT_COLUMN}"'])
+    rows = f'SELECT {shown} FROM t WHERE "{UNIT_COLUMN}" IS NOT NULL'
+    assert differing(connection, rows, f"SELECT {shown} FROM {_rows()}") == 0
+    for column in COLUMNS:
+        grouped = f'SELECT "{UNIT_COLUMN}" AS u, {_sql(column)} AS v'
+        kinds = (f"rows with {column}", f"place of {column}", f"values of {column} in the unit")
+        found = f"""{grouped}, {", ".join(map(_sql, kinds))},
+            count(*) FILTER (WHERE {_sql(f"first of {column}")}) FROM {_rows()} GROUP BY ALL"""
+        secret = exp.Literal.string(SALT).sql("duckdb")
+        wanted = f"""SELECT u, v, k, row_number() OVER (PARTITION BY u
+            ORDER BY {hashed}(u, v, {secret}), v), count(*) OVER (PARTITION BY u), 1
+            FROM ({grouped}, count(*) AS k FROM ({rows}) GROUP BY ALL)"""
+        assert differing(connection, found, wanted) == 0, column
+    units = f'SELECT "{UNIT_COLUMN}" AS u, count(*) AS k, count(number), sum(number) FROM'
+    found = f"""SELECT owner, "rows of the unit", "values of number", "sum of number"
+        FROM "{SIDECAR}".{UNIT_SCHEMA}.t"""
+    assert differing(connection, f"{units} ({rows}) GROUP BY u", found) == 0
+
+
+def differing(connection: duckdb.DuckDBPyConnection, one: str, other: str) -> int:
+    """How many rows either has that the other hasn't."""
+    sides = [
+        f"SELECT count(*) FROM (({a}) EXCEPT ALL ({b}))" for a, b in [(one, other), (other, one)]
+    ]
+    ((number,),) = connection.execute(f"SELECT ({sides[0]}) + ({sides[1]})").fetchall()
+    return int(number)
+
+
+def _rows() -> str:
+    return TARGETS.rows.sql("duckdb")
+
+
+def _sql(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql("duckdb")
