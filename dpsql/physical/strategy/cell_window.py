@@ -91,10 +91,10 @@ def _turns(limited: LimitGroups, sets: exp.Select, groups: int) -> exp.Select:
     begun = select_from(counted, [*carried, column_ref(GROUPS), first])
     own = column_ref(GROUPS)
     many = exp.GT(this=own, expression=integer(groups))
-    kept_groups = exp.case().when(many, integer(groups), copy=False).else_(own.copy(), copy=False)
+    count = exp.case().when(many, integer(groups), copy=False).else_(own.copy(), copy=False)
     until = exp.Add(
         this=column_ref(_FIRST_GROUP),
-        expression=exp.Paren(this=exp.Sub(this=kept_groups, expression=integer(1))),
+        expression=exp.Paren(this=exp.Sub(this=count, expression=integer(1))),
     )
     last = exp.Mod(this=exp.Paren(this=until), expression=own.copy())
     numbers = {FIRST: column_ref(_FIRST_GROUP), SPAN: last}
