@@ -28,10 +28,10 @@ again takes longer, and since a file might be another by then.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final, Self
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.unit_contribution import rows_per_group
@@ -71,8 +71,7 @@ _OWN_UNIT: Final = "mu"
 _IS_UNLIMITED: Final = "light"
 
 
-@dataclass(frozen=True, slots=True)
-class ChooseGroupsFirst:
+class ChooseGroupsFirst(Struct, frozen=True):
     """Find which groups each unit has, and sum the rows of those alone that it keeps.
 
     They are `groups` that follow each other in the order of all `cells`, of which there are no more
