@@ -41,8 +41,8 @@ from dpsql.plan.bounded_release.statistic import (
 from dpsql.plan.expression import Column
 from dpsql.schema.sidecar_columns import group_count_columns
 
-MAX_RANK_PRIME: Final = 127
-"""A set of so many ranks fits 128 bits. It is a prime: a·x + b of different x differ modulo it."""
+MAX_RANKS: Final = 127
+"""A set of so many cells fits 128 bits; and any two differ in their last 7."""
 
 PARTS: Final = 2**10
 """An integer has so many parts where units' sums are scaled: weights from 1/16 on are by 1/64
@@ -67,8 +67,8 @@ def choose_group_limit(contributions: Contributions, groups: int, facts: Facts) 
     cells = cell_count(contributions.domains, range(len(contributions.keys)))
     if cells is not None and cells <= groups:
         return ByDomain(cells)
-    few = cells is not None and cells <= MAX_RANK_PRIME and is_sum_only(contributions)
-    computed = ByRank(groups, MAX_RANK_PRIME) if few else ByHash(groups)
+    few = cells is not None and cells <= MAX_RANKS and is_sum_only(contributions)
+    computed = ByRank(groups, MAX_RANKS) if few else ByHash(groups)
     column = _stored_rank_column(contributions, groups, facts)
     return computed if column is None else ByStoredRank(groups, column, computed)
 

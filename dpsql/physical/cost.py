@@ -16,6 +16,7 @@ from typing import Final
 
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
+from dpsql.emit.release.contributions import counted_cell
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
     ByNorm,
@@ -112,7 +113,7 @@ def late_key_joins(contributions: Contributions) -> frozenset[int]:
 
     Rows are grouped by the keys themselves, of which each cell has its own. Only where the schema
     or the statement lists a key's values, so that few rows are in no cell: GROUP BY l_partkey for
-    parts of one brand would sum the lines of all parts first.
+    parts of one brand would sum the lines of all parts first. Cells that are counted aren't joined.
     """
     below = column_domains(contributions.source)
     return frozenset(
@@ -121,4 +122,5 @@ def late_key_joins(contributions: Contributions) -> frozenset[int]:
         if len(each.keys) == 1
         and len(each.cells) <= SMALL_GROUP_COUNT
         and domain(contributions.keys[each.keys[0]].expression, below).values is not None
+        and counted_cell(contributions, index) is None
     )

@@ -3,91 +3,194 @@ WITH placed AS MATERIALIZED (
   SELECT
     u,
     CAST(g0 AS UTINYINT) AS g0,
-    CAST((
-      (
-        1 + h % 126
-      ) * x + h // 126
-    ) % 127 AS UTINYINT) AS p
+    CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
       u,
-      g0,
-      CAST(HASH(u, $1) & 1073741823 AS INT) % 16002 AS h,
-      CAST(g0 AS INT) AS x
+      g0
     FROM (
       SELECT
-        u,
-        g0
+        c7 AS u,
+        d0.cell AS g0
       FROM (
         SELECT
-          c7 AS u,
-          d0.cell AS g0
+          c1,
+          c2,
+          c6,
+          c9,
+          c13,
+          c17,
+          c7 AS c7
         FROM (
           SELECT
-            c1,
-            c2,
-            c6,
-            c9,
-            c13,
-            c17,
-            c7 AS c7
-          FROM (
-            SELECT
-              t."visit_id" AS c1,
-              t."patient_id" AS c2,
-              t."ward" AS c6,
-              t."patient_id" AS c7
-            FROM "visits" AS t
-            WHERE
-              NOT t."patient_id" IS NULL
-          ) AS t0
-          CROSS JOIN (
-            SELECT
-              "visit_id" AS c9
-            FROM "tests"
-          ) AS t1
-          CROSS JOIN (
-            SELECT
-              t."patient_id" AS c13,
-              t."insured" AS c17,
-              t."patient_id" AS c19
-            FROM "patients" AS t
-            WHERE
-              NOT t."patient_id" IS NULL
-          ) AS t2
+            t."visit_id" AS c1,
+            t."patient_id" AS c2,
+            t."ward" AS c6,
+            t."patient_id" AS c7
+          FROM "visits" AS t
           WHERE
+            NOT t."patient_id" IS NULL
+        ) AS t0
+        CROSS JOIN (
+          SELECT
+            "visit_id" AS c9
+          FROM "tests"
+        ) AS t1
+        CROSS JOIN (
+          SELECT
+            t."patient_id" AS c13,
+            t."insured" AS c17,
+            t."patient_id" AS c19
+          FROM "patients" AS t
+          WHERE
+            NOT t."patient_id" IS NULL
+        ) AS t2
+        WHERE
+          (
             (
-              (
-                c1 = c9
-              ) AND (
-                c13 = c2
-              )
-            ) AND c17
-        ) AS t
-        LEFT JOIN domain_0 AS d0
-          ON c6 IS NOT DISTINCT FROM d0.k0
+              c1 = c9
+            ) AND (
+              c13 = c2
+            )
+          ) AND c17
       ) AS t
+      LEFT JOIN domain_0 AS d0
+        ON c6 IS NOT DISTINCT FROM d0.k0
     ) AS t
   ) AS t
 ), units AS MATERIALIZED (
   SELECT
     u AS mu,
-    m,
+    f,
+    l,
     (
-      n - CAST(BIT_COUNT(m) AS BIGINT) < 2
+      n - d < 2
     ) AS light
   FROM (
     SELECT
       u,
-      COUNT(p) AS n,
-      BIT_OR(CAST('1' AS INT128) << p) AS m
+      n,
+      d,
+      f,
+      l - f AS l
     FROM (
       SELECT
-        *
-      FROM placed
+        u,
+        n,
+        d,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN f + 1
+          ELSE f
+        END AS f,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN fk - CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          ELSE fk
+        END AS fk,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN fm >> 1
+          ELSE fm
+        END AS fm,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN l + 1
+          ELSE l
+        END AS l,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN lk - CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          ELSE lk
+        END AS lk,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN lm >> 1
+          ELSE lm
+        END AS lm
+      FROM (
+        SELECT
+          u,
+          n,
+          d,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN f + 2
+            ELSE f
+          END AS f,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN fk - CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            ELSE fk
+          END AS fk,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN fm >> 2
+            ELSE fm
+          END AS fm,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN l + 2
+            ELSE l
+          END AS l,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN lk - CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            ELSE lk
+          END AS lk,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN lm >> 2
+            ELSE lm
+          END AS lm
+        FROM (
+          SELECT
+            u,
+            n,
+            d,
+            0 AS f,
+            a AS fk,
+            m AS fm,
+            0 AS l,
+            (
+              a + (
+                CASE WHEN d > 3 THEN 3 ELSE d END - 1
+              )
+            ) % d AS lk,
+            m AS lm
+          FROM (
+            SELECT
+              u,
+              n,
+              m,
+              d,
+              CAST(HASH(u, $1) & 1073741823 AS INT) % d AS a
+            FROM (
+              SELECT
+                u,
+                n,
+                m,
+                CAST(BIT_COUNT(m) AS INT) AS d
+              FROM (
+                SELECT
+                  u,
+                  COUNT(*) AS n,
+                  BIT_OR(CAST('1' AS INT128) << x) AS m
+                FROM (
+                  SELECT
+                    *
+                  FROM placed
+                  WHERE
+                    NOT x IS NULL
+                ) AS t
+                GROUP BY
+                  u
+              ) AS t
+            ) AS t
+          ) AS t
+        ) AS t
+      ) AS t
     ) AS t
-    GROUP BY
-      u
   ) AS t
 )
 SELECT
@@ -128,7 +231,15 @@ FROM (
               JOIN units
                 ON u = mu
               WHERE
-                BIT_COUNT(m) - BIT_COUNT(m >> p) < 3 AND NOT light
+                (
+                  (
+                    CAST(x AS INT) - f
+                  ) & 127
+                ) <= (
+                  (
+                    l
+                  ) & 127
+                ) AND NOT light
             ) AS t
             GROUP BY
               u,
@@ -153,7 +264,15 @@ FROM (
         JOIN units
           ON u = mu
         WHERE
-          BIT_COUNT(m) - BIT_COUNT(m >> p) < 3 AND light
+          (
+            (
+              CAST(x AS INT) - f
+            ) & 127
+          ) <= (
+            (
+              l
+            ) & 127
+          ) AND light
       ) AS t
       GROUP BY
         g0

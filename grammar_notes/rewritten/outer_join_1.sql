@@ -3,94 +3,377 @@ WITH placed AS MATERIALIZED (
   SELECT
     u,
     CAST(g0 AS UTINYINT) AS g0,
-    CAST((
-      (
-        1 + h % 126
-      ) * x + h // 126
-    ) % 127 AS UTINYINT) AS p
+    CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
       u,
-      g0,
-      CAST(HASH(u, $1) & 1073741823 AS INT) % 16002 AS h,
-      CAST(g0 AS INT) AS x
+      g0
     FROM (
       SELECT
-        u,
-        g0
+        c15 AS u,
+        d0.cell AS g0
       FROM (
         SELECT
-          c15 AS u,
-          d0.cell AS g0
+          c16 AS c19,
+          c15
         FROM (
           SELECT
-            c16 AS c19,
+            c1 AS c17,
+            COUNT(c8) AS c16,
             c15
           FROM (
             SELECT
-              c1 AS c17,
-              COUNT(c8) AS c16,
-              c15
+              c1,
+              c8,
+              c9,
+              c13,
+              c7 AS c15
             FROM (
               SELECT
-                c1,
-                c8,
-                c9,
-                c13,
-                c7 AS c15
-              FROM (
-                SELECT
-                  t."patient_id" AS c1,
-                  t."patient_id" AS c7
-                FROM "patients" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t0
-              LEFT JOIN (
-                SELECT
-                  t."visit_id" AS c8,
-                  t."patient_id" AS c9,
-                  t."ward" AS c13,
-                  t."patient_id" AS c14
-                FROM "visits" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t1
-                ON (
-                  c1 = c9
-                ) AND (
-                  c13 <> 'GP'
-                ) AND c7 = c14
-            ) AS t
-            GROUP BY
-              c1,
-              c15
+                t."patient_id" AS c1,
+                t."patient_id" AS c7
+              FROM "patients" AS t
+              WHERE
+                NOT t."patient_id" IS NULL
+            ) AS t0
+            LEFT JOIN (
+              SELECT
+                t."visit_id" AS c8,
+                t."patient_id" AS c9,
+                t."ward" AS c13,
+                t."patient_id" AS c14
+              FROM "visits" AS t
+              WHERE
+                NOT t."patient_id" IS NULL
+            ) AS t1
+              ON (
+                c1 = c9
+              ) AND (
+                c13 <> 'GP'
+              ) AND c7 = c14
           ) AS t
+          GROUP BY
+            c1,
+            c15
         ) AS t
-        LEFT JOIN domain_0 AS d0
-          ON c19 = d0.k0
       ) AS t
+      LEFT JOIN domain_0 AS d0
+        ON c19 = d0.k0
     ) AS t
   ) AS t
 ), units AS MATERIALIZED (
   SELECT
     u AS mu,
-    m,
+    f,
+    l,
     (
-      n - CAST(BIT_COUNT(m) AS BIGINT) < 1
+      n - d < 1
     ) AS light
   FROM (
     SELECT
       u,
-      COUNT(p) AS n,
-      BIT_OR(CAST('1' AS INT128) << p) AS m
+      n,
+      d,
+      f,
+      l - f AS l
     FROM (
       SELECT
-        *
-      FROM placed
+        u,
+        n,
+        d,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN f + 1
+          ELSE f
+        END AS f,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN fk - CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          ELSE fk
+        END AS fk,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN fm >> 1
+          ELSE fm
+        END AS fm,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN l + 1
+          ELSE l
+        END AS l,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN lk - CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          ELSE lk
+        END AS lk,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN lm >> 1
+          ELSE lm
+        END AS lm
+      FROM (
+        SELECT
+          u,
+          n,
+          d,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN f + 2
+            ELSE f
+          END AS f,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN fk - CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            ELSE fk
+          END AS fk,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN fm >> 2
+            ELSE fm
+          END AS fm,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN l + 2
+            ELSE l
+          END AS l,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN lk - CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            ELSE lk
+          END AS lk,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN lm >> 2
+            ELSE lm
+          END AS lm
+        FROM (
+          SELECT
+            u,
+            n,
+            d,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN f + 4
+              ELSE f
+            END AS f,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN fk - CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              ELSE fk
+            END AS fk,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN fm >> 4
+              ELSE fm
+            END AS fm,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN l + 4
+              ELSE l
+            END AS l,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN lk - CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              ELSE lk
+            END AS lk,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN lm >> 4
+              ELSE lm
+            END AS lm
+          FROM (
+            SELECT
+              u,
+              n,
+              d,
+              CASE
+                WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
+                THEN f + 8
+                ELSE f
+              END AS f,
+              CASE
+                WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
+                THEN fk - CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
+                ELSE fk
+              END AS fk,
+              CASE
+                WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
+                THEN fm >> 8
+                ELSE fm
+              END AS fm,
+              CASE
+                WHEN lk >= CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
+                THEN l + 8
+                ELSE l
+              END AS l,
+              CASE
+                WHEN lk >= CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
+                THEN lk - CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
+                ELSE lk
+              END AS lk,
+              CASE
+                WHEN lk >= CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
+                THEN lm >> 8
+                ELSE lm
+              END AS lm
+            FROM (
+              SELECT
+                u,
+                n,
+                d,
+                CASE
+                  WHEN fk >= CAST(BIT_COUNT(fm & CAST('65535' AS INT128)) AS INT)
+                  THEN f + 16
+                  ELSE f
+                END AS f,
+                CASE
+                  WHEN fk >= CAST(BIT_COUNT(fm & CAST('65535' AS INT128)) AS INT)
+                  THEN fk - CAST(BIT_COUNT(fm & CAST('65535' AS INT128)) AS INT)
+                  ELSE fk
+                END AS fk,
+                CASE
+                  WHEN fk >= CAST(BIT_COUNT(fm & CAST('65535' AS INT128)) AS INT)
+                  THEN fm >> 16
+                  ELSE fm
+                END AS fm,
+                CASE
+                  WHEN lk >= CAST(BIT_COUNT(lm & CAST('65535' AS INT128)) AS INT)
+                  THEN l + 16
+                  ELSE l
+                END AS l,
+                CASE
+                  WHEN lk >= CAST(BIT_COUNT(lm & CAST('65535' AS INT128)) AS INT)
+                  THEN lk - CAST(BIT_COUNT(lm & CAST('65535' AS INT128)) AS INT)
+                  ELSE lk
+                END AS lk,
+                CASE
+                  WHEN lk >= CAST(BIT_COUNT(lm & CAST('65535' AS INT128)) AS INT)
+                  THEN lm >> 16
+                  ELSE lm
+                END AS lm
+              FROM (
+                SELECT
+                  u,
+                  n,
+                  d,
+                  CASE
+                    WHEN fk >= CAST(BIT_COUNT(fm & CAST('4294967295' AS INT128)) AS INT)
+                    THEN f + 32
+                    ELSE f
+                  END AS f,
+                  CASE
+                    WHEN fk >= CAST(BIT_COUNT(fm & CAST('4294967295' AS INT128)) AS INT)
+                    THEN fk - CAST(BIT_COUNT(fm & CAST('4294967295' AS INT128)) AS INT)
+                    ELSE fk
+                  END AS fk,
+                  CASE
+                    WHEN fk >= CAST(BIT_COUNT(fm & CAST('4294967295' AS INT128)) AS INT)
+                    THEN fm >> 32
+                    ELSE fm
+                  END AS fm,
+                  CASE
+                    WHEN lk >= CAST(BIT_COUNT(lm & CAST('4294967295' AS INT128)) AS INT)
+                    THEN l + 32
+                    ELSE l
+                  END AS l,
+                  CASE
+                    WHEN lk >= CAST(BIT_COUNT(lm & CAST('4294967295' AS INT128)) AS INT)
+                    THEN lk - CAST(BIT_COUNT(lm & CAST('4294967295' AS INT128)) AS INT)
+                    ELSE lk
+                  END AS lk,
+                  CASE
+                    WHEN lk >= CAST(BIT_COUNT(lm & CAST('4294967295' AS INT128)) AS INT)
+                    THEN lm >> 32
+                    ELSE lm
+                  END AS lm
+                FROM (
+                  SELECT
+                    u,
+                    n,
+                    d,
+                    CASE
+                      WHEN fk >= CAST(BIT_COUNT(fm & 18446744073709551615) AS INT)
+                      THEN f + 64
+                      ELSE f
+                    END AS f,
+                    CASE
+                      WHEN fk >= CAST(BIT_COUNT(fm & 18446744073709551615) AS INT)
+                      THEN fk - CAST(BIT_COUNT(fm & 18446744073709551615) AS INT)
+                      ELSE fk
+                    END AS fk,
+                    CASE
+                      WHEN fk >= CAST(BIT_COUNT(fm & 18446744073709551615) AS INT)
+                      THEN fm >> 64
+                      ELSE fm
+                    END AS fm,
+                    CASE
+                      WHEN lk >= CAST(BIT_COUNT(lm & 18446744073709551615) AS INT)
+                      THEN l + 64
+                      ELSE l
+                    END AS l,
+                    CASE
+                      WHEN lk >= CAST(BIT_COUNT(lm & 18446744073709551615) AS INT)
+                      THEN lk - CAST(BIT_COUNT(lm & 18446744073709551615) AS INT)
+                      ELSE lk
+                    END AS lk,
+                    CASE
+                      WHEN lk >= CAST(BIT_COUNT(lm & 18446744073709551615) AS INT)
+                      THEN lm >> 64
+                      ELSE lm
+                    END AS lm
+                  FROM (
+                    SELECT
+                      u,
+                      n,
+                      d,
+                      0 AS f,
+                      a AS fk,
+                      m AS fm,
+                      0 AS l,
+                      (
+                        a + (
+                          CASE WHEN d > 1 THEN 1 ELSE d END - 1
+                        )
+                      ) % d AS lk,
+                      m AS lm
+                    FROM (
+                      SELECT
+                        u,
+                        n,
+                        m,
+                        d,
+                        CAST(HASH(u, $1) & 1073741823 AS INT) % d AS a
+                      FROM (
+                        SELECT
+                          u,
+                          n,
+                          m,
+                          CAST(BIT_COUNT(m) AS INT) AS d
+                        FROM (
+                          SELECT
+                            u,
+                            COUNT(*) AS n,
+                            BIT_OR(CAST('1' AS INT128) << x) AS m
+                          FROM (
+                            SELECT
+                              *
+                            FROM placed
+                            WHERE
+                              NOT x IS NULL
+                          ) AS t
+                          GROUP BY
+                            u
+                        ) AS t
+                      ) AS t
+                    ) AS t
+                  ) AS t
+                ) AS t
+              ) AS t
+            ) AS t
+          ) AS t
+        ) AS t
+      ) AS t
     ) AS t
-    GROUP BY
-      u
   ) AS t
 )
 SELECT
@@ -131,7 +414,15 @@ FROM (
               JOIN units
                 ON u = mu
               WHERE
-                BIT_COUNT(m) - BIT_COUNT(m >> p) < 1 AND NOT light
+                (
+                  (
+                    CAST(x AS INT) - f
+                  ) & 127
+                ) <= (
+                  (
+                    l
+                  ) & 127
+                ) AND NOT light
             ) AS t
             GROUP BY
               u,
@@ -156,7 +447,15 @@ FROM (
         JOIN units
           ON u = mu
         WHERE
-          BIT_COUNT(m) - BIT_COUNT(m >> p) < 1 AND light
+          (
+            (
+              CAST(x AS INT) - f
+            ) & 127
+          ) <= (
+            (
+              l
+            ) & 127
+          ) AND light
       ) AS t
       GROUP BY
         g0

@@ -3,57 +3,196 @@ WITH placed AS MATERIALIZED (
   SELECT
     u,
     CAST(g0 AS UTINYINT) AS g0,
-    CAST((
-      (
-        1 + h % 126
-      ) * x + h // 126
-    ) % 127 AS UTINYINT) AS p
+    CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
       u,
-      g0,
-      CAST(HASH(u, $1) & 1073741823 AS INT) % 16002 AS h,
-      CAST(g0 AS INT) AS x
+      g0
     FROM (
       SELECT
-        u,
-        g0
+        c15 AS u,
+        d0.cell AS g0
       FROM (
         SELECT
-          c15 AS u,
-          d0.cell AS g0
-        FROM (
-          SELECT
-            t."doctor_id" AS c11,
-            t."patient_id" AS c15
-          FROM "visits" AS t
-          WHERE
-            NOT t."patient_id" IS NULL
-        ) AS t
-        LEFT JOIN domain_0 AS d0
-          ON c11 IS NOT DISTINCT FROM d0.k0
+          t."doctor_id" AS c11,
+          t."patient_id" AS c15
+        FROM "visits" AS t
+        WHERE
+          NOT t."patient_id" IS NULL
       ) AS t
+      LEFT JOIN domain_0 AS d0
+        ON c11 IS NOT DISTINCT FROM d0.k0
     ) AS t
   ) AS t
 ), units AS MATERIALIZED (
   SELECT
     u AS mu,
-    m,
+    f,
+    l,
     (
-      n - CAST(BIT_COUNT(m) AS BIGINT) < 3
+      n - d < 3
     ) AS light
   FROM (
     SELECT
       u,
-      COUNT(p) AS n,
-      BIT_OR(CAST('1' AS INT128) << p) AS m
+      n,
+      d,
+      f,
+      l - f AS l
     FROM (
       SELECT
-        *
-      FROM placed
+        u,
+        n,
+        d,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN f + 1
+          ELSE f
+        END AS f,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN fk - CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          ELSE fk
+        END AS fk,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN fm >> 1
+          ELSE fm
+        END AS fm,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN l + 1
+          ELSE l
+        END AS l,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN lk - CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          ELSE lk
+        END AS lk,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN lm >> 1
+          ELSE lm
+        END AS lm
+      FROM (
+        SELECT
+          u,
+          n,
+          d,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN f + 2
+            ELSE f
+          END AS f,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN fk - CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            ELSE fk
+          END AS fk,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN fm >> 2
+            ELSE fm
+          END AS fm,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN l + 2
+            ELSE l
+          END AS l,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN lk - CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            ELSE lk
+          END AS lk,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN lm >> 2
+            ELSE lm
+          END AS lm
+        FROM (
+          SELECT
+            u,
+            n,
+            d,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN f + 4
+              ELSE f
+            END AS f,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN fk - CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              ELSE fk
+            END AS fk,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN fm >> 4
+              ELSE fm
+            END AS fm,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN l + 4
+              ELSE l
+            END AS l,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN lk - CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              ELSE lk
+            END AS lk,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN lm >> 4
+              ELSE lm
+            END AS lm
+          FROM (
+            SELECT
+              u,
+              n,
+              d,
+              0 AS f,
+              a AS fk,
+              m AS fm,
+              0 AS l,
+              (
+                a + (
+                  CASE WHEN d > 4 THEN 4 ELSE d END - 1
+                )
+              ) % d AS lk,
+              m AS lm
+            FROM (
+              SELECT
+                u,
+                n,
+                m,
+                d,
+                CAST(HASH(u, $1) & 1073741823 AS INT) % d AS a
+              FROM (
+                SELECT
+                  u,
+                  n,
+                  m,
+                  CAST(BIT_COUNT(m) AS INT) AS d
+                FROM (
+                  SELECT
+                    u,
+                    COUNT(*) AS n,
+                    BIT_OR(CAST('1' AS INT128) << x) AS m
+                  FROM (
+                    SELECT
+                      *
+                    FROM placed
+                    WHERE
+                      NOT x IS NULL
+                  ) AS t
+                  GROUP BY
+                    u
+                ) AS t
+              ) AS t
+            ) AS t
+          ) AS t
+        ) AS t
+      ) AS t
     ) AS t
-    GROUP BY
-      u
   ) AS t
 )
 SELECT
@@ -94,7 +233,15 @@ FROM (
               JOIN units
                 ON u = mu
               WHERE
-                BIT_COUNT(m) - BIT_COUNT(m >> p) < 4 AND NOT light
+                (
+                  (
+                    CAST(x AS INT) - f
+                  ) & 127
+                ) <= (
+                  (
+                    l
+                  ) & 127
+                ) AND NOT light
             ) AS t
             GROUP BY
               u,
@@ -119,7 +266,15 @@ FROM (
         JOIN units
           ON u = mu
         WHERE
-          BIT_COUNT(m) - BIT_COUNT(m >> p) < 4 AND light
+          (
+            (
+              CAST(x AS INT) - f
+            ) & 127
+          ) <= (
+            (
+              l
+            ) & 127
+          ) AND light
       ) AS t
       GROUP BY
         g0
@@ -134,90 +289,228 @@ WITH placed AS MATERIALIZED (
     u,
     r0,
     CAST(g0 AS UTINYINT) AS g0,
-    CAST((
-      (
-        1 + h % 126
-      ) * x + h // 126
-    ) % 127 AS UTINYINT) AS p
+    CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
       u,
-      r0,
       g0,
-      CAST(HASH(u, $1) & 1073741823 AS INT) % 16002 AS h,
-      CAST(g0 AS INT) AS x
+      v0 AS r0
     FROM (
       SELECT
-        u,
-        g0,
-        v0 AS r0
+        c7 AS u,
+        d0.cell AS g0,
+        c5 AS v0
       FROM (
         SELECT
-          c7 AS u,
-          d0.cell AS g0,
-          c5 AS v0
+          c3,
+          c5,
+          c7,
+          TRUE AS c19
         FROM (
           SELECT
-            c3,
-            c5,
-            c7,
-            TRUE AS c19
-          FROM (
-            SELECT
-              t."doctor_id" AS c3,
-              t."cost" AS c5,
-              t."patient_id" AS c7
-            FROM "visits" AS t
-            WHERE
-              NOT t."patient_id" IS NULL
-          ) AS t0
+            t."doctor_id" AS c3,
+            t."cost" AS c5,
+            t."patient_id" AS c7
+          FROM "visits" AS t
           WHERE
-            EXISTS(
+            NOT t."patient_id" IS NULL
+        ) AS t0
+        WHERE
+          EXISTS(
+            SELECT
+              1
+            FROM (
               SELECT
-                1
+                c17 AS c18
               FROM (
                 SELECT
-                  c17 AS c18
-                FROM (
-                  SELECT
-                    TRY_CAST(c17 AS BIGINT) AS c17,
-                    TRY_CAST(c16 AS BIGINT) AS c16
-                  FROM release_0
-                ) AS t
-                ORDER BY
-                  c16 DESC
-                LIMIT 2
-              ) AS t1
-              WHERE
-                (
-                  c3 = c18
-                )
-            )
-        ) AS t
-        LEFT JOIN domain_0 AS d0
-          ON c3 IS NOT DISTINCT FROM d0.k0
+                  TRY_CAST(c17 AS BIGINT) AS c17,
+                  TRY_CAST(c16 AS BIGINT) AS c16
+                FROM release_0
+              ) AS t
+              ORDER BY
+                c16 DESC
+              LIMIT 2
+            ) AS t1
+            WHERE
+              (
+                c3 = c18
+              )
+          )
       ) AS t
+      LEFT JOIN domain_0 AS d0
+        ON c3 IS NOT DISTINCT FROM d0.k0
     ) AS t
   ) AS t
 ), units AS MATERIALIZED (
   SELECT
     u AS mu,
-    m,
+    f,
+    l,
     (
-      n - CAST(BIT_COUNT(m) AS BIGINT) < 3
+      n - d < 3
     ) AS light
   FROM (
     SELECT
       u,
-      COUNT(p) AS n,
-      BIT_OR(CAST('1' AS INT128) << p) AS m
+      n,
+      d,
+      f,
+      l - f AS l
     FROM (
       SELECT
-        *
-      FROM placed
+        u,
+        n,
+        d,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN f + 1
+          ELSE f
+        END AS f,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN fk - CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          ELSE fk
+        END AS fk,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN fm >> 1
+          ELSE fm
+        END AS fm,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN l + 1
+          ELSE l
+        END AS l,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN lk - CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          ELSE lk
+        END AS lk,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN lm >> 1
+          ELSE lm
+        END AS lm
+      FROM (
+        SELECT
+          u,
+          n,
+          d,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN f + 2
+            ELSE f
+          END AS f,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN fk - CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            ELSE fk
+          END AS fk,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN fm >> 2
+            ELSE fm
+          END AS fm,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN l + 2
+            ELSE l
+          END AS l,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN lk - CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            ELSE lk
+          END AS lk,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN lm >> 2
+            ELSE lm
+          END AS lm
+        FROM (
+          SELECT
+            u,
+            n,
+            d,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN f + 4
+              ELSE f
+            END AS f,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN fk - CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              ELSE fk
+            END AS fk,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN fm >> 4
+              ELSE fm
+            END AS fm,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN l + 4
+              ELSE l
+            END AS l,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN lk - CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              ELSE lk
+            END AS lk,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN lm >> 4
+              ELSE lm
+            END AS lm
+          FROM (
+            SELECT
+              u,
+              n,
+              d,
+              0 AS f,
+              a AS fk,
+              m AS fm,
+              0 AS l,
+              (
+                a + (
+                  CASE WHEN d > 4 THEN 4 ELSE d END - 1
+                )
+              ) % d AS lk,
+              m AS lm
+            FROM (
+              SELECT
+                u,
+                n,
+                m,
+                d,
+                CAST(HASH(u, $1) & 1073741823 AS INT) % d AS a
+              FROM (
+                SELECT
+                  u,
+                  n,
+                  m,
+                  CAST(BIT_COUNT(m) AS INT) AS d
+                FROM (
+                  SELECT
+                    u,
+                    COUNT(*) AS n,
+                    BIT_OR(CAST('1' AS INT128) << x) AS m
+                  FROM (
+                    SELECT
+                      *
+                    FROM placed
+                    WHERE
+                      NOT x IS NULL
+                  ) AS t
+                  GROUP BY
+                    u
+                ) AS t
+              ) AS t
+            ) AS t
+          ) AS t
+        ) AS t
+      ) AS t
     ) AS t
-    GROUP BY
-      u
   ) AS t
 )
 SELECT
@@ -274,7 +567,15 @@ FROM (
               JOIN units
                 ON u = mu
               WHERE
-                BIT_COUNT(m) - BIT_COUNT(m >> p) < 4 AND NOT light
+                (
+                  (
+                    CAST(x AS INT) - f
+                  ) & 127
+                ) <= (
+                  (
+                    l
+                  ) & 127
+                ) AND NOT light
             ) AS t
             GROUP BY
               u,
@@ -300,7 +601,15 @@ FROM (
         JOIN units
           ON u = mu
         WHERE
-          BIT_COUNT(m) - BIT_COUNT(m >> p) < 4 AND light
+          (
+            (
+              CAST(x AS INT) - f
+            ) & 127
+          ) <= (
+            (
+              l
+            ) & 127
+          ) AND light
       ) AS t
       GROUP BY
         g0

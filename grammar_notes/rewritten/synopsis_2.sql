@@ -5,85 +5,258 @@ WITH placed AS MATERIALIZED (
     CAST(g0 AS UTINYINT) AS g0,
     CAST(g1 AS UTINYINT) AS g1,
     CAST((
-      (
-        1 + h % 126
-      ) * x + h // 126
-    ) % 127 AS UTINYINT) AS p
+      g0
+    ) * 4 + g1 AS UTINYINT) AS x
   FROM (
     SELECT
       u,
       g0,
-      g1,
-      CAST(HASH(u, $1) & 1073741823 AS INT) % 16002 AS h,
-      CAST((
-        g0
-      ) * 4 + g1 AS INT) AS x
+      g1
     FROM (
       SELECT
-        u,
-        g0,
-        g1
+        c7 AS u,
+        d0.cell AS g0,
+        d1.cell AS g1
       FROM (
         SELECT
-          c7 AS u,
-          d0.cell AS g0,
-          d1.cell AS g1
+          c3,
+          c6,
+          c8,
+          c9,
+          c7 AS c7
         FROM (
           SELECT
-            c3,
-            c6,
-            c8,
-            c9,
-            c7 AS c7
-          FROM (
-            SELECT
-              t."doctor_id" AS c3,
-              t."ward" AS c6,
-              t."patient_id" AS c7
-            FROM "visits" AS t
-            WHERE
-              NOT t."patient_id" IS NULL
-          ) AS t0
-          CROSS JOIN (
-            SELECT
-              t."doctor_id" AS c8,
-              t."specialty" AS c9
-            FROM "doctors" AS t
-          ) AS t1
+            t."doctor_id" AS c3,
+            t."ward" AS c6,
+            t."patient_id" AS c7
+          FROM "visits" AS t
           WHERE
-            (
-              c3 = c8
-            )
-        ) AS t
-        LEFT JOIN domain_0 AS d0
-          ON c9 = d0.k0
-        LEFT JOIN domain_1 AS d1
-          ON c6 IS NOT DISTINCT FROM d1.k0
+            NOT t."patient_id" IS NULL
+        ) AS t0
+        CROSS JOIN (
+          SELECT
+            t."doctor_id" AS c8,
+            t."specialty" AS c9
+          FROM "doctors" AS t
+        ) AS t1
+        WHERE
+          (
+            c3 = c8
+          )
       ) AS t
+      LEFT JOIN domain_0 AS d0
+        ON c9 = d0.k0
+      LEFT JOIN domain_1 AS d1
+        ON c6 IS NOT DISTINCT FROM d1.k0
     ) AS t
   ) AS t
 ), units AS MATERIALIZED (
   SELECT
     u AS mu,
-    m,
+    f,
+    l,
     (
-      n - CAST(BIT_COUNT(m) AS BIGINT) < 3
-      AND (
-        n <= 4 OR n - CAST(BIT_COUNT(m) AS BIGINT) + 4 <= 4
+      n - d < 3 AND (
+        n <= 4 OR n - d + 4 <= 4
       )
     ) AS light
   FROM (
     SELECT
       u,
-      COUNT(p) AS n,
-      BIT_OR(CAST('1' AS INT128) << p) AS m
+      n,
+      d,
+      f,
+      l - f AS l
     FROM (
       SELECT
-        *
-      FROM placed
+        u,
+        n,
+        d,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN f + 1
+          ELSE f
+        END AS f,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN fk - CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          ELSE fk
+        END AS fk,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN fm >> 1
+          ELSE fm
+        END AS fm,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN l + 1
+          ELSE l
+        END AS l,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN lk - CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          ELSE lk
+        END AS lk,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN lm >> 1
+          ELSE lm
+        END AS lm
+      FROM (
+        SELECT
+          u,
+          n,
+          d,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN f + 2
+            ELSE f
+          END AS f,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN fk - CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            ELSE fk
+          END AS fk,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN fm >> 2
+            ELSE fm
+          END AS fm,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN l + 2
+            ELSE l
+          END AS l,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN lk - CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            ELSE lk
+          END AS lk,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN lm >> 2
+            ELSE lm
+          END AS lm
+        FROM (
+          SELECT
+            u,
+            n,
+            d,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN f + 4
+              ELSE f
+            END AS f,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN fk - CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              ELSE fk
+            END AS fk,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN fm >> 4
+              ELSE fm
+            END AS fm,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN l + 4
+              ELSE l
+            END AS l,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN lk - CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              ELSE lk
+            END AS lk,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN lm >> 4
+              ELSE lm
+            END AS lm
+          FROM (
+            SELECT
+              u,
+              n,
+              d,
+              CASE
+                WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
+                THEN f + 8
+                ELSE f
+              END AS f,
+              CASE
+                WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
+                THEN fk - CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
+                ELSE fk
+              END AS fk,
+              CASE
+                WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
+                THEN fm >> 8
+                ELSE fm
+              END AS fm,
+              CASE
+                WHEN lk >= CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
+                THEN l + 8
+                ELSE l
+              END AS l,
+              CASE
+                WHEN lk >= CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
+                THEN lk - CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
+                ELSE lk
+              END AS lk,
+              CASE
+                WHEN lk >= CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
+                THEN lm >> 8
+                ELSE lm
+              END AS lm
+            FROM (
+              SELECT
+                u,
+                n,
+                d,
+                0 AS f,
+                a AS fk,
+                m AS fm,
+                0 AS l,
+                (
+                  a + (
+                    CASE WHEN d > 4 THEN 4 ELSE d END - 1
+                  )
+                ) % d AS lk,
+                m AS lm
+              FROM (
+                SELECT
+                  u,
+                  n,
+                  m,
+                  d,
+                  CAST(HASH(u, $1) & 1073741823 AS INT) % d AS a
+                FROM (
+                  SELECT
+                    u,
+                    n,
+                    m,
+                    CAST(BIT_COUNT(m) AS INT) AS d
+                  FROM (
+                    SELECT
+                      u,
+                      COUNT(*) AS n,
+                      BIT_OR(CAST('1' AS INT128) << x) AS m
+                    FROM (
+                      SELECT
+                        *
+                      FROM placed
+                      WHERE
+                        NOT x IS NULL
+                    ) AS t
+                    GROUP BY
+                      u
+                  ) AS t
+                ) AS t
+              ) AS t
+            ) AS t
+          ) AS t
+        ) AS t
+      ) AS t
     ) AS t
-    GROUP BY
-      u
   ) AS t
 )
 SELECT
@@ -153,7 +326,15 @@ FROM (
                     JOIN units
                       ON u = mu
                     WHERE
-                      BIT_COUNT(m) - BIT_COUNT(m >> p) < 4 AND NOT light
+                      (
+                        (
+                          CAST(x AS INT) - f
+                        ) & 127
+                      ) <= (
+                        (
+                          l
+                        ) & 127
+                      ) AND NOT light
                   ) AS t
                   GROUP BY
                     u,
@@ -213,7 +394,15 @@ FROM (
         JOIN units
           ON u = mu
         WHERE
-          BIT_COUNT(m) - BIT_COUNT(m >> p) < 4 AND light
+          (
+            (
+              CAST(x AS INT) - f
+            ) & 127
+          ) <= (
+            (
+              l
+            ) & 127
+          ) AND light
       ) AS t
       GROUP BY
         g0,

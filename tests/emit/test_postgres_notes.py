@@ -172,8 +172,13 @@ def _kept(
         return
     names = ", ".join(f'"{n}"' for n in group_names(limited.contributions))
     text = query.totals.sql
-    inner = _before(text, ' WHERE "rank 1" <= ')
-    outer = f'SELECT * FROM {inner} AS "t" WHERE "rank 1" <= {limited.limit.groups}'
+    condition = f'"rank 1" <= {limited.limit.groups}'
+    if isinstance(limited.limit, ByRank):
+        in_turn = re.search(r' WHERE ([^"]*"turn" .*? % "turns" < \d+)\)', text)
+        assert in_turn is not None
+        condition = in_turn[1]
+    inner = _before(text, f" WHERE {condition}")
+    outer = f'SELECT * FROM {inner} AS "t" WHERE {condition}'
     assert outer in text
     each = "SELECT u, count(*) AS n FROM (SELECT DISTINCT u, {} FROM {} AS x) AS y GROUP BY u"
     every, some = each.format(names, inner), each.format(names, f"({outer})")

@@ -207,7 +207,7 @@ AGGREGATE_MUTANTS = (
         "            for column, own in zip(columns, drawn.T, strict=True)\n",
         "            for column, own in zip(\n"
         "                columns,\n"
-        "                [np.roll(each, self.cells * index) for index, each in enumerate(drawn.T)],\n"
+        "                [np.roll(one, self.cells * n) for n, one in enumerate(drawn.T)],\n"
         "                strict=True,\n"
         "            )\n",
         _K_NORM,

@@ -147,15 +147,15 @@ SPLIT_MUTANTS = (
     ),
     Mutant(
         "one drawn group too many is kept",
-        "physical/strategy/choose_groups_first.py",
-        "exp.LT(this=before, expression=integer(self.groups))",
-        "exp.LTE(this=before, expression=integer(self.groups))",
+        "physical/strategy/cell_window.py",
+        ".when(many, integer(groups), copy=False)",
+        ".when(many, integer(groups + 1), copy=False)",
     ),
     Mutant(
-        "cells share places in the order that groups are drawn by",
+        "far cells are taken for those between a unit's first and last one",
         "bounding/group_choice.py",
-        "computed = ByRank(groups, MAX_RANK_PRIME)",
-        "computed = ByRank(groups, 2)",
+        "computed = ByRank(groups, MAX_RANKS)",
+        "computed = ByRank(groups, 1)",
     ),
     Mutant(
         "a unit of one row too many in a group is light",

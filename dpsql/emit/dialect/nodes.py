@@ -68,6 +68,10 @@ class ExactWindow(_Leaf):
     """A window function `call` over the rows of `source`, a plan."""
 
 
+class MonthNumber(_Leaf):
+    """12·year + month of a `day`, a column, as it is `computed`; NULL of an infinite one."""
+
+
 class Steps(Neutral):
     """The `column` that is the argument of `value`, in steps; NULL where there are none."""
 
@@ -173,6 +177,11 @@ def exact_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
 def exact_window(call: WindowCall, source: Plan) -> exp.Expr:
     """A window function over the rows of `source`."""
     return ExactWindow(call=call, source=source)
+
+
+def month_number(day: Column, computed: Expression) -> exp.Expr:
+    """12·year + month of a column of days, which is `computed` so; NULL where it has none."""
+    return MonthNumber(day=day, computed=computed)
 
 
 def as_steps(value: Discretized, column: exp.Expr) -> exp.Expr:

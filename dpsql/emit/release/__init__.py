@@ -5,6 +5,7 @@
 | contribution        | what each row counts for, clamped, and summed              |
 | pairwise_deviations | squared differences of all pairs of rows                   |
 | bounded_mean        | the mean of all rows, of which there is a least number     |
+| month_cell          | the cell of a day's month, counted in place of looked up   |
 | contributions       | the rows that a bounded release counts, with their groups  |
 | centered_sum        | sums of values less a centre, taken from all at once       |
 | histogram_cell      | the cell that a row lies in                                |

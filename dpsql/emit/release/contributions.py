@@ -15,6 +15,7 @@ from dpsql.emit.dialect.nodes import integer, listed_key, readable_key, scalar
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.release.contribution import clamp, discretize, raw_values
 from dpsql.emit.release.histogram_cell import argument, coordinate
+from dpsql.emit.release.month_cell import month_cell
 from dpsql.emit.sql.clauses import joined, select_of
 from dpsql.emit.sql.identifier import column_ref, reference, subquery, table, with_alias
 from dpsql.plan.bounded_release.bounded_release import Contributions, KeyDomain
@@ -61,6 +62,11 @@ def emit_contributions(
         raise ValueError("a release has private rows below it")
     if with_unit:
         items.append(with_alias(reference(own), UNIT))
+    counted = {
+        number: cell
+        for number in range(len(contributions.domains))
+        if number not in late and (cell := counted_cell(contributions, number)) is not None
+    }
     for number, domain in enumerate(contributions.domains):
         if number in late:
             items += [
@@ -68,7 +74,7 @@ def emit_contributions(
                 for key, name in zip(domain.keys, _late_names(contributions, number), strict=True)
             ]
         else:
-            items.append(with_alias(_cell(number), group_name(number)))
+            items.append(with_alias(counted.get(number, _cell(number)), group_name(number)))
     names = group_names(contributions)[len(contributions.domains) :]
     items += [
         with_alias(readable_key(key.expression), name)
@@ -87,7 +93,7 @@ def emit_contributions(
     source = subquery(emit_plan(read, releases) if rows is None else rows, "t")
     select = select_of(items or [with_alias(integer(1), "nothing")], source)
     for number, domain in enumerate(contributions.domains):
-        if number not in late:
+        if number not in late and number not in counted:
             listed_keys = [contributions.keys[key].expression for key in domain.keys]
             keys = [(scalar(key), key.type) for key in listed_keys]
             select = _join_domain(select, domain, number, keys, outer=not inner_key_joins)
@@ -107,7 +113,22 @@ def emit_contributions(
         for n, s in enumerate(contributions.cell_choices)
     ]
     columns = [*carried, *steps, *map(column_ref, extra)]
-    return select_from(select, columns or [with_alias(integer(1), "nothing")])
+    terms = select_from(select, columns or [with_alias(integer(1), "nothing")])
+    if inner_key_joins and counted:
+        in_cells = [
+            exp.Not(this=exp.Is(this=column_ref(group_name(n)), expression=exp.null()))
+            for n in counted
+        ]
+        terms = terms.where(*in_cells, copy=False)
+    return terms
+
+
+def counted_cell(contributions: Contributions, index: int) -> exp.Expr | None:
+    """The number of a row's cell in a domain, if it can be told of the row alone."""
+    domain = contributions.domains[index]
+    if len(domain.keys) != 1:
+        return None
+    return month_cell(contributions.keys[domain.keys[0]].expression, domain.cells)
 
 
 def join_keys(

@@ -8,9 +8,10 @@ from typing import Final, assert_never
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import has_row_units
-from dpsql.emit.dialect.nodes import integer, keyed_hash, narrow, quotient
+from dpsql.emit.dialect.nodes import integer, keyed_hash, narrow
+from dpsql.emit.release.contribution import number_of_rows
 from dpsql.emit.release.contributions import select_from
-from dpsql.emit.sql.identifier import column_ref
+from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.plan.bounded_release.bounded_release import (
     ByDomain,
     ByHash,
@@ -24,7 +25,10 @@ from dpsql.plan.bounded_release.bounded_release import (
 from dpsql.plan.bounded_release.column_names import UNIT, group_name
 
 _HASHES: Final = 2**30
-"""Of so many, about as many make one order of the cells as another; and they fit 32 bits."""
+"""Of so many, about as many begin with one of a unit's groups as with another; they fit 32 bits."""
+
+_RANK: Final = "turn"
+_GROUPS: Final = "turns"
 
 
 def limit_groups(
@@ -34,6 +38,10 @@ def limit_groups(
 
     `rank` is dense_rank where a unit has several rows in a group: the same groups are kept.
     """
+    if isinstance(limited.limit, ByRank):
+        if rank != "row_number":
+            raise ValueError("groups that are chosen by rank come once each")
+        return _groups_in_turn(source, limited, limited.limit)
     window = group_rank(limited, rank, names)
     if window is None:
         return source
@@ -62,11 +70,8 @@ def group_rank(
             # Stored ranks have left out all other rows. No file is believed: a unit that has more
             # groups by them is limited as without it.
             return rank_by_hash(limited, rank, [], columns), groups
-        case ByRank(groups=groups, ranks=ranks):
-            # No two cells have one rank.
-            number = narrow(cell(limited.contributions), 0, ranks - 1)
-            order = rank_of_cell(unit_order(limited, ranks), number, ranks)
-            return _ranked(rank, [], [order], None), groups
+        case ByRank():
+            raise ValueError("nothing but sums is asked of groups that are chosen by rank")
         case missing:
             assert_never(missing)
 
@@ -110,20 +115,29 @@ def salted_hash(
     return keyed_hash(hashed, below)
 
 
-def unit_order(limited: LimitGroups, ranks: int) -> exp.Expr:
-    """Which order of `ranks` cells is the unit's, by its hash, of `ranks` - 1 times `ranks`."""
-    number = narrow(salted_hash(limited, [], _HASHES), 0, _HASHES - 1)
-    return exp.Mod(this=number, expression=integer(ranks * (ranks - 1)))
+def first_group(limited: LimitGroups, groups: exp.Expr) -> exp.Expr:
+    """Which of its `groups` a unit begins with, where it keeps some that follow each other."""
+    hashed = narrow(salted_hash(limited, [], _HASHES), 0, _HASHES - 1)
+    return exp.Mod(this=hashed, expression=groups)
 
 
-def rank_of_cell(order: exp.Expr, number: exp.Expr, ranks: int) -> exp.Expr:
-    """The rank of cell x, `number`, in order h: a·x + b, where a goes from 1 to `ranks` - 1."""
-    which = order if isinstance(order, exp.Column) else exp.Paren(this=order)
-    factor = exp.Add(this=integer(1), expression=exp.Mod(this=which, expression=integer(ranks - 1)))
-    shift = quotient(which.copy(), integer(ranks - 1))
-    product = exp.Mul(this=exp.Paren(this=factor), expression=number)
-    moved = exp.Paren(this=exp.Add(this=product, expression=shift))
-    return exp.Mod(this=moved, expression=integer(ranks))
+def _groups_in_turn(source: exp.Select, limited: LimitGroups, limit: ByRank) -> exp.Select:
+    """The rows of `source`, one for each of a unit's groups, of so many that follow each other."""
+    order = narrow(cell(limited.contributions), 0, limit.ranks - 1)
+    rank = _ranked("row_number", [], [order], None)
+    groups = exp.Window(this=number_of_rows(), partition_by=[column_ref(UNIT)])
+    numbered = select_from(
+        source, [exp.Star(), with_alias(rank, _RANK), with_alias(groups, _GROUPS)]
+    )
+    own = column_ref(_GROUPS)
+    # From 1 to as many as there are, so that none is less than 0.
+    turned = exp.Sub(this=own, expression=first_group(limited, own.copy()))
+    before = exp.Sub(this=column_ref(_RANK), expression=integer(1))
+    moved = exp.Paren(this=exp.Add(this=before, expression=exp.Paren(this=turned)))
+    in_turn = exp.Mod(this=moved, expression=own.copy())
+    return select_from(numbered, [exp.Star()]).where(
+        exp.LT(this=in_turn, expression=integer(limit.groups)), copy=False
+    )
 
 
 def cell(contributions: Contributions) -> exp.Expr:

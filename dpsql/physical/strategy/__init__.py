@@ -8,6 +8,7 @@
 | split_by_contribution | rows that no limit can bind are summed without their units       |
 | aggregate_below_join  | a unit's rows are summed before they are joined                  |
 | choose_groups_first   | which groups units keep is found before their rows are summed    |
+| cell_window           | between which cells a unit's kept groups lie                     |
 | count_units_first     | units of few rows are told from others before rows are summed    |
 | unlimited_sums        | sums of rows that no limit can bind, which several strategies use |
 """

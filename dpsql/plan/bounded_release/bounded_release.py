@@ -86,10 +86,11 @@ class ByHash(Struct, frozen=True):
 
 
 class ByRank(Struct, frozen=True):
-    """Each unit keeps the `groups` of its groups that come first in its own order of all cells.
+    """Each unit keeps `groups` of its groups, which follow each other in the order of all cells.
 
-    The order of a unit gives each cell another one of `ranks`, a prime number: the keyed hash of
-    the unit says which of the orders a·x + b modulo `ranks` it is.
+    After a unit's last group comes its first one. Which of them it begins with the keyed hash of
+    the unit says, so that each is kept as often as any other. There are no more than `ranks` cells,
+    2^k - 1.
     """
 
     groups: int

@@ -245,6 +245,7 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.UntypedConstant: lambda _, value, kind: emit_expression(Literal(value, kind)),
     nodes.StoredColumn: _stored_column,
     nodes.ExactAggregate: lambda _, call, own: emit_aggregate(call, own),
+    nodes.MonthNumber: lambda _, computed, **__: emit_expression(computed),
     nodes.Steps: lambda _, value, column: steps(value, column),
     nodes.WithUnitTotal: lambda _, **parts: joined_total(**parts),
     nodes.WithRunningTotal: lambda _, **parts: joined_running_total(**parts),

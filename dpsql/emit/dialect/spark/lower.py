@@ -2,8 +2,7 @@
 
 | neutral, or DuckDB's clause | Spark                                                           |
 | --------------------------- | --------------------------------------------------------------- |
-| a + b, a * b, a % b         | of decimals of 38 digits: no product of counts overflows; in    |
-|                             | BIGINT, where it is known to hold them                          |
+| a + b, a * b, a % b         | of decimals of 38 digits, or BIGINT, which hold what is known   |
 | wide sum                    | SUM of terms so wide that the sum has 38 digits                 |
 | sum of a unit's rows        | TRY_SUM of BIGINT, NULL of more rows than it surely holds       |
 | keyed hash                  | xxhash64 of the salt's and the items' texts                     |
@@ -261,6 +260,7 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.UntypedConstant: lambda _, value, kind: constant(value, kind),
     nodes.StoredColumn: _stored_column,
     nodes.ExactAggregate: lambda _, call, own: emit_aggregate(call, own),
+    nodes.MonthNumber: lambda _, computed, **__: emit_expression(computed),
     nodes.Steps: lambda _, value, column: steps(value, column),
     nodes.WithUnitTotal: lambda _, **parts: windowed_total(**parts),
     nodes.WithRunningTotal: lambda _, **parts: windowed_running_total(**parts),
