@@ -13,6 +13,7 @@
 | duckdb            | DuckDB, which runs every statement                                   |
 | postgres          | a PostgreSQL server, which computes, or whose rows are pulled        |
 | spark             | a Spark cluster, which computes of its own rows                      |
+| table_cache       | what is kept of private rows, in memory, while an engine is open     |
 | read_limit        | how many public rows and bytes one statement may return              |
 | arrow_result      | rows of a result as Arrow                                            |
 | raw               | the sealed result: only `release` looks inside                       |

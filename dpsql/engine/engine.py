@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
@@ -60,6 +61,35 @@ class PreparedOnServer(Protocol):
 
     def prepared_tables(self, sidecar: ServerSidecar) -> frozenset[str]:
         """The tables of `sidecar` that can be read now."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedTable:
+    """The one table `name` of the database `database`: the rows of a SELECT.
+
+    They are those of `sql` for each of `parameters`, one below the other. What it reads has so many
+    `rows` at most.
+    """
+
+    database: str
+    name: str
+    sql: str
+    parameters: tuple[tuple[object, ...], ...]
+    rows: int
+
+
+@runtime_checkable
+class CachesTables(Protocol):
+    """An engine that reads one version of the data, and keeps what was found of it."""
+
+    def caching(
+        self, table: CachedTable, tables: Mapping[str, pa.Table]
+    ) -> AbstractContextManager[bool]:
+        """While it is entered, whether `table` can be read; `tables` are those that its SQL reads.
+
+        It is filled if it isn't there yet. False if it isn't worth the memory, or can't be filled:
+        then the statement has to be run without it.
+        """
 
 
 class Engine(Snapshot, Protocol):

@@ -15,4 +15,5 @@
 | unit_weights        | what units weigh in the choice of keys, by their groups    |
 | distinct_count      | counts of distinct values                                  |
 | limited_sums        | each unit's sums in groups: clamped, limited, and summed   |
+| cached_sums         | the same sums before limits, as an engine keeps them       |
 """

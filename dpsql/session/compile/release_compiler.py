@@ -174,6 +174,7 @@ class ReleaseCompiler:
             planned.batches,
             planned.without_sidecar,
             None if ways is None else ways.pushed,
+            planned.cached_sums,
         )
         keys = {other: earlier[self.names[other]].key for other in below}
         digests = release_digest(bounded, keys), digested(measurement)
