@@ -63,6 +63,10 @@ class PreparedOnServer(Protocol):
         """The tables of `sidecar` that can be read now."""
 
 
+IsCached = AbstractContextManager[bool]
+"""While it is entered, whether a table can be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class CachedTable:
     """The one table `name` of the database `database`: the rows of a SELECT.
@@ -82,9 +86,7 @@ class CachedTable:
 class CachesTables(Protocol):
     """An engine that reads one version of the data, and keeps what was found of it."""
 
-    def caching(
-        self, table: CachedTable, tables: Mapping[str, pa.Table]
-    ) -> AbstractContextManager[bool]:
+    def caching(self, table: CachedTable, tables: Mapping[str, pa.Table]) -> IsCached:
         """While it is entered, whether `table` can be read; `tables` are those that its SQL reads.
 
         It is filled if it isn't there yet. False if it isn't worth the memory, or can't be filled:

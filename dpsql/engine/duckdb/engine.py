@@ -27,7 +27,7 @@ from dpsql.engine.duckdb.statement import (
     single_select,
 )
 from dpsql.engine.duckdb.table_view import create_view_sql, words
-from dpsql.engine.engine import CachedTable, Snapshot
+from dpsql.engine.engine import CachedTable, IsCached, Snapshot
 from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
@@ -114,9 +114,7 @@ class DuckDBEngine:
         self._refuse_changed_files()
         return raw
 
-    def caching(
-        self, table: CachedTable, tables: Mapping[str, pa.Table]
-    ) -> AbstractContextManager[bool]:
+    def caching(self, table: CachedTable, tables: Mapping[str, pa.Table]) -> IsCached:
         """While it is entered, whether `table` can be read; it is filled where there is room."""
         self._refuse_changed_files()
         self._create_named_views(table.sql)
