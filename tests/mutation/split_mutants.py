@@ -22,10 +22,10 @@ SPLIT_MUTANTS = (
         "expression=integer(self.groups + 1))",
     ),
     _Cached(
-        "cached sums of a row more than count are taken for few",
+        "cached sums of twice the rows that count are taken for few",
         "emit/release/cached_sums.py",
         "kind(this=column_ref(UNIT_ROWS), expression=integer(max_rows))",
-        "kind(this=column_ref(UNIT_ROWS), expression=integer(max_rows + 1))",
+        "kind(this=column_ref(UNIT_ROWS), expression=integer(2 * max_rows))",
     ),
     _Cached(
         "cached sums of as many rows as count are read twice",
@@ -248,9 +248,9 @@ SPLIT_MUTANTS = (
     ),
     _Parts(
         "units of one part are in the later ones, too",
-        "release/job.py",
-        "ends = HASH_SPACE * batch // batches, ",
-        "ends = 0, ",
+        "release/batch_count.py",
+        "return HASH_SPACE * batch // batches, ",
+        "return 0, ",
     ),
     _Parts(
         "values that units share are counted in each of their parts",

@@ -11,6 +11,8 @@ from neighbor_search.sidecar import LIMITS
 from notes.compiler import prepared
 from physical.strategies import from_cached_sums
 
+from dpsql.bounding.options import ContributionLimits
+
 VISITS = "SELECT visit_id + 0 AS number, count(*), sum(cost) FROM visits GROUP BY number"
 JOINED = (
     "SELECT city, ward, sum(cost) FROM visits JOIN patients USING (patient_id) GROUP BY city, ward"
@@ -18,11 +20,21 @@ JOINED = (
 PEOPLE = "SELECT city, count(DISTINCT patient_id) FROM patients GROUP BY city"
 
 
+TWO_IN_ALL = ContributionLimits(rows_per_group=1, rows=2)
+"""Which binds for units of three rows, of which there are some."""
+
+
 @pytest.mark.bounds
-@pytest.mark.parametrize("limits", ["all", "narrow", "few in all", "scaled"])
+@pytest.mark.parametrize(
+    "limits",
+    [*(LIMITS[name] for name in ("narrow", "scaled")), TWO_IN_ALL],
+    ids=["narrow", "scaled", "two in all"],
+)
 @pytest.mark.parametrize("sql", [VISITS, JOINED, PEOPLE])
-def test_cached_sums_have_the_bounds_and_the_integers_of_the_rows(sql: str, limits: str) -> None:
-    ready = prepared(sql, "clinic", frozenset(), limits=LIMITS[limits])
+def test_cached_sums_have_the_bounds_and_the_integers_of_the_rows(
+    sql: str, limits: ContributionLimits
+) -> None:
+    ready = prepared(sql, "clinic", frozenset(), limits=limits)
     releases = tuple(map(from_cached_sums, ready.releases))
     attack(replace(ready, releases=releases), search("clinic", frozenset()).of(range(3)), sql)
     for release in ready.releases:
