@@ -71,8 +71,8 @@ IsCached = AbstractContextManager[bool]
 class CachedTable:
     """The one table `name` of the database `database`: the rows of a SELECT.
 
-    They are those of `sql` for each of `parameters`, one below the other. What it reads has so many
-    `rows` at most.
+    They are those of `sql` for each of `parameters`, one below the other. The longest table that it
+    reads has so many `rows`; 0 if nobody knows.
     """
 
     database: str

@@ -22,6 +22,7 @@ from dpsql.engine.read_limit import ReadLimit
 from dpsql.errors import ExecutionCancelled
 
 _MAX_TABLES: Final = 4
+"""Of more, the one that wasn't used for the longest time is let go of."""
 
 _MAX_ROWS: Final = 8_000_000
 """Of more rows, no table is made: filling one takes up to 60 bytes for each of them."""
@@ -112,6 +113,7 @@ class TableCache:
         while len(self._contents) >= _MAX_TABLES:
             self._drop(next(iter(self._contents)))
         is_filled = is_cancelled = False
+        # Outside of it, no exception chain leads back to DuckDB's message, which may quote rows.
         try:
             self._fill(table, read)
             is_filled = True
@@ -132,7 +134,7 @@ class TableCache:
         with self._cursors() as cursor:
             ((limit,),) = cursor.execute("SELECT current_setting('memory_limit')").fetchall()
         number, unit = str(limit).split()
-        affordable = float(number) * _BYTES[unit] / _MEMORY_PER_ROW
+        affordable = float(number) * _BYTES.get(unit, 0) / _MEMORY_PER_ROW
         return 0 < rows <= min(_MAX_ROWS, affordable)
 
     def _fill(self, table: CachedTable, read: Mapping[str, pa.Table]) -> None:

@@ -22,10 +22,10 @@ SPLIT_MUTANTS = (
         "expression=integer(self.groups + 1))",
     ),
     _Cached(
-        "cached sums of twice the rows that count are taken for few",
+        "cached sums of nine times the rows that count are taken for few",
         "emit/release/cached_sums.py",
         "kind(this=column_ref(UNIT_ROWS), expression=integer(max_rows))",
-        "kind(this=column_ref(UNIT_ROWS), expression=integer(2 * max_rows))",
+        "kind(this=column_ref(UNIT_ROWS), expression=integer(9 * max_rows))",
     ),
     _Cached(
         "cached sums of as many rows as count are read twice",
