@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.raw import Raw
@@ -67,8 +67,7 @@ IsCached = AbstractContextManager[bool]
 """While it is entered, whether a table can be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class CachedTable:
+class CachedTable(Struct, frozen=True):
     """The one table `name` of the database `database`: the rows of a SELECT.
 
     They are those of `sql` for each of `parameters`, one below the other. The longest table that it

@@ -9,11 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
 from typing import Final, final
 
 import duckdb
 import pyarrow as pa
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import single_select
@@ -41,8 +41,7 @@ _BYTES: Final[Mapping[str, int]] = {
 Cursors = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Contents:
+class _Contents(Struct, frozen=True):
     """What a table was filled from."""
 
     table: CachedTable

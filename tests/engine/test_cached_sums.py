@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -19,6 +18,7 @@ from dpsql.engine.engine import CachedTable
 from dpsql.engine.opening import SourceEngine, open_engine
 from dpsql.errors import ExecutionCancelled, ExecutionStopped
 from dpsql.release.job import Job, Step, run
+from dpsql.structs import replace
 
 SCHEMA = """\
 dataset: shop

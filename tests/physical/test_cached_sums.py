@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from neighbor_search.batches import compare
 from neighbor_search.search import attack, search
@@ -12,6 +10,7 @@ from notes.compiler import prepared
 from physical.strategies import from_cached_sums
 
 from dpsql.bounding.options import ContributionLimits
+from dpsql.structs import replace
 
 VISITS = "SELECT visit_id + 0 AS number, count(*), sum(cost) FROM visits GROUP BY number"
 JOINED = (

@@ -12,9 +12,9 @@ Each is a function of the unit's own rows and of the salt. A statement's limits 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.emit.dialect.nodes import integer, narrow
@@ -36,8 +36,7 @@ _NO_DOMAINS: Final[frozenset[int]] = frozenset()
 _MAX_ROWS: Final = 2**62
 
 
-@dataclass(frozen=True, slots=True)
-class RankedGroups:
+class RankedGroups(Struct, frozen=True):
     """The groups of each unit of `limited` by `rank`, of which it keeps so many."""
 
     limited: LimitGroups
