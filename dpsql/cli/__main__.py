@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from dpsql.cli.main import main
-from dpsql.engine.pandas_block import block_pandas
+from dpsql.pandas_block import block_pandas
 
 
 def start() -> None:

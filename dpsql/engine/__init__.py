@@ -13,9 +13,9 @@
 | duckdb            | DuckDB, which runs every statement                                   |
 | postgres          | a PostgreSQL server, which computes, or whose rows are pulled        |
 | spark             | a Spark cluster, which computes of its own rows                      |
+| table_cache       | what is kept of private rows, in memory, while an engine is open     |
 | read_limit        | how many public rows and bytes one statement may return              |
 | arrow_result      | rows of a result as Arrow                                            |
-| pandas_block      | keeps pandas out of processes that have no data frames               |
 | raw               | the sealed result: only `release` looks inside                       |
 | sidecar           | the file that `dpsql prepare` writes beside the ledger               |
 | atomic_file       | files that are being written, and what killed processes left of them |

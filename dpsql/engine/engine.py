@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.raw import Raw
@@ -60,6 +61,36 @@ class PreparedOnServer(Protocol):
 
     def prepared_tables(self, sidecar: ServerSidecar) -> frozenset[str]:
         """The tables of `sidecar` that can be read now."""
+
+
+IsCached = AbstractContextManager[bool]
+"""While it is entered, whether a table can be read."""
+
+
+class CachedTable(Struct, frozen=True):
+    """The one table `name` of the database `database`: the rows of a SELECT.
+
+    They are those of `sql` for each of `parameters`, one below the other. The longest table that it
+    reads has so many `rows`; 0 if nobody knows.
+    """
+
+    database: str
+    name: str
+    sql: str
+    parameters: tuple[tuple[object, ...], ...]
+    rows: int
+
+
+@runtime_checkable
+class CachesTables(Protocol):
+    """An engine that reads one version of the data, and keeps what was found of it."""
+
+    def caching(self, table: CachedTable, tables: Mapping[str, pa.Table]) -> IsCached:
+        """While it is entered, whether `table` can be read; `tables` are those that its SQL reads.
+
+        It is filled if it isn't there yet. False if it isn't worth the memory, or can't be filled:
+        then the statement has to be run without it.
+        """
 
 
 class Engine(Snapshot, Protocol):

@@ -25,6 +25,7 @@ from dpsql.pgwire.workers.pool import Pool
 from dpsql.pgwire.workers.public_statements import PublicStatements
 from dpsql.pgwire.workers.remote_engine import RemoteEngine, RemoteExecution, public_part
 from dpsql.pgwire.workers.tasks import ReadColumns, columns_of
+from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer_cache import AnswerCache
@@ -64,6 +65,7 @@ class SchemaSnapshot:
         self._guard = threading.Lock()
         self._version: tuple[Identity, str] | None = None
         self._facts: tuple[object, SourceFacts] | None = None
+        self._cache_salt = SystemRandomness().bytes(16).hex()
         # Opened here, so that the owner sees a schema that doesn't fit the ledger, not the first
         # analyst. A ledger in a file stays open: on a full disk, only the first connection to it
         # needs room for SQLite's log.
@@ -99,7 +101,8 @@ class SchemaSnapshot:
             return self._facts[1]
 
     def _engine(self) -> RemoteEngine:
-        return RemoteEngine(self._pool, self.schema, self._source, self._public, self._fingerprint)
+        public, salt = self._public, self._cache_salt
+        return RemoteEngine(self._pool, self.schema, self._source, public, self._fingerprint, salt)
 
     def _fingerprint(self, find: Callable[[], str]) -> str:
         """The data's fingerprint; `find` has a worker read it, only when the files have changed."""

@@ -11,6 +11,7 @@
 | sidecar_rows | the rows of a release as a sidecar stores them                      |
 | emission     | what the SQL of all strategies has in common                        |
 | engine_query | the SQL of a release, at once, batch by batch and without a sidecar |
+| cached_sums  | units' sums that an engine keeps for statements that ask again      |
 | push_down    | a release as statements that a server computes                      |
 | server_cost  | what a server, or to pull its rows, is taken to cost                |
 | way          | whether a server computes it, or its rows are pulled                |

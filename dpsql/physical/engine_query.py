@@ -19,6 +19,7 @@ from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.release.contributions import emit_contributions, group_names
 from dpsql.emit.release.distinct_count import with_distinct
 from dpsql.emit.release.histogram import histogram
+from dpsql.physical.cached_sums import cached_sums
 from dpsql.physical.choose import Choice, choose, choose_without_sidecar
 from dpsql.physical.cost import late_key_joins
 from dpsql.physical.emission import Emission
@@ -52,6 +53,7 @@ from dpsql.plan.bounded_release.column_names import (
     total_name,
 )
 from dpsql.plan.bounded_release.engine_query import (
+    CachedSums,
     DomainTable,
     EngineQuery,
     Histogram,
@@ -68,6 +70,7 @@ class PlannedRelease(Struct, frozen=True):
     query: EngineQuery
     batches: UnitBatches | None
     without_sidecar: WithoutSidecar | None
+    cached_sums: CachedSums | None
 
 
 def plan_release(
@@ -80,7 +83,8 @@ def plan_release(
     if tables and not facts.holds_sidecar():
         others = choose_without_sidecar(bounded.limited, facts)
         fallback = WithoutSidecar(tables, *_emitted(bounded, others, releases))
-    return PlannedRelease(choice, query, batches, fallback)
+    cached = cached_sums(bounded, choice.plan, releases)
+    return PlannedRelease(choice, query, batches, fallback, cached)
 
 
 def _emitted(

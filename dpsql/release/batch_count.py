@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import floor
 
 from dpsql.engine.engine import Engine
-from dpsql.plan.bounded_release.engine_query import BatchPolicy
+from dpsql.plan.bounded_release.engine_query import HASH_SPACE, BatchPolicy
 
 
 def batch_count(policy: BatchPolicy, engine: Engine) -> int:
@@ -22,3 +22,8 @@ def batch_count(policy: BatchPolicy, engine: Engine) -> int:
     rows = floor(rows * policy.selectivity)
     max_batches = max(policy.max_batches, rows // policy.max_rows)
     return max(1, min(rows // policy.min_rows, max_batches))
+
+
+def unit_hashes(batch: int, batches: int) -> tuple[int, int]:
+    """The first and the last hash of the units of one of so many batches."""
+    return HASH_SPACE * batch // batches, HASH_SPACE * (batch + 1) // batches - 1

@@ -9,7 +9,7 @@ from typing import assert_never
 import pyarrow as pa
 from msgspec import Struct
 
-from dpsql.engine.engine import Engine, ServerRows, Snapshot
+from dpsql.engine.engine import CachedTable, CachesTables, Engine, ServerRows, Snapshot
 from dpsql.engine.fingerprint import Identity
 from dpsql.engine.read_limit import LARGEST_ANSWER, AnswerLimit
 from dpsql.engine.source import Source
@@ -17,7 +17,8 @@ from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, 
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.engine_query import (
     BATCH_TABLE,
-    HASH_SPACE,
+    CACHED_TABLE,
+    CachedSums,
     EngineQuery,
     Histogram,
     UnitBatches,
@@ -32,7 +33,7 @@ from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.add_noise import RawGroups, add_noise
 from dpsql.release.alert import alert_table
-from dpsql.release.batch_count import batch_count
+from dpsql.release.batch_count import batch_count, unit_hashes
 from dpsql.release.calibration import Measurement
 from dpsql.release.columns.group_keys import domain_table, number_of_cells
 from dpsql.release.columns.released_table import columns
@@ -60,6 +61,7 @@ class Step(Struct, frozen=True):
     tables of a sidecar that `query` reads aren't there; None if it reads none. `pushed` is what the
     source's server computes instead, where it does; None: rows are read. `files` are the only ones
     that it may be run over, by whose keys limits were left out; None where the engine looks itself.
+    `cached_sums` give the same integers from what an engine may keep; None if that isn't worth it.
     """
 
     name: str
@@ -71,14 +73,20 @@ class Step(Struct, frozen=True):
     without_sidecar: WithoutSidecar | None = None
     pushed: ServerQuery | None = None
     files: Identity | None = None
+    cached_sums: CachedSums | None = None
 
 
 class Job(Struct, frozen=True):
-    """All releases of one statement over one version of the data, none larger than `largest`."""
+    """All releases of one statement over one version of the data, none larger than `largest`.
+
+    `cache_salt` is the secret salt of all steps that have sums which an engine may keep; None: each
+    has a fresh one, and nothing is kept.
+    """
 
     source: Source
     steps: tuple[Step, ...]
     largest: AnswerLimit = LARGEST_ANSWER
+    cache_salt: str | None = None
 
 
 def run(
@@ -97,7 +105,7 @@ def run(
         tables = dict(released)
         with engine.snapshot() as rows:
             for step in job.steps:
-                tables[step.name] = _release(step, engine, rows, randomness, tables)
+                tables[step.name] = _release(step, engine, rows, randomness, tables, job.cache_salt)
         drawn = {step.name: tables[step.name] for step in job.steps}
     except ExecutionCancelled:
         failed: ExecutionFailed = ExecutionCancelled()
@@ -119,6 +127,7 @@ def _release(
     rows: Snapshot,
     randomness: Randomness,
     released: Mapping[str, pa.Table],
+    cache_salt: str | None,
 ) -> pa.Table:
     terms = step.bounded.contributions
     if not terms.statistics and not terms.cell_choices:
@@ -127,11 +136,15 @@ def _release(
         return columns(step.bounded, nothing, step.measurement)
     # One salt for all: each unit's groups are the same in the sums and in the cells' counts.
     salt = randomness.bytes(16).hex()
+    cache = None
+    if cache_salt is not None and step.cached_sums is not None and isinstance(engine, CachesTables):
+        # Whether anything is kept then is a matter of rows: the salt is not.
+        cache, salt = engine, cache_salt
     there = computing(step.pushed, rows)
     if there is not None:
         raw = _computed(*there, salt, has_totals=bool(terms.statistics))
     else:
-        raw = _raw(step, engine, rows, salt, released)
+        raw = _raw(step, engine, rows, salt, released, cache)
     match step.measurement.table_mechanism:
         case MwemParameters() as weighing:
             return synopsis_table(raw, step.bounded, step.query, weighing, randomness)
@@ -158,10 +171,18 @@ def _computed(query: ServerQuery, server: ServerRows, salt: str, *, has_totals: 
 
 
 def _raw(
-    step: Step, engine: Engine, rows: Snapshot, salt: str, released: Mapping[str, pa.Table]
+    step: Step,
+    engine: Engine,
+    rows: Snapshot,
+    salt: str,
+    released: Mapping[str, pa.Table],
+    cache: CachesTables | None,
 ) -> RawGroups:
-    """The integers as the engine finds them, by the plan that its tables allow."""
-    query, batches = _query_to_run(step, engine)
+    """The integers as the engine finds them, by the plan that its tables allow.
+
+    `cache` is the engine, if it may keep units' sums.
+    """
+    query, batches, cached = _query_to_run(step, engine)
     tables = {domain.name: domain_table(domain) for domain in step.query.domains}
     tables |= {name: released[name] for name in step.reads}
     totals = NO_ROWS
@@ -171,21 +192,53 @@ def _raw(
             step.bounded.partition_count_index is None
             and number_of_cells(step.query) <= _MAX_GROUPS_BY_ROW
         )
-        totals = _integer_rows(query, batches, rows, salt, tables, as_rows=few)
+        from_cache = None
+        if cache is not None and cached is not None:
+            from_cache = _cached_totals(cached, cache, engine, salt, tables)
+        if from_cache is None:
+            totals = _integer_rows(query, batches, rows, salt, tables, as_rows=few)
+        else:
+            totals = from_cache
     histograms = tuple(
         _integer_rows(counted, batches, rows, salt, tables) for counted in query.histograms
     )
     return RawGroups(totals, histograms)
 
 
-def _query_to_run(step: Step, engine: Engine) -> tuple[EngineQuery, int]:
-    """The statement that gives the integers of `step` on `engine`, and in how many batches."""
-    query, batches = step.query, step.batches
+def _cached_totals(
+    cached: CachedSums,
+    cache: CachesTables,
+    engine: Engine,
+    salt: str,
+    tables: Mapping[str, pa.Table],
+) -> pa.Table | None:
+    """The integers, of sums that `engine`, the `cache`, has or finds now; None if it keeps none.
+
+    `tables` are those that the sums are found of, beside the source's.
+    """
+    batches = batch_count(cached.policy, engine)
+    table = CachedTable(
+        cached.name,
+        CACHED_TABLE,
+        cached.sums,
+        tuple((salt, *unit_hashes(batch, batches)) for batch in range(batches)),
+        max(map(engine.row_count_for_planning, cached.policy.tables)),
+    )
+    with cache.caching(table, tables) as is_there:
+        return engine.execute(cached.totals, [salt] * cached.salted).table if is_there else None
+
+
+def _query_to_run(step: Step, engine: Engine) -> tuple[EngineQuery, int, CachedSums | None]:
+    """The statement that gives the integers of `step` on `engine`, and in how many batches.
+
+    Beside it stand the sums that it may find kept.
+    """
+    query, batches, cached = step.query, step.batches, step.cached_sums
     fallback = step.without_sidecar
     if fallback is not None and not fallback.tables <= engine.sidecar_tables:
-        query, batches = fallback.query, fallback.batches
+        query, batches, cached = fallback.query, fallback.batches, None
     count = 1 if batches is None else batch_count(batches.policy, engine)
-    return (query, 1) if batches is None or count == 1 else (batches.query, count)
+    return (query if batches is None or count == 1 else batches.query), count, cached
 
 
 def _integer_rows(
@@ -202,7 +255,7 @@ def _integer_rows(
         return engine.execute(query.sql, [salt] * query.salted, tables, as_rows=as_rows).table
     parts: list[pa.Table] = []
     for batch in range(batches):
-        ends = HASH_SPACE * batch // batches, HASH_SPACE * (batch + 1) // batches - 1
+        ends = unit_hashes(batch, batches)
         parts.append(engine.execute(query.sql, [salt, *ends], tables).table)
         if batch == batches - 1 or sum(part.num_rows for part in parts) > _MAX_BATCHED_GROUPS:
             rows = pa.concat_tables(parts)

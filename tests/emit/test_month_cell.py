@@ -9,7 +9,7 @@ import pytest
 
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.nodes import scalar
-from dpsql.emit.release.month_cell import month_cell
+from dpsql.emit.release.cell.month_cell import month_cell
 from dpsql.emit.sql.identifier import column_name
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.bounded_release.engine_query import DomainTable

@@ -113,7 +113,7 @@ SELECTION_MUTANTS = (
     ),
     Mutant(
         "the first threshold that a row passes is its cell",
-        "emit/release/histogram_cell.py",
+        "emit/release/cell/histogram_cell.py",
         "for number, threshold in reversed([*enumerate(thresholds)]):",
         "for number, threshold in [*enumerate(thresholds)]:",
         LAW,

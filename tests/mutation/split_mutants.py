@@ -8,9 +8,45 @@ from mutation.mutants import Mutant
 
 _Split = partial(Mutant, tests="tests/neighbor_search/test_sidecar_bounds_hold.py")
 _Parts = partial(Mutant, tests="tests/physical/test_batches_of_notes.py")
+_Cached = partial(Mutant, tests="tests/physical/test_cached_sums.py", about="have_the_bounds")
+_Engine = partial(
+    Mutant, tests="tests/engine/test_cached_sums.py", fails_by="AssertionError|assert "
+)
 _Ways = partial(Mutant, tests="tests/fuzz/test_generated_ways.py")
 
 SPLIT_MUTANTS = (
+    _Cached(
+        "of cached sums a group more than count is read",
+        "emit/release/cached_sums.py",
+        "expression=integer(self.groups))",
+        "expression=integer(self.groups + 1))",
+    ),
+    _Cached(
+        "cached sums of nine times the rows that count are taken for few",
+        "emit/release/cached_sums.py",
+        "kind(this=column_ref(UNIT_ROWS), expression=integer(max_rows))",
+        "kind(this=column_ref(UNIT_ROWS), expression=integer(9 * max_rows))",
+    ),
+    _Cached(
+        "cached sums of as many rows as count are read twice",
+        "emit/release/cached_sums.py",
+        "for kind in (exp.LTE, exp.GT)",
+        "for kind in (exp.LTE, exp.GTE)",
+    ),
+    _Engine(
+        "sums that another salt ranked are read",
+        "engine/table_cache.py",
+        "(self.table.sql, self.table.parameters) == (table.sql, table.parameters)",
+        "self.table.sql == table.sql",
+        about="another_salt",
+    ),
+    _Engine(
+        "what is too much to be kept has a fresh salt",
+        "release/job.py",
+        "cache, salt = engine, cache_salt",
+        "cache = engine",
+        about="integers_of_the_rows",
+    ),
     _Split(
         "a row more than the limit is light",
         "physical/strategy/split_by_contribution.py",
@@ -212,9 +248,9 @@ SPLIT_MUTANTS = (
     ),
     _Parts(
         "units of one part are in the later ones, too",
-        "release/job.py",
-        "ends = HASH_SPACE * batch // batches, ",
-        "ends = 0, ",
+        "release/batch_count.py",
+        "return HASH_SPACE * batch // batches, ",
+        "return 0, ",
     ),
     _Parts(
         "values that units share are counted in each of their parts",

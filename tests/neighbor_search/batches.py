@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 from neighbor_search.search import search
 from notes.exact import exact_measurement
-from physical.strategies import in_batches, is_batched
+from physical.strategies import from_cached_sums, in_batches, is_batched
 from privacy.seeded import SeededRandomness
 
 from dpsql.audit.databases.database_batch import NO_TABLES, DatabaseBatch
@@ -56,12 +56,16 @@ def compare(release: CompiledRelease, schema: str, verified: frozenset[str]) -> 
     worlds = search(schema, verified, databases=4).worlds
     step, parted = (_shown(way) for way in (_at_once(release), in_batches(release, 3)))
     statements = bool(step.bounded.contributions.statistics) + len(step.query.histograms)
+    kept = None if step.cached_sums is None else _shown(from_cached_sums(release))
     for world in range(0, worlds.count, 1 + worlds.count // 3):
         whole, asked = _answer(step, worlds, world)
         assert asked == statements
         found, asked = _answer(parted, worlds, world)
         assert asked == statements * 3
         assert found.equals(whole), "other integers than of all units at once"
+        if kept is not None:
+            found, _ = _answer(kept, worlds, world)
+            assert found.equals(whole), "other integers than without cached sums"
 
 
 def _at_once(release: CompiledRelease) -> CompiledRelease:

@@ -7,7 +7,13 @@ from fractions import Fraction
 
 from dpsql.physical.engine_query import can_be_batched, emit_query
 from dpsql.physical.plan import PhysicalPlan
-from dpsql.plan.bounded_release.engine_query import BatchPolicy, EngineQuery, UnitBatches
+from dpsql.plan.bounded_release.engine_query import (
+    CACHED_TABLE,
+    HASH_SPACE,
+    BatchPolicy,
+    EngineQuery,
+    UnitBatches,
+)
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import operators
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -29,7 +35,7 @@ def by_plan(release: CompiledRelease, plan: PhysicalPlan) -> CompiledRelease:
 
 def with_query(release: CompiledRelease, query: EngineQuery) -> CompiledRelease:
     """The same release, whose integers `query` gives wherever it runs."""
-    step = replace(release.step, query=query, batches=None, without_sidecar=None)
+    step = replace(release.step, query=query, batches=None, without_sidecar=None, cached_sums=None)
     return replace(release, step=step)
 
 
@@ -40,9 +46,26 @@ def by_strategy(release: CompiledRelease, strategy: type[PhysicalPlan]) -> Compi
 
 
 def by_all_other_strategies(release: CompiledRelease) -> Iterator[tuple[str, CompiledRelease]]:
-    """The same release by each strategy that applies but for the cheapest, with its name."""
+    """The same release by each strategy that applies but for the cheapest, with its name.
+
+    From sums that may be kept is one more way.
+    """
     for candidate in release.choice.candidates[1:]:
         yield candidate.name, by_plan(release, candidate.plan)
+    if release.step.cached_sums is not None:
+        yield "cached sums", from_cached_sums(release)
+
+
+def from_cached_sums(release: CompiledRelease) -> CompiledRelease:
+    """The same release from its cached sums, which are found in the statement that reads them."""
+    cached = release.step.cached_sums
+    assert cached is not None
+    sums = cached.sums
+    for number, end in ((2, 0), (3, HASH_SPACE - 1)):
+        sums = sums.replace(f"CAST(${number} AS UBIGINT)", f"CAST({end} AS UBIGINT)")
+    whole = cached.totals.replace(f'"{cached.name}"."{CACHED_TABLE}"', f"({sums})")
+    assert cached.name not in whole
+    return with_query(release, replace(release.step.query, sql=whole, salted=True))
 
 
 def is_batched(release: CompiledRelease) -> bool:

@@ -13,9 +13,9 @@ from sqlglot import exp
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.dialect.nodes import integer, listed_key, readable_key, scalar
 from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.release.cell.histogram_cell import argument, coordinate
+from dpsql.emit.release.cell.month_cell import month_cell
 from dpsql.emit.release.contribution import clamp, discretize, raw_values
-from dpsql.emit.release.histogram_cell import argument, coordinate
-from dpsql.emit.release.month_cell import month_cell
 from dpsql.emit.sql.clauses import joined, select_of
 from dpsql.emit.sql.identifier import column_ref, reference, subquery, table, with_alias
 from dpsql.plan.bounded_release.bounded_release import Contributions, KeyDomain

@@ -22,10 +22,10 @@ from sqlglot import exp
 
 from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.emit.dialect.nodes import integer, narrow, quotient
+from dpsql.emit.release.cell.histogram_cell import cell
 from dpsql.emit.release.contribution import number_of_rows, sum_of
 from dpsql.emit.release.contributions import group_names, grouped, select_from
 from dpsql.emit.release.group_limit import group_rank, rank_by_hash, salted_hash
-from dpsql.emit.release.histogram_cell import cell
 from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.plan.bounded_release.bounded_release import Limited, LimitGroups, OneRowPerUnit

@@ -69,18 +69,19 @@ def limited_totals(
     *,
     unlimited: exp.Select | None = None,
     are_chosen: bool = False,
+    has_few_rows: bool = False,
 ) -> exp.Select:
     """Each unit's `sums` in each group, limited, and then summed by group.
 
     `unlimited` are totals of other units by group, which are added. Where units' groups
-    `are_chosen` already, sums are in no others. Of the domains `late`, `sums` have the keys in
-    place of cells.
+    `are_chosen` already, sums are in no others; where each of them `has_few_rows`, no unit has more
+    in all its groups than count. Of the domains `late`, `sums` have the keys in place of cells.
     """
     terms = limited.contributions
     names = group_names(terms)
     groups = [column_ref(name) for name in names]
     numbered = list(enumerate(terms.statistics))
-    max_rows = limited.rows
+    max_rows = None if has_few_rows else limited.rows
     is_ranked = isinstance(limited.limit, ByHash | ByRank | ByStoredRank)
     norm = limited.limit if isinstance(limited.limit, ByNorm) else None
     limits_all = max_rows is not None or norm is not None

@@ -90,6 +90,20 @@ def catalog(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> Mapp
     return columns
 
 
+def check_columns(table: SourceTable, source_columns: Mapping[str, str]) -> None:
+    """Raise SourceFault unless the source has the columns that `table` is declared with."""
+    declared = [stored_as for _, _, stored_as in table.stored]
+    missing = [name for name in declared if name not in source_columns]
+    if missing or not declared:
+        what = f"column {missing[0]} of table {table.name}" if missing else table.name
+        raise SourceFault(
+            f"the source has no {what}"
+            if source_columns
+            else f"the source has no table {table.name}",
+            hint="correct the schema, or the source",
+        )
+
+
 def _of_database(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Columns]:
     rows = connection.execute(_BASE_TABLES, [DATABASE])
     listed: dict[str, list[tuple[str, str]]] = {}

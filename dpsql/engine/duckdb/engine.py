@@ -13,7 +13,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.engine.duckdb.catalog import attach, catalog
+from dpsql.engine.duckdb.catalog import attach, catalog, check_columns
 from dpsql.engine.duckdb.csv import as_utf_8, malformed
 from dpsql.engine.duckdb.failure_cause import causes_logged
 from dpsql.engine.duckdb.lockdown import configure, lock
@@ -27,12 +27,13 @@ from dpsql.engine.duckdb.statement import (
     single_select,
 )
 from dpsql.engine.duckdb.table_view import create_view_sql, words
-from dpsql.engine.engine import Snapshot
+from dpsql.engine.engine import CachedTable, IsCached, Snapshot
 from dpsql.engine.fingerprint import fingerprint, identity
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sidecar.file import Sidecar, attach_sidecar
 from dpsql.engine.source import UTF_8, Columns, DuckDBSource, SourceTable
+from dpsql.engine.table_cache import TableCache
 from dpsql.errors import ExecutionFailed, InterfaceError, SourceFault
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
@@ -75,6 +76,7 @@ class DuckDBEngine:
         self._until_closed = ExitStack()
         self._declared = frozenset(table.name.casefold() for table in source.tables)
         self._prepared: frozenset[str] = frozenset()
+        self._cache = TableCache(self._cursor)
         self._waiting: dict[str, tuple[SourceTable, Mapping[str, str]]] = {}
         # CSV files aren't read to count their rows: that takes as long as a statement.
         self._counted = {table.name: 0 for table in source.tables if table.is_delimited}
@@ -111,6 +113,12 @@ class DuckDBEngine:
         )
         self._refuse_changed_files()
         return raw
+
+    def caching(self, table: CachedTable, tables: Mapping[str, pa.Table]) -> IsCached:
+        """While it is entered, whether `table` can be read; it is filled where there is room."""
+        self._refuse_changed_files()
+        self._create_named_views(table.sql)
+        return self._cache.caching(table, tables)
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """The engine itself: its files have one version, or it refuses."""
@@ -191,7 +199,7 @@ class DuckDBEngine:
         sampled = sampled_tables(self._source)
         for table in self._source.tables:
             columns = dict(source_columns.get(table.name, ()))
-            self._check_columns(table, columns)
+            check_columns(table, columns)
             if table.name in sampled:
                 self._create_view(table, columns, name=stored_name(table.name))
             elif table.file is None and len(self._source.tables) > _MAX_EAGER_TABLES:
@@ -205,18 +213,6 @@ class DuckDBEngine:
         lock(self._connection, (file for file in files if file not in delimited))
         self._refuse_changed_files()
         return source_columns
-
-    def _check_columns(self, table: SourceTable, source_columns: Mapping[str, str]) -> None:
-        declared = [stored_as for _, _, stored_as in table.stored]
-        missing = [name for name in declared if name not in source_columns]
-        if missing or not declared:
-            what = f"column {missing[0]} of table {table.name}" if missing else table.name
-            raise SourceFault(
-                f"the source has no {what}"
-                if source_columns
-                else f"the source has no table {table.name}",
-                hint="correct the schema, or the source",
-            )
 
     def _create_named_views(self, sql: str) -> None:
         """Create the views of waiting tables that `sql` may name; a view too many does no harm."""
@@ -265,11 +261,15 @@ class DuckDBEngine:
         limit: ReadLimit | None,
     ) -> pa.Table | ReadLimit:
         statement = self._parsed(sql)
-        try:
+
+        def rows() -> pa.Table | ReadLimit:
             with causes_logged(), self._cursor() as cursor:
                 return run_select(
                     cursor, statement, parameters, tables, as_rows=as_rows, limit=limit
                 )
+
+        try:
+            return self._cache.retrying(rows)
         except duckdb.IOException:
             if self._source.spill is None:
                 raise

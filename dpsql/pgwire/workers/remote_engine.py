@@ -69,6 +69,7 @@ class RemoteEngine:
     """An engine whose queries of public tables and whose jobs run in workers.
 
     It has no way to read a private row. `source` has all tables and `public` the public ones.
+    `cache_salt` is that of the sums which workers may keep: all of them the same.
     """
 
     def __init__(
@@ -78,7 +79,9 @@ class RemoteEngine:
         source: Source,
         public: Source,
         version: Version,
+        cache_salt: str,
     ) -> None:
+        self._cache_salt = cache_salt
         self._pool = pool
         self._schema = schema
         self._source = source
@@ -116,7 +119,7 @@ class RemoteEngine:
         version = None if self._declares_version else self.fingerprint()
         sent = {name: stream(table) for name, table in released.items()}
         sidecar = sidecar_of(self._schema, self.fingerprint)
-        job = Job(self._source, steps, self._schema.per_query.largest)
+        job = Job(self._source, steps, self._schema.per_query.largest, self._cache_salt)
         reply = self._do(RunJob(job, version, sidecar, sent))
         if reply[:1] == TOO_LARGE:
             raise job.largest.passed()

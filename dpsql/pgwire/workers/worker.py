@@ -25,7 +25,6 @@ import pyarrow as pa
 from dpsql.engine.duckdb.failure_cause import cause_of, causes_shown
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.opening import SourceEngine, open_engine, read_catalog
-from dpsql.engine.pandas_block import block_pandas
 from dpsql.engine.sandbox.database import Sandboxes, SandboxQuery, TooLargeAnswer, reason_of
 from dpsql.engine.sidecar.file import Sidecar
 from dpsql.engine.source import Source
@@ -37,6 +36,7 @@ from dpsql.errors import (
     SourceLocked,
     TooComplex,
 )
+from dpsql.pandas_block import block_pandas
 from dpsql.pgwire.workers.tasks import (
     FAILED,
     LACKED,

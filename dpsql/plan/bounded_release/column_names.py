@@ -19,6 +19,8 @@ that none of its columns can be taken for one of these.
 | w        | the rows that count of a unit in a group                                        |
 | k        | as many of them as count where a unit's rows in all groups are limited         |
 | f        | how many parts of it an integer of a unit's sums counts for                      |
+| gr       | the rank of a group among its unit's, by which they are drawn                    |
+| ur       | how many rows the unit has in all its groups                                     |
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ CELL_NUMBER: Final = "p"
 WEIGHT: Final = "w"
 ROWS_LEFT: Final = "k"
 PART_COUNT: Final = "f"
+GROUP_RANK: Final = "gr"
+UNIT_ROWS: Final = "ur"
 
 DOMAIN_CELL: Final = "cell"
 """The number of a cell, in the table of its domain."""

@@ -13,6 +13,9 @@ from dpsql.schema.sql_type import SqlType
 BATCH_TABLE: Final = "found of parts"
 """The table of the results of unit batches; no schema's table has a name with a space."""
 
+CACHED_TABLE: Final = "sums"
+"""The one table of a database of units' sums that an engine keeps."""
+
 HASH_SPACE: Final = 2**64
 """The number of possible hashes of units; a unit batch has a range of them."""
 
@@ -75,6 +78,22 @@ class UnitBatches(Struct, frozen=True):
     """The same integers as those of another query, batch by batch of the units."""
 
     query: EngineQuery
+    policy: BatchPolicy
+
+
+class CachedSums(Struct, frozen=True):
+    """The same integers from units' sums in each of their groups, if an engine keeps these.
+
+    `sums` is the SELECT that finds them for one batch of units, with parameters as those of a
+    query in batches, and the rank of each group by the salt. `totals` limits and sums what is in
+    `CACHED_TABLE` of the database `name`; it takes the same salt if it is `salted`. Statements of
+    other limits, and other noise, have the same `sums`, and so the same name.
+    """
+
+    name: str
+    sums: str
+    totals: str
+    salted: bool
     policy: BatchPolicy
 
 

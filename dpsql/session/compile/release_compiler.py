@@ -177,6 +177,7 @@ class ReleaseCompiler(Struct, frozen=True):
             planned.batches,
             planned.without_sidecar,
             None if ways is None else ways.pushed,
+            cached_sums=planned.cached_sums,
         )
         keys = {other: earlier[self.names[other]].key for other in below}
         digests = release_digest(bounded, keys), digested(measurement)

@@ -61,6 +61,7 @@ class Execution:
         self._facts: SourceFacts | None = None
         self._sidecar_seen: tuple[int, int] | None = None
         self._aside: WholeEngine | None = None
+        self._cache_salt: str | None = None
         self.whole = WholeStatements(schema, lambda: self.facts().copies, self.sandbox)
 
     def source(self) -> Engine:
@@ -115,7 +116,9 @@ class Execution:
     ) -> dict[str, pa.Table]:
         """The released tables of `steps` by name; `read` are those that they may read."""
         source = self.source()
-        job = Job(engine_source(self._schema), steps, self._largest)
+        if self._cache_salt is None and any(step.cached_sums is not None for step in steps):
+            self._cache_salt = randomness.bytes(16).hex()
+        job = Job(engine_source(self._schema), steps, self._largest, self._cache_salt)
         return run(job, source, randomness, read)
 
     def finish(self, compiled: CompiledStatement, released: Mapping[str, pa.Table]) -> pa.Table:
