@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
@@ -53,6 +52,7 @@ from dpsql.session.compile.plan_cache import MAX_PLANS
 from dpsql.session.compile.request import ANSWER, Request, binder_of
 from dpsql.session.ladders.stored_ladders import COLUMNS
 from dpsql.session.run.charge_and_run import RUNNING
+from dpsql.structs import replace
 
 Parameters = Mapping[str, Literal]
 ParameterValues = Mapping[str, Bound]
