@@ -36,7 +36,7 @@ def asking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[QuerySer
 
     monkeypatch.setattr(DuckDBEngine, "__init__", guarded_start)
     monkeypatch.setattr(catalog, "attach", guarded_attach)
-    dataset = Dataset(path, Limits(workers=1))
+    dataset = Dataset(path, Limits(workers=1, catalog_workers=1))
     found = QueryService(dataset, "alice")
     try:
         yield found

@@ -103,7 +103,7 @@ def test_another_schema_is_another_translation(
 ) -> None:
     monkeypatch.setenv("DPSQL_STATE", str(tmp_path / "state"))
     path = make(tmp_path, customers=20, orders=20)
-    dataset = Dataset(path, Limits(workers=1))
+    dataset = Dataset(path, Limits(workers=1, catalog_workers=1))
     asking = QueryService(dataset, "alice")
     try:
         read = asking.reader.read(COUNT)

@@ -37,7 +37,7 @@ def opened(folder: Path, monkeypatch: pytest.MonkeyPatch, more: str = "") -> Ite
     monkeypatch.setenv("DPSQL_STATE", str(folder / "state"))
     path = make(folder, customers=20, orders=20)
     path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
-    with closing(Dataset(path, Limits(workers=2))) as found:
+    with closing(Dataset(path, Limits(workers=2, catalog_workers=1))) as found:
         yield found
 
 

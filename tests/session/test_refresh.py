@@ -167,7 +167,7 @@ def test_periods_meet_without_gap_or_overlap() -> None:
 
 
 def test_a_server_goes_on_to_the_next_period(path: Path) -> None:
-    dataset = Dataset(path, Limits(workers=1))
+    dataset = Dataset(path, Limits(workers=1, catalog_workers=1))
     try:
         now = dataset.snapshot().schema
         assert now.period is not None

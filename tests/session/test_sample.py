@@ -297,7 +297,7 @@ def test_a_server_answers_of_the_same_sample(path: Path) -> None:
     with closing(session_of(path)) as session:
         session.query("SELECT count(*) FROM voters")
         drawn = len(read(session._context.execution, "SELECT voter_id FROM voters"))
-    dataset = Dataset(path, Limits(workers=1))
+    dataset = Dataset(path, Limits(workers=1, catalog_workers=1))
     try:
         with closing(dataset.snapshot().session("alice", lambda _: None)) as session:
             options = QueryOptions(epsilon=Fraction(20))
