@@ -31,6 +31,7 @@ from dpsql.pgwire.answering import repeated_answers
 from dpsql.pgwire.answering.repeated_answers import RepeatedAnswer, RepeatedAnswers, SentAnswer
 from dpsql.pgwire.executor import Executor
 from dpsql.pgwire.shared_dataset import Dataset
+from dpsql.pgwire.sql.translate import Translated
 from dpsql.session.compile.compiled import CompiledStatement
 
 OTHER = "SELECT count(*) FROM orders WHERE qty > 3"
@@ -191,25 +192,38 @@ def test_a_query_that_was_read_before_is_prepared_at_once(shop: Dataset, data: b
             assert first.prepares(ask) == second.prepared_at_once(ask)[0]
 
 
-def test_answers_are_bounded_in_number_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_are_bounded_in_number_size_and_statements(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeated_answers, "MAX_ANSWERS", 3)
-    monkeypatch.setattr(repeated_answers, "MAX_BYTES", 5000)
-    cache, state, size = RepeatedAnswers(), (1, "data", 1), 900
+    monkeypatch.setattr(repeated_answers, "MAX_STATEMENTS", 2)
+    monkeypatch.setattr(repeated_answers, "MAX_BYTES", 30_000)
+    cache, state = RepeatedAnswers(), (1, "data", 1)
+    statements = [cast("CompiledStatement", object()) for _ in range(3)]
 
-    def add(key: str, length: int) -> None:
-        sent = SentAnswer(bytes(length), (), 0)
-        cache.add(key, RepeatedAnswer(state, sent, cast("CompiledStatement", None), None))
+    def add(key: str, length: int, statement: int = 0, text: str = "SELECT 1") -> None:
+        sent, query = SentAnswer(bytes(length), (), 0), Translated(text, text, None, None)
+        cache.add(key, RepeatedAnswer(state, sent, statements[statement], query))
+
+    def left() -> str:
+        return "".join(key for key in "abcdefgh" if cache.get(key, state))
 
     for key in "abcd":
-        add(key, size)
-    assert [key for key in "abcd" if cache.get(key, state)] == ["c", "d"]
-    add("d", size)
-    assert cache.get("c", state)
-    add("e", 65 * 1024)
-    assert cache.get("e", state) is None
-    assert cache.get("c", (2, "data", 1)) is None
-    assert cache.get("c", state) is None  # forgotten at once
-    assert cache.get("d", None) is None
+        add(key, 10)
+    assert left() == "bcd"
+    add("e", 27_000)
+    assert left() == "e"
+    add("f", 10, text="SELECT " + "1" * 200)
+    assert left() == "f"
+    add("g", 10, statement=1)
+    assert left() == "fg"
+    add("h", 10, statement=2)
+    assert left() == "gh"
+    add("a", 10, statement=1)
+    assert left() == "agh"
+    add("b", 65 * 1024)
+    assert left() == "agh"
+    assert cache.get("a", (2, "data", 1)) is None
+    assert left() == "gh"  # what isn't so any more is forgotten
+    assert cache.get("h", None) is None
 
 
 def test_a_watch_tells_commits_of_others_and_nothing_else(tmp_path: Path) -> None:

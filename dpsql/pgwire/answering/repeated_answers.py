@@ -12,23 +12,29 @@ left. A cache belongs to one edition of the schema; the analyst and what they SE
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Final
 
 from dpsql.pgwire.codec.oid import Column
+from dpsql.pgwire.sql.translate import Translated
 from dpsql.session.compile.compiled import CompiledStatement
 
-MAX_ANSWERS: Final = 4096
-MAX_BYTES: Final = 16 * 2**20
-"""Of all answers of one edition of the schema together, with what holds them."""
+MAX_ANSWERS: Final = 2048
+MAX_STATEMENTS: Final = 256
+"""Different ones: each may list a great many group keys."""
+MAX_BYTES: Final = 32 * 2**20
+"""Of all answers of one edition of the schema together, with the trees of their queries."""
 
 _LARGEST: Final = 64 * 1024
 """Bytes of one answer: to send more takes others' time on the event loop."""
 
 _OVERHEAD: Final = 1024
-"""Bytes that an answer's key and its statement take beside the messages, about."""
+"""Bytes of an answer's key, about."""
+
+_OF_A_CHARACTER: Final = 100
+"""Bytes of a query's tree for each character of its text, about."""
 
 State = tuple[int, object, int]
 """The minute, the data and the ledger, on which answers depend beside who asks what."""
@@ -53,7 +59,13 @@ class RepeatedAnswer:
     state: State
     sent: SentAnswer
     statement: CompiledStatement
-    query: object
+    query: Translated
+
+    @property
+    def size(self) -> int:
+        """Bytes held, about; a tree that several answers hold is counted for each."""
+        tree = _OF_A_CHARACTER * len(self.query.written)
+        return len(self.sent.messages) + tree + _OVERHEAD
 
 
 class RepeatedAnswers:
@@ -62,6 +74,7 @@ class RepeatedAnswers:
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._answers: OrderedDict[Hashable, RepeatedAnswer] = OrderedDict()
+        self._statements: Counter[int] = Counter()
         self._size = 0
 
     def get(self, key: Hashable, state: State | None) -> RepeatedAnswer | None:
@@ -83,8 +96,9 @@ class RepeatedAnswers:
         with self._guard:
             self._forget(key)
             self._answers[key] = answer
-            self._size += _size(answer)
-            while len(self._answers) > MAX_ANSWERS or self._size > MAX_BYTES:
+            self._statements[id(answer.statement)] += 1
+            self._size += answer.size
+            while self._is_full:
                 self._forget(next(iter(self._answers)))
 
     def __len__(self) -> int:
@@ -93,8 +107,13 @@ class RepeatedAnswers:
     def _forget(self, key: Hashable) -> None:
         known = self._answers.pop(key, None)
         if known is not None:
-            self._size -= _size(known)
+            self._size -= known.size
+            statement = id(known.statement)
+            self._statements[statement] -= 1
+            if not self._statements[statement]:
+                del self._statements[statement]
 
-
-def _size(answer: RepeatedAnswer) -> int:
-    return len(answer.sent.messages) + _OVERHEAD
+    @property
+    def _is_full(self) -> bool:
+        statements, answers = len(self._statements), len(self._answers)
+        return statements > MAX_STATEMENTS or answers > MAX_ANSWERS or self._size > MAX_BYTES
