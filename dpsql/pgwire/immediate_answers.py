@@ -31,8 +31,12 @@ _SLOW_SECONDS: Final = 0.005
 """Of the processor: other processes and threads take turns with a look, which isn't its fault."""
 
 _WAITED_SECONDS: Final = 0.1
+_SLOW_LOOKS: Final = 2
 _RESTS: Final = 100
-"""Where a look took so long, as of a source of very many files, threads answer the next ones."""
+"""Where looks in succession took so long, as of very many files, threads answer the next ones.
+
+On a busy machine, one that has to wait for a processor does now and then.
+"""
 
 _UNNAMED: Final = f.Describe("P", "")
 _ALL: Final = f.Execute("", 0)
@@ -48,6 +52,7 @@ class ImmediateAnswers:
         self._running = running
         self._service = service
         self._limits = limits
+        self._slow_looks = 0
         self._rests = 0
 
     def answer(self, messages: Sequence[f.Message]) -> list[bytes] | None:
@@ -67,10 +72,12 @@ class ImmediateAnswers:
         finally:
             # A thread's own time takes a tenth of what a look does.
             took = time.perf_counter() - began
-            if took > _SLOW_SECONDS and (
+            is_slow = took > _SLOW_SECONDS and (
                 took > _WAITED_SECONDS or time.thread_time() - used > _SLOW_SECONDS
-            ):
-                self._rests = _RESTS
+            )
+            self._slow_looks = self._slow_looks + 1 if is_slow else 0
+            if self._slow_looks == _SLOW_LOOKS:
+                self._slow_looks, self._rests = 0, _RESTS
 
     def _answered(self, messages: Sequence[f.Message]) -> list[bytes] | None:
         match messages:

@@ -248,7 +248,9 @@ def test_where_looks_take_long_threads_answer_for_a_while(
 ) -> None:
     with closing(Client(shop)) as alice:
         alice.waits(COUNT)
+        assert alice.at_once(COUNT) is not None
         monkeypatch.setattr(immediate_answers, "_SLOW_SECONDS", -1.0)
+        assert alice.at_once(COUNT) is not None
         assert alice.at_once(COUNT) is not None
         looks = [alice.handler.at_once(f.Query(COUNT), Machine()) is None for _ in range(101)]
         assert looks == [True] * 100 + [False]
