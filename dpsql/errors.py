@@ -7,13 +7,13 @@ which alone comes after that, says nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Span:
+
+class Span(Struct, frozen=True):
     """Where in the statement: offsets of the first character and of the one after the last."""
 
     start: int

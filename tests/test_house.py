@@ -44,6 +44,21 @@ def test_a_package_has_at_most_fourteen_modules(package: Path) -> None:
     assert len(modules) <= 14, f"{package.name} has {len(modules)} modules: part them by concept"
 
 
+def test_no_file_of_structs_has_the_fields_of_dataclasses() -> None:
+    # A struct would take such a field for a default value.
+    both = [
+        file.relative_to(PACKAGE)
+        for file in FILES
+        for text in [file.read_text(encoding="utf-8")]
+        if re.search(r"^from dataclasses import .*\bfield\b", text, re.MULTILINE)
+        for _, body in re.findall(
+            r"^class \w+\((.*Struct.*)\):\n((?:[ \n].*\n?)*)", text, re.MULTILINE
+        )
+        if re.search(r"= field\(", body)
+    ]
+    assert not both
+
+
 def test_contributing_names_files_that_are_there() -> None:
     page = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     named = re.findall(r"`([\w/]+\.py)`", page)

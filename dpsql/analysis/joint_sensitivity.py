@@ -25,9 +25,10 @@ more of it: sums of norm 5, one of them capped at 3, may be (3, 4), and not (3, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from math import comb, isqrt, prod
+
+from msgspec import Struct
 
 from dpsql.plan.bounded_release.statistic import (
     CappedSum,
@@ -57,8 +58,7 @@ Corner = dict[int, int]
 """The largest addition of one row to each statistic, by index; 0 to statistics that are missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatisticGroup:
+class StatisticGroup(Struct, frozen=True):
     """Statistics whose changes are bounded together, by a list of corners.
 
     A row's additions to the statistics at `indices` have at most the norm that the largest of

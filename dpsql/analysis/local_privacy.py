@@ -21,7 +21,7 @@ a missing number       of rows: it isn't declared to be nobody's secret
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from dpsql.analysis.public_row_count import rows_before_filter
 from dpsql.analysis.randomized_response import extract_conditions
@@ -33,8 +33,7 @@ from dpsql.schema.model import Column, Table
 from dpsql.schema.randomized_response_loss import releases_responses_exactly
 
 
-@dataclass(frozen=True, slots=True)
-class LocalOnly:
+class LocalOnly(Struct, frozen=True):
     """The columns of randomised answers that a release reads of all rows of `table`; no others."""
 
     table: Table

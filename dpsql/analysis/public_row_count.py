@@ -7,8 +7,9 @@ condition the number of rows left is as secret as the values that it reads: {3} 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.plan.operator import (
     Aggregate,
@@ -31,8 +32,7 @@ from dpsql.plan.operator import (
 from dpsql.schema.model import RowUnit
 
 
-@dataclass(frozen=True, slots=True)
-class PublicSize:
+class PublicSize(Struct, frozen=True):
     """What is public of a plan's number of rows: the number, or a least one; None if nothing is.
 
     Where it `is_resized` some of the `rows` may be missing; those that aggregates are centred at

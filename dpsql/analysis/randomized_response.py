@@ -10,8 +10,9 @@ column would pass the randomised answer off as the true one, and is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.errors import Refused, Span
 from dpsql.plan.aggregate import AggregateCall
@@ -24,10 +25,10 @@ from dpsql.privacy.mechanisms.local_noise import LocalNoise
 from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.sql_type import Boolean
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """The column `name` of a table: the answers that it may hold, and how these were randomised."""
 
     name: str
@@ -35,8 +36,7 @@ class Response:
     mechanism: RandomizedResponse
 
 
-@dataclass(frozen=True, slots=True)
-class NoisyNumber:
+class NoisyNumber(Struct, frozen=True):
     """The column `name` of a table: numbers with `noise` that was added before they came."""
 
     name: str
@@ -47,8 +47,7 @@ Responses = Mapping[Column, Response | NoisyNumber]
 """The columns of a plan that hold randomised answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseConditions:
+class ResponseConditions(Struct, frozen=True):
     """A plan without its conditions on randomised answers, which stand in `conditions`.
 
     `responses` are the columns of `plan` that hold randomised answers; `conditions` read these

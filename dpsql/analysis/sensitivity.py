@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.analysis.capped_sums import groups_at_sum_cap
 from dpsql.analysis.joint_sensitivity import StatisticGroup, statistic_groups
@@ -29,13 +30,13 @@ from dpsql.plan.bounded_release.bounded_release import (
 )
 from dpsql.plan.bounded_release.statistic import CappedSum, PairwiseDeviations, Statistic
 from dpsql.privacy.distance import NeighborDistance, PerGroup
+from dpsql.structs import replace
 
 NormTerm = Callable[[int, int], Fraction]
 """A statistic's index and integer change to a weighted power of that change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Norm:
+class Norm(Struct, frozen=True):
     """A bound on all changes together, in a norm with any weights.
 
     They have at most the norm as if each statistic group changed as in the worst of its corners, in
@@ -97,8 +98,7 @@ class Norm:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class Sensitivity:
+class Sensitivity(Struct, frozen=True):
     """In a group statistic j changes by at most `per_group[j]`, in all as `l1` and `l2` say.
 
     `units` steps lead from one neighbour to the other, and each of these units is in at most

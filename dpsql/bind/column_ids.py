@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from dpsql.plan.expression import Column
 from dpsql.schema.sql_type import SqlType
 
 
-@dataclass(slots=True)
-class Names:
+class Names(Struct):
     """Makes the columns of one statement: ids tell them apart, names are for people.
 
     `last` is the id of the newest column.

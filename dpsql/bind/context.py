@@ -13,9 +13,10 @@ contexts that are derived from that one keep it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
+import msgspec
 from sqlglot import exp
 
 from dpsql.bind.column_ids import Names
@@ -28,10 +29,10 @@ from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Output, Plan, Project
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema, View
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class BoundQuery:
+class BoundQuery(msgspec.Struct, frozen=True):
     """A bound query: its plan, whose first columns are the answer's, and their names.
 
     `correlated` are its conditions on columns of the outer query. The plan doesn't apply them, but
@@ -50,8 +51,7 @@ class BoundQuery:
         return output_columns(self.plan)
 
 
-@dataclass(slots=True)
-class Cte:
+class Cte(msgspec.Struct):
     """A named query: bound where it is first named, and if its rows are private, at each name.
 
     `aliases` rename its first columns. If `query` is None, `bound` is a plan without a text.
@@ -81,8 +81,7 @@ class BindQuery(Protocol):
         """The plan of the query `node` in `context`; raises `dpsql.errors.Error` if it has none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True):
     """The context in which a query is bound.
 
     `bind_query` binds the queries that are nested in it, each in the context that it is passed.
@@ -97,16 +96,16 @@ class Context:
     schema: Schema
     names: Names
     bind_query: BindQuery
-    parameters: Parameters = field(default_factory=dict)
-    ctes: Mapping[str, Cte] = field(default_factory=dict)
+    parameters: Parameters = msgspec.field(default_factory=dict)
+    ctes: Mapping[str, Cte] = msgspec.field(default_factory=dict)
     outer: Scope | None = None
     outermost: bool = True
-    cte_size: RepeatedSize = field(default_factory=RepeatedSize)
-    views: dict[str, Cte] = field(default_factory=dict)
+    cte_size: RepeatedSize = msgspec.field(default_factory=RepeatedSize)
+    views: dict[str, Cte] = msgspec.field(default_factory=dict)
     view_stack: tuple[View, ...] = ()
     releases: SavedReleaseNames = NO_RELEASES
-    single: list[SingleRow] = field(default_factory=list)
-    values: list[Plan] = field(default_factory=list)
+    single: list[SingleRow] = msgspec.field(default_factory=list)
+    values: list[Plan] = msgspec.field(default_factory=list)
 
     def with_cte(self, name: str, cte: Cte) -> Context:
         """The context with one more named query."""

@@ -6,7 +6,6 @@ A view that can't be bound is a fault of the schema's file, not of a statement t
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.analysis.domains.column_domains import column_domains
@@ -20,6 +19,7 @@ from dpsql.privacy.domain import UNKNOWN, Domain, day, timestamp
 from dpsql.schema.load.identifiers import is_plain
 from dpsql.schema.model import Column, Limits, Public, Schema, Table, Value, View
 from dpsql.schema.sql_type import Date, Decimal, Double, Integer, SqlType, Timestamp
+from dpsql.structs import replace
 
 
 def resolved(schema: Schema) -> Schema:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Final, Self, TypedDict
 
+from msgspec import Struct, field
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.tokenizer_core import TokenType
@@ -16,13 +16,13 @@ from dpsql.errors import AmbiguousColumn, Span, SyntaxFault, UnknownColumn, Unkn
 from dpsql.plan.expression import Case, Column, Expression, IsNull, When
 from dpsql.plan.traversal import columns
 from dpsql.schema.qualified_name import MAIN, PUBLIC
+from dpsql.structs import replace
 
 _SHOWN: Final = 20
 """A hint for an unknown column names as many columns at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Struct, frozen=True):
     """A named source in FROM; `columns` has each column, or its value, by casefolded name."""
 
     name: str
@@ -47,8 +47,7 @@ class Relation:
         return [(name, self.columns[name.casefold()]) for name in self.shown]
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(Struct, frozen=True):
     """The meaning of a name of USING without a table: `expression`, for the equal `columns`."""
 
     expression: Expression
@@ -68,8 +67,7 @@ class Merged:
         return cls(meant, columns(left, right))
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedColumn:
+class ResolvedColumn(Struct, frozen=True):
     """One column that `*` stands for, and the relation that has it."""
 
     relation: Relation
@@ -105,8 +103,7 @@ def table_of(node: exp.Column) -> tuple[str, ...]:
     return tuple(part for part in (node.catalog, node.db, node.table) if part)
 
 
-@dataclass(slots=True)
-class Scope:
+class Scope(Struct):
     """The relations whose columns a SELECT's expressions can name."""
 
     relations: list[Relation] = field(default_factory=list)

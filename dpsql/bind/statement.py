@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, private_scans, visibility
@@ -32,8 +32,7 @@ from dpsql.schema.model import Schema
 NO_PARAMETERS: Parameters = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """A bound statement: its plan, the answer's `columns`, and their `names` for the analyst.
 
     `reads_clock`: the plan has the current day or minute as a constant. `single` are the public

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -49,6 +48,7 @@ from dpsql.plan.bounded_release.statistic import RowCount, Statistic
 from dpsql.plan.operator import Release
 from dpsql.plan.prune_columns import prune_release
 from dpsql.privacy.subsampling import PoissonSampling
+from dpsql.structs import replace
 
 _GROUPS_WITH_ROWS_NOTE: Final = (
     "groups that may be empty, as far as noise tells, are left out of what reads them"

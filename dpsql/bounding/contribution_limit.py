@@ -9,8 +9,9 @@ group isn't looked for again, which would cost several times what the rest does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.analysis.lineage.functional_dependency import Trusted, declared, one_row_per_unit
 from dpsql.analysis.lineage.lineage import private_scans
@@ -38,8 +39,7 @@ from dpsql.schema.model import EntityUnit, Limits, Public, RowUnit, Table
 _BY_ROWS: Final = "as many as a unit's rows, which are limited in all of them"
 
 
-@dataclass(frozen=True, slots=True)
-class ContributionBounds:
+class ContributionBounds(Struct, frozen=True):
     """What a unit may contribute to a release, and why.
 
     `rows` in all its groups, None where the other limits leave it no more.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, RowVariance
 from dpsql.plan.expression import Expression
 from dpsql.schema.sql_type import BIGINT, Double
+from dpsql.structs import replace
 
 
 def linear(estimator: Estimator) -> LinearEstimator:

@@ -13,7 +13,6 @@ of noisy numbers more than that can be.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from dpsql.analysis.randomized_response import NoisyNumber, no_estimator_error, no_ratio_error
 from dpsql.bounding.linear_estimator import linear, public_count, row_count, scaled
@@ -21,6 +20,7 @@ from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator, RowVariance
 from dpsql.plan.expression import Column
 from dpsql.plan.traversal import columns
+from dpsql.structs import replace
 
 SUMS_OF_NUMBERS = "sum(x) and sum(x) / count(*) of such numbers are estimated"
 

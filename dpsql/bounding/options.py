@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.plan.expression import Expression
 from dpsql.privacy.domain import Value
 from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.model import Limits
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class KeyCaps:
+class KeyCaps(Struct, frozen=True):
     """Caps on what a unit's values sum to in each group by its `key`; `otherwise` in all others.
 
     `key` is the expression of a key of the release, whose values `caps` has. Raises ValueError for
@@ -34,8 +35,7 @@ class KeyCaps:
         return max((self.otherwise, *(cap for _, cap in self.caps)))
 
 
-@dataclass(frozen=True, slots=True)
-class SumCap:
+class SumCap(Struct, frozen=True):
     """A unit's values of `argument` sum, in a group, to no more than `cap` in either direction.
 
     `argument` is that of a bound call of sum(); `cap` has its unit. Where a sum can have them, caps
@@ -51,8 +51,7 @@ class SumCap:
             raise ValueError("a cap is above 0")
 
 
-@dataclass(frozen=True, slots=True)
-class ContributionLimits:
+class ContributionLimits(Struct, frozen=True):
     """Limits below the schema's on what one unit contributes; None where the schema's hold.
 
     `unit_sum` caps what a unit's values sum to in a group, of all sums; `sums` those of some
@@ -91,8 +90,7 @@ class ContributionLimits:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseOptions:
+class ReleaseOptions(Struct, frozen=True):
     """Which groups and counts of a release are shown.
 
     `min_units`: groups of fewer units, as far as noise lets tell, are left out. `nonnegative`:

@@ -10,7 +10,6 @@ need bounds and have none; a column of few values has the list of them as its do
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -26,6 +25,7 @@ from dpsql.plan.traversal import replace_sources
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, coordinate, of_values
 from dpsql.schema.model import Public
 from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp, Varchar
+from dpsql.structs import replace
 
 _LARGEST: Final = Literal(Fraction(sys.float_info.max), Double())
 _SMALLEST: Final = Literal(-Fraction(sys.float_info.max), Double())

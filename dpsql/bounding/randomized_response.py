@@ -13,9 +13,10 @@ be one of randomised answers, and is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
+
+from msgspec import Struct
 
 from dpsql.analysis.domains.known_values import constant
 from dpsql.analysis.randomized_response import (
@@ -45,6 +46,7 @@ from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import columns, expressions
 from dpsql.privacy.mechanisms.randomized_response import RandomizedResponse
+from dpsql.structs import replace
 
 EstimateOf = Callable[[AggregateCall], Estimator]
 Largest = Callable[[AggregateCall], tuple[Fraction, int]]
@@ -59,8 +61,7 @@ _STATEMENTS: dict[AggregateFunction | OpenFunction, str] = {
 """What no text calls by the name of its function."""
 
 
-@dataclass(frozen=True, slots=True)
-class _AnswerCondition:
+class _AnswerCondition(Struct, frozen=True):
     """A call over one column of answers: the answers that it selects, and its other conditions."""
 
     column: Column

@@ -15,9 +15,10 @@ of all rows the variance would be larger.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
+
+from msgspec import Struct
 
 from dpsql.analysis.randomized_response import (
     NoisyNumber,
@@ -42,13 +43,13 @@ from dpsql.plan.expression import Column
 from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Output, Release
 from dpsql.plan.traversal import columns, expressions
+from dpsql.structs import replace
 
 _EACH = "ask for count(*) FILTER (WHERE column = value) of each value"
 _ONE = "ask of one column of answers at a time"
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerKey:
+class AnswerKey(Struct, frozen=True):
     """The grouping key, at `index` among the keys, that is a column of randomised answers."""
 
     index: int

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Literal, assert_never
 
 import click
+from msgspec import Struct
 
 from dpsql.cli.exit_codes import reporting_errors
 from dpsql.ledger.chain.hash_chain import utc_now
@@ -36,8 +36,7 @@ _LATEST = 10
 _MAX_QUERY_LENGTH = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Struct, frozen=True):
     """A ledger's records, the share left after each, the refusals, and the time of reading."""
 
     records: tuple[Record, ...]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 import click
+from msgspec import Struct
 
 from dpsql.console import schema_listing, statement_help
 from dpsql.console.named_queries import NamedQueries
@@ -20,8 +20,7 @@ from dpsql.report.terminal.sanitize import sanitize
 from dpsql.report.terminal.table import listing, plain
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     r"""A command: its name, and its argument and its meaning as `\?` lists them."""
 
     name: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from msgspec import Struct
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
@@ -45,8 +45,7 @@ _ERRORS: Final = tuple(kind for kind in OutputKind if kind is not OutputKind.VAL
 _SETTINGS: Final = tuple(f"dpsql.{setting.value}" for setting in Setting)
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(Struct, frozen=True):
     text: str
     meaning: str
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 
-@dataclass(slots=True)
-class Settings:
+
+class Settings(Struct):
     r"""The switches of one console, each by the name of its command.
 
     `timing` prints how long a statement took, `expanded` (`\x`) prints each row as a list of its

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct, field
 from rich.console import Console as Screen
 
 from dpsql.console.display_settings import Settings
@@ -17,16 +17,14 @@ MAX_SHOWN: Final = 20
 """Answers that can be shown again."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownAnswer:
+class ShownAnswer(Struct, frozen=True):
     """An answer that was shown, to be shown again: it was paid for."""
 
     sql: str
     cursor: Cursor
 
 
-@dataclass(slots=True)
-class ConsoleState:
+class ConsoleState(Struct):
     """A connection, a screen, the switches, and the last query that was answered ("" if none).
 
     `proposal` is a correction of the statement that was just refused, None if there is none.
@@ -44,29 +42,25 @@ class ConsoleState:
     shown: deque[ShownAnswer] = field(default_factory=lambda: deque(maxlen=MAX_SHOWN))
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """Run `text` next, as if it were typed."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Put `text` into the next prompt, to be edited."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Show:
+class Show(Struct, frozen=True):
     """Show an answer of before again."""
 
     cursor: Cursor
 
 
-@dataclass(frozen=True, slots=True)
-class Quit:
+class Quit(Struct, frozen=True):
     """End the console."""
 
 

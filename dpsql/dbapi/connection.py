@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from types import TracebackType
@@ -44,6 +43,7 @@ from dpsql.session.interruptible import interruptible
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.saved.saved_releases import NotPaid
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 if TYPE_CHECKING:
     from dpsql.report.error_curve import ErrorCurve

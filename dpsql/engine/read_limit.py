@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.errors import TooComplex
 
 
-@dataclass(frozen=True, slots=True)
-class ReadLimit:
+class ReadLimit(Struct, frozen=True):
     """The largest number of rows, and of bytes as Arrow."""
 
     rows: int
@@ -36,8 +35,7 @@ class ReadLimit:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerLimit(ReadLimit):
+class AnswerLimit(ReadLimit, frozen=True):
     """The largest answer that the schema allows, and the largest release that one is made of.
 
     Released rows tell it, and no others: those that noise selects are as public as the answer.

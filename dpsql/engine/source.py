@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from dpsql.engine.connection_string import server_name
 
 Columns = tuple[tuple[str, str], ...]
@@ -14,8 +16,7 @@ Columns = tuple[tuple[str, str], ...]
 UTF_8: Final = "utf-8"
 
 
-@dataclass(frozen=True, slots=True)
-class CsvForm:
+class CsvForm(Struct, frozen=True):
     """How a CSV file is written: what parts its fields, and the name of its encoding in Python."""
 
     delimiter: str = ","
@@ -25,8 +26,7 @@ class CsvForm:
 PLAIN_CSV: Final = CsvForm()
 
 
-@dataclass(frozen=True, slots=True)
-class SourceTable:
+class SourceTable(Struct, frozen=True):
     """A table by the name that statements use.
 
     The name of a table of the DuckDB file begins with its schema and a dot, unless that is main.
@@ -61,24 +61,21 @@ class SourceTable:
         return self.file is not None and self.file.lower().endswith(".csv")
 
 
-@dataclass(frozen=True, slots=True)
-class UnitColumn:
+class UnitColumn(Struct, frozen=True):
     """The unit of a row is the value of its `column`, among units of `kind`."""
 
     kind: str
     column: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnitOfParent:
+class UnitOfParent(Struct, frozen=True):
     """The units of a row are those of the rows of the table `parent` that agree on all `pairs`."""
 
     parent: str
     pairs: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RowByKey:
+class RowByKey(Struct, frozen=True):
     """Each row is a unit, which goes by the columns `key`; of equal keys each row is one."""
 
     key: tuple[str, ...]
@@ -100,8 +97,7 @@ class SourceSample:
     key: str = field(default="", repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Spill:
+class Spill(Struct, frozen=True):
     """What memory doesn't hold may take `gigabytes` (10⁹ bytes) of disk, enciphered.
 
     It is written to folders beside `target`, a path that nothing has, by names that begin with it.
@@ -111,8 +107,7 @@ class Spill:
     gigabytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class DuckDBSource:
+class DuckDBSource(Struct, frozen=True):
     """A DuckDB file, or tables of files, or nothing at all (then only registered tables exist).
 
     Where there is a `sample`, statements see no other rows of its tables. Without `spill`, what
@@ -125,8 +120,7 @@ class DuckDBSource:
     spill: Spill | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ServerTable:
+class ServerTable(Struct, frozen=True):
     """A table on a server by the name that statements use.
 
     The name begins with its schema and a dot, unless that is public. `columns` are all that

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.source import Columns
 
 
-@dataclass(frozen=True, slots=True)
-class Supported:
+class Supported(Struct, frozen=True):
     """What a server computes, by the names of its `dialect`: nothing else is emitted for it.
 
     `strategies` are physical ones; `functions` and `types` are those of its SQL. Rows of a server
@@ -25,8 +23,7 @@ class Supported:
     pulls: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSelect:
+class ServerSelect(Struct, frozen=True):
     """A SELECT of ours in the server's SQL, over `tables` by the names that statements use.
 
     `names` are all names in it, of columns among them. `columns` are the names of its rows'

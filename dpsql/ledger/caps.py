@@ -7,8 +7,9 @@ it is no whole number of units, and the sum of the true losses never passes the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.errors import BudgetSpent
 from dpsql.ledger.amount import amount_of, format_amount, units
@@ -22,8 +23,7 @@ _SYMBOL = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(Struct, frozen=True):
     """What was charged to one account, in units, each charge rounded up: ε, ρ or μ², and δ."""
 
     spent: int = 0
@@ -38,8 +38,7 @@ class Spent:
         return PrivacyLoss(accounting, amount_of(self.spent), amount_of(self.delta))
 
 
-@dataclass(frozen=True, slots=True)
-class Cap:
+class Cap(Struct, frozen=True):
     """Exact upper bounds on an account: of ε, ρ or μ², and of δ; None is no bound."""
 
     amount: Fraction | None
@@ -65,8 +64,7 @@ class Cap:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Balance:
+class Balance(Struct, frozen=True):
     """What was spent and what is left of a budget, as exact amounts; None where there is no cap.
 
     An analyst's own cap bounds ε, ρ or μ² only; δ has only the dataset's cap. An analyst can spend

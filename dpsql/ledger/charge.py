@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.errors import BadParameter
 from dpsql.ledger.amount import check_amount, check_delta
@@ -25,8 +26,7 @@ class State(Enum):
     BURNED = "burned"
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
+class Charge(Struct, frozen=True):
     """All releases of one statement, charged together before the first of them runs.
 
     `request_id` names this run of the statement. `request_hash` identifies all that the answer
@@ -46,8 +46,7 @@ class Charge:
     detail: tuple[Mapping[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Struct, frozen=True):
     """Proof of a charge: entry `seq` of the ledger, of the time `at`, has this hash.
 
     `fresh` is the permission to run the query, once. A receipt that isn't fresh is that of an
@@ -67,8 +66,7 @@ class Receipt:
         return ReceiptId(self.seq, self.hash)
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiptId:
+class ReceiptId(Struct, frozen=True):
     """An entry's number and hash, written as 12:9f86…: all that a receipt proves."""
 
     seq: int
@@ -87,8 +85,7 @@ def parse_receipt_id(text: str) -> ReceiptId:
     return ReceiptId(int(seq), own_hash)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredAnswer:
+class StoredAnswer(Struct, frozen=True):
     """One noisy release to be stored: `key` is its release digest, `loss` what it alone cost."""
 
     key: str
@@ -96,16 +93,14 @@ class StoredAnswer:
     loss: PrivacyLoss
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """The release `key` couldn't be computed; `stopped`: it ran out of time or memory."""
 
     key: str
     stopped: bool
 
 
-@dataclass(frozen=True, slots=True)
-class StoredAnswerInfo:
+class StoredAnswerInfo(Struct, frozen=True):
     """A stored release without its answer: its key, what it cost, when it was released."""
 
     key: str

@@ -12,9 +12,10 @@ import threading
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Final
 from weakref import WeakValueDictionary
+
+from msgspec import Struct
 
 from dpsql.errors import Error, LedgerFault
 from dpsql.ledger.chain.hash_chain import Chain
@@ -32,8 +33,7 @@ Held = Callable[[], AbstractContextManager[None]]
 """Within it, a chain is the caller's alone; it raises if its ledger is open no more."""
 
 
-@dataclass(slots=True)
-class _Waiting:
+class _Waiting(Struct):
     """A charge of the opening `owner`, with its room, and its end: a receipt or an error.
 
     `standing` says of an error whether the charge stands.
@@ -48,8 +48,7 @@ class _Waiting:
     anchored: Future[None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+class Entered(Struct, frozen=True):
     """A receipt of a charge that is on disk; `anchored` is done once its anchor is, too.
 
     It is None if the charge was made before.

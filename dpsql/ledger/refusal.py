@@ -7,8 +7,9 @@ ledger grow with statements that are refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from dpsql.ledger.chain.hash_chain import Chain
 
@@ -17,8 +18,7 @@ MAX_CHARACTERS = 500
 """Characters of a query, and of a message; the rest is cut off."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """One statement of one analyst, refused `count` times with `sqlstate`, last at `last`."""
 
     analyst: str

@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from dpsql.errors import NameTaken, NotOwner, QuotaSpent, UnknownRelease
 from dpsql.ledger.chain.checkpoint import write_checkpoint
@@ -26,8 +27,7 @@ from dpsql.ledger.terms import check_name, check_text
 Transaction = Callable[[], AbstractContextManager[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class SavedReleaseInfo:
+class SavedReleaseInfo(Struct, frozen=True):
     """A saved release without its rows: entry number `entry`, of the time `at`, gave it its name.
 
     `name` is folded: no two of one analyst's are equal under casefold. `metadata` is the text that
@@ -45,8 +45,7 @@ class SavedReleaseInfo:
 NOTHING: Mapping[int, SavedReleaseInfo] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseName:
+class ReleaseName(Struct, frozen=True):
     """An analyst's name for a table, folded.
 
     `shared`: analysts see each other's tables, so that no two tables may have one name.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.errors import BadParameter
 from dpsql.ledger.amount import check_amount, check_delta, format_amount
@@ -20,8 +21,7 @@ _RELATION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerTerms:
+class LedgerTerms(Struct, frozen=True):
     """What is promised about one dataset: `cap` bounds the loss of all its charges together.
 
     `neighbors` is "add_remove" or "change_one", "… in groups of k" where neighbours differ in up to
@@ -41,8 +41,7 @@ class LedgerTerms:
     policy: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TermsDiff:
+class TermsDiff(Struct, frozen=True):
     """How new terms differ from recorded ones, in words.
 
     `fixed` ones can't be changed in a ledger's life, `looser` ones need the owner's consent,

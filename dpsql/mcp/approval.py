@@ -10,7 +10,6 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from mcp.types import (
     InputRequiredResult,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from msgspec import Struct
 
 from dpsql.errors import OperationalError
 from dpsql.mcp.tool_arguments import Query
@@ -45,8 +45,7 @@ class NotApproved(OperationalError):
     sqlstate = "57014"
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalRequest:
+class ApprovalRequest(Struct, frozen=True):
     """A call that needs approval: its ε, and the ε that the server has left for all statements."""
 
     query: Query

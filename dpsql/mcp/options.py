@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.errors import BadParameter
 from dpsql.session.compile.loss_conversion import MIN_EPSILON
@@ -16,8 +17,7 @@ _MAX_SECONDS: Final = 24 * 3600
 _MAX_PORT: Final = 65_535
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """The options of `dpsql mcp` as written on the command line; amounts are ε.
 
     `max_cost` bounds each statement, `max_total` all statements together until the server ends.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from mcp.types import Tool, ToolAnnotations
@@ -23,8 +22,7 @@ less than many with WHERE.
 Errors have a hint, and where a correction is known a fix: arguments to call the same tool with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A tool: the types of its arguments and result, and whether a call may spend budget."""
 
     name: str

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Names that end in _seconds are seconds, in _bytes bytes; all others are counts.
 
     - connections, waiting_logins: of all clients, those logged in and those that aren't yet;

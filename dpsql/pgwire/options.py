@@ -9,9 +9,10 @@ import resource
 import socket
 import ssl
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.errors import BadParameter
 from dpsql.pgwire.limits import Limits
@@ -27,8 +28,7 @@ _OTHER_FILES: Final = 100
 """Files that the server opens besides its clients' sockets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """The options of `dpsql serve` as written on the command line.
 
     `worker_memory` is in MiB. None means: the file of users next to the ledger (`users`), no
@@ -53,8 +53,7 @@ class Options:
     prepare: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """The meaning of options.
 
     `trusts`: whoever connects from this machine is let in, without a password. `tls`: None if

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from dpsql.pgwire.codec.oid import Column
 from dpsql.pgwire.codec.parameter import Bound
 from dpsql.pgwire.error_response import OnlyForward
@@ -24,8 +26,7 @@ class Answer:
     notices: tuple[dict[str, str], ...] = ()
 
 
-@dataclass(slots=True)
-class Statement:
+class Statement(Struct):
     """A prepared statement.
 
     `query` is its text in both dialects, None unless it is a query; `types` are the OIDs of its

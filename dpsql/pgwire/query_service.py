@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
@@ -48,6 +47,7 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.deep_recursion import with_deep_stack
 from dpsql.session.compile.request import ANSWER, Request, binder_of
 from dpsql.session.ladders.stored_ladders import COLUMNS
+from dpsql.structs import replace
 
 Parameters = Mapping[str, Literal]
 ParameterValues = Mapping[str, Bound]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.bounding.public_facts import Facts
 from dpsql.engine.sidecar.server import ServerSidecar
@@ -17,8 +18,7 @@ from dpsql.physical.strategy.per_unit import PerUnit
 from dpsql.plan.bounded_release.bounded_release import Limited, contributions_of
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A strategy that applies, and what it is taken to cost, in passes over the rows."""
 
     plan: PhysicalPlan
@@ -30,8 +30,7 @@ class Candidate:
         return type(self.plan).__name__
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """The cheapest `plan` of all `candidates`, which stand by estimate.
 
     `limited` has the rows as they are read, from a sidecar where there is one.

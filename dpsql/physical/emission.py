@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.emit.release.contributions import emit_contributions
@@ -14,8 +14,7 @@ from dpsql.plan.operator import Release
 NO_DOMAINS: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Emission:
+class Emission(Struct, frozen=True):
     """How rows are read: `releases` are the names of the tables of earlier releases among them.
 
     Keys of the domains `late`, by index, are joined to sums and not to rows. `batch` gives, of rows

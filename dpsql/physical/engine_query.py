@@ -8,9 +8,9 @@ charge gets it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import private_scans
@@ -61,8 +61,7 @@ from dpsql.plan.bounded_release.engine_query import (
 from dpsql.plan.operator import Release
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedRelease:
+class PlannedRelease(Struct, frozen=True):
     """A release with its physical plan, and the SQL of all ways in which it may be run here."""
 
     choice: Choice

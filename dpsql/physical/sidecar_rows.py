@@ -8,8 +8,9 @@ leaves fewer rows of a unit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import prod
+
+from msgspec import Struct
 
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.analysis.lineage.row_source import RowSource, replace_source, row_source
@@ -53,13 +54,13 @@ from dpsql.plan.operator import Filter, Join, Scan, SidecarAccess
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import operators
 from dpsql.privacy.domain import Value
+from dpsql.structs import replace
 
 CountLimits = tuple[tuple[str, int], ...]
 """Columns that a sidecar stores beside each row, each with the most that it may hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class SidecarRows:
+class SidecarRows(Struct, frozen=True):
     """The rows below `limited`, one for one those of the sidecar's table `row_source`.
 
     `elimination` has them without the tables that lead from a row to its unit.

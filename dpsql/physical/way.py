@@ -7,8 +7,10 @@ is private, and what a server guesses of it, too. So all ways are told in EXPLAI
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.supported import Supported
@@ -20,6 +22,7 @@ from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.plan.bounded_release.bounded_release import Limited, contributions_of
 from dpsql.plan.bounded_release.server_query import ServerQuery
 from dpsql.schema.source_location import PushDown
+from dpsql.structs import replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +33,21 @@ class Server:
     push_down: PushDown
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """A way to a release's integers, by a strategy, with what it is estimated to cost."""
 
     name: str
     estimate: Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """The ways over the rows that a `sidecar` on the server has, each with its unit."""
 
     choice: Choice
     sidecar: ServerSidecar
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(Struct, frozen=True):
     """The ways there are, the chosen one first; `pushed` is run where that is on the server.
 
     `reason` says why there is one way alone, "" where there are two. `limited` has the rows as the

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
+from msgspec import Struct
+
 from dpsql.errors import Span
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.sort_key import SortKey
@@ -142,8 +144,7 @@ class AggregateCall:
     at: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class FrequentKey:
+class FrequentKey(Struct, frozen=True):
     """Those of `values` that the most rows have as their `key`, and a column for each.
 
     As many as `columns` are chosen, no value twice: the most frequent one first, as far as noise
@@ -156,8 +157,7 @@ class FrequentKey:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateOutput:
+class AggregateOutput(Struct, frozen=True):
     """An aggregate, and the column for its values."""
 
     column: Column

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from dpsql.plan.expression import Column
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """The keys and the aggregates of one release that one chart shows, as the release has them."""
 
     keys: tuple[Column, ...]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple, Self
+
+from msgspec import Struct
 
 DAY: Final = 86_400_000_000
 """Microseconds of a day; SQL has no leap seconds."""
@@ -63,8 +64,7 @@ def unit_named(name: str) -> str | None:
     return _NAMES.get(name.lower())
 
 
-@dataclass(frozen=True, slots=True)
-class Duration:
+class Duration(Struct, frozen=True):
     """A length of time: months, days and microseconds."""
 
     months: int = 0

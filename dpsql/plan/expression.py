@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.schema.sql_type import Boolean, Double, Integer, SqlType
 
@@ -43,16 +44,14 @@ class Comparison(Enum):
     NOT_DISTINCT = "IS NOT DISTINCT FROM"
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """A constant; decimals and doubles are both Fractions, which `type` distinguishes."""
 
     value: Scalar
     type: SqlType
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column of the operator's input, by its id, which no alias touches; `name` is for people."""
 
     id: int
@@ -60,8 +59,7 @@ class Column:
     type: SqlType
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(Struct, frozen=True):
     """`left op right`, NULL where it overflows or divides by zero."""
 
     op: ArithmeticOperator
@@ -70,8 +68,7 @@ class Arithmetic:
     type: SqlType
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Struct, frozen=True):
     """`left op right`, both of one type."""
 
     op: Comparison
@@ -84,8 +81,7 @@ class Compare:
         return Boolean()
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(Struct, frozen=True):
     """The conjunction of `operands`."""
 
     operands: tuple[Expression, ...]
@@ -96,8 +92,7 @@ class And:
         return Boolean()
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(Struct, frozen=True):
     """The disjunction of `operands`."""
 
     operands: tuple[Expression, ...]
@@ -108,8 +103,7 @@ class Or:
         return Boolean()
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """The negation of `operand`."""
 
     operand: Expression
@@ -120,8 +114,7 @@ class Not:
         return Boolean()
 
 
-@dataclass(frozen=True, slots=True)
-class IsNull:
+class IsNull(Struct, frozen=True):
     """`operand IS NULL`."""
 
     operand: Expression
@@ -132,8 +125,7 @@ class IsNull:
         return Boolean()
 
 
-@dataclass(frozen=True, slots=True)
-class InList:
+class InList(Struct, frozen=True):
     """`operand IN (values)`; the values are constants of the operand's type."""
 
     operand: Expression
@@ -145,16 +137,14 @@ class InList:
         return Boolean()
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class When(Struct, frozen=True):
     """One branch of a CASE: its result where its condition is true."""
 
     condition: Expression
     result: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """The result of the first branch whose condition is true, else `otherwise`."""
 
     branches: tuple[When, ...]
@@ -162,16 +152,14 @@ class Case:
     type: SqlType
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(Struct, frozen=True):
     """`operand` as `type`; NULL where the cast fails."""
 
     operand: Expression
     type: SqlType
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A scalar function of the registry in `dpsql.plan.functions`."""
 
     function: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from dpsql.plan.expression import Literal
 
@@ -16,8 +17,7 @@ class FrameKind(Enum):
     RANGE = "RANGE"
 
 
-@dataclass(frozen=True, slots=True)
-class RangeOffset:
+class RangeOffset(Struct, frozen=True):
     """An end of a RANGE: keys at most `distance` before or, if `following`, after the row's."""
 
     distance: Literal
@@ -36,8 +36,7 @@ class FrameExclusion(Enum):
     TIES = "TIES"
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """The rows of a partition that a window function reads for each row."""
 
     kind: FrameKind

@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from msgspec import Struct
+
 from dpsql.errors import Span
 from dpsql.plan.aggregate import AggregateOutput, FrequentKey
 from dpsql.plan.expression import Column, Comparison, Expression, Scalar
@@ -32,8 +34,7 @@ class SidecarAccess(Enum):
     ON_SERVER = "the rows on a server, each with the unit that it was stored with"
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Struct, frozen=True):
     """Read a declared table; `unit` is the column of its rows' units, which no name reaches.
 
     It is None if the table is public. Where `sidecar` is set, rows are read from there. `known` has
@@ -47,8 +48,7 @@ class Scan:
     known: tuple[tuple[int, Domain], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """Keep the rows where `predicate` is true."""
 
     source: Plan
@@ -68,8 +68,7 @@ class Output:
     declared: Domain | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """Compute `outputs` from each row; a private relation's unit comes along unseen.
 
     `view` is the name of the view whose projection this is; texts of plans show it instead of all
@@ -81,16 +80,14 @@ class Project:
     view: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(Struct, frozen=True):
     """All combinations of one row of each source for which all of `on` are true."""
 
     sources: tuple[Plan, ...]
     on: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregate:
+class Aggregate(Struct, frozen=True):
     """Group public or released rows exactly, or private rows by keys that determine their unit."""
 
     source: Plan
@@ -168,8 +165,7 @@ class OuterJoin:
     at: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class MarkJoin:
+class MarkJoin(Struct, frozen=True):
     """`source` with `column`, which is true where some row of `relation` makes all of `on` true."""
 
     source: Plan
@@ -178,8 +174,7 @@ class MarkJoin:
     column: Column
 
 
-@dataclass(frozen=True, slots=True)
-class Union:
+class Union(Struct, frozen=True):
     """All rows of all sources; the n-th column of each becomes the n-th of `outputs`."""
 
     sources: tuple[Plan, ...]
@@ -194,8 +189,7 @@ class SetKind(Enum):
     EXCEPT = "EXCEPT"
 
 
-@dataclass(frozen=True, slots=True)
-class SetOperation:
+class SetOperation(Struct, frozen=True):
     """Distinct rows of `left` that are (not) in `right`; columns correspond by position."""
 
     kind: SetKind
@@ -204,8 +198,7 @@ class SetOperation:
     outputs: tuple[Column, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WindowCall:
+class WindowCall(Struct, frozen=True):
     """`function([DISTINCT] arguments [IGNORE NULLS]) OVER (PARTITION BY … ORDER BY … frame)`.
 
     A `frame` of None is the default one: up to the last row that ties with the current one.
@@ -221,24 +214,21 @@ class WindowCall:
     distinct: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WindowOutput:
+class WindowOutput(Struct, frozen=True):
     """A window function, and the column for its values."""
 
     column: Column
     call: WindowCall
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """`source` with window functions: of public or released rows, or of one unit's private ones."""
 
     source: Plan
     outputs: tuple[WindowOutput, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(Struct, frozen=True):
     """Public rows that the statement's text lists; without any it is an empty relation.
 
     The n-th value of a row has the type of the n-th of `outputs`.
@@ -248,8 +238,7 @@ class Values:
     rows: tuple[tuple[Scalar, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PublicStatement:
+class PublicStatement(Struct, frozen=True):
     """The rows of a statement that an engine of public copies runs as its analyst wrote it.
 
     It names the public `tables`, of which that engine has copies, and no other; `sql` never reaches
@@ -263,16 +252,14 @@ class PublicStatement:
     casts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sort:
+class Sort(Struct, frozen=True):
     """Order public or released rows."""
 
     source: Plan
     by: tuple[SortKey, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """Skip `offset` of the public or released rows, and keep at most `count`; None: all."""
 
     source: Plan

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import assert_never
 
 from dpsql.plan.expression import Column
@@ -27,6 +26,7 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import bottom_up, columns, expressions, operators
+from dpsql.structs import replace
 
 Needed = frozenset[Column]
 

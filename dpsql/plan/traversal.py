@@ -1,15 +1,15 @@
-"""Traversals of plans and expressions, generic over dataclass fields: they list no operator."""
+"""Traversals of plans and expressions, generic over the fields of nodes: they list no operator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
 from enum import Enum, auto
 from operator import is_not
 from typing import Any, TypeVar, assert_never, get_args
 
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Plan, Release
+from dpsql.structs import field_names, has_fields, replace
 
 Node = TypeVar("Node")
 
@@ -48,7 +48,7 @@ class _Kinds(dict[type, _Visit]):
             visit = _Visit.SKIP
         else:
             own = kind.__module__.startswith("dpsql.plan.")
-            visit = _Visit.FIELDS if own and is_dataclass(kind) else _Visit.SKIP
+            visit = _Visit.FIELDS if own and has_fields(kind) else _Visit.SKIP
         self[kind] = visit
         return visit
 
@@ -175,7 +175,7 @@ def _collect(value: Any, kinds: _Kinds, nodes: list[Any]) -> None:
 def _names(kind: type) -> tuple[str, ...]:
     names = _NAMES.get(kind)
     if names is None:
-        names = _NAMES[kind] = tuple(field.name for field in fields(kind))
+        names = _NAMES[kind] = field_names(kind)
     return names
 
 

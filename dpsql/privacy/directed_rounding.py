@@ -8,7 +8,6 @@ are made here, whole: a caller's decimal context changes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import (
     ROUND_CEILING,
     ROUND_FLOOR,
@@ -21,12 +20,13 @@ from decimal import (
 )
 from fractions import Fraction
 
+from msgspec import Struct
+
 DIGITS = 60
 """Significant digits of an enclosure's ends, unless a caller asks for others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Enclosure:
+class Enclosure(Struct, frozen=True):
     """The enclosed real number lies in [low, high]."""
 
     low: Fraction

@@ -7,11 +7,10 @@ unit is two steps: its rows are removed, and others added.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class NeighborDistance:
+class NeighborDistance(Struct, frozen=True):
     """How far apart neighbouring databases are: `units` privacy units of one kind differ.
 
     Each of these units has rows in one of the two databases only; or, if `is_replacement`, each is
@@ -27,8 +26,7 @@ class NeighborDistance:
         return 2 * self.units if self.is_replacement else self.units
 
 
-@dataclass(frozen=True, slots=True)
-class Units:
+class Units(Struct, frozen=True):
     """All rows that differ belong to `count` privacy units, the same in every relation of a plan.
 
     A unit's rows may differ without bound; rows of all other units are the same bag in both
@@ -38,8 +36,7 @@ class Units:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class PerGroup:
+class PerGroup(Struct, frozen=True):
     """Rows of `units` units differ; each has at most one row in each of `groups_per_unit` groups.
 
     At most `units * groups_per_unit` (unit, group) rows differ in all, at most `units` per group.

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
+
+from msgspec import Struct
+
+from dpsql.structs import replace
 
 Value = bool | int | Fraction | str | dt.date | dt.datetime
 
@@ -20,8 +23,7 @@ _EPOCH_DAY = dt.date(1970, 1, 1)
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - SQL's TIMESTAMP has no zone
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """All coordinates from `low` to `high`, both included; an end of None is unbounded.
 
     Raises ValueError where `low` is above `high`.
@@ -124,8 +126,7 @@ def _product(left: Fraction | float, right: Fraction | float) -> Fraction | floa
     return math.inf if (left > 0) == (right > 0) else -math.inf
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(Struct, frozen=True):
     """The values that a column or an expression may take.
 
     `bounds` is an interval that contains their coordinates, None if none is known; `values` lists

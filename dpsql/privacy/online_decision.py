@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.allocation.learning_rate import weighted_majority
@@ -154,8 +154,7 @@ def _calibrated(
     return weighted_majority(experts, _STEPS, moves, claim)
 
 
-@dataclass(frozen=True, slots=True)
-class _Grid:
+class _Grid(Struct, frozen=True):
     """Losses from `low` to `high` in _STEPS steps."""
 
     low: Fraction

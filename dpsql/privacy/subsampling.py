@@ -16,9 +16,10 @@ since ν ≥ (μ - δ)/E, a(1 - q + q/E) = 1 + q(1 - q)(E - 1)²/E ≥ 1, and a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.privacy.directed_rounding import exp, ln, round_down, round_up
 
@@ -29,8 +30,7 @@ _DIGITS: Final = 12
 """A ledger compares caps exactly, over all versions of this program."""
 
 
-@dataclass(frozen=True, slots=True)
-class PoissonSampling:
+class PoissonSampling(Struct, frozen=True):
     """Each unit is drawn with a probability of at most `rate`, for itself; 0 < rate < 1."""
 
     rate: Fraction

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Cell
 from dpsql.plan.bounded_release.cell_selection import CellChoice
@@ -34,8 +34,7 @@ _MAX_COUNTS = 2**22
 """The largest number of counts of cells that are in memory at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoisyGroups:
+class NoisyGroups(Struct, frozen=True):
     """The noisy statistics of `count` groups, and the cells that were chosen in each.
 
     All fields are columns with a value for each group: the keys, in ascending order with NULL last,
@@ -59,8 +58,7 @@ class NoisyGroups:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RawGroups:
+class RawGroups(Struct, frozen=True):
     """Exact results of the engine: totals of each group, and each selection's rows per cell."""
 
     totals: pa.Table

@@ -7,11 +7,11 @@ answer has a row for each condition that is named, with its group, and no row if
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.analysis.unit_contribution import partial_interval
@@ -31,8 +31,7 @@ _FINER = 1024
 """Where conditions move by different integers, they are compared in parts of a step so small."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScaledCondition:
+class ScaledCondition(Struct, frozen=True):
     """A condition whose integers count `weight` times, so that all move about as far as another.
 
     One unit's rows in a group move it by `low` to `high`, 0 among these, weighed.

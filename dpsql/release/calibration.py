@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias, assert_never
+
+from msgspec import Struct
 
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.analysis.unit_contribution import rows_per_group
@@ -36,13 +37,13 @@ from dpsql.release.noise_loss import (
     with_rounded_laws,
 )
 from dpsql.release.selection_mechanism import SelectionMechanism, selection_mechanism
+from dpsql.structs import replace
 
 TableMechanism: TypeAlias = MwemParameters | MarginalNoise | WeightedMajority | AboveThreshold
 """What makes a whole table in place of all others: a synopsis, a dashboard, decisions, alerts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(Struct, frozen=True):
     """The mechanism of each statistic and each selection of a release, its threshold, and its loss.
 
     `threshold` is the least noisy count of units of a group that appears, None if all groups do.

@@ -6,16 +6,16 @@ incurred when the answers were randomised. For any other release this would not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.privacy.mechanisms.mechanism import check_integers
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 
 
-@dataclass(frozen=True, slots=True)
-class NoNoise:
+class NoNoise(Struct, frozen=True):
     """The mechanism that adds no noise to counts and sums of randomised answers."""
 
     @property

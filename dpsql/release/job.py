@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import assert_never
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.engine.engine import Engine, ServerRows, Snapshot
 from dpsql.engine.read_limit import LARGEST_ANSWER, AnswerLimit
@@ -50,8 +50,7 @@ NOTHING = RawGroups(NO_ROWS)
 NO_TABLES: Mapping[str, pa.Table] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One release: what the engine runs, and what is made of its integers.
 
     `reads` names the releases before it that its SQL reads as tables. `batches` give the same
@@ -70,8 +69,7 @@ class Step:
     pushed: ServerQuery | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """All releases of one statement over one version of the data, none larger than `largest`."""
 
     source: Source

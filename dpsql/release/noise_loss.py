@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
@@ -19,6 +18,7 @@ from dpsql.privacy.mechanisms.noise.noise import IndependentNoise, Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
+from dpsql.structs import replace
 
 
 def of_parts(bounded: BoundedRelease, noise: Sequence[IndependentNoise]) -> tuple[Noise, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.analysis.score_sensitivity import score_spread
@@ -32,8 +32,7 @@ Counts = NDArray[np.int64]
 """Rows of each group in each cell: shape (groups, cells)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModeMechanism:
+class ModeMechanism(Struct, frozen=True):
     """Chooses the cell with the most rows in each group.
 
     A unit is in at most `groups` groups, and the loss covers all of them. A unit's rows are added
@@ -67,8 +66,7 @@ class ModeMechanism:
         return self.mechanism.choose(losses, randomness).reshape(-1, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class TopMechanism:
+class TopMechanism(Struct, frozen=True):
     """Chooses the `count` cells with the most rows in each group, each from those that are left.
 
     That is so many choices, each of which reads which cells were chosen before it and no more, so
@@ -113,8 +111,7 @@ class TopMechanism:
         return np.concatenate(chosen, axis=1)
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreMechanism:
+class ScoreMechanism(Struct, frozen=True):
     """Chooses the candidate with the greatest of `scores` in each group.
 
     A unit is in at most `groups` groups, and the loss covers all of them. The mechanism's `spread`

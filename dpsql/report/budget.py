@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.ledger.caps import Balance, Spent, balance
 from dpsql.report.result.result import Result
@@ -20,10 +20,10 @@ from dpsql.session.compile.loss_conversion import (
     to_ledger_currency,
 )
 from dpsql.session.ledger_access import existing_ledger
+from dpsql.structs import field_names
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(Struct, frozen=True):
     """A cap, how much of it was spent, and how much is left; None where there is no cap.
 
     In a zcdp ledger losses add up as ρ, in a gdp ledger as μ². There, `epsilon_spent` is the ε of
@@ -39,8 +39,7 @@ class Allowance:
     delta_left: Decimal | None
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """The dataset's allowance, which all analysts share, and that of `analyst` alone.
 
     `epsilon` is a query's default ε, and `queries_left` how many queries of that ε both allowances
@@ -144,7 +143,7 @@ def budget_table(budget: Budget) -> Result:
             None if (number := getattr(account, name)) is None else float(number)
             for account in accounts.values()
         ]
-        for name in (field.name for field in fields(Allowance))
+        for name in field_names(Allowance)
     }
     return Result(
         ("account", *numbers, "queries_left", "queries_with_delta_left", "adds_up_as"),

@@ -7,11 +7,12 @@ shares of that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from functools import cache, partial
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.ledger.chain.entry import (
     Amended,
@@ -31,8 +32,7 @@ from dpsql.schema.model import Schema
 from dpsql.session.compile.loss_conversion import epsilon_of
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """A charge, an analyst's first look at another's answer, or a change of terms.
 
     `amount` is the loss that was charged to the dataset, in the ledger's currency, and `epsilon`
@@ -50,16 +50,14 @@ class Record:
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """The share of the budget that is left from `at` on: 1 is all of it."""
 
     at: datetime
     left: Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """The charges of one analyst or of one statement: how many, their ε, their share of the cap."""
 
     name: str

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
 
 WIDTH, HEIGHT = 60, 14
 """Columns and rows of a picture drawn with characters."""
@@ -33,8 +34,7 @@ _LINE_HEIGHT, _MAX_TICKS = 16, 8
 _COLORS = ("#2a78d6", "#eb6834", "#1baa79", "#a05bd0", "#c99a06", "#d64f7f", "#5a6b7b", "#12a5b8")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line: its title, the character that marks it, and its points, whose x ascends.
 
     In decades, x and y are above 0; in equal steps, x is whole and y isn't below 0. A line that
@@ -47,8 +47,7 @@ class Line:
     is_bound: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Axes:
+class Axes(Struct, frozen=True):
     """What a picture shows, the captions of its axes, its size in pixels, and its scale.
 
     The names of lines stand in the corner at the top where axes are in decades, else below.
@@ -127,8 +126,7 @@ def _orders(lines: Sequence[Line]) -> Iterator[int]:
         yield max(before, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
+class _Frame(Struct, frozen=True):
     """The ends of both axes: decimal logarithms where axes are in decades, else the numbers."""
 
     left: float

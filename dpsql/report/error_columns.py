@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pyarrow as pa
 
 from dpsql.report.result.result import Result, unique_names
 from dpsql.schema.sql_type import Double, SqlType
 from dpsql.session.answer.answer import HalfWidth
+from dpsql.structs import replace
 
 PLUS_MINUS = "±"
 BIAS = ("bias", "bias low", "bias high")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 import msgspec
+from msgspec import Struct
 
 from dpsql.report.chart import Axes, Line, blocks, picture
 from dpsql.report.html.template import render
@@ -29,8 +29,7 @@ class OutputFormat(Enum):
     SVG = "svg"
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorCurve:
+class ErrorCurve(Struct, frozen=True):
     """The errors of a statement's columns at each ε. `str` is the text; notebooks show the HTML."""
 
     sweep: Sweep

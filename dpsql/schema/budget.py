@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
+from msgspec import Struct
+
 from dpsql.engine.read_limit import LARGEST_ANSWER, AnswerLimit
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.subsampling import PoissonSampling
@@ -14,8 +16,7 @@ GDP_SELECTION: Final = Fraction(1, 10)
 """The part of a gdp budget's δ that keys are chosen by; the rest turns μ² into ε."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """What all analysts together may spend on the dataset, or on one period of it, ever.
 
     `epsilon` and `delta` are meant in every accounting; the ρ of zcdp and the μ² of
@@ -46,8 +47,7 @@ class Sample:
     key: str = field(default="", repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class PerQuery:
+class PerQuery(Struct, frozen=True):
     """The ε and δ that one query spends by default, and the largest ε that it may ask for.
 
     Where `is_delta_shared`, a query's δ is as large a part of the budget's as its loss is, so that

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
+from typing import Final
+
+import msgspec
 
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.mechanisms.local_noise import LocalNoise
@@ -38,16 +41,14 @@ class Neighbors(Enum):
         return NeighborDistance(units, self is Neighbors.CHANGE_ONE)
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(msgspec.Struct, frozen=True):
     """A column whose values are keys of another table."""
 
     table: str
     column: str
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """One column: its domain as its owner declares it, never as its data show it.
 
     `bounds` are inclusive; `values` is the finite set of values the column may take, without
@@ -81,13 +82,11 @@ class Column:
         return self.name if self.source_name is None else self.source_name
 
 
-@dataclass(frozen=True, slots=True)
-class Public:
+class Public(msgspec.Struct, frozen=True):
     """A table whose rows are nobody's secret."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowUnit:
+class RowUnit(msgspec.Struct, frozen=True):
     """A table each of whose rows is a privacy unit of its own."""
 
 
@@ -117,8 +116,7 @@ class Hop:
         return f"{names if len(self.columns) == 1 else f'({names})'} → {self.table}"
 
 
-@dataclass(frozen=True, slots=True)
-class EntityUnit:
+class EntityUnit(msgspec.Struct, frozen=True):
     """A table whose rows belong to entities of the unit kind `kind`.
 
     `hops` lead over private tables to the one that holds `column`, the entity's identity. There is
@@ -139,8 +137,7 @@ class EntityUnit:
 Ownership = Public | RowUnit | EntityUnit
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """What one unit may contribute: groups, rows in each group, rows in all.
 
     `declared` names stated ones, `view` the view that states them. `calibrated`: ladders choose.
@@ -153,6 +150,9 @@ class Limits:
     view: str = ""
     calibrated: bool = False
     over_groups: OverGroups = OverGroups.SAMPLE
+
+
+DEFAULT_LIMITS: Final = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Table:
     columns: Mapping[str, Column] = field(hash=False)
     ownership: Ownership
     key: tuple[str, ...] | None = None
-    limits: Limits = Limits()
+    limits: Limits = DEFAULT_LIMITS
     comment: str = ""
     time: str | None = None
     visible: bool = True
@@ -199,8 +199,7 @@ class Table:
         return column if declared is None else declared.stored_as
 
 
-@dataclass(frozen=True, slots=True)
-class ViewColumn:
+class ViewColumn(msgspec.Struct, frozen=True):
     """A view's column; bounds and values are as written, since the query has the type."""
 
     bounds: tuple[object, ...] | None = None
@@ -228,8 +227,7 @@ class View:
     is_release: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class UnitKind:
+class UnitKind(msgspec.Struct, frozen=True):
     """A kind of entity: the table that lists them and its identifying column."""
 
     name: str
@@ -237,8 +235,7 @@ class UnitKind:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(msgspec.Struct, frozen=True):
     """A dataset that can be queried.
 
     `analysts` has the cap of each, in ε. `ledger` is a file, or a PostgreSQL connection string;
@@ -265,7 +262,7 @@ class Schema:
     policy: str
     policy_hash: str
     period: Period | None = None
-    views: Mapping[str, View] = field(default_factory=dict)
+    views: Mapping[str, View] = msgspec.field(default_factory=dict)
     group_size: int = 1
 
     @property

@@ -8,15 +8,15 @@ of their ε; of several units that are hidden together, each loses its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Column, RowUnit, Schema, Table
 
 
-@dataclass(frozen=True, slots=True)
-class LocalLoss:
+class LocalLoss(Struct, frozen=True):
     """The loss of one table's answers: each column's ε, of `units` that are hidden together."""
 
     table: str

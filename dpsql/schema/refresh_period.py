@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import replace
 
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.load.file_format import TableSection
@@ -19,6 +18,7 @@ from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.model import Public, RowUnit, Table
 from dpsql.schema.refresh_schedule import Period, RefreshInterval
 from dpsql.schema.sql_type import Date, Timestamp
+from dpsql.structs import replace
 
 
 def read_period(

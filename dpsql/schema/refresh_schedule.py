@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class RefreshInterval(Enum):
@@ -16,8 +17,7 @@ class RefreshInterval(Enum):
     YEAR = "year"
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(Struct, frozen=True):
     """The days from `first` to before `after`, by UTC, whose rows share one budget."""
 
     interval: RefreshInterval

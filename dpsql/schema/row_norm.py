@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class RowNorm:
+
+class RowNorm(Struct, frozen=True):
     """The norm of a row's values in `columns`, L1 or L2 by `order`, is `radius` at most."""
 
     columns: tuple[str, ...]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
+
+from msgspec import Struct
 
 from dpsql.schema.model import Column, EntityUnit, Table
 from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar
@@ -80,8 +81,7 @@ _MAX_SUM = 2**46
 """A sum of 2^16 integers below this fits 64 bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class SummedColumn:
+class SummedColumn(Struct, frozen=True):
     """A column whose values are multiples of `step`, from `low` to `high` times `step`."""
 
     column: Column

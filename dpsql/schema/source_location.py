@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+import msgspec
+
 from dpsql.engine.connection_string import server_name
 from dpsql.engine.source import CsvForm, Spill
 from dpsql.engine.spark.address import SPARK
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """Where the rows are: a DuckDB file, or a folder with TABLE.parquet or TABLE.csv files.
 
     `files` maps each declared table to its file when `path` is a folder, and is empty otherwise.
@@ -23,7 +24,7 @@ class Source:
 
     path: Path
     files: Mapping[str, Path]
-    csv: Mapping[str, CsvForm] = field(default_factory=dict)
+    csv: Mapping[str, CsvForm] = msgspec.field(default_factory=dict)
     spill: Spill | None = None
 
     def is_delimited(self, table: str) -> bool:

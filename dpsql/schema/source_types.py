@@ -9,15 +9,15 @@ what analysts need of them in a column of its own, in a table of the source.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.schema.sql_type import SqlType, Timestamp, Varchar, parse_type
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """How columns of the types whose names `pattern` matches are read: as `type`; None: not at all.
 
     `shown` names these types in documentation, `why` says what reading does, or what to store

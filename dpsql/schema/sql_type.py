@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Boolean:
+
+class Boolean(Struct, frozen=True):
     """TRUE, FALSE or NULL."""
 
     def __str__(self) -> str:
         return "BOOLEAN"
 
 
-@dataclass(frozen=True, slots=True)
-class Integer:
+class Integer(Struct, frozen=True):
     """A signed or unsigned integer of 8, 16, 32, 64 or 128 bits."""
 
     bits: int
@@ -41,8 +40,7 @@ class Integer:
         return self.signed and other.bits < self.bits
 
 
-@dataclass(frozen=True, slots=True)
-class Decimal:
+class Decimal(Struct, frozen=True):
     """An exact number of `precision` digits, `scale` of them after the point."""
 
     precision: int
@@ -56,8 +54,7 @@ class Decimal:
         return f"DECIMAL({self.precision},{self.scale})"
 
 
-@dataclass(frozen=True, slots=True)
-class Double:
+class Double(Struct, frozen=True):
     """A float: `bits` is 32 or 64."""
 
     bits: int = 64
@@ -66,48 +63,42 @@ class Double:
         return "DOUBLE" if self.bits == 64 else "FLOAT"
 
 
-@dataclass(frozen=True, slots=True)
-class Varchar:
+class Varchar(Struct, frozen=True):
     """Text."""
 
     def __str__(self) -> str:
         return "VARCHAR"
 
 
-@dataclass(frozen=True, slots=True)
-class Date:
+class Date(Struct, frozen=True):
     """A day."""
 
     def __str__(self) -> str:
         return "DATE"
 
 
-@dataclass(frozen=True, slots=True)
-class Timestamp:
+class Timestamp(Struct, frozen=True):
     """A moment without time zone, in microseconds."""
 
     def __str__(self) -> str:
         return "TIMESTAMP"
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """A span of time; only of constants, and in statements over public tables alone."""
 
     def __str__(self) -> str:
         return "INTERVAL"
 
 
-@dataclass(frozen=True, slots=True)
-class Uuid:
+class Uuid(Struct, frozen=True):
     """A UUID; only compared and counted."""
 
     def __str__(self) -> str:
         return "UUID"
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(Struct, frozen=True):
     """A list of values of type `of`; only in answers of statements over public tables alone."""
 
     of: SqlType
@@ -116,8 +107,7 @@ class Array:
         return f"{self.of}[]"
 
 
-@dataclass(frozen=True, slots=True)
-class Null:
+class Null(Struct, frozen=True):
     """The type of a bare NULL."""
 
     def __str__(self) -> str:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.engine import Engine, ServerChecks
@@ -94,8 +94,7 @@ def record_path(schema: Schema) -> Path:
     return path_next_to_ledger(schema.ledger, schema.anchor, "keys.json")
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRecord:
+class KeyRecord(Struct, frozen=True):
     """The keys that are unique in the data version `fingerprint`, as table(column TYPE, …)."""
 
     fingerprint: str

@@ -8,10 +8,10 @@ two. NaN and what is beyond 2^80 is in no sum, but its units have values beyond 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.emit.sql.identifier import column_ref, schema_name
@@ -42,8 +42,7 @@ class Magnitude(NamedTuple):
     exponent: int
 
 
-@dataclass(frozen=True, slots=True)
-class ClippedValues:
+class ClippedValues(Struct, frozen=True):
     """What the bounds of `column` cut off the sum of |x|.
 
     `sums` has the number of values of each magnitude, and the sum of their absolute values.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from fractions import Fraction
+
+from msgspec import Struct, field
 
 from dpsql.errors import InterfaceError
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -24,8 +25,7 @@ MAX_DASHBOARDS = 64
 """How many plans of batches a session remembers."""
 
 
-@dataclass(slots=True)
-class SessionContext:
+class SessionContext(Struct):
     """One analyst's use of one dataset; `default_epsilon` is what a query spends by default.
 
     `sources` remembers releases to sum others from, `dashboards` what batches were planned as.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
@@ -23,6 +22,7 @@ from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.schema.refresh_schedule import Period
 from dpsql.session.compile.loss_conversion import ledger_terms
 from dpsql.session.ledger_creation import check_home, tell_of_new
+from dpsql.structs import replace
 
 
 def ledger_location(schema: Schema) -> Location:

@@ -8,9 +8,9 @@ many units have how many rows or groups is read: whole numbers, that tell of eve
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.emit.sql.identifier import column_ref, schema_name
@@ -22,8 +22,7 @@ from dpsql.session.unit_rows import checked_rows, joined_to_unit
 _ROWS, _UNIT, _KEY = "n", "unit", "key"
 
 
-@dataclass(frozen=True, slots=True)
-class LimitedRows:
+class LimitedRows(Struct, frozen=True):
     """What `limit` of `table` leaves out of answers by `key`, which is "" of those without groups.
 
     `value` is what is declared. `rows_by_size` has by the number of rows of a unit, of its rows in

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.bounding.options import ALL_GROUPS, AS_DECLARED, ContributionLimits, ReleaseOptions
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerOptions:
+class AnswerOptions(Struct, frozen=True):
     """What is computed of noisy numbers, free.
 
     `reuse`: where that costs nothing, an answer is summed from a stored one of more groups, at more
@@ -23,8 +23,7 @@ class AnswerOptions:
     clamped: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class PriceOptions:
+class PriceOptions(Struct, frozen=True):
     """What a statement may cost, in ε; None where nothing is set.
 
     `max_error` is the 95 % half-width that will do, and so chooses ε; `max_cost` is the largest ε
@@ -47,8 +46,7 @@ AS_DRAWN: Final = AnswerOptions()
 ANY_PRICE: Final = PriceOptions()
 
 
-@dataclass(frozen=True, slots=True)
-class QueryOptions:
+class QueryOptions(Struct, frozen=True):
     """All that an analyst may choose for one statement.
 
     `epsilon` is what it spends if `price.max_error` doesn't choose that; None: the session's

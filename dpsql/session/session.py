@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -55,6 +54,7 @@ from dpsql.session.saved.create import (
 from dpsql.session.saved.dashboard_law import dashboard_law
 from dpsql.session.saved.saved_releases import SavedReleases
 from dpsql.session.saved.synopsis_law import synopsis_law
+from dpsql.structs import replace
 
 
 class Session:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.errors import Span
 
@@ -58,8 +59,7 @@ class Kind(Enum):
     RUN = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """A token and its offset in the text; `is_closed`: its quote or comment ends in the text."""
 
     text: str

@@ -7,7 +7,6 @@ units may be missed, or where their number isn't public.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -28,6 +27,7 @@ from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.compile.compiled import CompiledStatement, compile_sql
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import query_loss
+from dpsql.structs import replace
 
 pytestmark = pytest.mark.bounds
 

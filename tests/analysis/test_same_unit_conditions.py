@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from notes.compiler import prepared, schema_of
 
@@ -12,6 +10,7 @@ from dpsql.plan.expression import Column, Compare, Comparison
 from dpsql.plan.operator import MarkJoin, Scan
 from dpsql.plan.traversal import operators
 from dpsql.schema.sql_type import BIGINT, Boolean
+from dpsql.structs import replace
 
 
 def test_a_table_may_be_named_as_anything() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
@@ -30,6 +30,7 @@ from dpsql.release.selection_mechanism import (
 )
 from dpsql.schema.budget import Budget, PerQuery
 from dpsql.schema.model import Schema
+from dpsql.structs import replace
 
 QUERIES = (
     "SELECT count(*) FROM patients",

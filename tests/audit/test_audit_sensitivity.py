@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from dpsql.errors import BadParameter, Error
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.schema.model import Neighbors
+from dpsql.structs import replace
 
 TIGHT = (
     "SELECT count(*), sum(cost) FROM visits",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
@@ -28,6 +27,7 @@ from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Public, Schema
 from dpsql.schema.sql_type import Varchar
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 CANARY = "zq7cell"
 QUERIES, MORE = 60, 3000

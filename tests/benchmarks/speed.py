@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import partial
 from math import exp, log
@@ -49,6 +49,7 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source
+from dpsql.structs import replace
 
 FIXTURE = Path(__file__).parent.parent.parent / "fixtures" / "tpch" / "schema.yaml"
 

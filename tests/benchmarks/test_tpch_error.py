@@ -11,7 +11,7 @@ pytest tests/benchmarks/test_tpch_error.py -m slow -s     prints the table
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import compile_sql
 from dpsql.session.compile.source_facts import SourceFacts
+from dpsql.structs import replace
 
 RUNS = 20
 QUERIES = 100

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -17,6 +16,7 @@ from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.verify import verified, verify_keys
 from dpsql.session.session import Session
 from dpsql.session.sidecar import prepare_source
+from dpsql.structs import replace
 
 ROWS = """
 SELECT i // 2 AS "User Id", i % 7 AS "Official ""ratings"" (millions)", 100 - i % 7 AS "other, 1",

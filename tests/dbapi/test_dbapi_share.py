@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from dpsql.dbapi.connection import Connection
 from dpsql.schema.model import Schema
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 COUNT = "SELECT count(*) FROM penguins"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
@@ -30,6 +30,7 @@ from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import ANSWER
 from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.options import DEFAULT_OPTIONS
+from dpsql.structs import replace
 
 Row = tuple[object, ...]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -19,6 +18,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.schema.load.load import load_schema
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 STATEMENTS = [s for s in (*noted(), *written()) if s.schema in ("clinic", "bi")]
 SHARE = 6

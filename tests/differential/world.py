@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from notes.whole import whole_over
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.schema.model import Limits, Public, Schema
 from dpsql.session.run.public_statements import WholeStatements
+from dpsql.structs import replace
 
 ROOMY = Limits(groups=100, rows_per_group=100, rows=100)
 """No generated unit has more rows."""

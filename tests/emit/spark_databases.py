@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
@@ -29,6 +29,7 @@ from dpsql.session.compile.compiled import CompiledStatement, compile_bound
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import TableRequest, binder_of
 from dpsql.session.ladders.stored_ladders import DataEdition
+from dpsql.structs import replace
 
 
 def fast_sums(statement: ServerStatement) -> tuple[int, int]:
@@ -47,7 +48,7 @@ def fast_sums(statement: ServerStatement) -> tuple[int, int]:
     return len(found), len(found) - by_unit
 
 
-class NoKeys(WorldFacts):
+class NoKeys(WorldFacts, frozen=True):
     """Facts as they are of a source on Spark: no key is believed."""
 
     def verified(self, table: Table | Hop) -> bool:

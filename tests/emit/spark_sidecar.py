@@ -6,7 +6,7 @@ Tables have the names by which statements read them: no engine stands between.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
 
@@ -39,6 +39,7 @@ from dpsql.session.preparing.server_sidecar import (
 )
 from dpsql.session.preparing.stored_scan import stored_select
 from dpsql.session.unit_rows import rows_with_unit
+from dpsql.structs import replace
 
 
 def over_sidecar(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from random import Random
 
@@ -22,6 +21,7 @@ from functions.test_hostile_statements import _releases, always, pairs, session
 from neighbor_search.share import in_turn
 
 from dpsql.plan.bounded_release.server_query import Salt, ServerStatement
+from dpsql.structs import replace
 
 _TOGETHER = 6
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from dpsql.errors import Error, Refused
 from dpsql.physical.push_down import push_down
 from dpsql.plan.bounded_release.server_query import ServerQuery
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.structs import replace
 
 SHARE = 150
 """A statement takes a second: each run asks few of them, `-m slow` all."""

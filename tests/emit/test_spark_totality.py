@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from decimal import Decimal as Number
 from math import isfinite, isnan
 
@@ -43,6 +42,7 @@ from dpsql.schema.sql_type import (
     Timestamp,
     Varchar,
 )
+from dpsql.structs import replace
 
 _TOGETHER = 25
 

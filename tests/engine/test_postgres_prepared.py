@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 from zlib import crc32
@@ -26,6 +25,7 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.preparing.server_sidecar import noted_sidecar, server_sidecar
 from dpsql.session.session import Session
 from dpsql.session.sidecar import sidecar_path
+from dpsql.structs import replace
 
 SHOP = """\
 dataset: shop_{name}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -30,6 +30,7 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.preparing.server_tables import prepare_server
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, sidecar_path
+from dpsql.structs import replace
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import psycopg
 import pytest
@@ -16,6 +15,7 @@ from dpsql.engine.postgres.connection import ServerConnection, transaction
 from dpsql.engine.postgres.engine import PostgresEngine
 from dpsql.engine.source import PostgresSource, ServerTable
 from dpsql.errors import SourceFault
+from dpsql.structs import replace
 
 T = ServerTable("t", (("id", "INTEGER"), ("word", "VARCHAR")), key=("id",))
 

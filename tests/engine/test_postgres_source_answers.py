@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -27,6 +27,7 @@ from dpsql.schema.verify import verify_keys
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source
+from dpsql.structs import replace
 
 SHARE = 40
 """One in so many of the notes' queries is asked in every run."""

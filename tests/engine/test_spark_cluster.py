@@ -7,7 +7,6 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -24,6 +23,7 @@ from dpsql.release.job import Job, run
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 SCHEMA = """\
 dataset: visits

@@ -8,7 +8,6 @@ import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -32,6 +31,7 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source
 from dpsql.session.unit_rows import without_unit
+from dpsql.structs import replace
 
 SCHEMA = """\
 dataset: shop_{name}

@@ -7,10 +7,11 @@ most of them are answered.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 from fuzz.clinic_rows import KEYS, NULLABLE, TABLES, Rows, joined, lateral
+
+from dpsql.structs import replace
 
 NAMES = ("a", "b", '"A b"', "n", "cost", "age", "x")
 TEXTS = ("'F'", "'ER'", "'GP'", "'scan'", "'x'", "''", "NULL")

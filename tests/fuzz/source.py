@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from random import Random
 
 from fuzz.column import NUMBERS, Column, Kind, Source, listed, renamed, some, table
 from fuzz.expression import condition, number
+
+from dpsql.structs import replace
 
 _CHAIN = (("patients", "visits", "patient_id"), ("visits", "tests", "visit_id"))
 _JOINS = ("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -35,6 +34,7 @@ from dpsql.audit.databases.unit_ownership import Rows, Unit, units_of_rows, with
 from dpsql.audit.sensitivity.bound_check import violations
 from dpsql.bounding.options import AS_DECLARED
 from dpsql.schema.model import EntityUnit, Neighbors, Public
+from dpsql.structs import replace
 
 ORDINARY = 8
 LONG = int(os.environ.get("DPSQL_CASES", "2000")) // 4

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 from ledger.ledger_world import PURE, TENTH, charge, terms
+from msgspec.structs import force_setattr
 
 from dpsql.errors import BadParameter
 from dpsql.ledger.amount import UNITS, amount_of, format_amount, padded, units
@@ -47,15 +48,15 @@ BAD_DELTAS = [
 def unchecked(amount: object, delta: object = Fraction(0)) -> PrivacyLoss:
     """A loss that its own class would not always let through."""
     loss = PrivacyLoss(Accounting.APPROX, Fraction(1))
-    object.__setattr__(loss, "amount", amount)
-    object.__setattr__(loss, "delta", delta)
+    force_setattr(loss, "amount", amount)
+    force_setattr(loss, "delta", delta)
     return loss
 
 
 def charge_of(loss: PrivacyLoss, own: object = None) -> Charge:
     good = charge(1, accounting=Accounting.APPROX)
-    object.__setattr__(good, "loss", loss)
-    object.__setattr__(good, "analyst_cap", own)
+    force_setattr(good, "loss", loss)
+    force_setattr(good, "analyst_cap", own)
     return good
 
 

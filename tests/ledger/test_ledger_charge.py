@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
@@ -17,6 +16,7 @@ from dpsql.errors import (
 from dpsql.ledger.chain.entry import Burned, Charged, Opened, Released
 from dpsql.ledger.charge import Charge, Failure, State
 from dpsql.ledger.ledger import Ledger
+from dpsql.structs import replace
 
 
 def spent(ledger: Ledger) -> Fraction:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from dpsql.errors import BudgetSpent, LedgerFault
 from dpsql.ledger.storage.backend import Server
 from dpsql.ledger.storage.opening import exists
 from dpsql.ledger.storage.postgres import PostgresDatabase, connect_server
+from dpsql.structs import replace
 
 NOWHERE = "postgresql://someone:hunter2@127.0.0.1:9/nowhere"
 

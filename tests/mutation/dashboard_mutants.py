@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from mutation.mutants import Mutant
+
+from dpsql.structs import replace
 
 _NOISE = "privacy/mechanisms/residual_gaussian.py"
 _CALIBRATION = "release/dashboard/calibrate_dashboard.py"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from mutation.mutants import Mutant
+
+from dpsql.structs import replace
 
 _OF_A_ROUND = "ArithmeticError: a round of a synopsis passed its parts"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pyarrow as pa
 from neighbor_search.search import search
@@ -19,6 +18,7 @@ from dpsql.engine.source import DuckDBSource
 from dpsql.plan.bounded_release.engine_query import BATCH_TABLE
 from dpsql.release.job import Job, Step, run
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.structs import replace
 
 
 class _Database(WorldEngine):

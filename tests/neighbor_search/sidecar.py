@@ -52,8 +52,7 @@ LIMITS = {
 _SALT = "1"
 
 
-@dataclass(frozen=True, slots=True)
-class ReadyFacts(WorldFacts):
+class ReadyFacts(WorldFacts, frozen=True):
     """The same public facts where `ready` tables stand in a sidecar."""
 
     ready: frozenset[str] = frozenset()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
@@ -41,6 +41,7 @@ from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.session.compile.compiled import compile_sql
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.explain.sensitivity_text import format_statistic
+from dpsql.structs import replace
 
 
 @dataclass(frozen=True)

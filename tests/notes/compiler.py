@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -50,6 +49,7 @@ from dpsql.session.explain.sensitivity_text import (
 from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.options import AnswerOptions, QueryOptions
 from dpsql.session.run.public_statements import WholeStatements
+from dpsql.structs import replace
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 

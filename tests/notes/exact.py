@@ -6,7 +6,7 @@ What `release.exact_answers` shows as it is was randomised before it came.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
@@ -40,6 +40,7 @@ from dpsql.release.columns.group_keys import domain_table
 from dpsql.release.columns.released_table import columns
 from dpsql.release.decision import decision_table
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.structs import replace
 
 
 @dataclass(frozen=True)

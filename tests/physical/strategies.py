@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.physical.engine_query import can_be_batched, emit_query
@@ -12,6 +11,7 @@ from dpsql.plan.bounded_release.engine_query import BatchPolicy, EngineQuery, Un
 from dpsql.plan.operator import Release
 from dpsql.plan.traversal import operators
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.structs import replace
 
 
 def names_of(release: CompiledRelease) -> dict[Release, str]:

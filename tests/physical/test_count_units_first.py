@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from neighbor_search.search import search
 from notes.compiler import prepared
@@ -12,6 +10,7 @@ from physical.strategies import by_plan, by_strategy
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.physical.strategy.count_units_first import CountUnitsFirst
 from dpsql.physical.strategy.per_unit import PerUnit
+from dpsql.structs import replace
 
 STATEMENTS = [
     "SELECT visit_date, count(*), sum(cost) FROM visits WHERE ward = 'ER' GROUP BY 1",

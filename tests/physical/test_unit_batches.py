@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -18,6 +17,7 @@ from dpsql.physical.engine_query import emit_query
 from dpsql.physical.modifier import unit_batches
 from dpsql.release.batch_count import batch_count
 from dpsql.release.job import run
+from dpsql.structs import replace
 
 FLAGS = "SELECT l_returnflag, sum(l_quantity) FROM lineitem{} GROUP BY 1"
 PRICES = "SELECT l_extendedprice, count(*) FROM lineitem{} GROUP BY 1"

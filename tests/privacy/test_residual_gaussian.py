@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, combinations, product
 
@@ -21,6 +20,7 @@ from dpsql.privacy.mechanisms.residual_gaussian import (
     UnitMoves,
     scaled_residual,
 )
+from dpsql.structs import replace
 
 ONE = NeighborDistance()
 REPLACED = NeighborDistance(1, is_replacement=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -19,6 +18,7 @@ from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
+from dpsql.structs import replace
 
 BINS = 12
 

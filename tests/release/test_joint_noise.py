@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from dpsql.release.joint_noise import correlated_choices, noisy_integers, one_di
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.options import AnswerOptions, QueryOptions
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 SCHEMA = """
 dataset: shop

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -20,6 +19,7 @@ from dpsql.plan.bounded_release.bounded_release import OneRowPerUnit
 from dpsql.plan.bounded_release.statistic import CappedSum, Sum
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.digest.canonical_digest import release_digest
+from dpsql.structs import replace
 
 Visit = tuple[int, str, float | None]
 

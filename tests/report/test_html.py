@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
@@ -35,6 +34,7 @@ from dpsql.schema.load.load import load_schema
 from dpsql.schema.sql_type import Varchar
 from dpsql.session.explain.error_curve import Sweep
 from dpsql.session.explain.report import PrivacyReport
+from dpsql.structs import field_names, has_fields
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -65,9 +65,9 @@ def filled(kind: Any, text: str) -> Any:
         return filled(inner[0], text)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return next(iter(kind))
-    if isinstance(kind, type) and is_dataclass(kind):
+    if isinstance(kind, type) and has_fields(kind):
         hints = get_type_hints(kind)
-        return kind(**{field.name: filled(hints[field.name], text) for field in fields(kind)})
+        return kind(**{name: filled(hints[name], text) for name in field_names(kind)})
     return inner[0]  # a literal
 
 

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import pytest
 from schema.shop import SHOP, changed, load
 
 from dpsql.schema.policy import policy_hash, policy_text
+from dpsql.structs import replace
 
 LOOSER = [
     ("bounds: [0, 120]", "bounds: [0, 121]"),
@@ -70,5 +70,5 @@ def test_the_order_of_columns_does_not_matter(tmp_path: Path) -> None:
 
 def test_the_hash_is_not_part_of_itself(tmp_path: Path) -> None:
     schema = load(tmp_path)
-    changed = dataclasses.replace(schema, policy="x", policy_hash="x")
+    changed = replace(schema, policy="x", policy_hash="x")
     assert policy_hash(policy_text(changed)) == schema.policy_hash

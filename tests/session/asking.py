@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.ledger.caps import Balance
@@ -13,6 +13,7 @@ from dpsql.session.explain.error_curve import Sweep
 from dpsql.session.explain.report import PrivacyReport
 from dpsql.session.options import DEFAULT_OPTIONS, PriceOptions, QueryOptions
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 
 @dataclass(slots=True)

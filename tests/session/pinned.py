@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
 from dpsql.session.sidecar import _stamp as stamp
+from dpsql.structs import replace
 
 PINNED = FIXTURES / "keys" / "pinned.json"
 

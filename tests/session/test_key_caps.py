@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +21,7 @@ from dpsql.plan.bounded_release.statistic import CappedSum, Sum
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 SCHEMA = """
 dataset: firms-by-state

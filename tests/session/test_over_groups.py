@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -39,6 +38,7 @@ from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 SCHEMA = """
 dataset: shop

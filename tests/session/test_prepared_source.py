@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -47,6 +46,7 @@ from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source, sidecar_path
+from dpsql.structs import replace
 
 SALT = bytes(range(16))
 """Of the sidecar and of the statements: so they draw the same groups of a unit's."""

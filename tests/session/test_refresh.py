@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -18,6 +17,7 @@ from dpsql.schema.load.load import load_schema
 from dpsql.schema.refresh_period import period_of
 from dpsql.schema.refresh_schedule import RefreshInterval
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 SCHEMA = """\
 dataset: clicks

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from dpsql.session.answer.answer import Answer
 from dpsql.session.ledger_access import recorded_ledger
 from dpsql.session.options import DEFAULT_OPTIONS, AnswerOptions, QueryOptions
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 FINE = (
     "SELECT o_orderstatus, o_orderpriority, count(*), sum(o_totalprice) FROM orders GROUP BY 1, 2"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from contextlib import closing
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from dpsql.session.options import QueryOptions
 from dpsql.session.run.execution import Execution
 from dpsql.session.session import Session
 from dpsql.session.sidecar import prepare_source
+from dpsql.structs import replace
 
 VOTERS = 4000
 

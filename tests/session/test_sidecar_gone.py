@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -27,6 +26,7 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.run.execution import Execution
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source, sidecar_of, sidecar_path
+from dpsql.structs import replace
 
 SCHEMA = """\
 dataset: shop

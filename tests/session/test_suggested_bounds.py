@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from dpsql.schema.load.load import load_schema
 from dpsql.session.answer.answer import Answer
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 TABLES = """\
 dataset: {name}

@@ -7,7 +7,6 @@ Answers are asked for with ε = 100, and noise is beyond what is allowed for wit
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from dpsql.schema.model import RowUnit, Table
 from dpsql.schema.policy_diff import policy_relaxations
 from dpsql.schema.sql_type import BIGINT, Double
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 SCHEMA = """
 dataset: sizes

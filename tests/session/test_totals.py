@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +24,7 @@ from dpsql.release.joint_noise import noisy_integers
 from dpsql.session.answer.answer import Answer
 from dpsql.session.options import DEFAULT_OPTIONS, AnswerOptions, QueryOptions
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 SCHEMA = """
 dataset: totals

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from fractions import Fraction
 
 import duckdb
@@ -18,6 +17,7 @@ from dpsql.schema.load.load import load_schema
 from dpsql.session.compile.compiled import CompiledStatement, compile_sql
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.run.execution import Execution
+from dpsql.structs import replace
 
 SCHEMA = schema_of("clinic")
 ANSWERED = [

@@ -7,7 +7,6 @@ slip through (`WHERE x > 120` on a column bounded by 100) are clamped or dropped
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from dpsql.plan.expression import (
     And,
@@ -24,6 +23,7 @@ from dpsql.plan.expression import (
 )
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, Value, coordinate, of_values
 from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
+from dpsql.structs import replace
 
 Known = int | Expression
 """What has a domain: a column, by its id, or an expression that a predicate compares."""

@@ -8,8 +8,9 @@ by part: every other table is read whole each time, and nothing compares two of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.analysis.lineage.functional_dependency import Trusted, is_n_to_one
 from dpsql.plan.expression import Column, Expression
@@ -34,10 +35,10 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import operators, replace_sources
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class RowSource:
+class RowSource(Struct, frozen=True):
     """The table that a relation's rows come from, each from another row.
 
     `scan` reads the table. `columns` maps columns of the relation to those of `scan` that they

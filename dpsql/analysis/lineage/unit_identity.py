@@ -6,9 +6,10 @@ A key of several columns names its row only whole: two sales of one item may be 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Final, TypeVar, assert_never
+
+from msgspec import Struct
 
 from dpsql.plan.expression import (
     Column,
@@ -43,6 +44,7 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import EntityUnit, Hop, Public, RowUnit, Table
+from dpsql.structs import replace
 
 Identity = tuple[str, tuple[str, ...]]
 """A private table and columns of it: its rows that agree on all of them have the same unit."""
@@ -58,8 +60,7 @@ _MAX_CHOICES: Final = 16
 Choice = TypeVar("Choice")
 
 
-@dataclass(frozen=True, slots=True)
-class UnitIdentifier:
+class UnitIdentifier(Struct, frozen=True):
     """Columns of a plan that hold a value of `identity`, in the order of the identity's columns.
 
     Their values come from one row of one table: of two sales, an item of one and a ticket of the

@@ -7,9 +7,10 @@ false, a person who is there or isn't.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
+
+from msgspec import Struct
 
 from dpsql.audit.attacks.linkage import LinkageOutcome, link
 from dpsql.audit.attacks.outcome import Outcome
@@ -21,8 +22,7 @@ _PEOPLE = 40
 _REPEATS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class AttackReport:
+class AttackReport(Struct, frozen=True):
     """The outcomes of all attacks, and reconstructions with increasing numbers of queries."""
 
     epsilon: Fraction

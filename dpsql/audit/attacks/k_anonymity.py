@@ -8,14 +8,14 @@ DeWitt & Ramakrishnan 2006).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 Attributes = tuple[int, ...]
 """What an outsider may know of a person, as numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class EquivalenceClass:
+class EquivalenceClass(Struct, frozen=True):
     """Rows that show the same ranges, from `low` to `high`, and the sensitive value of each."""
 
     low: Attributes

@@ -11,13 +11,13 @@ told apart says nothing about two tables, where losses of differential privacy a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
 from random import Random
 from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.audit.attacks.k_anonymity import Attributes, k_anonymous
 from dpsql.audit.attacks.outcome import Outcome
@@ -53,15 +53,13 @@ per_query: {{epsilon: 1, max_epsilon: 64, delta: {delta}}}
 """
 
 
-@dataclass(frozen=True, slots=True)
-class LinkageOutcome(Outcome):
+class LinkageOutcome(Outcome, frozen=True):
     """An outcome, with how often the attack was right about tables that are k-anonymous."""
 
     k_anonymous: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Trial:
+class _Trial(Struct, frozen=True):
     """Two hospitals' rows, a diagnosis, and whether the victim, who is in both, has it."""
 
     victim: Attributes

@@ -8,14 +8,14 @@ Viswanath 2015), where ε is the total loss of its queries.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.audit.attacks.targets import DELTA
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """In how many of `trials` an attack was right: `plain` against DuckDB, `private` against dpsql.
 
     `epsilon` is the total loss of a trial.

@@ -7,12 +7,12 @@ over all of them, and they are rounded.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.audit.attacks.targets import Person, Target
@@ -20,8 +20,7 @@ from dpsql.errors import InterfaceError
 from dpsql.installed_extra import install_extra
 
 
-@dataclass(frozen=True, slots=True)
-class Reconstruction:
+class Reconstruction(Struct, frozen=True):
     """How many of `people` secrets were right from `queries` counts of either target."""
 
     people: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -13,10 +12,12 @@ from typing import Protocol
 
 import duckdb
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.schema.load.load import load_schema
 from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 DELTA = Fraction(1, 10**9)
 """The δ of a statement that shows unlisted keys."""
@@ -45,8 +46,7 @@ class Target(Protocol):
         """The rows that answer `sql`, at a loss of `epsilon`."""
 
 
-@dataclass(frozen=True, slots=True)
-class DuckDBTarget:
+class DuckDBTarget(Struct, frozen=True):
     """DuckDB as it is."""
 
     connection: duckdb.DuckDBPyConnection
@@ -57,8 +57,7 @@ class DuckDBTarget:
         return self.connection.execute(sql).fetchall()
 
 
-@dataclass(frozen=True, slots=True)
-class DpsqlTarget:
+class DpsqlTarget(Struct, frozen=True):
     """A session of dpsql, with its proofs, charges, noise and stored answers."""
 
     session: Session
@@ -82,8 +81,7 @@ def cohort(trial: int, people: int, random: Random) -> list[Person]:
     return [(trial, n, random.random() < 0.5, "everywhere") for n in range(people)]
 
 
-@dataclass(frozen=True, slots=True)
-class Dataset:
+class Dataset(Struct, frozen=True):
     """Tables by name, and the text of a schema of them whose source is `attacked.duckdb`."""
 
     tables: Mapping[str, pa.Table]

@@ -8,11 +8,12 @@ many rows in one group, in many groups, or none at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from random import Random
 from typing import Protocol
+
+from msgspec import Struct
 
 from dpsql.audit.databases.boundary_values import declared, distinct
 from dpsql.audit.databases.unit_ownership import Row, Rows
@@ -25,8 +26,7 @@ _MAX_ROWS = 80
 """The rows of a unit at most: larger limits are never met, which costs tightness only."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanConstants:
+class PlanConstants(Struct, frozen=True):
     """The kind of a statement's unit, and the columns of each table that the statement reads.
 
     `strict`: only values of the declared domains are tried, none outside and no NULL.
@@ -118,8 +118,7 @@ class Shape(Protocol):
         """The value of a column of `table` that is read, in the entity's row of that index."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ExtremeShape:
+class _ExtremeShape(Struct, frozen=True):
     """The shape of the `number`-th entity of its kind: extreme ones first, then drawn ones."""
 
     constants: PlanConstants

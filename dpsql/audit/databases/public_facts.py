@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import duckdb
+from msgspec import Struct
 
 from dpsql.bounding.public_facts import distinct_values
 from dpsql.emit.dialect.duckdb.render import rendered
@@ -16,8 +15,7 @@ from dpsql.release.columns.arrow import canonical
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 
 
-@dataclass(frozen=True, slots=True)
-class WorldFacts:
+class WorldFacts(Struct, frozen=True):
     """Facts from a `connection` to the public rows; keys of private tables in `trusted` hold."""
 
     schema: Schema

@@ -7,8 +7,9 @@ they count as verified, references dangle, and units exceed every limit.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from random import Random
+
+from msgspec import Struct
 
 from dpsql.audit.databases.boundary_values import boundary_values
 from dpsql.audit.databases.unit_ownership import Row, Rows, Unit, units_of_rows, without
@@ -24,8 +25,7 @@ _LATER = 11
 _DRAWS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class NeighboringDatabases:
+class NeighboringDatabases(Struct, frozen=True):
     """A database, two neighbors within it, and the units of the database that either lacks."""
 
     full: Rows

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
+
+from msgspec import Struct
 
 from dpsql.analysis.lineage.lineage import unit_kind
 from dpsql.audit.databases.candidate_units import (
@@ -30,8 +31,7 @@ from dpsql.session.compile.loss_conversion import query_loss
 MAX_PAIRS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(Struct, frozen=True):
     """The size of an enumeration.
 
     It has `units` different units, each `copies` times, databases of `min_units` to `max_units` of
@@ -71,8 +71,7 @@ class Size:
         return [self.around, *added]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchSpace:
+class SearchSpace(Struct, frozen=True):
     """Enumerated databases: `worlds` by number, and the numbers of neighbors in `pairs`.
 
     `pieces` are the rows of each unit, `members` the indices of each database's pieces.

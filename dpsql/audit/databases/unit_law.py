@@ -9,10 +9,11 @@ as often as the others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 from typing import Final, assert_never
+
+from msgspec import Struct
 
 from dpsql.audit.databases.boundary_values import decimal_text, ends
 from dpsql.audit.databases.candidate_units import (
@@ -43,8 +44,7 @@ MAX_ROWS: Final = 8
 _NULLS: Final = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class PublicRows:
+class PublicRows(Struct, frozen=True):
     """The rows of a public table, one at least: values of columns of the same names are theirs."""
 
     table: str
@@ -52,8 +52,7 @@ class PublicRows:
     rows: Sequence[Row]
 
 
-@dataclass(frozen=True, slots=True)
-class UnitLaw:
+class UnitLaw(Struct, frozen=True):
     """The law of the units that a statement reads; `public` are the rows of public tables.
 
     Columns that `model` has are drawn as in one of its rows, all of a row from the same one.
@@ -120,8 +119,7 @@ class UnitLaw:
         return _from_domain(column, random)
 
 
-@dataclass(frozen=True, slots=True)
-class _DrawnShape:
+class _DrawnShape(Struct, frozen=True):
     """The shape of one entity; `known` has the public row that each of its rows is drawn from."""
 
     law: UnitLaw

@@ -7,9 +7,9 @@ databases of n rows that can be drawn from it without replacement, and all their
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 import duckdb
+from msgspec import Struct
 
 from dpsql.audit.databases.candidate_units import PlanConstants, piece
 from dpsql.audit.databases.unit_ownership import Rows
@@ -17,8 +17,7 @@ from dpsql.errors import BadParameter
 from dpsql.schema.model import Column, Schema, Table
 
 
-@dataclass(frozen=True, slots=True)
-class Universe:
+class Universe(Struct, frozen=True):
     """The values, as text, of one column of a table whose rows are units."""
 
     column: str

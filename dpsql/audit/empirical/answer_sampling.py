@@ -7,11 +7,11 @@ mechanisms draw thousands of answers at once, from the operating system's random
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.audit.databases.database_batch import NO_TABLES, DatabaseBatch, Released
@@ -22,6 +22,7 @@ from dpsql.release.add_noise import NoisyGroups, RawGroups, add_noise, choose_ce
 from dpsql.release.columns.arrow import canonical
 from dpsql.release.job import Step
 from dpsql.release.joint_noise import noisy_integers
+from dpsql.structs import replace
 
 Group = tuple[object, ...]
 
@@ -31,8 +32,7 @@ _NEXT_TO_NOTHING = DiscreteLaplace(Fraction(1, 1000))
 """Noise that is 0 but for a probability of e^-1000: synthetic rows are no secret."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSampler:
+class AnswerSampler(Struct, frozen=True):
     """The exact groups and cells of a release in one database, from which answers are drawn."""
 
     step: Step
@@ -68,8 +68,7 @@ class AnswerSampler:
         return _by_key(add_noise(self.raw, step.bounded, step.query, exact, SystemRandomness()))
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(Struct, frozen=True):
     """Many answers at once, over the keys that either of two databases has.
 
     `integers` are (answers, keys) for each statistic, `choices` the same for each chosen cell;

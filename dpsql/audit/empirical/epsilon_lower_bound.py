@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Literal, assert_never
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.analysis.local_privacy import local_only
@@ -54,8 +54,7 @@ _WIDE = 25
 Measure = Literal["epsilon", "mu", "rho"]
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """What `draws` answers of either database show: the loss is at least `lower`.
 
     The loss is measured in ε. Where all noise is Gaussian it is in μ, the distance of the two means
@@ -76,8 +75,7 @@ class Bound:
         return self.lower > self.charged
 
 
-@dataclass(frozen=True, slots=True)
-class EpsilonAudit:
+class EpsilonAudit(Struct, frozen=True):
     """The bound of each release of a statement, and the databases that were told apart."""
 
     sql: str
@@ -208,8 +206,7 @@ class _Score:
         return {c: math.log((ours[c] + 1) / (theirs[c] + 1)) for c in {*ours, *theirs}}
 
 
-@dataclass(frozen=True, slots=True)
-class _Event:
+class _Event(Struct, frozen=True):
     """The event that a score is at least `minimum` if `above`, else below it.
 
     `swapped`: its probability is compared for the second database with the first.

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import count
 from random import Random
 
 import duckdb
+from msgspec import Struct
 
 from dpsql.audit.databases.candidate_units import PlanConstants, public_table_rows
 from dpsql.audit.databases.database_batch import DatabaseBatch, StatementFails
@@ -26,6 +26,7 @@ from dpsql.errors import BadParameter
 from dpsql.schema.model import Neighbors, Schema
 from dpsql.session.compile.column_provenance import origins
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.structs import replace
 
 Answer = Mapping[tuple[object, ...], Sequence[object]]
 """The values of an answer's rows, by their keys."""
@@ -33,8 +34,7 @@ Answer = Mapping[tuple[object, ...], Sequence[object]]
 _PAIRS_AT_ONCE = 100
 
 
-@dataclass(frozen=True, slots=True)
-class SampledColumn:
+class SampledColumn(Struct, frozen=True):
     """A column of the answer: its sampled change, and how many further pairs that covers."""
 
     name: str
@@ -42,8 +42,7 @@ class SampledColumn:
     covered: int
 
 
-@dataclass(frozen=True, slots=True)
-class NeighborLaw:
+class NeighborLaw(Struct, frozen=True):
     """How pairs are drawn: their relation, the units of a database, and what values are like."""
 
     neighbors: Neighbors

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from random import Random
 from statistics import NormalDist
+
+from msgspec import Struct
 
 from dpsql.errors import BadParameter
 
@@ -25,8 +26,7 @@ WARNING = (
 MIN_PAIRS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The number of pairs to draw, the rank of the change to take, and its confidence 1 - ρ.
 
     The change covers all but `gamma` of further pairs, which includes that confidence.
@@ -38,8 +38,7 @@ class Plan:
     gamma: float
 
 
-@dataclass(frozen=True, slots=True)
-class Sampled:
+class Sampled(Struct, frozen=True):
     """The sampled change at the plan's rank, and the mean of all sampled changes."""
 
     plan: Plan
@@ -47,8 +46,7 @@ class Sampled:
     mean: float
 
 
-@dataclass(frozen=True, slots=True)
-class Mixture:
+class Mixture(Struct, frozen=True):
     """An even mixture of two normal distributions: heights of men and women, say."""
 
     one: NormalDist

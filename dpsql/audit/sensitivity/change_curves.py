@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.audit.databases.search_space import Size
 from dpsql.audit.sensitivity.exhaustive_audit import Finding, SensitivityAudit, audit_sensitivity
 from dpsql.schema.model import Neighbors, Schema
+from dpsql.structs import replace
 
 
 class Against(Enum):
@@ -19,8 +21,7 @@ class Against(Enum):
     SIZE = "size"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeCurve:
+class ChangeCurve(Struct, frozen=True):
     """A number of a release, or of the plain answer, under one relation: its change at each point.
 
     `derived` is None where no bound is claimed.
@@ -32,8 +33,7 @@ class ChangeCurve:
     derived: tuple[Fraction, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeCurves:
+class ChangeCurves(Struct, frozen=True):
     """All curves of a statement over the same `points`; `violations` name exceeded bounds.
 
     `held` is what all points have in common: the size of databases, or the distance of neighbors.

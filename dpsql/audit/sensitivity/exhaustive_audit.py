@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
 
 import duckdb
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.analysis.unit_contribution import rows_per_group
@@ -42,16 +42,14 @@ from dpsql.session.explain.sensitivity_text import format_cell_choice, format_st
 SALTS = ("1", "2")
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
+class Witness(Struct, frozen=True):
     """Two neighboring databases in words: for each unit of either, its rows, one a line."""
 
     one: tuple[tuple[str, ...], ...]
     other: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A number of a release, in its own unit: its derived bound, and its largest observed change.
 
     `derived` is None where no bound is claimed; `witness` is a pair with the observed change, None
@@ -69,8 +67,7 @@ class Finding:
         return None if not self.derived else float(self.observed / self.derived)
 
 
-@dataclass(frozen=True, slots=True)
-class SensitivityAudit:
+class SensitivityAudit(Struct, frozen=True):
     """The audit of a statement over all enumerated pairs; `violations` name exceeded bounds.
 
     `apart` is the distance of neighbors in units; `plain` are the changes of DuckDB's own answer.

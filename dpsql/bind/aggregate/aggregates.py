@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
 from sqlglot import exp
 
 from dpsql.bind.aggregate.quantile_rank import fraction_of
@@ -35,10 +35,10 @@ from dpsql.plan.aggregate import (
 from dpsql.plan.expression import Column, Expression, Literal, conjunction
 from dpsql.plan.expression_text import describe
 from dpsql.schema.sql_type import Boolean, Double, SqlType, Varchar
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class GroupingCall:
+class GroupingCall(Struct, frozen=True):
     """GROUPING(keys): an integer with a bit for each key, 1 where a grouping set leaves it out.
 
     The last key has the lowest bit. `column` holds the integer.
@@ -54,8 +54,7 @@ class GroupingCall:
         return Literal(int(bits or "0", 2), COUNT_TYPE)
 
 
-@dataclass(slots=True)
-class Aggregates:
+class Aggregates(Struct):
     """The aggregates of one SELECT, each with the column that will hold its value."""
 
     scope: Scope

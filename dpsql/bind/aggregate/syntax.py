@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.aggregate.derived_aggregate import is_derived
@@ -70,8 +70,7 @@ _OPEN: dict[type[exp.Expr], OpenFunction] = {
 _NOISE_PROPERTIES = frozenset(kind.value for kind in OutputKind if kind is not OutputKind.VALUE)
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateSyntax:
+class AggregateSyntax(Struct, frozen=True):
     """An aggregate as the statement writes it, without FILTER.
 
     `condition` restricts the rows where the function itself does: count_if(c), regr_count(y, x).

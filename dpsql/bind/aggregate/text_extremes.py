@@ -15,8 +15,6 @@ mode(note) is the note of the pair with the greatest noisy count.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.domains.predicate_narrowing import narrow
@@ -33,6 +31,7 @@ from dpsql.plan.bounded_release.cell_selection import MAX_LISTED
 from dpsql.plan.expression import Compare, Comparison, Expression, IsNull, Not, conjunction
 from dpsql.plan.operator import Aggregate, Filter, OuterJoin, OuterKind, Output, Plan
 from dpsql.schema.sql_type import Varchar
+from dpsql.structs import replace
 
 _CHOSEN = frozenset({AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.MODE})
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.syntax.allowlist import require_args, unsupported
@@ -38,8 +38,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,30}")
 _PARTS = ("year", "month", "day", "hour", "minute", "microsecond")
 
 
-@dataclass(frozen=True, slots=True)
-class Length:
+class Length(Struct, frozen=True):
     """A length of time: `duration`, or `count` times it; `whole`: the count is an integer."""
 
     duration: Duration

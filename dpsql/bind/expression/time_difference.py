@@ -12,9 +12,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.expression.arithmetic import combined
@@ -51,8 +51,7 @@ END
 """How many months are full between two moments, towards 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Between:
+class _Between(Struct, frozen=True):
     """From `earlier` to `later`; `by_calendar` in months and days, else in days and less."""
 
     later: exp.Expr

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from msgspec import Struct, field
 from sqlglot import exp
 
 from dpsql.bind.context import BoundQuery, Context
@@ -34,8 +34,7 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns
 
 
-@dataclass(slots=True)
-class FromClause:
+class FromClause(Struct):
     """The FROM clause of one SELECT: its sources, their places, and their join conditions `on`.
 
     `commas`: whether some source is joined by a comma, without a condition.

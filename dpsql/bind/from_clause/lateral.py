@@ -9,8 +9,7 @@ before it, whether or not there are rows to aggregate, as a scalar subquery has.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.context import BoundQuery, Context
@@ -22,8 +21,7 @@ from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.plan.expression import Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Lateral:
+class Lateral(Struct, frozen=True):
     """The subquery's rows, and `values`, which stand for their columns above the join.
 
     `has_one_row`: each row before the subquery is joined to one row of it, or to NULLs.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 
 from sqlglot import exp
@@ -17,6 +16,7 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Public, Table, View
 from dpsql.schema.qualified_name import resolve_name
 from dpsql.schema.sql_type import BIGINT
+from dpsql.structs import replace
 
 
 def find_relation(context: Context, node: exp.Table) -> Table | View:

@@ -8,8 +8,6 @@ clamped to the bounds, and keys are joined to the listed values.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlglot import exp
 
 from dpsql.analysis.domains.column_domains import declared_domain
@@ -25,6 +23,7 @@ from dpsql.privacy.domain import Domain
 from dpsql.schema.load.values import read_bounds, read_values
 from dpsql.schema.model import Column, View
 from dpsql.schema.sql_type import SqlType
+from dpsql.structs import replace
 
 
 def viewed(view: View, node: exp.Table, context: Context) -> BoundQuery:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.function.irregular_functions import IRREGULAR, Named, anonymous_call, args_of
 from dpsql.bind.syntax.allowlist import require_args
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionNode:
+class FunctionNode(Struct, frozen=True):
     """A class of nodes that are calls of `name`: `parts` are in the order of its arguments.
 
     `ignored_args` are parts by which sqlglot marks differences of dialects: they change nothing

@@ -11,7 +11,6 @@ shows that it has rows.
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import replace
 
 from dpsql.bind.subquery.single_row import grouping_of
 from dpsql.plan.operator import (
@@ -27,6 +26,7 @@ from dpsql.plan.operator import (
     Union,
 )
 from dpsql.plan.traversal import operators, replace_sources
+from dpsql.structs import replace
 
 
 def with_groups_that_have_rows(plan: Plan, values: Container[Plan]) -> Plan:

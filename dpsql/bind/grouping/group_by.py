@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
@@ -28,10 +27,10 @@ from dpsql.plan.operator import Aggregate, Output, Plan, Project, Union, Values
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.total_form import aggregate_form
 from dpsql.plan.traversal import columns
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Grouping:
+class Grouping(Struct, frozen=True):
     """The keys in order, each with its name and its place in the text.
 
     `sets` has the indices of the keys of each grouping set; it is None for a plain GROUP BY.
@@ -84,8 +83,7 @@ class Grouping:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Grouped:
+class Grouped(Struct, frozen=True):
     """A grouped relation and its columns.
 
     `substitution` maps each key, aggregate and GROUPING() to what stands for it above the grouping.

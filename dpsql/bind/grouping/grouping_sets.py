@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.aggregate.aggregates import has_aggregate
@@ -24,8 +24,7 @@ Keys = dict[Expression, Span | None]
 """Each key once, in order, and its place in the text."""
 
 
-@dataclass(slots=True)
-class KeyReader:
+class KeyReader(Struct):
     """Reads the keys of a GROUP BY clause into `keys`, each once.
 
     `items` are the SELECT list, `computed` the columns of aggregates and window functions.

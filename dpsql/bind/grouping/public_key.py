@@ -8,14 +8,13 @@ the public rows tell which belong together. On each joined row both are the same
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dpsql.analysis.lineage.lineage import Visibility, visibility
 from dpsql.plan.expression import Column, matched
 from dpsql.plan.operator import Filter, Join, MarkJoin, Output, Plan, Window
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns
 from dpsql.schema.sql_type import Double
+from dpsql.structs import replace
 
 
 def with_public_keys(

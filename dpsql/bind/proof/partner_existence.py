@@ -10,8 +10,8 @@ noisy count of each doctor's visits answers it, as `subquery.private_existence` 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.context import Context
@@ -44,8 +44,7 @@ def without_partner_joins(node: exp.Select, context: Context) -> exp.Select:
     return node
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(Struct, frozen=True):
     """A declared table in FROM, by the name that it has there."""
 
     name: str

@@ -11,8 +11,9 @@ other way, the release leaves all of them out, and lists the keys of the public 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.analysis.domains.known_values import Fixed, constant, never_true
 from dpsql.analysis.lineage.lineage import Visibility, visibility
@@ -46,10 +47,10 @@ from dpsql.plan.operator import (
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import bottom_up, columns, operators
 from dpsql.schema.sql_type import Boolean
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class _UnmatchedRows:
+class _UnmatchedRows(Struct, frozen=True):
     """The public rows without a private partner: each is one of the rows of the public `plan`.
 
     `constants` are the columns whose value all unmatched rows share; `independent` are those whose

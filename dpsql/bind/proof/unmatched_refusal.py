@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from dpsql.analysis.domains.known_values import Fixed
 from dpsql.analysis.lineage.lineage import private_scans
@@ -13,6 +12,7 @@ from dpsql.plan.expression import Column, Expression
 from dpsql.plan.expression_text import describe
 from dpsql.plan.operator import Plan
 from dpsql.plan.traversal import rewrite_expression
+from dpsql.structs import replace
 
 Qualified = Callable[[Column], str]
 """A column's name in the statement, with its table's where that is needed."""

@@ -16,8 +16,10 @@ visits, a release of its own, isn't above 0 by more than its noise.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.analysis.domains.known_values import Fixed, constant, never_true
 from dpsql.analysis.lineage.functional_dependency import declared, is_n_to_one, unique_key
@@ -62,12 +64,12 @@ from dpsql.plan.operator import (
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns, rewrite_expression
 from dpsql.schema.sql_type import Boolean, Double
+from dpsql.structs import replace
 
 _ADDED = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM, AggregateFunction.AVG})
 
 
-@dataclass(frozen=True, slots=True)
-class UnmatchedRows:
+class UnmatchedRows(Struct, frozen=True):
     """The rows of the public `plan` that have no private partner.
 
     `fixed` are the columns that have one value in all of them, such as NULL for private columns.

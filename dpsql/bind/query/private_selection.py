@@ -10,8 +10,8 @@ each row. What isn't of this form is bound as any other query.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
@@ -46,8 +46,7 @@ _SHOWN = _ORDERED | Boolean | Varchar
 """Types of columns whose values are known as they are in public rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Score:
+class _Score(Struct, frozen=True):
     """`weights`, multiplied, times the count of the rows of `select` that fulfil `conditions`."""
 
     select: exp.Select
@@ -55,8 +54,7 @@ class _Score:
     conditions: tuple[exp.Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Threshold:
+class _Threshold(Struct, frozen=True):
     """The condition `value comparison bound` of a private row's value and a public row's bound.
 
     `rest` are the conditions on private rows alone.

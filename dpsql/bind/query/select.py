@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
@@ -37,6 +37,7 @@ from dpsql.plan.operator import Filter, Output, Plan, Project, Window
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
 from dpsql.plan.traversal import columns, expressions, rewrite_top_down
+from dpsql.structs import replace
 
 _CLAUSES = (
     *("expressions", "distinct", "from_", "joins", "where", "group", "having", "windows"),
@@ -59,8 +60,7 @@ def bind_select(node: exp.Select, context: Context) -> BoundQuery:
     return _Select(keys_by_index(plain), context).bind()
 
 
-@dataclass(slots=True)
-class UpperClauses:
+class UpperClauses(Struct):
     """The clauses above FROM and WHERE over the columns of `plan`; `condition` is HAVING."""
 
     plan: Plan

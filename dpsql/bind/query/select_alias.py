@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from msgspec import Struct, field
 from sqlglot import exp
 
 from dpsql.bind.aggregate.aggregates import no_aggregate
@@ -16,8 +15,7 @@ from dpsql.plan.expression import Column, Expression
 from dpsql.plan.traversal import columns
 
 
-@dataclass(slots=True)
-class Aliases:
+class Aliases(Struct):
     """The items of a SELECT list that are bound so far: the items after them can name them."""
 
     scope: Scope

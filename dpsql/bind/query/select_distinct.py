@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 
 from sqlglot import exp
 
@@ -22,6 +21,7 @@ from dpsql.plan.expression import Column, Expression
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
 from dpsql.plan.traversal import rewrite_top_down
+from dpsql.structs import replace
 
 
 def check_equalities(

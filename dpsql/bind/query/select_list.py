@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.expression.expression import ExpressionBinder
@@ -14,8 +13,7 @@ from dpsql.errors import Span, SyntaxFault, UnknownColumn
 from dpsql.plan.expression import Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """One column of the SELECT list."""
 
     name: str

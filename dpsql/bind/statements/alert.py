@@ -9,10 +9,10 @@ in each the conditions as they are written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
@@ -35,6 +35,7 @@ from dpsql.plan.aggregate import AggregateCall, AggregateFunction, AggregateOutp
 from dpsql.plan.expression import Column, Compare, Comparison, Expression, Literal
 from dpsql.plan.operator import Plan, Project, Release
 from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer
+from dpsql.structs import replace
 
 MAX_CONDITIONS: Final = 100
 """The largest number of conditions of an alert."""
@@ -58,8 +59,7 @@ def is_alert(words: list[Token]) -> bool:
     return [word.text.casefold() for word in words[:2]] == ["alert", "when"]
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """`op threshold` of what is summed, what it is called, and where it stands."""
 
     name: str
@@ -68,8 +68,7 @@ class Condition:
     at: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class Alert:
+class Alert(Struct, frozen=True):
     """An alert as a query that aggregates in each group what each condition compares.
 
     The query's text has GROUP before the BY at `by`, in the numbered text of the statement, and is

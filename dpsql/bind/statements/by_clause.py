@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Final
 
 from sqlglot import exp
@@ -15,6 +14,7 @@ from dpsql.bind.syntax.parse import CLOSING, OPENING
 from dpsql.bind.syntax.placeholder import numbered
 from dpsql.errors import Error, Refused, Span
 from dpsql.plan.operator import Output
+from dpsql.structs import replace
 
 _GROUP: Final = "GROUP "
 """What a query's text has before the statement's BY."""

@@ -11,11 +11,11 @@ the magnitude of its measure's sum. What is listed by them are the rungs, whatev
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import Final, assert_never
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, visibility
@@ -48,6 +48,7 @@ from dpsql.plan.operator import Aggregate, Output, Plan, Release, Scan
 from dpsql.plan.traversal import bottom_up, operators
 from dpsql.schema.model import Limits
 from dpsql.schema.sql_type import BIGINT, Decimal, Integer
+from dpsql.structs import replace
 
 MAX_CONTRIBUTION: Final = 2**30
 """No unit's number of rows or groups is told from a greater one."""
@@ -75,8 +76,7 @@ class LadderPart(Enum):
     KEYS = "keys"
 
 
-@dataclass(frozen=True, slots=True)
-class Rungs:
+class Rungs(Struct, frozen=True):
     """Rung k ≥ 1 has magnitudes above 2^((k - 1 - offset) / 2) and up to 2^((k - offset) / 2).
 
     Rung 0 has those that are 0 or unknown, rung 1 all smaller ones, and the `last` all larger ones.
@@ -102,8 +102,7 @@ ROWS: Final = Rungs(1, 61)
 """The rungs of numbers of rows and of groups, from 1 to 2^30."""
 
 
-@dataclass(frozen=True, slots=True)
-class CalibratedRows:
+class CalibratedRows(Struct, frozen=True):
     """The bound rows of a calibration, with its keys and its measure."""
 
     plan: Plan

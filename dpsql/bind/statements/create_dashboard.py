@@ -9,8 +9,8 @@ has of it. Each chart is bound by itself first, so that it is refused where it w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.query.query import bind_query, statement_context
@@ -28,6 +28,7 @@ from dpsql.plan.traversal import operators
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double
 from dpsql.sqltext.split import Piece, split
+from dpsql.structs import replace
 
 MAX_CHARTS = 200
 """A dashboard has at most so many."""
@@ -37,8 +38,7 @@ _OTHER_CLAUSES = ("distinct", "having", "windows", "qualify", *_ORDER_CLAUSES)
 _FORM = "CREATE DASHBOARD name AS (SELECT k1, count(*) FROM … GROUP BY k1; SELECT …)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
+class _Written(Struct, frozen=True):
     """A chart as it was written: its tree, its keys and its values, by what they are without AS."""
 
     tree: exp.Select
@@ -112,8 +112,7 @@ def bind_dashboard(
     return Statement(plan, output_columns(plan), selected.names, single=single, charts=shown)
 
 
-@dataclass(frozen=True, slots=True)
-class BareChart:
+class BareChart(Struct, frozen=True):
     """A query as a chart of a dashboard, without what only orders or cuts its rows.
 
     `rows` is what it is asked of, in words that charts of one dashboard share.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlglot import exp
 
 from dpsql.bind.query.query import bind_query, statement_context
@@ -18,6 +16,7 @@ from dpsql.plan.operator import Output, Plan, Project, Release
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double
+from dpsql.structs import replace
 
 COUNT_COLUMN = "count"
 """The column of a synopsis after its keys: the estimated number of rows in a cell."""

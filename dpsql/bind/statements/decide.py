@@ -9,9 +9,9 @@ order; rows whose round is NULL are in none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
 
@@ -34,6 +34,7 @@ from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Plan, Project, Release
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.sql_type import Decimal, Double, Integer, Varchar
+from dpsql.structs import replace
 
 MAX_EXPERTS: Final = 100
 """The largest number of experts of a decision."""
@@ -47,8 +48,7 @@ def is_decision(words: list[Token]) -> bool:
     return [word.text.casefold() for word in words[:2]] == ["decide", "among"]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """A decision as a query that aggregates each expert's losses in each round.
 
     `experts` are their names. The query's text has GROUP before the BY at `by`, in the numbered

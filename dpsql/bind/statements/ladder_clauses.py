@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.bind.context import Context
 from dpsql.bind.from_clause.table import find_named
@@ -21,8 +22,7 @@ _OPENING: Final = frozenset("([{")
 _CLOSING: Final = frozenset(")]}")
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Struct, frozen=True):
     """A calibration as it is written, by its clauses; `measure` and `keys` are SQL."""
 
     table: tuple[str, ...]

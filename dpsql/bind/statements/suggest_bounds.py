@@ -10,7 +10,6 @@ goes from 2^-40 to 2^80 whatever the data are. What is suggested is noisy, and p
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot.tokenizer_core import Token
@@ -30,6 +29,7 @@ from dpsql.plan.operator import Aggregate, Plan, Project, Scan
 from dpsql.plan.traversal import bottom_up, columns, operators
 from dpsql.schema.model import Limits
 from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer
+from dpsql.structs import replace
 
 MAX_ROWS = 2**20
 """The grid's end for a unit's rows: beyond any limit that a schema would declare."""

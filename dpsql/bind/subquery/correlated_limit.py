@@ -8,8 +8,7 @@ rows a window holds the rows of one unit, and all their columns break ties.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.aggregate.aggregates import has_aggregate
@@ -23,8 +22,7 @@ _ALIAS = "first row"
 _CLAUSES = ("group", "having", "qualify", "distinct", "windows", "with_")
 
 
-@dataclass(frozen=True, slots=True)
-class _OrderedQuery:
+class _OrderedQuery(Struct, frozen=True):
     """A SELECT with ORDER BY and LIMIT, which leaves the rows from `offset` + 1 to `last`."""
 
     select: exp.Select
@@ -32,8 +30,7 @@ class _OrderedQuery:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class _CorrelatedQuery:
+class _CorrelatedQuery(Struct, frozen=True):
     """A query whose WHERE equates columns of its `own` with `outer` ones, pair by pair.
 
     `conditions` are the other conjuncts of its WHERE.

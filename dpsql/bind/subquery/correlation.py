@@ -12,8 +12,8 @@ the outer rows are known, an empty relation stands for the values: `scalar_join`
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.domains.known_values import never_true
@@ -31,8 +31,7 @@ from dpsql.plan.operator import Join, Output, Plan, Values
 from dpsql.plan.traversal import columns, rewrite_top_down
 
 
-@dataclass(frozen=True, slots=True)
-class CorrelatedQuery:
+class CorrelatedQuery(Struct, frozen=True):
     """An aggregated subquery's rows, its grouping, and its correlated `conditions` over the keys.
 
     `subquery_columns` are the outer query's columns whose values are joined to the rows, if any.

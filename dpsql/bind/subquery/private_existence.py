@@ -12,9 +12,9 @@ Without noise it is EXISTS itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.aggregate.aggregates import has_aggregate
@@ -40,8 +40,7 @@ _OTHER_CLAUSES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """The private rows of `query` that IN looks in, and `item`, the expression of their one column.
 
     `asks_nulls`: whether the answer depends on NULL being among the items; `asks_any`: whether it

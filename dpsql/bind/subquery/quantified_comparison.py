@@ -11,9 +11,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Self
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.expression.expression import COMPARISONS
@@ -39,8 +39,7 @@ from dpsql.schema.sql_type import Boolean
 _UNKNOWN_OF_NULL = frozenset(OPPOSITE) - {Comparison.DISTINCT, Comparison.NOT_DISTINCT}
 
 
-@dataclass(frozen=True, slots=True)
-class Quantifier:
+class Quantifier(Struct, frozen=True):
     """Whether `operands op row` is true of some row of `query`, or, if `negated`, of none."""
 
     operands: tuple[exp.Expr, ...]

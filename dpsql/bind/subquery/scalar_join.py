@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
@@ -26,6 +24,7 @@ from dpsql.plan.expression import (
 from dpsql.plan.operator import Aggregate, OuterJoin, OuterKind, Output, Plan, Values
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import bottom_up, columns, renamed_columns
+from dpsql.structs import replace
 
 
 def with_one_row(node: exp.Expr, source: Plan, inner: BoundQuery, context: Context) -> OuterJoin:

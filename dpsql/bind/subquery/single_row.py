@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
 from dpsql.analysis.domains.known_values import constant
@@ -17,6 +15,7 @@ from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.operator import Aggregate, Filter, Output, Plan, Project, Release, Sort
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import bottom_up, columns, rewrite_top_down
+from dpsql.structs import replace
 
 
 def single(inner: BoundQuery, equal: list[Pair]) -> bool:

@@ -11,8 +11,8 @@ would answer 25 or 0, exactly, and tell whether customer 1 is there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
 from sqlglot import exp
 
 from dpsql.analysis.domains.column_domains import column_domains
@@ -58,13 +58,13 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns
 from dpsql.privacy.domain import UNKNOWN
 from dpsql.schema.sql_type import Boolean
+from dpsql.structs import replace
 
 JoinSubquery = Callable[[Plan], Plan]
 """Joins a subquery's rows to the rows of the outer query."""
 
 
-@dataclass(slots=True)
-class Subqueries:
+class Subqueries(Struct):
     """The subqueries of one SELECT's expressions: each becomes a column, and a join.
 
     `public` are the joins of public subqueries, `attachments` those of all others.

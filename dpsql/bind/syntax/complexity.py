@@ -6,8 +6,7 @@ another twice: a nest of them is a small tree of shared parts, and a text withou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.syntax.parse import span
@@ -24,8 +23,7 @@ MAX_REPEATED = 5_000
 """The operators of a statement's CTEs at most, each counted as often as its CTE is named."""
 
 
-@dataclass(slots=True)
-class RepeatedSize:
+class RepeatedSize(Struct):
     """The operators of a statement's CTEs so far, each as often as its CTE is named."""
 
     count: int = 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
 
+from msgspec import Struct, field
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import Visibility, has_row_units, visibility
@@ -31,6 +31,7 @@ from dpsql.plan.operator import Plan, WindowCall, WindowOutput
 from dpsql.plan.total_form import window_form
 from dpsql.plan.traversal import columns, expressions
 from dpsql.schema.sql_type import BIGINT, Double, Integer, SqlType
+from dpsql.structs import replace
 
 _RANKING = {"row_number", "rank", "dense_rank"}
 _FRACTIONS = {"percent_rank", "cume_dist"}
@@ -42,8 +43,7 @@ _OF_ROWS = _VALUES - {"min", "max"}
 """Functions that give one row's value: by IGNORE NULLS they skip rows where it is NULL."""
 
 
-@dataclass(slots=True)
-class Windows:
+class Windows(Struct):
     """The window functions of one SELECT, each with the column that will hold its value."""
 
     names: Names

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from msgspec import Struct, field
 from sqlglot import exp
 
 from dpsql.bind.syntax.allowlist import require_args
@@ -13,8 +12,7 @@ from dpsql.errors import SyntaxFault
 _CLAUSES = {"partition_by": "PARTITION BY", "order": "ORDER BY", "spec": "frame"}
 
 
-@dataclass(slots=True)
-class NamedWindows:
+class NamedWindows(Struct):
     """The WINDOW clause of one SELECT: its windows by lowercase name.
 
     A window of the clause may itself name only windows that stand before it.

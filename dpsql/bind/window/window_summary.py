@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.aggregate.quantile_rank import fraction_of
@@ -31,8 +30,7 @@ SUMMARIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(Struct, frozen=True):
     """The function that is computed over a window's rows, with its bound arguments."""
 
     name: str

@@ -11,8 +11,9 @@ ListedCells(ward, ER, GP, ICU)         3 cells in the order of text, of which on
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
+
+from msgspec import Struct, field
 
 from dpsql.analysis.domains.expression_domain import DAY, Environment, domain
 from dpsql.analysis.domains.predicate_narrowing import narrow
@@ -40,6 +41,7 @@ from dpsql.plan.expression import Expression, conjunction, conjuncts
 from dpsql.plan.expression_text import describe
 from dpsql.privacy.domain import Value
 from dpsql.schema.sql_type import Boolean, Date, SqlType, Timestamp, Varchar
+from dpsql.structs import replace
 
 CELLS = 4096
 """The largest number of cells.
@@ -56,8 +58,7 @@ CHOSEN = QUANTILES | {AggregateFunction.MIN, AggregateFunction.MAX, AggregateFun
 _Key = tuple[Cells, Expression | None]
 
 
-@dataclass(slots=True)
-class CellChoices:
+class CellChoices(Struct):
     """Collects the choices of one release; quantiles of the same rows are chosen together.
 
     `domains` are those of the columns of the release's rows. `quantiles` and `modes` are keyed by

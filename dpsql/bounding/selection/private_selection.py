@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, NoReturn
+
+from msgspec import Struct
 
 from dpsql.bounding.public_facts import Facts
 from dpsql.errors import Refused
@@ -39,8 +40,7 @@ So scores of billions of rows are integers that are chosen among exactly.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     threshold: Value | None
     weight: Fraction
     shown: Cell

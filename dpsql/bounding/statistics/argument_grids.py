@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
+
+from msgspec import Struct, field
 
 from dpsql.analysis.domains.expression_domain import Environment
 from dpsql.analysis.domains.predicate_narrowing import narrow
@@ -18,10 +19,10 @@ from dpsql.plan.aggregate import LEFT_OUT, PAIRED, SPREADS, AggregateCall, Aggre
 from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import Expression
 from dpsql.schema.sql_type import Double
+from dpsql.structs import replace
 
 
-@dataclass(slots=True)
-class ArgumentGrids:
+class ArgumentGrids(Struct):
     """Chooses the grid of each argument; one argument's grids are alike, and share statistics.
 
     `domains` are those of the columns of the release's rows, and `norms` the norms that bound some

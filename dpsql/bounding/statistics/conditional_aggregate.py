@@ -9,10 +9,9 @@ them only.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dpsql.plan.aggregate import SPREADS, AggregateCall, AggregateFunction
 from dpsql.plan.expression import Case, Expression, Literal, conjunction
+from dpsql.structs import replace
 
 _SKIP_NULL = SPREADS | {AggregateFunction.COUNT, AggregateFunction.SUM, AggregateFunction.AVG}
 

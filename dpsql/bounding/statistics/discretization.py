@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.errors import Refused, Span
@@ -36,8 +37,7 @@ _SQUARED_DOUBLE_STEPS = 2**24
 """Half the range of a DOUBLE whose squares are summed has about so many steps."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """The integers from `low` to `high`, in steps of `step`."""
 
     low: int

@@ -21,9 +21,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.bounding.options import KeyCaps
 from dpsql.bounding.statistics.discretization import MAX_MAGNITUDE, Grid
@@ -50,6 +51,7 @@ from dpsql.plan.expression_text import describe, describe_number, describe_value
 from dpsql.plan.numeric_types import arithmetic_type, holds
 from dpsql.privacy.domain import Value
 from dpsql.schema.sql_type import BIGINT, Boolean, Date, Decimal, Double, Integer, SqlType, Varchar
+from dpsql.structs import replace
 
 _FINEST: Final = (16, 8, 4, 2, 1)
 """The smallest factors that are tried: of 16 a cap is off by a sixteenth of itself at most."""
@@ -60,8 +62,7 @@ _NAMED: Final = 4
 """Of so many keys a note has the caps."""
 
 
-@dataclass(frozen=True, slots=True)
-class FactoredSum:
+class FactoredSum(Struct, frozen=True):
     """The sum of `grid`'s integers of `value`, of which a unit has `cap` in a group at most.
 
     `product` is the multiplied value. Where `rows_are_units`, the grid is within the cap.

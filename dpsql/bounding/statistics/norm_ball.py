@@ -14,7 +14,6 @@ further from 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import ceil
@@ -53,8 +52,7 @@ _FARTHEST: Final = Fraction(2**400)
 _SCALED: Final = frozenset({AggregateFunction.SUM, AggregateFunction.AVG})
 
 
-@dataclass(frozen=True, slots=True)
-class BallGrid(Grid):
+class BallGrid(Grid, frozen=True):
     """The integers of one column of `ball`, whose middle is 0."""
 
     ball: NormBall

@@ -15,7 +15,6 @@ with a cap c is what c / M rows have: Σx_u² is at most c·|Σx_u|, or c·M tim
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.bounding.linear_estimator import linear, row_count
@@ -43,6 +42,7 @@ from dpsql.plan.bounded_release.statistic import (
 from dpsql.plan.expression import Expression
 from dpsql.privacy.subsampling import PoissonSampling
 from dpsql.schema.sql_type import Double
+from dpsql.structs import replace
 
 
 def of_all_units(

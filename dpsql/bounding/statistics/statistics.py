@@ -8,9 +8,10 @@ Sum(l_quantity, center=25) in [-24, 25]   sum = s1 + 25 s0, avg = 25 + s1 / s0
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import assert_never
+
+from msgspec import Struct, field
 
 from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.analysis.public_row_count import PublicSize
@@ -63,8 +64,7 @@ from dpsql.privacy.subsampling import PoissonSampling
 _COUNT_FIRST = frozenset({AggregateFunction.COUNT, AggregateFunction.AVG}) | SPREADS
 
 
-@dataclass(slots=True)
-class StatisticsBuilder:
+class StatisticsBuilder(Struct):
     """Collects the statistics of one release; equal ones are one, and share one draw of noise.
 
     `grids` are those of the arguments. `units` are the columns that identify the privacy unit;

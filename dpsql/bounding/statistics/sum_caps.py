@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct, field
 
 from dpsql.bounding.options import ContributionLimits, KeyCaps
 from dpsql.bounding.statistics.conditional_aggregate import with_filter
@@ -31,8 +32,7 @@ from dpsql.plan.expression import Expression
 from dpsql.plan.expression_text import describe, describe_number
 
 
-@dataclass(frozen=True, slots=True)
-class SumCaps:
+class SumCaps(Struct, frozen=True):
     """The cap `of` some arguments, and of `every` argument; None where none is set.
 
     Caps `by_key` hold in place of an argument's own, where its sum can have them.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from dpsql.audit.databases.unit_law import PublicRows
@@ -16,6 +15,7 @@ from dpsql.release.open_public import open_rows
 from dpsql.schema.load.table_section.column_types import whole_source
 from dpsql.schema.model import Public, Schema
 from dpsql.session.compile.source_facts import MAX_ROWS
+from dpsql.structs import replace
 
 _MAX_ROWS: Final = 100_000
 

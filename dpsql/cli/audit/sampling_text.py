@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
+
+from msgspec import Struct
 
 from dpsql.audit.databases.unit_law import MAX_ROWS
 from dpsql.audit.empirical.clopper_pearson import low_end
@@ -30,8 +31,7 @@ _ALPHA = 0.05
 """How often the lower bound of what is covered may be wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Law:
+class Law(Struct, frozen=True):
     """The options that say how databases are drawn; `table` is a public one."""
 
     neighbors: str | None

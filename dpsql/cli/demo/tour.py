@@ -6,7 +6,6 @@ import logging
 import math
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,6 +32,7 @@ from dpsql.schema.source_location import Source
 from dpsql.schema.verify import verify_keys
 from dpsql.session.answer.answer import Privacy
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 _EVERYBODY: Final = "SELECT sum(salary) FROM staff"
 _ALL_BUT_ADA: Final = "SELECT sum(salary) FROM staff WHERE born >= 1950"

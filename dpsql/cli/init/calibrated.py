@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from dpsql.cli.calibrate import draw, statements
 from dpsql.cli.exit_codes import echo_err, reporting_errors
@@ -17,8 +17,7 @@ from dpsql.report.terminal.sanitize import sanitize
 from dpsql.schema.load.load import load_schema
 
 
-@dataclass(frozen=True, slots=True)
-class CalibratedDraft:
+class CalibratedDraft(Struct, frozen=True):
     """What is to be calibrated: whose rows tables have, what they are grouped by, and the price.
 
     Nobody is asked about that if `yes`.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.engine.source import PLAIN_CSV, CsvForm
 
@@ -22,8 +23,7 @@ SAMPLED: Final = "text of that type"
 """Source types of a CSV file's column: just text, or text whose first rows have one type."""
 
 
-@dataclass(frozen=True, slots=True)
-class DraftColumn:
+class DraftColumn(Struct, frozen=True):
     """A column; `type` is None where dpsql doesn't support `source_type`, the source's type.
 
     `bounds` are those that an owner has declared elsewhere, as YAML has them. `references` is
@@ -39,8 +39,7 @@ class DraftColumn:
     comment: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DraftTable:
+class DraftTable(Struct, frozen=True):
     """A table; `unit` is the privacy unit that is declared elsewhere, None if it is to be decided.
 
     `max_rows` is how many rows a unit has at most, None where that isn't declared. `csv` says how a
@@ -58,8 +57,7 @@ class DraftTable:
     csv: CsvForm = PLAIN_CSV
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A dataset's draft.
 
     `units` are kinds of units that are declared elsewhere, each with its table and key. `origin`

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 
 import click
 
 from dpsql.cli.init.draft import Draft, DraftTable
 from dpsql.schema.load.identifiers import is_plain
+from dpsql.structs import replace
 
 _ROW, _PUBLIC = "row", "public"
 

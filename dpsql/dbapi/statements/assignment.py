@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from dpsql.errors import BadParameter, Span
 from dpsql.sqltext.tokens import Word
@@ -35,8 +36,7 @@ READ_ONLY = frozenset({Setting.BUDGET, Setting.QUERIES, Setting.RELEASES})
 """What the ledger says, and nobody sets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(Struct, frozen=True):
     """`value` as it is written, None for DEFAULT; `at` is its place."""
 
     setting: Setting

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from dpsql.bind.statements.ladder_clauses import CALIBRATE
 from dpsql.errors import Span, SyntaxFault
@@ -11,8 +11,7 @@ from dpsql.session.ladders.draw_ladders import LadderSpec
 from dpsql.sqltext.tokens import words
 
 
-@dataclass(frozen=True, slots=True)
-class Calibrate:
+class Calibrate(Struct, frozen=True):
     """CALIBRATE …: draw ladders of what a table's units contribute."""
 
     spec: LadderSpec

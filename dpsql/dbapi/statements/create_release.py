@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from dpsql.dbapi.statements.assignment import Assignment
 from dpsql.dbapi.statements.options import split_options
@@ -13,8 +14,7 @@ from dpsql.session.saved.create import SaveRequest
 from dpsql.sqltext.tokens import Word
 
 
-@dataclass(frozen=True, slots=True)
-class CreateRelease:
+class CreateRelease(Struct, frozen=True):
     """CREATE RELEASE, SYNOPSIS or DASHBOARD: `sql` has blanks for the words before the query."""
 
     request: SaveRequest

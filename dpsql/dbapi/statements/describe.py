@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.bind.scope import quoted_name
 from dpsql.errors import Refused, Span, SyntaxFault, UnknownTable
@@ -13,8 +14,7 @@ from dpsql.schema.model import Column, EntityUnit, Public, RowUnit, Schema, Tabl
 from dpsql.sqltext.tokens import Word
 
 
-@dataclass(frozen=True, slots=True)
-class Describe:
+class Describe(Struct, frozen=True):
     """SHOW TABLES, or DESCRIBE and SUMMARIZE of a `table`, which stands `at` a place."""
 
     table: tuple[str, ...] | None

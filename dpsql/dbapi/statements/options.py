@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final
 
@@ -21,6 +20,7 @@ from dpsql.errors import BadParameter, Error, Refused, Span, SyntaxFault
 from dpsql.schema.model import Schema
 from dpsql.session.options import QueryOptions
 from dpsql.sqltext.tokens import Kind, Word, words
+from dpsql.structs import replace
 
 OPTIONS: Final = tuple(setting.value for setting in Setting if setting not in READ_ONLY)
 """What a statement may set for itself: all that SET changes."""

@@ -32,9 +32,10 @@ r"""Statements of dpsql's own, told from queries by their first words, before SQ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+
+from msgspec import Struct
 
 from dpsql.dbapi.statements.assignment import Assignment, Setting, assigned
 from dpsql.dbapi.statements.calibrate import Calibrate, read_calibrate
@@ -49,8 +50,7 @@ from dpsql.session.compile.request import ANSWER, Request
 from dpsql.sqltext.tokens import Word, words
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """Anything else: for the session to answer or refuse, as the `options` at its end ask."""
 
     sql: str
@@ -62,8 +62,7 @@ class Query:
         return ANSWER
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainPrivacy:
+class ExplainPrivacy(Struct, frozen=True):
     """`sql` has blanks for the words before the query, so places in it stay what they are."""
 
     sql: str
@@ -71,15 +70,13 @@ class ExplainPrivacy:
     with_sql: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Show:
+class Show(Struct, frozen=True):
     """SHOW dpsql.<setting>."""
 
     setting: Setting
 
 
-@dataclass(frozen=True, slots=True)
-class DropRelease:
+class DropRelease(Struct, frozen=True):
     """DROP RELEASE name; `if_exists`: that there is none is no error."""
 
     name: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
@@ -13,6 +12,7 @@ from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.model import Schema
 from dpsql.session.compile.loss_conversion import parse_epsilon, query_loss
 from dpsql.session.options import QueryOptions
+from dpsql.structs import replace
 
 _TRUTH = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 _MAX_LIMIT = 2**31

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import assert_never
 
 from sqlglot import exp
@@ -57,6 +56,7 @@ from dpsql.plan.operator import (
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
 from dpsql.plan.traversal import bottom_up, operators
+from dpsql.structs import replace
 
 
 def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:

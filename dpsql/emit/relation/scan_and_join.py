@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final, assert_never
 
 from sqlglot import exp
@@ -38,6 +37,7 @@ from dpsql.plan.operator import (
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import EntityUnit, Public, RowUnit, Table
 from dpsql.schema.sidecar_columns import lent_unit_column
+from dpsql.structs import replace
 
 
 def scan(plan: Scan) -> exp.Select:

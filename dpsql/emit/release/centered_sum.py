@@ -7,8 +7,6 @@ integer.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlglot import exp
 
 from dpsql.emit.dialect.nodes import integer, wide
@@ -24,6 +22,7 @@ from dpsql.emit.release.contributions import emit_term
 from dpsql.emit.sql.identifier import column_ref
 from dpsql.plan.bounded_release.column_names import term_names, total_name, value_count_name
 from dpsql.plan.bounded_release.statistic import Statistic, Sum
+from dpsql.structs import replace
 
 
 def uncentered_sums(

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from sqlglot import exp
@@ -37,6 +36,7 @@ from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
 from dpsql.plan.traversal import bottom_up, operators
 from dpsql.schema.model import RowUnit
 from dpsql.schema.sql_type import SqlType
+from dpsql.structs import replace
 
 
 def emit_contributions(

@@ -6,10 +6,10 @@ They are claims of whoever made the tables, for the owner to confirm. No row is 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
 import duckdb
+from msgspec import Struct, field
 
 from dpsql.engine.duckdb.catalog import attach
 from dpsql.engine.duckdb.lockdown import configure
@@ -32,8 +32,7 @@ FROM duckdb_columns() WHERE database_name = ? AND comment IS NOT NULL
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(Struct, frozen=True):
     """One table's primary key (None: it has none), and by column its reference and its comment.
 
     A reference is written as table.key. The comment of the table itself is under "". No row

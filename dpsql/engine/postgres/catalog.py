@@ -6,8 +6,9 @@ Names are compared as the server has them, each in its case.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.engine.postgres.connection import ServerConnection, literal
 
@@ -88,8 +89,7 @@ Location = tuple[str, str]
 """A schema, and a name there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(Struct, frozen=True):
     """Who reads; `powers` are roles that it could act as, and that may more than read.
 
     Whoever logs in as one role and reads as another could act as the first again.
@@ -104,8 +104,7 @@ class Role:
     encoding: str
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogColumn:
+class CatalogColumn(Struct, frozen=True):
     """A column as the catalog has it; `type` is what the server calls its type.
 
     `is_named`: its name still leads to it, after the snapshot that the rest is of.
@@ -119,8 +118,7 @@ class CatalogColumn:
     is_named: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogTable:
+class CatalogTable(Struct, frozen=True):
     """A relation as the catalog has it, with its partitions taken together.
 
     `unique` are sets of columns that no two rows share, unless one of them is NULL. `kind` is

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 _DATE: Final = """CASE {0}
 WHEN 'infinity'::pg_catalog.date THEN 2147483647
@@ -33,8 +33,7 @@ _BY_UTC: Final = _TIMESTAMP.replace("{0}", "({0} AT TIME ZONE 'UTC')")
 _TEXT: Final = "{0}::pg_catalog.text"
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnReading:
+class ColumnReading(Struct, frozen=True):
     """A column of the server's type is sent as `sent`, an expression of {0}, and read as `type`.
 
     `arrow` is what the numbers that come are taken for, None for what they are. `offered` is the

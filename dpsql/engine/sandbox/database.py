@@ -17,6 +17,7 @@ from typing import Final
 
 import duckdb
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.engine.duckdb.lockdown import configure, lock
 from dpsql.engine.read_limit import ReadLimit
@@ -44,8 +45,7 @@ class Contents:
     tables: Mapping[str, bytes] = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxQuery:
+class SandboxQuery(Struct, frozen=True):
     """A statement over the contents called `name`, as its analyst wrote it.
 
     `casts` are the types that the columns are cast to, "" for no cast; if it is None, the answer

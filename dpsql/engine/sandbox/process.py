@@ -16,12 +16,12 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import IO, Final
 
 import duckdb
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.engine.arrow_result import stream
 from dpsql.engine.read_limit import ReadLimit
@@ -47,8 +47,7 @@ _LENGTH: Final = struct.Struct("!Q")
 _MAX_READ: Final = 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class _Load:
+class _Load(Struct, frozen=True):
     contents: Contents
 
 

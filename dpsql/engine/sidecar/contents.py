@@ -9,10 +9,10 @@ used when it is opened; nor is one if the source's tables have other numbers of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import duckdb
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.digest import digest_of, encoded
@@ -30,8 +30,7 @@ UNIT_SCHEMA: Final = "units"
 _SOURCE_TABLE: Final = f'"{SIDECAR}".main."made of"'
 
 
-@dataclass(frozen=True, slots=True)
-class SidecarCounts:
+class SidecarCounts(Struct, frozen=True):
     """The numbers of `table`: rows in the source, rows with a unit, and units (None: no table)."""
 
     table: str

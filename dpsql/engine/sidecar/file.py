@@ -14,11 +14,11 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import duckdb
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.atomic_file import unfinished
@@ -41,8 +41,7 @@ filled a disk; six million of them take 5.6 GB of memory."""
 _MAGIC: Final = b"DUCK"
 
 
-@dataclass(frozen=True, slots=True)
-class Sidecar:
+class Sidecar(Struct, frozen=True):
     """The path of a sidecar, and the stamp that it must have."""
 
     path: str

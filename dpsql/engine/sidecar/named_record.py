@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from dpsql.engine.atomic_file import unfinished
 from dpsql.errors import SourceFault
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRecord:
+class NamedRecord(Struct, frozen=True):
     """The `names` that were recorded under `stamp`."""
 
     stamp: str

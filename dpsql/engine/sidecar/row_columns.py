@@ -26,9 +26,9 @@ too long to be sorted at once, each part of its units is in this order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.sidecar import unit_sums
@@ -75,8 +75,7 @@ def out_of_range_column(column: str) -> str:
     return f"beyond bounds of {column}"
 
 
-@dataclass(frozen=True, slots=True)
-class SidecarTable:
+class SidecarTable(Struct, frozen=True):
     """A table to prepare: `rows` is the SELECT of its rows and their unit.
 
     `with_unit` is the SELECT that counts the rows that have a unit, each once. Each row gets its

@@ -6,8 +6,9 @@ made of, and what each of them adds to the rows. They cross processes with the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.engine.sidecar.row_columns import (
     UNIT_COLUMN,
@@ -24,8 +25,7 @@ MARK: Final = "BOOLEAN"
 """The DuckDB type of a mark on one row of each value."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSidecarTable:
+class ServerSidecarTable(Struct, frozen=True):
     """A table that the sidecar may have: its rows, each with its unit, and counts of its rows.
 
     `unit_type` is the DuckDB type of the unit, which rows also have under the name
@@ -51,8 +51,7 @@ class ServerSidecarTable:
         return ((UNIT_COLUMN, self.unit_type), *self.counts)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSidecar:
+class ServerSidecar(Struct, frozen=True):
     """The sidecar in the server's schema `space`, and the `stamp` that its record must have."""
 
     space: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from dpsql.engine.sidecar.row_columns import (
     COUNT_CAP,
@@ -15,8 +16,7 @@ from dpsql.engine.sidecar.row_columns import (
 from dpsql.engine.sidecar.server import COUNT, MARK
 
 
-@dataclass(frozen=True, slots=True)
-class CountSql:
+class CountSql(Struct, frozen=True):
     """How a server writes what rows are counted by.
 
     `quoted` writes names, and `integer` is the type of 32 bits. `value` writes the values of a

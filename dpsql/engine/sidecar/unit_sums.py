@@ -14,8 +14,8 @@ one: that it lies between as many times the column's low and high bound as there
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlglot import exp
 
 
@@ -29,8 +29,7 @@ def sum_of(column: str) -> str:
     return f"sum of {column}"
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnSum:
+class ColumnSum(Struct, frozen=True):
     """A column with two SQL expressions: `term`, which is summed, and `steps`, the sum in steps.
 
     `term` reads the column by its name, `steps` the sum by the name `sum_of(column)`.

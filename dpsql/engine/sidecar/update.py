@@ -9,16 +9,17 @@ comparison of numbers of rows decides, as there, whether it may be used.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 import duckdb
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.sidecar import unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check, renewed_range_check
 from dpsql.engine.sidecar.row_columns import SidecarTable, statements
+from dpsql.structs import replace
 
 _ORIGIN: Final = f'"{SIDECAR}".main."made by"'
 
@@ -27,8 +28,7 @@ _PART_RENEWED: Final = 4
 taken out is lost. Then all rows are made afresh."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """How a sidecar is made, whatever the data are: its `form`, its `salt`, and what was updated.
 
     The form is a digest of the schema and of what writes the file. The salt is kept: which file is

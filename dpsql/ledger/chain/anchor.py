@@ -14,8 +14,9 @@ from __future__ import annotations
 import os
 import re
 from concurrent.futures import Future
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from dpsql.ledger.fault import RESTORE, fault, translated_errors
 from dpsql.ledger.storage.file_safety import create_private
@@ -27,8 +28,7 @@ WIDTH = 12 + 1 + 64 + 1
 _LINE = re.compile(rb"(\d{12}) ([0-9a-f]{64})\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(Struct, frozen=True):
     """The last whole line (`seq` 0: there is none), and the bytes of a part of a line behind it."""
 
     seq: int

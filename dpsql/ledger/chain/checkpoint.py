@@ -8,8 +8,9 @@ line: it is an entry like any other, and who can't write the anchor can't forge 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import assert_never
+
+from msgspec import Struct, field
 
 from dpsql.ledger.amount import padded
 from dpsql.ledger.caps import Spent
@@ -35,8 +36,7 @@ EVERY = 1000
 """How many entries may follow a checkpoint before the next one, but for those of one charge."""
 
 
-@dataclass(slots=True)
-class Checkpoint:
+class Checkpoint(Struct):
     """The sums over the entries up to number `last`.
 
     `terms_at` is the entry with the terms in force, `summed_at` the last checkpoint; 0 is none.

@@ -8,11 +8,11 @@ encoder can change an old hash.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
 import msgspec
+from msgspec import Struct
 
 from dpsql.ledger.terms import LedgerTerms
 from dpsql.privacy.accounting.loss import PrivacyLoss
@@ -151,8 +151,7 @@ Event = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One entry of the chain: number, time, event, and the hash of the chain up to here."""
 
     seq: int

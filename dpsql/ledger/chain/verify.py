@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import assert_never
+
+from msgspec import Struct, field
 
 from dpsql.ledger.caps import Spent
 from dpsql.ledger.chain.checkpoint import Checkpoint, replay, verify_checkpoint
@@ -28,8 +29,7 @@ from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.saved_release import metadata_of, rows_of
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """An audit that passed: the chain's number of entries, its last hash, its sums.
 
     `accounts` has the dataset's under "" and each analyst's under their name; `answers` is the
@@ -42,8 +42,7 @@ class Report:
     answers: int
 
 
-@dataclass(slots=True)
-class Record:
+class Record(Struct):
     """What the entries say of requests and releases, for comparison with the tables.
 
     `requests` has the entries that charged and settled each, None for one that isn't settled;

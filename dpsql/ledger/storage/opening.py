@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import ExitStack, closing, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
@@ -28,6 +27,7 @@ from dpsql.ledger.storage.postgres import connect_server
 from dpsql.ledger.storage.queries import DATASET
 from dpsql.ledger.storage.sqlite import Database
 from dpsql.ledger.terms import LedgerTerms, differences
+from dpsql.structs import replace
 
 _CREATE = "check the path; an owner's command creates a ledger, a server never does"
 

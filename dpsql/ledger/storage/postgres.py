@@ -11,9 +11,10 @@ import hashlib
 import secrets
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from dpsql.errors import LedgerFault
 from dpsql.installed_extra import install_extra
@@ -104,8 +105,7 @@ CREATE TABLE answer (
 {_NAMED}{_FAILED}"""
 
 
-@dataclass(frozen=True, slots=True)
-class HeldLock:
+class HeldLock(Struct, frozen=True):
     """The process lock: an advisory lock that the connection holds until it is closed."""
 
     name: str

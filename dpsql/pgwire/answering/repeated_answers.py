@@ -17,6 +17,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from dpsql.pgwire.codec.oid import Column
 from dpsql.pgwire.sql.translate import Translated
 from dpsql.session.compile.compiled import CompiledStatement
@@ -49,8 +51,7 @@ class SentAnswer:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedAnswer:
+class RepeatedAnswer(Struct, frozen=True):
     """What was `sent` in `state`, for what the session had compiled as `statement`.
 
     `query` is held so that its id, which is in the key, stays its own.

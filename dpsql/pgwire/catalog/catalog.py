@@ -6,10 +6,10 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
@@ -55,8 +55,7 @@ _PLAIN: Final = (
 _MAX_LISTED: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Listed:
+class _Listed(Struct, frozen=True):
     """A catalogue as a worker loads it: its contents, and the names of the macros in them."""
 
     contents: Contents

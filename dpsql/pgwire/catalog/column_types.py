@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.pgwire.catalog.relations import relations, types
@@ -25,8 +25,7 @@ from dpsql.pgwire.error_response import TooLarge
 from dpsql.pgwire.sql.column_labels import label
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """A column in scope: the name or alias of its table, its own name, and its type in pg_type."""
 
     table: str

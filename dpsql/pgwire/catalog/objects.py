@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
+
 from dpsql.pgwire.codec.oid import NUMERIC, TEXT, column
 from dpsql.schema.model import Public, Schema
 from dpsql.schema.model import Table as Declared
@@ -29,8 +31,7 @@ _MAX_DECLARED: Final = 100_000
 PG_CATALOG, PUBLIC, STANDARD, TOAST = 11, 2200, 13_207, 99
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column: `position` counts from 1; `modifier` is PostgreSQL's atttypmod, -1 for none."""
 
     name: str
@@ -53,8 +54,7 @@ class Column:
         return (self.modifier - 4) >> 16, (self.modifier - 4) & 0xFFFF
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """A primary key and its index; `positions` are its columns, counted from 1."""
 
     oid: int
@@ -63,16 +63,14 @@ class Key:
     positions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Namespace:
+class Namespace(Struct, frozen=True):
     """A schema in the sense of SQL; DuckDB's `main` is called `public`."""
 
     oid: int
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignKey:
+class ForeignKey(Struct, frozen=True):
     """A column that references a public table's key; `to` is that table's declared name.
 
     Positions of the column and of the key count from 1.
@@ -114,8 +112,7 @@ class Table:
         return self.name if self.has_source else f"{self.space.name}.{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """All that analysts see of a dataset: `tables` by their declared names, in order of their OIDs.
 
     It is built once for a schema, since there may be a hundred thousand columns.

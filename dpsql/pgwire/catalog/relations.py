@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any, Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 _DOMAINS: Final = {
     "information_schema.sql_identifier": "name",
@@ -63,8 +63,7 @@ Row = Mapping[str, object]
 """A row's values by column; columns that aren't named are NULL."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Struct, frozen=True):
     """A column of a relation; `type` is the name of its type in pg_type."""
 
     name: str
@@ -84,8 +83,7 @@ class Attribute:
         return pa.list_(item) if self.stored.endswith("[]") else item
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Struct, frozen=True):
     """A table or view of the catalogue; `space` is pg_catalog or information_schema."""
 
     space: str
@@ -98,8 +96,7 @@ class Relation:
         return f"{self.space}__{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
+class Type(Struct, frozen=True):
     """A type of pg_type: `size` is its typlen in bytes, `row` its values in the list's order."""
 
     oid: int

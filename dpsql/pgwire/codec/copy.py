@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from dpsql.pgwire.codec import binary, text
 from dpsql.pgwire.codec.oid import Column
@@ -23,8 +24,7 @@ _ESCAPED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CopyOptions:
+class CopyOptions(Struct, frozen=True):
     """How COPY writes rows: PostgreSQL's options of the same names; the defaults are of `text`."""
 
     form: Form = "text"

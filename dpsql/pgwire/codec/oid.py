@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, assert_never
+
+from msgspec import Struct
 
 from dpsql.schema.sql_type import (
     Array,
@@ -96,8 +97,7 @@ VECTORS: Final = frozenset({22, 30})
 """int2vector and oidvector, which are written without braces."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """One column of an answer.
 
     `modifier` is PostgreSQL's atttypmod: precision and scale of a decimal, else -1.

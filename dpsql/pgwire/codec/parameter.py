@@ -6,9 +6,10 @@ import datetime as dt
 import struct
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.bind.syntax.parameter import literal
 from dpsql.errors import DataError
@@ -26,8 +27,7 @@ class BadValue(DataError):
     sqlstate = "22P02"
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """An array that a client binds: its items as constants, and the whole array as a text."""
 
     items: tuple[Literal, ...]

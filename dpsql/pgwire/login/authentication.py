@@ -6,9 +6,10 @@ import shlex
 import time
 from collections import OrderedDict, deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.pgwire.error_response import LoginFailed
 from dpsql.pgwire.limits import Limits
@@ -29,8 +30,7 @@ class TooManyFailures(LoginFailed):
     sqlstate = "28000"
 
 
-@dataclass(frozen=True, slots=True)
-class StartupIdentity:
+class StartupIdentity(Struct, frozen=True):
     """Who a client says it is, before the login: `database` is "" if the client names none."""
 
     analyst: str

@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from dpsql.engine.atomic_file import remove_left_behind, unfinished
 from dpsql.errors import BadParameter, OperationalError
 from dpsql.pgwire.protocol.scram import Verifier, pretended, read_verifier, verifier
 from dpsql.schema.model import Schema
+from dpsql.structs import replace
 
 MIN_PASSWORD: Final = 8
 _OTHERS: Final = 0o077

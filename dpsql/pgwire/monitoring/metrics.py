@@ -8,9 +8,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
 
 from dpsql.errors import (
     BudgetSpent,
@@ -43,8 +44,7 @@ _KINDS: Final[Mapping[str, tuple[type[Error], ...]]] = {
 """The label that an error is counted under: the first whose classes it is an instance of."""
 
 
-@dataclass(slots=True)
-class Counts:
+class Counts(Struct):
     """Counts since the server's start, but `connections`, which are those open now.
 
     `started` is in seconds of time.monotonic(); `failures` are counted by `_KINDS`.

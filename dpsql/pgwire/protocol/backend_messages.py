@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 AUTHENTICATED = b"R\0\0\0\x08\0\0\0\0"
 PARSED = b"1\0\0\0\x04"
@@ -17,8 +18,7 @@ COPY_DONE = b"c\0\0\0\x04"
 ENCRYPT, STAY_PLAIN = b"S", b"N"
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """A column of a RowDescription: `size` in bytes, -1 if it varies; `format` 0 text, 1 binary."""
 
     name: str

@@ -6,8 +6,9 @@ The first frames of a connection have no kind; `Frames.untyped` is True as long 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.pgwire.protocol.violation import ProtocolFault
 
@@ -21,16 +22,14 @@ KINDS: Final = frozenset(b"QPBDECHSXpdcfF")
 _LENGTH: Final = struct.Struct("!i")
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """One message as it came: `kind` is its first byte, 0 for messages of the start-up."""
 
     kind: int
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class TooLong:
+class TooLong(Struct, frozen=True):
     """A message of `length` bytes, its head included, whose body was skipped."""
 
     kind: int

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct
+
 from dpsql.pgwire.protocol.frame import Frame, TooLong
 from dpsql.pgwire.protocol.violation import ProtocolFault
 
@@ -21,13 +23,11 @@ class Startup:
     options: Mapping[str, str] = field(hash=False)
 
 
-@dataclass(frozen=True, slots=True)
-class SslRequest:
+class SslRequest(Struct, frozen=True):
     """SSLRequest: the client asks to begin TLS."""
 
 
-@dataclass(frozen=True, slots=True)
-class GssRequest:
+class GssRequest(Struct, frozen=True):
     """GSSENCRequest: the client asks for GSSAPI's encryption, which isn't supported here."""
 
 
@@ -46,15 +46,13 @@ class Secret:
     body: bytes = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A simple query: statements to be run one after another."""
 
     sql: str
 
 
-@dataclass(frozen=True, slots=True)
-class Parse:
+class Parse(Struct, frozen=True):
     """Prepare `sql` under `name`; `types` are OIDs of the first parameters, 0 where unknown."""
 
     name: str
@@ -77,57 +75,48 @@ class Bind:
     results: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Describe:
+class Describe(Struct, frozen=True):
     """Describe the columns of a statement (`kind` "S") or a portal ("P")."""
 
     kind: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Execute:
+class Execute(Struct, frozen=True):
     """Run `portal`, or resume it, and send at most `rows` rows; 0 means all."""
 
     portal: str
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class Close:
+class Close(Struct, frozen=True):
     """Close a statement (`kind` "S") or a portal ("P")."""
 
     kind: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Flush:
+class Flush(Struct, frozen=True):
     """Send the messages that the server has buffered."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sync:
+class Sync(Struct, frozen=True):
     """The end of a series of extended-query messages, and of skipping after an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terminate:
+class Terminate(Struct, frozen=True):
     """The client closes the connection."""
 
 
-@dataclass(frozen=True, slots=True)
-class CopyInput:
+class CopyInput(Struct, frozen=True):
     """CopyData, CopyDone or CopyFail; ignored, since no COPY FROM ever runs here."""
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionCall:
+class FunctionCall(Struct, frozen=True):
     """The legacy message that calls a function; refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Oversized:
+class Oversized(Struct, frozen=True):
     """A message of `length` bytes, more than the limit; its body was skipped."""
 
     length: int

@@ -13,9 +13,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.errors import ProgrammingError, Span, SyntaxFault
 from dpsql.pgwire.codec.copy import CopyOptions
@@ -31,37 +32,32 @@ class ReadOnly(ProgrammingError):
     sqlstate = "25006"
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A statement that the pipeline or the catalogue answers."""
 
     sql: str
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(Struct, frozen=True):
     """A transaction begins; `tag` is that of CommandComplete, as in all classes here."""
 
     tag: str
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Struct, frozen=True):
     """A transaction ends: COMMIT `keeps` its settings, ROLLBACK reverts them."""
 
     keeps: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Savepoint:
+class Savepoint(Struct, frozen=True):
     """SAVEPOINT, RELEASE, or, with `returns`, ROLLBACK TO: a failed transaction then goes on."""
 
     tag: str
     returns: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(Struct, frozen=True):
     """Change a setting, until the transaction ends if `local`; None stands for its default."""
 
     name: str
@@ -71,29 +67,25 @@ class Set:
     tag: str = "SET"
 
 
-@dataclass(frozen=True, slots=True)
-class Show:
+class Show(Struct, frozen=True):
     """The value of a setting, or of `all`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Discard:
+class Discard(Struct, frozen=True):
     """Discard `what`: "all", "plans", "sequences", "temp" or "temporary"."""
 
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Deallocate:
+class Deallocate(Struct, frozen=True):
     """Forget a prepared statement, all of them if `name` is None."""
 
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Prepare:
+class Prepare(Struct, frozen=True):
     """PREPARE of the query `sql`, which begins at character `start`; `types` are names."""
 
     name: str
@@ -102,23 +94,20 @@ class Prepare:
     start: int
 
 
-@dataclass(frozen=True, slots=True)
-class Execute:
+class Execute(Struct, frozen=True):
     """EXECUTE of a prepared statement with `values` in the text format, None for NULL."""
 
     name: str
     values: tuple[str | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CloseCursor:
+class CloseCursor(Struct, frozen=True):
     """Close a cursor, all of them if `name` is None."""
 
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """COPY of the query `sql`, which begins at character `start` of the statement."""
 
     sql: str
@@ -126,16 +115,14 @@ class Copy:
     options: CopyOptions
 
 
-@dataclass(frozen=True, slots=True)
-class DpsqlCommand:
+class DpsqlCommand(Struct, frozen=True):
     """A statement of dpsql's own that has no rows."""
 
     sql: str
     tag: str
 
 
-@dataclass(frozen=True, slots=True)
-class NoOp:
+class NoOp(Struct, frozen=True):
     """A statement that is accepted and has no effect."""
 
     tag: str

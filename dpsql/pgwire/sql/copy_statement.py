@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from dpsql.errors import BadParameter, NotSupportedError, Refused, Span, SyntaxFault
 from dpsql.pgwire.codec.copy import CopyOptions
 from dpsql.sqltext.tokens import Word, words
+from dpsql.structs import replace
 
 _HINT: Final = "write COPY (SELECT …) TO STDOUT (FORMAT csv, HEADER)"
 _QUERIES: Final = frozenset({"select", "with", "values", "from", "("})

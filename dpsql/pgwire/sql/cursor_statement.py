@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.errors import Span, SyntaxFault
 from dpsql.sqltext.tokens import Word, words
@@ -21,8 +22,7 @@ class Direction(Enum):
     RELATIVE = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Declare:
+class Declare(Struct, frozen=True):
     """A cursor over the query `sql`, which begins at character `start` of the statement."""
 
     name: str
@@ -32,8 +32,7 @@ class Declare:
     goes_back: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Fetch:
+class Fetch(Struct, frozen=True):
     """`count` rows of a cursor, None for all; MOVE (`moves`) skips them instead."""
 
     name: str

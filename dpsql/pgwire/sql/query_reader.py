@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from sqlglot import exp
 
@@ -19,6 +18,7 @@ from dpsql.pgwire.sql.types.parameter_types import parameter_types
 from dpsql.schema.model import Schema
 from dpsql.session.saved.saved_releases import SavedReleases
 from dpsql.sqltext.split import spaced, split
+from dpsql.structs import replace
 
 
 class QueryReader:

@@ -7,9 +7,9 @@ this translation. Differences between the dialects are in grammar_notes/dialects
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token
@@ -24,6 +24,7 @@ from dpsql.pgwire.sql.types.output_types import output_kinds
 from dpsql.pgwire.sql.types.pg_type import Kind
 from dpsql.schema.model import Schema
 from dpsql.session.compile.deep_recursion import with_deep_stack
+from dpsql.structs import replace
 
 _QUALIFIERS: Final = {"public"}
 
@@ -37,8 +38,7 @@ def computes(tree: exp.Expr | None) -> bool:
     return tree is not None and tree.find(*_COMPUTED) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(Struct, frozen=True):
     """What a statement is asked each time it runs, and its tree alone decides.
 
     `reads_catalog`: it reads the catalogue, not the data; `computes`: as `computes` says.
@@ -48,8 +48,7 @@ class Traits:
     computes: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Translated:
+class Translated(Struct, frozen=True):
     """A statement in PostgreSQL's dialect (`written`) and in the pipeline's (`sql`).
 
     `parsed` is the tree of `written`, None if PostgreSQL's parser can't read it; `query` that of

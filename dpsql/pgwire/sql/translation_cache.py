@@ -11,8 +11,9 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.pgwire.sql.translate import Translated
 
@@ -26,8 +27,7 @@ Saved = tuple[int, ...] | None
 """The entries of the kept tables that a query may name; None where it can name none of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadQuery:
+class ReadQuery(Struct, frozen=True):
     """A query in both dialects, and its parameters' types as OIDs.
 
     `saved` are the kept tables of the time, None where they decide nothing of it.

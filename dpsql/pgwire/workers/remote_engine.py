@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -44,6 +43,7 @@ from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.run.execution import Execution, Progress
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
 from dpsql.session.sidecar import sidecar_of
+from dpsql.structs import replace
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 _FINISHING_MEMORY: Final = "256MiB"

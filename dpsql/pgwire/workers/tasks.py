@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.engine.arrow_result import stream
 from dpsql.engine.read_limit import ReadLimit
@@ -49,8 +50,7 @@ class RunJob:
     released: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPublic:
+class ReadPublic(Struct, frozen=True):
     """Read rows of public tables: `source` has no others. More than `limit` are `TOO_LARGE`."""
 
     source: Source
@@ -58,37 +58,32 @@ class ReadPublic:
     limit: ReadLimit | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(Struct, frozen=True):
     """Compute the fingerprint of a source's data."""
 
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
-class Ping:
+class Ping(Struct, frozen=True):
     """Find out whether a source is there, as a job would find it."""
 
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
-class ReadColumns:
+class ReadColumns(Struct, frozen=True):
     """Read the names and types of the columns of a source's tables."""
 
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPrepared:
+class ReadPrepared(Struct, frozen=True):
     """Read the names of the tables that can be read from `sidecar`."""
 
     source: Source
     sidecar: Sidecar
 
 
-@dataclass(frozen=True, slots=True)
-class AskCatalog:
+class AskCatalog(Struct, frozen=True):
     """Run one SELECT over the catalogue `name`; its answer has at most `rows` and `size` bytes."""
 
     name: str
@@ -97,8 +92,7 @@ class AskCatalog:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class LoadCatalog:
+class LoadCatalog(Struct, frozen=True):
     """Load the catalogue `name`; `contents` are sent after a reply NOT_LOADED, else None."""
 
     name: str

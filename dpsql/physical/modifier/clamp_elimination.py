@@ -18,10 +18,10 @@ parts ask, and find the same sums.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.domains.expression_domain import Environment, domain
@@ -50,8 +50,7 @@ _Bounds = Mapping[Column, tuple[Fraction, Fraction]]
 _EmittedBounds = tuple[exp.Expr, exp.Expr]
 
 
-@dataclass(frozen=True, slots=True)
-class NoClampCondition:
+class NoClampCondition(Struct, frozen=True):
     """A condition on a row under which clamps of the statistics at `indices` would change nothing.
 
     Their arguments are within their intervals, and the `columns` that they are computed of within

@@ -12,7 +12,8 @@ out of a join if it meets its lines by that very key, and nothing else is read o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from dpsql.analysis.lineage.key_equality import hop_keys
 from dpsql.analysis.lineage.unit_identity import unit_columns
@@ -22,10 +23,10 @@ from dpsql.plan.operator import Filter, Join, Plan, Project, Scan
 from dpsql.plan.traversal import bottom_up, columns, expressions, operators, sources
 from dpsql.schema.model import EntityUnit, Hop
 from dpsql.schema.sidecar_columns import lent_unit_column
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class OwnerJoinElimination:
+class OwnerJoinElimination(Struct, frozen=True):
     """`contributions` over `scan`, whose columns `units` are the rows' unit.
 
     `eliminated_tables` are the names of the tables that are no longer read.

@@ -6,7 +6,6 @@ That changes no row of the plan: which rows there are, whose they are, and every
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final, assert_never
 
 from dpsql.bounding.public_facts import Facts
@@ -35,6 +34,7 @@ from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import Table
 from dpsql.schema.sidecar_columns import group_count_columns, range_checked_columns
 from dpsql.schema.sql_type import Boolean, Integer
+from dpsql.structs import replace
 
 COUNT_TYPE: Final = Integer(16, signed=False)
 """The type of a sidecar's numbers of rows, and of ranks, in a file."""

@@ -24,10 +24,10 @@ verified, as limits are; a declared key doesn't do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.lineage.functional_dependency import is_n_to_one
@@ -55,10 +55,10 @@ from dpsql.plan.operator import Filter, Join, Scan
 from dpsql.plan.traversal import columns, expressions
 from dpsql.schema.model import EntityUnit
 from dpsql.schema.sidecar_columns import has_one_row_per_unit
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateBelowJoin:
+class AggregateBelowJoin(Struct, frozen=True):
     """Sum the most numerous `rows` of a join for each unit, before they meet the others' rows.
 
     In `join` their sums stand where `units` is read, which has no columns but the rows' unit. If

@@ -24,10 +24,10 @@ rank: it isn't counted, and no unit keeps it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final, Self
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.unit_contribution import rows_per_group
@@ -65,8 +65,7 @@ _OWN_UNIT: Final = "mu"
 _IS_UNLIMITED: Final = "light"
 
 
-@dataclass(frozen=True, slots=True)
-class ChooseGroupsFirst:
+class ChooseGroupsFirst(Struct, frozen=True):
     """Find which groups each unit has, and sum the rows of those alone that it keeps.
 
     They are the first `groups` that it has in its own order of all cells, each of another of

@@ -22,10 +22,10 @@ values that are declared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final, Self
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.unit_contribution import rows_per_group
@@ -61,8 +61,7 @@ _OVER_LIMIT: Final = "many"
 _LIMITED_UNIT: Final = "mu"
 
 
-@dataclass(frozen=True, slots=True)
-class CountUnitsFirst:
+class CountUnitsFirst(Struct, frozen=True):
     """Sum the rows of units of at most `max_rows` rows, which no limit binds, without units."""
 
     limited: LimitGroups

@@ -8,10 +8,10 @@ totals    GROUP BY group
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bounding.public_facts import Facts
@@ -27,8 +27,7 @@ from dpsql.plan.bounded_release.bounded_release import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PerUnit:
+class PerUnit(Struct, frozen=True):
     """Sum the `rows` of every unit in each of its groups; nothing else is known of them."""
 
     limited: LimitGroups

@@ -22,10 +22,10 @@ of each key that it has no more groups than count, and all others are in the res
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bounding.public_facts import Facts
@@ -45,10 +45,10 @@ from dpsql.plan.bounded_release.bounded_release import Contributions, Limited, L
 from dpsql.plan.bounded_release.statistic import RowCount, Statistic, UnitCount
 from dpsql.plan.expression import Column
 from dpsql.schema.sql_type import Boolean
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class SplitByContribution:
+class SplitByContribution(Struct, frozen=True):
     """Sum the `unlimited` rows by group; the `rest`, of other units, as all are without a split.
 
     No unit has rows of one group in both. Rows that meet `no_clamp` are summed apart, as they are.

@@ -26,10 +26,10 @@ wrong, and its rows of that unit count for nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.analysis.lineage.row_source import RowSource, replace_source
@@ -72,18 +72,17 @@ from dpsql.plan.prune_columns import prune
 from dpsql.plan.traversal import columns
 from dpsql.schema.sidecar_columns import SummedColumn, unit_sum_columns
 from dpsql.schema.sql_type import BIGINT
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSum:
+class StoredSum(Struct, frozen=True):
     """A column of a unit's number of `values`, and one of their `total`, in steps."""
 
     values: Column
     total: Column
 
 
-@dataclass(frozen=True, slots=True)
-class StoredUnitSums:
+class StoredUnitSums(Struct, frozen=True):
     """Read one row for each of the `units` that no limit binds; sum the `rest`, of all others.
 
     A unit has so many rows as `row_count` says, all of them in one group. For each statistic `sums`

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bounding.public_facts import Facts
@@ -37,8 +37,7 @@ from dpsql.plan.bounded_release.statistic import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SumRows:
+class SumRows(Struct, frozen=True):
     """Sum all rows by group: each unit has one, so that there is nothing to limit."""
 
     rows: Contributions

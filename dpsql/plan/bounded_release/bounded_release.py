@@ -12,9 +12,10 @@ Filter(Scan)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isqrt
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.plan.bounded_release.cell_selection import CellChoice
 from dpsql.plan.bounded_release.estimator import EstimatedColumn
@@ -27,16 +28,14 @@ from dpsql.privacy.subsampling import PoissonSampling
 Cell = tuple[Value | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyDomain:
+class KeyDomain(Struct, frozen=True):
     """The enumerated cells of some of the keys, distinct; other rows are dropped by a join."""
 
     keys: tuple[int, ...]
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Contributions:
+class Contributions(Struct, frozen=True):
     """One row per row of `source`: its unit, keys, statistics' clamped terms, selections' cells.
 
     Rows whose keys lie outside `domains` are dropped.
@@ -60,15 +59,13 @@ class Contributions:
         return any(isinstance(each.term, UnitWeight) for each in self.statistics)
 
 
-@dataclass(frozen=True, slots=True)
-class PerUnitGroup:
+class PerUnitGroup(Struct, frozen=True):
     """One row per (unit, group): the unit's number of rows there, and its sums of terms."""
 
     source: Contributions
 
 
-@dataclass(frozen=True, slots=True)
-class ClampPerGroup:
+class ClampPerGroup(Struct, frozen=True):
     """Scale units of more than `rows_per_group` rows in a group down to it, then clamp each sum.
 
     Sums and counts are scaled together, so that means stay right, and truncated toward 0. Sums with
@@ -79,8 +76,7 @@ class ClampPerGroup:
     rows_per_group: int
 
 
-@dataclass(frozen=True, slots=True)
-class ByHash:
+class ByHash(Struct, frozen=True):
     """Each unit keeps the `groups` of its groups that come first by a keyed hash of unit and group.
 
     The hash's key is secret, and fresh for each release.
@@ -89,8 +85,7 @@ class ByHash:
     groups: int
 
 
-@dataclass(frozen=True, slots=True)
-class ByRank:
+class ByRank(Struct, frozen=True):
     """Each unit keeps the `groups` of its groups that come first in its own order of all cells.
 
     The order of a unit gives each cell another one of `ranks`, a prime number: the keyed hash of
@@ -101,8 +96,7 @@ class ByRank:
     ranks: int
 
 
-@dataclass(frozen=True, slots=True)
-class ByStoredRank:
+class ByStoredRank(Struct, frozen=True):
     """Each unit keeps the groups whose rank, stored beside its rows, is at most `groups`.
 
     A group is a value of the table's `column`, whose rank among the values of the unit was made by
@@ -115,22 +109,19 @@ class ByStoredRank:
     without_sidecar: ByHash | ByRank
 
 
-@dataclass(frozen=True, slots=True)
-class ByDomain:
+class ByDomain(Struct, frozen=True):
     """There are no more than `groups` groups, since all keys lie in the enumerated domain."""
 
     groups: int
 
 
-@dataclass(frozen=True, slots=True)
-class ByUnit:
+class ByUnit(Struct, frozen=True):
     """The unit determines the keys, by verified keys of `tables`: each unit has one group."""
 
     tables: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ByNorm:
+class ByNorm(Struct, frozen=True):
     """Each unit keeps all its groups, of `cells` that there are, and its sums in them are scaled.
 
     Where keys aren't listed, it keeps the `cells` of its groups that come first by a keyed hash.
@@ -170,8 +161,7 @@ GroupLimit = ByHash | ByRank | ByStoredRank | ByDomain | ByUnit | ByNorm
 decide which integers a release has."""
 
 
-@dataclass(frozen=True, slots=True)
-class LimitGroups:
+class LimitGroups(Struct, frozen=True):
     """Each unit is in at most so many groups, and counts for at most `rows` rows in all of them.
 
     Of a unit of more rows so many count, whole ones, spread over all its groups; its sums in each
@@ -189,8 +179,7 @@ class LimitGroups:
         return self.source.source.source
 
 
-@dataclass(frozen=True, slots=True)
-class OneRowPerUnit:
+class OneRowPerUnit(Struct, frozen=True):
     """Each unit has one row by how `source` is made, hence one group: nothing to limit."""
 
     source: Contributions
@@ -221,8 +210,7 @@ def contributions_of(limited: Limited) -> Contributions:
             assert_never(missing)
 
 
-@dataclass(frozen=True, slots=True)
-class MinUnits:
+class MinUnits(Struct, frozen=True):
     """Groups are dropped whose noisy number of units, at `count_index`, is below `threshold`.
 
     None: those that may be empty, whose number is no larger than the half-width of its noise.
@@ -232,8 +220,7 @@ class MinUnits:
     threshold: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class BoundedRelease:
+class BoundedRelease(Struct, frozen=True):
     """A release ready to be emitted: `limited` gives integers, `outputs` say what they mean.
 
     `partition_count_index` is the index of the unit count that decides which unlisted keys appear;

@@ -7,9 +7,10 @@ price         of public prices: a cell for each price, chosen by price * rows wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, assert_never
+
+from msgspec import Struct
 
 from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import Comparison, Expression
@@ -19,8 +20,7 @@ MAX_LISTED: Final = 1000
 """The largest number of values to choose among; more take too long and have too few rows each."""
 
 
-@dataclass(frozen=True, slots=True)
-class EquidistantCells:
+class EquidistantCells(Struct, frozen=True):
     """Cells of `width` steps each, which start at the lowest value of `value`."""
 
     value: Discretized
@@ -32,8 +32,7 @@ class EquidistantCells:
         return -(-(self.value.high - self.value.low + 1) // self.width)
 
 
-@dataclass(frozen=True, slots=True)
-class ListedCells:
+class ListedCells(Struct, frozen=True):
     """A cell for each of the `values` of `argument`; rows with other values are in no cell.
 
     None stands for NULL.
@@ -48,8 +47,7 @@ class ListedCells:
         return len(self.values)
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdCells:
+class ThresholdCells(Struct, frozen=True):
     """A cell for each of `thresholds`: a row is in the last one that its `argument` passes.
 
     It passes a threshold if `argument comparison threshold` holds. They stand in an order in which
@@ -69,20 +67,17 @@ class ThresholdCells:
 Cells = EquidistantCells | ListedCells | ThresholdCells
 
 
-@dataclass(frozen=True, slots=True)
-class QuantileRanks:
+class QuantileRanks(Struct, frozen=True):
     """Choose the cells of these quantiles, which increase."""
 
     quantiles: tuple[Fraction, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(Struct, frozen=True):
     """Choose the cell with the most rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrequentCell:
+class FrequentCell(Struct, frozen=True):
     """Choose the cell with the most rows.
 
     Of each unit at most `rows` rows of one cell count, of however many cells: it is a count of each
@@ -92,8 +87,7 @@ class FrequentCell:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class TopCells:
+class TopCells(Struct, frozen=True):
     """Choose the `count` cells with the most rows, one after the other, none of them twice.
 
     There are more cells than that. Of each unit at most `rows` rows of one cell count, of however
@@ -104,8 +98,7 @@ class TopCells:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdScores:
+class ThresholdScores(Struct, frozen=True):
     """Choose the candidate of the greatest score, its weight times the rows passing its threshold.
 
     Those of candidate i are the rows in the cell `first_cells[i]` and in all cells after it; where
@@ -117,8 +110,7 @@ class ThresholdScores:
     step: Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class CellChoice:
+class CellChoice(Struct, frozen=True):
     """A choice of cells in each group, by the counts of the rows for which `filter` holds.
 
     A `filter` of None holds for all rows.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.schema.sql_type import SqlType
@@ -16,8 +17,7 @@ HASH_SPACE: Final = 2**64
 """The number of possible hashes of units; a unit batch has a range of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class DomainTable:
+class DomainTable(Struct, frozen=True):
     """A table of a key domain for the engine: `cell` numbers the cells, k0, k1 … hold the keys."""
 
     name: str
@@ -25,8 +25,7 @@ class DomainTable:
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Histogram:
+class Histogram(Struct, frozen=True):
     """SQL whose rows are group columns, a cell's number p, and the number of rows n in the cell.
 
     `salted` and `summed` are as in EngineQuery.
@@ -37,8 +36,7 @@ class Histogram:
     summed: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EngineQuery:
+class EngineQuery(Struct, frozen=True):
     """SQL whose rows are group columns g0, g1 … and integers s0, s1 ….
 
     A group column is the number of a cell of `domains`, in their order, or a key that isn't listed.
@@ -57,8 +55,7 @@ class EngineQuery:
     summed: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BatchPolicy:
+class BatchPolicy(Struct, frozen=True):
     """How many batches of units a release is worth, by the rows of the largest of its `tables`.
 
     A batch has at least `min_rows` rows, of those that conditions leave (`selectivity`), and there
@@ -74,16 +71,14 @@ class BatchPolicy:
     rows_of_listed_groups: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class UnitBatches:
+class UnitBatches(Struct, frozen=True):
     """The same integers as those of another query, batch by batch of the units."""
 
     query: EngineQuery
     policy: BatchPolicy
 
 
-@dataclass(frozen=True, slots=True)
-class WithoutSidecar:
+class WithoutSidecar(Struct, frozen=True):
     """What is run in place of a query that reads `tables` in a sidecar, where they aren't there.
 
     A charge is never given back once the engine runs, so that a file which somebody deletes or

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.bounded_release.key_factors import KeyFactors
@@ -13,10 +14,10 @@ from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.plan.expression import Column
 from dpsql.privacy.domain import Value
 from dpsql.schema.sql_type import SqlType
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class LinearEstimator:
+class LinearEstimator(Struct, frozen=True):
     """`step * sum of coefficient * statistic + constant`, as `type`, and at least `minimum`.
 
     `summands` are pairs of a statistic's index and its coefficient. `cross_group` are summands from
@@ -32,8 +33,7 @@ class LinearEstimator:
     cross_group: CrossGroupSum | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CrossGroupSum:
+class CrossGroupSum(Struct, frozen=True):
     """Coefficients of statistics summed over the groups that differ in the key at `key` alone.
 
     There are `groups` such groups for each group. `summands` are pairs of a statistic's index and
@@ -45,8 +45,7 @@ class CrossGroupSum:
     summands: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RowVariance:
+class RowVariance(Struct, frozen=True):
     """The variance that `rows` rows add to a value beside noise: of answers, or of a sample.
 
     A row that is truly among the counted ones adds `inside`, another one `outside`; they are equal
@@ -58,8 +57,7 @@ class RowVariance:
     rows: LinearEstimator
 
 
-@dataclass(frozen=True, slots=True)
-class DividedSum:
+class DividedSum(Struct, frozen=True):
     """`estimator` divided by the factor of the group's key, by which its values were multiplied.
 
     It reads `factors` of its own group alone, and has neither a minimum nor rows of variance.
@@ -84,8 +82,7 @@ class DividedSum:
         return self.of_factor(self.factors.smallest)
 
 
-@dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(Struct, frozen=True):
     """`step * (center + total / max(count, 1))`, clamped to [low, high].
 
     `total` and `count` are indices of statistics.
@@ -99,8 +96,7 @@ class Mean:
     high: Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class MomentIndices:
+class MomentIndices(Struct, frozen=True):
     """The indices of the statistics of a column's sum and sum of squares.
 
     `square` is None where nothing needs it. Values are `step * (center + integer)`, with integers
@@ -114,8 +110,7 @@ class MomentIndices:
     step: Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class Moments:
+class Moments(Struct, frozen=True):
     """A function of the first two moments of `x`, or of `x` and `y` and their `product`.
 
     `count` and `product` are indices of statistics.
@@ -135,8 +130,7 @@ class Moments:
         return tuple(index for index in statistics if index is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Variance:
+class Variance(Struct, frozen=True):
     """The variance, or its root, of `rows` rows, by the squared differences of all pairs of them.
 
     `index` is that of the statistic of these differences, in squared steps of `value`.
@@ -159,8 +153,7 @@ class Variance:
         return self.function in (AggregateFunction.STDDEV_POP, AggregateFunction.STDDEV_SAMP)
 
 
-@dataclass(frozen=True, slots=True)
-class QuantileValue:
+class QuantileValue(Struct, frozen=True):
     """`low + width * cell`, as `type`: the middle of the cell that is the choice at `index`.
 
     The last cell's middle may lie beyond all values, of which `high` is the highest. `count` is the
@@ -175,8 +168,7 @@ class QuantileValue:
     count: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenValue:
+class ChosenValue(Struct, frozen=True):
     """The one of `values` that is the choice at `index`; `count` as in `QuantileValue`.
 
     Where there is no count, None is a value as any other: it is NULL in a public row.
@@ -187,8 +179,7 @@ class ChosenValue:
     count: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExpertChoice:
+class ExpertChoice(Struct, frozen=True):
     """The index of the expert that is chosen in a group, by its losses in the groups before it.
 
     `losses` has the index of the statistic of each expert's losses, whose steps are of one size.
@@ -198,8 +189,7 @@ class ExpertChoice:
     losses: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AlertCondition:
+class AlertCondition(Struct, frozen=True):
     """`sign` times the statistic at `index` is `threshold` or more."""
 
     index: int
@@ -207,8 +197,7 @@ class AlertCondition:
     threshold: int
 
 
-@dataclass(frozen=True, slots=True)
-class NamedCondition:
+class NamedCondition(Struct, frozen=True):
     """The index of the condition that is named in a group, the first `firings` of all groups alone.
 
     Groups stand in the order of their keys, and in each the `conditions` as they are. Their sums
@@ -219,8 +208,7 @@ class NamedCondition:
     firings: int
 
 
-@dataclass(frozen=True, slots=True)
-class OfSample:
+class OfSample(Struct, frozen=True):
     """What `estimator` says of the drawn units, as what holds of all: scaled, a ratio, or a place.
 
     The part `missing` of the units isn't drawn; a unit has at most `unit_rows` rows in a group.
@@ -245,8 +233,7 @@ OwnEstimator = (
 Estimator = OwnEstimator | OfSample
 
 
-@dataclass(frozen=True, slots=True)
-class EstimatedColumn:
+class EstimatedColumn(Struct, frozen=True):
     """A released column, its estimator, and the part of the estimate that the column shows."""
 
     column: Column

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from dpsql.plan.expression import Expression
 from dpsql.privacy.domain import Value
 
 
-@dataclass(frozen=True, slots=True)
-class KeyFactors:
+class KeyFactors(Struct, frozen=True):
     """The whole factor of each group by its key at `key`: what `factors` has, else `otherwise`.
 
     A public function of the key. ValueError for a factor below 1.
@@ -44,8 +44,7 @@ class KeyFactors:
         return (self.otherwise, *(factor for _, factor in self.factors))
 
 
-@dataclass(frozen=True, slots=True)
-class FactoredValue:
+class FactoredValue(Struct, frozen=True):
     """`argument`, which is multiplied by the factor of its row's `key` among `factors`."""
 
     argument: Expression

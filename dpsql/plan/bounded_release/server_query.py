@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.plan.bounded_release.engine_query import DomainTable
 
 
-@dataclass(frozen=True, slots=True)
-class Salt:
+class Salt(Struct, frozen=True):
     """The parameter that is the secret key of hashes, a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class DomainColumn:
+class DomainColumn(Struct, frozen=True):
     """The parameter that is an array of the cells' numbers of `domain`, or of their `key`."""
 
     domain: DomainTable
     key: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class DomainRows:
+class DomainRows(Struct, frozen=True):
     """The parameter that is a table of `domain`: of its cells the numbers and keys."""
 
     domain: DomainTable
@@ -31,8 +28,7 @@ class DomainRows:
 Parameter = Salt | DomainColumn | DomainRows
 
 
-@dataclass(frozen=True, slots=True)
-class ServerStatement:
+class ServerStatement(Struct, frozen=True):
     """A SELECT in a server's SQL, and what each of its parameters, from $1 on, stands for.
 
     `tables` are those of the schema that it reads, by the names that statements use, and `names`
@@ -48,8 +44,7 @@ class ServerStatement:
     prepared: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class ServerQuery:
+class ServerQuery(Struct, frozen=True):
     """The statement of a release's integers, and those of its cells' counts, by one strategy.
 
     They have the columns of EngineQuery and Histogram, and are executed with the same salt. Where

@@ -9,9 +9,10 @@ Square(x)            (x - 25)^2 - 625, in [-625, 0]
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.plan.bounded_release.key_factors import FactoredValue
 from dpsql.plan.bounded_release.unit_weight import UnitWeight
@@ -20,8 +21,7 @@ from dpsql.privacy.unit_weight import RESOLUTION
 from dpsql.schema.sql_type import Decimal
 
 
-@dataclass(frozen=True, slots=True)
-class NormBall:
+class NormBall(Struct, frozen=True):
     """A row's values of `columns` have, together, an L1 or L2 norm of at most `radius`.
 
     `order` is 1 or 2. NULLs count as 0.
@@ -32,16 +32,14 @@ class NormBall:
     order: int
 
 
-@dataclass(frozen=True, slots=True)
-class BallMember:
+class BallMember(Struct, frozen=True):
     """`column`, one of those that are scaled into `ball` together."""
 
     column: Column
     ball: NormBall
 
 
-@dataclass(frozen=True, slots=True)
-class Discretized:
+class Discretized(Struct, frozen=True):
     """`argument` in integer steps, clamped to [low, high], less `center`.
 
     A row where the argument is NULL or NaN has no value. `step` is the size of one step. Where a
@@ -77,27 +75,23 @@ class Discretized:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class RowCount:
+class RowCount(Struct, frozen=True):
     """1 for each row: the term of COUNT(*)."""
 
 
-@dataclass(frozen=True, slots=True)
-class NonNullCount:
+class NonNullCount(Struct, frozen=True):
     """1 for each row whose `argument` isn't NULL or NaN, else 0: the term of COUNT(x)."""
 
     argument: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Struct, frozen=True):
     """`value`, 0 where there is none: the term of SUM."""
 
     value: Discretized
 
 
-@dataclass(frozen=True, slots=True)
-class CappedSum:
+class CappedSum(Struct, frozen=True):
     """`value`, 0 where there is none; over one unit's rows in a group it sums to [-cap, cap].
 
     The term of SUM under a cap, in steps, which is of values without a centre: a unit with many
@@ -113,23 +107,20 @@ class CappedSum:
             raise ValueError("a cap is one step at least, and of a sum of values as they are")
 
 
-@dataclass(frozen=True, slots=True)
-class Square:
+class Square(Struct, frozen=True):
     """The square of `value` less its largest possible square, so that few values are far from 0."""
 
     value: Discretized
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Struct, frozen=True):
     """The product of two values, 0 where one of them is missing."""
 
     left: Discretized
     right: Discretized
 
 
-@dataclass(frozen=True, slots=True)
-class PairwiseDeviations:
+class PairwiseDeviations(Struct, frozen=True):
     """The squared differences of all pairs of rows: n·Σy² - (Σy)² of clamped values y.
 
     It is no sum over rows, and bounded only where rows are replaced and none is left out. Where a
@@ -140,8 +131,7 @@ class PairwiseDeviations:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class BoundedMean:
+class BoundedMean(Struct, frozen=True):
     """The mean of all rows' values, of which there are `rows` at least, times `rows` + 1.
 
     It is no sum over rows. Where a table has fewer than the declared `rows`, its sum is divided by
@@ -159,18 +149,15 @@ class BoundedMean:
         return max(value.high - value.low, of_few)
 
 
-@dataclass(frozen=True, slots=True)
-class UnitCount:
+class UnitCount(Struct, frozen=True):
     """1 for each unit in the group, however many rows it has there."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnitsOverLimit:
+class UnitsOverLimit(Struct, frozen=True):
     """1 for each unit that has more rows in the group than it counts for."""
 
 
-@dataclass(frozen=True, slots=True)
-class DistinctValues:
+class DistinctValues(Struct, frozen=True):
     """1 for each distinct value of `argument` that any unit has; NULL is none.
 
     Each unit brings at most `limit` of them to a group; None: as many as its rows that count there.
@@ -180,8 +167,7 @@ class DistinctValues:
     limit: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class DistinctSum:
+class DistinctSum(Struct, frozen=True):
     """`value` of each distinct value of its argument that any unit has: the term of SUM(DISTINCT).
 
     Each unit brings at most `limit` of them to a group, as for DistinctValues.
@@ -211,8 +197,7 @@ MAX_ROWS = 2**36
 """The squared differences of so many rows fit 128 bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statistic:
+class Statistic(Struct, frozen=True):
     """An integer for each group: the sum of `term` over the rows for which `filter` holds.
 
     A `filter` of None holds for all rows.

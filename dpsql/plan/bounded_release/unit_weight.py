@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from dpsql.privacy.unit_weight import unit_weights
 
 
-@dataclass(frozen=True, slots=True)
-class UnitWeight:
+class UnitWeight(Struct, frozen=True):
     """What each unit in the group weighs: more, the fewer groups it is in, of `groups` at most.
 
     It decides which keys are shown, and is no number of anything that is.

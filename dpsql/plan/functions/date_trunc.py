@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from dpsql.plan.duration import DAY, UNITS, Duration, Unit
 from dpsql.plan.expression import Expression, Literal, Scalar
@@ -16,6 +15,7 @@ from dpsql.plan.functions.text import MAX_CHARACTERS
 from dpsql.plan.functions.type_rules import first, fixed, times
 from dpsql.privacy.domain import Domain, of_values
 from dpsql.schema.sql_type import Date, Interval, Timestamp, Varchar
+from dpsql.structs import replace
 
 MAX_TIMESTAMPS = 1_000_000
 """The largest number of points of a grid that is listed; larger grids are known by their ends."""

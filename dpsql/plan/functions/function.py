@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.plan.expression import Call, Expression, Scalar
@@ -25,16 +26,14 @@ class Totalization(Enum):
     FINITE = "finite"
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """The types that the arguments are converted to, and the type of the result."""
 
     arguments: tuple[SqlType, ...]
     result: SqlType
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
+class Application(Struct, frozen=True):
     """A call whose arguments are in `domains`; `template` is the expression DuckDB evaluates."""
 
     call: Call
@@ -70,8 +69,7 @@ Rule = Callable[[Application], Domain]
 """The domain of a call when its arguments are in their domains."""
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """One function: `name` is dpsql's, `engine` DuckDB's expression for a number of arguments.
 
     `types` and `domain` are the rules for types and domains. `constants` are the indices of

@@ -11,11 +11,12 @@ import datetime as dt
 import re
 import struct
 import zoneinfo
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from dpsql.plan.time_zone.zone_names import UTC
 
@@ -33,8 +34,7 @@ class Change(NamedTuple):
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class YearlyChange:
+class YearlyChange(Struct, frozen=True):
     """A change of each year: on the first `weekday` (Sunday is 0) from `day` of `month` on.
 
     `second` counts the local time before the change, from midnight; it may be negative or beyond
@@ -52,8 +52,7 @@ class YearlyChange:
         return (first + (self.weekday - weekday(first)) % 7) * DAY_SECONDS + self.second
 
 
-@dataclass(frozen=True, slots=True)
-class DaylightRule:
+class DaylightRule(Struct, frozen=True):
     """Daylight time from the change `start` to the change `end` of each year, or over New Year."""
 
     standard: int
@@ -62,8 +61,7 @@ class DaylightRule:
     end: YearlyChange
 
 
-@dataclass(frozen=True, slots=True)
-class ZoneRules:
+class ZoneRules(Struct, frozen=True):
     """The offset `first`, then `changes` in order; after the last one, `daylight` where given."""
 
     first: int

@@ -10,10 +10,11 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 from bisect import bisect_right
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from dpsql.plan.time_zone.zone_names import UTC
 from dpsql.plan.time_zone.zone_rules import (
@@ -49,8 +50,7 @@ class YearlyStep(NamedTuple):
         return date.month * 100 + date.day >= self.month_day
 
 
-@dataclass(frozen=True, slots=True)
-class YearlyShift:
+class YearlyShift(Struct, frozen=True):
     """`daylight` seconds from `start` to `end` of each year, or over New Year, else `standard`."""
 
     standard: int
@@ -82,8 +82,7 @@ NEW_YEAR: Final = (1, 12)
 """The months at whose other end a year begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class ZoneShift:
+class ZoneShift(Struct, frozen=True):
     """What is added to a moment, in seconds: `offsets[n]` from `starts[n - 1]` to `starts[n]`.
 
     From the last of `starts` on it is `yearly`, where that is given. `starts` are in order, in

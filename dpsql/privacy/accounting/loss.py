@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+
+from msgspec import Struct
 
 
 class Accounting(Enum):
@@ -22,8 +23,7 @@ class Accounting(Enum):
     GDP = "gdp"
 
 
-@dataclass(frozen=True, slots=True)
-class PrivacyLoss:
+class PrivacyLoss(Struct, frozen=True):
     """An exact loss: `amount` is ε under PURE and APPROX, ρ under ZCDP, μ² under GDP.
 
     `delta` adds up, too: it is always 0 under PURE, the query's δ under APPROX, and under ZCDP and

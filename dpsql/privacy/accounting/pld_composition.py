@@ -24,9 +24,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, assert_never
+
+from msgspec import Struct
 
 from dpsql.errors import NotSupportedError
 from dpsql.installed_extra import install_extra
@@ -45,16 +46,14 @@ _CELLS = 2**18
 _FINEST, _COARSEST = 1e-7, 1e-3
 
 
-@dataclass(frozen=True, slots=True)
-class ShiftedNoise:
+class ShiftedNoise(Struct, frozen=True):
     """One coordinate with noise of `mechanism`, whose value neighbours move by at most `shift`."""
 
     mechanism: IndependentNoise
     shift: int
 
 
-@dataclass(frozen=True, slots=True)
-class PureLoss:
+class PureLoss(Struct, frozen=True):
     """Any measurement that is ε-DP."""
 
     epsilon: Fraction

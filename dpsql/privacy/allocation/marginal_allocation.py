@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations
+
+from msgspec import Struct
 
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.mechanisms.residual_gaussian import (
@@ -34,16 +35,14 @@ MAX_RESIDUALS = 100_000
 """A plan measures at most so many."""
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedMarginal:
+class WeightedMarginal(Struct, frozen=True):
     """The marginal on `axes`; `weight` is that of the variance of each of its cells."""
 
     axes: Axes
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class MarginalWorkload:
+class MarginalWorkload(Struct, frozen=True):
     """The marginals that are wanted of one statistic, and how a unit moves its cells."""
 
     marginals: tuple[WeightedMarginal, ...]

@@ -23,9 +23,10 @@ GDP: Smith & Thakurta 2022). All of it is charged at once, before the first roun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.pure_conversion import range_of_mu_squared
@@ -47,8 +48,7 @@ CHOICE_SHARE = Fraction(1, 10)
 """The share of a round's loss that chooses what it measures."""
 
 
-@dataclass(frozen=True, slots=True)
-class HistogramSensitivity:
+class HistogramSensitivity(Struct, frozen=True):
     """How far neighbours move a histogram: by at most `per_cell` in each of at most `groups` cells.
 
     In all cells together it is by at most `in_all`, if that is known. A count that merges `merged`
@@ -77,8 +77,7 @@ class HistogramSensitivity:
         return full * largest**2 + left**2
 
 
-@dataclass(frozen=True, slots=True)
-class MwemParameters:
+class MwemParameters(Struct, frozen=True):
     """The mechanisms of a synopsis whose rounds take `parts` parts of a loss between them.
 
     `total` is the noise of the number of rows. `part` is the loss of one part: ε where noise is of

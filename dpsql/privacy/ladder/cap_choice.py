@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from msgspec import Struct
 
 from dpsql.privacy.ladder.excess_draws import ExcessDraws, excess_draws
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.lattice import Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Excess:
+class Excess(Struct, frozen=True):
     """What units are expected to contribute beyond a cap, with the ends of its 90 % interval.
 
     `total` is what they contribute in all, and `units` how many they are, both as expected.
@@ -28,8 +27,7 @@ class Excess:
     units: float
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenCap:
+class ChosenCap(Struct, frozen=True):
     """A cap, what it is expected to cut off, with the ends of a 90 % interval, and its noise.
 
     `bias` is the expected Σ (value - cap)+ of the units asked about: what the answer lacks. `noise`

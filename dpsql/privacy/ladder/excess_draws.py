@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+from msgspec import Struct
 
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.lattice import Floats, scattered, uniforms
@@ -21,8 +21,7 @@ _OF_SHARES = 121
 """The lattice's dimension for a part's share that isn't known."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ExcessDraws:
+class ExcessDraws(Struct, frozen=True, eq=False):
     """Equally likely draws of what units contribute beyond each rung, and how many they are.
 
     `beyond` has the shape (DRAWS, caps). The first of the `caps` is 0, so that its column is the

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from msgspec import Struct
 
 from dpsql.privacy.domain import Value
 from dpsql.privacy.ladder.cap_choice import interval
@@ -14,8 +14,7 @@ from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.over_groups import OverGroups
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedBias:
+class ExpectedBias(Struct, frozen=True):
     """What a value lacks, with the ends of a 90 % interval; `total` is expected without limits.
 
     Of values of both signs these are magnitudes: what is left out may cancel out.

@@ -6,11 +6,11 @@ Both cut something off, and both multiply the noise: neither can be chosen witho
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, assert_never
 
 import numpy as np
+from msgspec import Struct
 
 from dpsql.privacy.ladder.cap_choice import (
     ChosenCap,
@@ -35,8 +35,7 @@ _GAIN: Final = 0.9
 """Units are scaled where errors are so many times those of drawing, or fewer: it takes longer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """A statistic of each group: what each unit has in it, and the noise of limits.
 
     `pairs` is the ladder of what each (unit, group) pair has, rows or the magnitude of a sum;
@@ -57,8 +56,7 @@ class Measured:
         return excess_draws(self.pairs, self.share, lowest_share=self.lowest_share)
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(Struct, frozen=True):
     """What may become of units in too many groups; scaled ones have a norm of this `order`."""
 
     allowed: tuple[OverGroups, ...] = (OverGroups.SAMPLE,)
@@ -68,8 +66,7 @@ class Ways:
 SAMPLED: Final = Ways()
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenLimits:
+class ChosenLimits(Struct, frozen=True):
     """How many groups a unit counts in, the part of all pairs that this leaves out, and the caps.
 
     There is a cap for each statistic; its bias has what is left out, too. `gain` is the part of
@@ -83,8 +80,7 @@ class ChosenLimits:
     gain: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Choice:
+class _Choice(Struct, frozen=True, eq=False):
     """Of each way and limit of groups: its error, in times that of the best, and its best cap."""
 
     times: Floats

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, assert_never
+
+from msgspec import Struct
 
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
@@ -27,8 +28,7 @@ _NOISIEST: Final = 2**200
 """Noise has a variance up to this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ladder:
+class Ladder(Struct, frozen=True):
     """Noisy counts of units by the magnitude of what each contributes.
 
     `counts[k]` counts the units in (`rungs[k - 1]`, `rungs[k]`] and has noise of its own from

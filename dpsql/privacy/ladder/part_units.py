@@ -9,10 +9,10 @@ explains its ladder well, its ladder alone is as likely to be right.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.lattice import Floats, uniforms
@@ -38,8 +38,7 @@ _DIMENSION: Final = 120
 """The lattice's dimension for shifts."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PartUnits:
+class PartUnits(Struct, frozen=True, eq=False):
     """Draws for a part, and whether its ladder is like that of all units, but for a factor."""
 
     units: RungUnits

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.ladder.lattice import DRAWS, Floats
@@ -33,8 +33,7 @@ _LARGEST: Final = 10**15
 """Counts beyond this are taken for it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RungUnits:
+class RungUnits(Struct, frozen=True, eq=False):
     """Equally likely draws of how many units are expected in the rungs from 1 on.
 
     `mean` and `variance` have the shape (DRAWS, rungs); the variance is what is unknown of the
@@ -45,8 +44,7 @@ class RungUnits:
     variance: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RungEdges:
+class RungEdges(Struct, frozen=True, eq=False):
     """Where the rungs from 1 on lie, in the magnitudes' own unit.
 
     A rung spreads from `low` to `high`; its values are from `smallest` to `largest`. Over a grid

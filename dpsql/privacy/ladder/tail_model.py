@@ -15,10 +15,10 @@ loudly as those below it: without them, values that end sharply would be extrapo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final, assert_never
 
 import numpy as np
+from msgspec import Struct
 
 from dpsql.privacy.ladder.ladder import laplace_rate
 from dpsql.privacy.ladder.lattice import DRAWS, Floats
@@ -56,8 +56,7 @@ _ENDS: Final = np.array([0, 1, 2, 3, 5, 8, BEYOND])
 _END_PRIOR: Final = np.array([0.05, 0.04, 0.04, 0.04, 0.05, 0.05, 0.73])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FittedRungs:
+class FittedRungs(Struct, frozen=True, eq=False):
     """What the model is fitted to, from low to high: noisy counts, where rungs are, and how wide.
 
     `middle` is in half octaves above the top, `width` in half octaves.

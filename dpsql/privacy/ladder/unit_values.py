@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from dpsql.privacy.ladder.lattice import Floats, normals
 from dpsql.privacy.ladder.rung_units import RungEdges, RungUnits
@@ -16,8 +15,7 @@ _FLAT_MISFIT, _STEEP_MISFIT = 0.1, 0.04
 """How far rungs are from being filled as is taken, in deviations of a unit; more so steep ones."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UnitValues:
+class UnitValues(Struct, frozen=True, eq=False):
     """Draws of the mean value of a rung's units: (DRAWS, rungs).
 
     `typical` is what it is of many units; one unit alone is off by `deviation`, and n of them by

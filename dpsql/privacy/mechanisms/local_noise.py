@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
@@ -23,8 +24,7 @@ _SCALES: Final = 10
 """Of the noise, 1 in 22,000 lies so many scales away from 0, or further."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalNoise:
+class LocalNoise(Struct, frozen=True):
     """Laplace noise of loss `epsilon` on a number from `low` to `high`.
 
     Raises ValueError unless low < high and ε is positive.

@@ -32,11 +32,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.level_law import (
@@ -59,8 +59,7 @@ _ROUNDED_UP: Final = Fraction(65, 64)
 """How much larger a move may be taken than it is, for more levels to divide it."""
 
 
-@dataclass(frozen=True, slots=True)
-class OneDirection:
+class OneDirection(Struct, frozen=True):
     """Noise of this ε for columns of integers that neighbours move by 0 to `moves`, or all back.
 
     Of each column `cells` integers, one for each of so many groups, are drawn together: with 1 each
@@ -140,8 +139,7 @@ class OneDirection:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class OneDirectionNoise:
+class OneDirectionNoise(Struct, frozen=True):
     """The noise of the integers of one column, at `index`: a part of `law`, not drawn by itself."""
 
     law: OneDirection

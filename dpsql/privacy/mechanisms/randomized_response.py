@@ -7,16 +7,16 @@ several answers loses as many times as much, and counting the answers is no priv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.privacy.directed_rounding import exp, ln
 
 MAX_CATEGORIES = 2**62
 
 
-@dataclass(frozen=True, slots=True)
-class RandomizedResponse:
+class RandomizedResponse(Struct, frozen=True):
     """Of `categories` answers, the true one is `truth` / `lie` times as likely as each other one.
 
     Raises ValueError unless 1 <= lie < truth and there are two categories at least.

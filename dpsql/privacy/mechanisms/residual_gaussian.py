@@ -27,12 +27,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.distance import NeighborDistance
@@ -54,8 +54,7 @@ MAX_ENUMERATED_AXES = 8
 """Of so many axes all sets are looked at, along which two cells may agree."""
 
 
-@dataclass(frozen=True, slots=True)
-class Residual:
+class Residual(Struct, frozen=True):
     """A measured residual: its axes, each of two values or more, and s², the noise's variance."""
 
     axes: Axes
@@ -67,8 +66,7 @@ class Residual:
             raise ValueError("axes are distinct, and ascending")
 
 
-@dataclass(frozen=True, slots=True)
-class UnitMoves:
+class UnitMoves(Struct, frozen=True):
     """How a unit that is added moves the cells: Σ|u| <= cells·per_cell, Σu² <= cells·per_cell².
 
     `is_signed`: it moves some up and others down.
@@ -83,8 +81,7 @@ class UnitMoves:
             raise ValueError("a unit moves a cell at least, by 1 at least")
 
 
-@dataclass(frozen=True, slots=True)
-class ResidualGaussian:
+class ResidualGaussian(Struct, frozen=True):
     """The residuals of one grid of integers, of `shape`, that are measured, each with its noise.
 
     Their noise is that of discrete Gaussians or, if `is_rounded`, of rounded ones.
@@ -214,8 +211,7 @@ class ResidualGaussian:
         return own, max([zero, *values]), max([zero, *(-value for value in values)])
 
 
-@dataclass(frozen=True, slots=True)
-class MarginalNoise:
+class MarginalNoise(Struct, frozen=True):
     """The noise of the residuals of each statistic of a release, all over one grid."""
 
     statistics: tuple[ResidualGaussian, ...]

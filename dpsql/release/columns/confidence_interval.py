@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.plan.aggregate import OutputKind
 from dpsql.plan.bounded_release.estimator import (
@@ -46,8 +47,7 @@ _NORMAL = 1.959964
 """Within so many standard deviations of its mean a normal value lies with probability 95 %."""
 
 
-@dataclass(frozen=True, slots=True)
-class Combined:
+class Combined(Struct, frozen=True):
     """A weighted sum of noises: its variance, and its 95 % half-width, `width`."""
 
     variance: float

@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from dpsql.plan.bounded_release.estimator import (
     CrossGroupSum,
@@ -25,13 +26,13 @@ from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.release.add_noise import NoisyGroups
 from dpsql.release.columns.confidence_interval import Combined, NoiseSpread, half_width
 from dpsql.release.columns.integer_arrays import of_list
+from dpsql.structs import replace
 
 StatisticIndex = tuple[int, int]
 """A key and a statistic, which is summed over the groups that differ in this key alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalizedOutputs:
+class LocalizedOutputs(Struct, frozen=True):
     """Outputs that read one group alone, whose statistics include sums over other groups.
 
     `added` are these sums, which follow the group's own statistics; `spreads` is the noise of all

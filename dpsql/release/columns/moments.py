@@ -7,8 +7,9 @@ count is below two has the variance of two rows.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.plan.aggregate import AggregateFunction
 from dpsql.plan.bounded_release.estimator import MomentIndices, Moments, Variance
@@ -51,8 +52,7 @@ def root(value: Fraction) -> Fraction:
     return Fraction(math.sqrt(value / (1 << 2 * halvings))) * (1 << halvings)
 
 
-@dataclass(frozen=True, slots=True)
-class _Moment:
+class _Moment(Struct, frozen=True):
     mean: Fraction
     variance: Fraction
 

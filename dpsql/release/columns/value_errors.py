@@ -8,11 +8,11 @@ computed of noisy integers alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.plan.aggregate import AggregateFunction, OutputKind
@@ -56,8 +56,7 @@ _CORRELATIONS: Final = frozenset({AggregateFunction.CORR, AggregateFunction.REGR
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class ValueErrors:
+class ValueErrors(Struct, frozen=True):
     """Of each value of a column its 95 % half-width, NaN if unknown, and whether it was clamped.
 
     What is clamped stands at an end of all that it can be: noise put it there, or beyond.

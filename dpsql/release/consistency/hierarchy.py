@@ -15,9 +15,9 @@ exactly.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
@@ -30,8 +30,7 @@ _ROUNDING = 1 / 6
 """The variance of the difference of two numbers' rounding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hierarchy:
+class Hierarchy(Struct, frozen=True):
     """Levels of cells from the coarsest to the finest, each of which divides the one before.
 
     `parents[n]` has, for each cell of level n + 1, the index of its parent in level n. `sizes` are

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
@@ -33,8 +33,7 @@ Factors = tuple[int, ...]
 """Indices of the factors of a margin, in ascending order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Margins:
+class Margins(Struct, frozen=True):
     """Margins of one table over all combinations of factors of these `sizes`.
 
     `levels` has the factors of each margin, distinct and in ascending order. `indices` has for each

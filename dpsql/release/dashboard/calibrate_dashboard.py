@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
@@ -29,6 +28,7 @@ from dpsql.privacy.distance import NeighborDistance
 from dpsql.privacy.mechanisms.residual_gaussian import Axes, MarginalNoise, UnitMoves
 from dpsql.release.calibration import Measurement
 from dpsql.release.dashboard.chart_error import axes_of, chart_variances, half_width, linear
+from dpsql.structs import replace
 
 MAX_CELLS = 100_000
 """The largest number of cells of a dashboard: each of them has a row in its table."""

@@ -7,11 +7,11 @@ partition has one size of blocks for each axis. The partitions follow from the g
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 MAX_PARTITIONS = 1_000
@@ -20,8 +20,7 @@ MAX_PARTITIONS = 1_000
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(Struct, frozen=True):
     """Boxes of a grid of `shape`; `sizes` has the number of cells of a box along each axis."""
 
     shape: Shape

@@ -18,8 +18,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.release.synopsis.cell_partition import Partition, Shape
 from dpsql.release.synopsis.weight_fit import Measured
@@ -28,8 +29,7 @@ MEASURED: Final = "measured"
 """The column of a synopsis' table, beside its own, that says what was measured."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredNoise:
+class MeasuredNoise(Struct, frozen=True):
     """The noise of a synopsis: of each measured partition, its counts' variance.
 
     `half_widths` standard deviations are a 95 % half-width.

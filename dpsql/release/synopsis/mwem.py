@@ -11,11 +11,11 @@ measurements, and so is what decides of rounds. How a float was rounded is thus 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import assert_never
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.analysis.stability import limited_stability
@@ -159,8 +159,7 @@ def synopsis_table(
     return pa.table(named)
 
 
-@dataclass(frozen=True, slots=True)
-class Synopsis:
+class Synopsis(Struct, frozen=True):
     """The weights of a grid of cells, and all that they are fitted to: the number of rows first."""
 
     weights: Weights

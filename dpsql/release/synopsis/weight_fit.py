@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
@@ -16,8 +16,7 @@ Counts = NDArray[np.int64]
 Weights = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """A partition's noisy counts, and the variance of the noise of each of them."""
 
     partition: Partition

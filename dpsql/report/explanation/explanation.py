@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 import msgspec
+from msgspec import Struct
 
 from dpsql.report.explanation.html_fragment import page
 from dpsql.report.explanation.text_lines import paragraphs
@@ -20,8 +20,7 @@ class OutputFormat(Enum):
     HTML = "html"
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """The proof and the price of a query. `str` is the text; notebooks show the HTML."""
 
     report: PrivacyReport

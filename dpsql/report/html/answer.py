@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.report.cost import paid
 from dpsql.report.error_columns import PLUS_MINUS, clamped_rows, half_width_rows
@@ -21,8 +22,7 @@ MAX_CHARACTERS: Final = 200
 """The length at which one value is cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A value as text; `is_noise`: it is within its 95 % error of 0, or clamped."""
 
     text: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.ledger.refusal import Refusal
 from dpsql.report.budget import Allowance, Budget, with_delta
@@ -22,8 +23,7 @@ _LATEST = 200
 _WIDTH, _HEIGHT = 720, 160
 
 
-@dataclass(frozen=True, slots=True)
-class BurnDown:
+class BurnDown(Struct, frozen=True):
     """The path of the burn-down line in an SVG box of `width` × `height` pixels, and its labels."""
 
     line: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.schema.sql_type import Decimal, SqlType, Varchar
 from dpsql.session.answer.answer import Answer, ColumnBias, HalfWidth, Privacy
@@ -14,8 +14,7 @@ Description = tuple[str, str, None, None, int | None, int | None, None]
 """PEP 249's seven items: name, type code, display and internal size, precision, scale, null_ok."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """A table that may be shown: released, public, or about dpsql itself, as of SHOW.
 
     `privacy` is None where no query was answered. `half_widths` has the 95 % half-widths of each

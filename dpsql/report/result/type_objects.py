@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TypeObject:
+
+class TypeObject(Struct, frozen=True, eq=False):
     """Equal to the type code of each SQL type in `names`: NUMBER == "DECIMAL(15,2)"."""
 
     name: str

@@ -7,10 +7,10 @@ noise has put at an end of all that it can be, which has no bar: it would be the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from msgspec import Struct
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -34,8 +34,7 @@ BAR_CELLS: Final = 24
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 
 
-@dataclass(frozen=True, slots=True)
-class RowErrors:
+class RowErrors(Struct, frozen=True):
     """The errors of an answer's values, and which of them are `clamped`; () if none is."""
 
     half_widths: Widths

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from dpsql.errors import SchemaFault, SourceFault
 from dpsql.schema.load.load import schema_of
 from dpsql.schema.load.table_section.column_types import Read
 from dpsql.schema.load.yaml_document import DocumentPath, read_document
+from dpsql.structs import replace
 
 _MAX_REPAIRS: Final = 200
 """A file with more faults than this isn't meant as a schema."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -15,6 +14,7 @@ from dpsql.schema.load.file_format import AnalystSection, BudgetSection, PerQuer
 from dpsql.schema.load.sampling import of_sample
 from dpsql.schema.load.yaml_document import Document, DocumentPath
 from dpsql.schema.refresh_schedule import RefreshInterval
+from dpsql.structs import replace
 
 MIN_EPSILON: Final = Fraction(1, 1_000_000)
 MAX_EPSILON: Final = Fraction(64)

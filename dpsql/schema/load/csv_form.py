@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping
-from dataclasses import replace
 
 from dpsql.engine.source import CsvForm
 from dpsql.schema.load.file_format import CsvSection, TableSection, fill
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.source_location import ServerSource, Source
+from dpsql.structs import replace
 
 
 def read_csv_forms(

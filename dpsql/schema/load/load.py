@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from dpsql.engine.opening import read_catalog
@@ -33,6 +32,7 @@ from dpsql.schema.model import Neighbors, Schema, UnitKind
 from dpsql.schema.policy import policy_hash, policy_text
 from dpsql.schema.refresh_period import attach_time_columns, read_period
 from dpsql.schema.source_location import PushDown, ServerSource, Source
+from dpsql.structs import replace
 
 
 def load_schema(

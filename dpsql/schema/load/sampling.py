@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -14,6 +13,7 @@ from dpsql.schema.budget import Budget, Sample
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.model import RowUnit, Table
 from dpsql.schema.source_location import ServerSource, Source
+from dpsql.structs import replace
 
 _PATH: Final = ("budget", "sample")
 _SMALLEST: Final = Fraction(1, 1_000_000)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from dpsql.engine.source import Spill
@@ -10,6 +9,7 @@ from dpsql.schema.load.file_format import SpillSection, fill
 from dpsql.schema.load.paths import path_next_to_ledger
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.source_location import ServerSource, Source
+from dpsql.structs import replace
 
 _MAX_GIGABYTES = 1_000_000
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 
 from dpsql.schema.load.file_format import ViewColumnSection, ViewSection, fill
 from dpsql.schema.load.identifiers import check_names, check_tables
 from dpsql.schema.load.table_section.table import read_limits
 from dpsql.schema.load.yaml_document import Document
 from dpsql.schema.model import View, ViewColumn
+from dpsql.structs import replace
 
 
 def read_views(

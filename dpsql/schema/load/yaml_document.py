@@ -11,12 +11,12 @@ import datetime as dt
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from msgspec import Struct
 
 from dpsql.errors import SchemaFault
 
@@ -53,8 +53,7 @@ _FAST: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """The reader in C, where PyYAML was built with it: ten times as fast."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A schema file: its `text`, and its `data`, made of dict, list and scalars.
 
     Lines are looked up in `text` only when a fault needs one: those of a hundred thousand columns

@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.ladder.expected_bias import ExpectedBias
 from dpsql.schema.sql_type import SqlType
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnPrivacy:
+class ColumnPrivacy(Struct, frozen=True):
     """How one released column was made: `half_width` holds with 95 % for each of its values.
 
     `half_width` is None for a mean, whose error depends on the noisy count beside it, and stands in
@@ -43,8 +43,7 @@ HalfWidth: TypeAlias = float | pa.Array | None
 """Of a column's values with 95 %: the same for all, one for each, or not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnBias:
+class ColumnBias(Struct, frozen=True):
     """What limits leave out of a column's values: the same of all, or an array with one for each.
 
     `low` and `high` are the ends of a 90 % interval. Where no ladder tells, arrays have NULL.
@@ -55,8 +54,7 @@ class ColumnBias:
     high: HalfWidth
 
 
-@dataclass(frozen=True, slots=True)
-class Privacy:
+class Privacy(Struct, frozen=True):
     """What an answer cost: `epsilon` for people, `loss` in the ledger's currency (None: nothing).
 
     `thresholds` are the least noisy unit counts at which unlisted keys appear. `receipt` proves the

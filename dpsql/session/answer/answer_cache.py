@@ -11,11 +11,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.session.answer.answer import Answer
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.structs import replace
 
 MAX_ANSWERS = 64
 """Answers that one session remembers."""
@@ -27,8 +29,7 @@ View = Callable[[Sequence[str]], Sequence[bytes]]
 """The ledger's answers of these keys, for a reader who has paid for them, or pays now."""
 
 
-@dataclass(frozen=True, slots=True)
-class CachedAnswer:
+class CachedAnswer(Struct, frozen=True):
     """The answer of `statement`, and the stored releases that it was made of, by their keys."""
 
     statement: CompiledStatement

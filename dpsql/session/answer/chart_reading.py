@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.bounding.options import ALL_GROUPS, AS_DECLARED
 from dpsql.errors import InternalError
@@ -34,10 +34,10 @@ from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.request import ANSWER
 from dpsql.session.digest.sum_digest import sum_digests
 from dpsql.session.saved.dashboard_law import DashboardContent, DashboardLaw
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class ReadableDashboard:
+class ReadableDashboard(Struct, frozen=True):
     """A dashboard whose table may be read for nothing, of an `edition` of the data.
 
     `keys` are those of the stored answers that its table was made of, `cells` the values of its
@@ -53,8 +53,7 @@ class ReadableDashboard:
     table: Callable[[], pa.Table]
 
 
-@dataclass(frozen=True, slots=True)
-class ChartReading:
+class ChartReading(Struct, frozen=True):
     """`target` is read of `dashboard`: its cells are sums over `groups` of the rows of its table.
 
     `values` are the names of the table's values that `target` asks for, `variances` the largest

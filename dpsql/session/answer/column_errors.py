@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from math import inf
 from types import MappingProxyType
@@ -50,6 +49,7 @@ from dpsql.session.answer.rollup import RollUp
 from dpsql.session.compile.column_provenance import Origin, origins
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.structs import replace
 
 FreeWay: TypeAlias = RollUp | ChartReading
 """How a release follows of what is stored already."""

@@ -22,10 +22,10 @@ no such number, and their counts' noise is in no total. They are left as they ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.plan.bounded_release.estimator import (
     DividedSum,
@@ -56,8 +56,7 @@ EqualReleases = tuple[CompiledRelease, ...]
 """Releases of one draw: how a statement names a level more than once."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConsistentSums:
+class ConsistentSums(Struct, frozen=True):
     """Levels that add up: `indices` has for each statistic its index in each level.
 
     `spreads` is the noise of the statistics of each release, by its name, as they are shown.
@@ -92,8 +91,7 @@ class ConsistentSums:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Consistency:
+class Consistency(Struct, frozen=True):
     """What is made to add up of a statement; `notes` say that, and what isn't and why."""
 
     sums: tuple[ConsistentSums, ...] = ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression, Literal
@@ -34,8 +35,7 @@ def dashboard_columns(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Sum:
+class _Sum(Struct, frozen=True):
     """The column of a scan that is summed, and the keys of which each sum has one value."""
 
     scan: Scan

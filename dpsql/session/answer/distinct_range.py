@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
@@ -33,8 +33,7 @@ _MAX_VALUES = 2**62
 """A range that is longer bounds nothing that is counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class DistinctRange:
+class DistinctRange(Struct, frozen=True):
     """A column of `release` that counts distinct values, of which there are so many `values`.
 
     `name` is what people call it.

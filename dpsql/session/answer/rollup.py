@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.engine.digest import Digest, digest_of
 from dpsql.ledger.ledger import Ledger
@@ -43,6 +43,7 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.request import AnswerRequest, DashboardRequest, SynopsisRequest
 from dpsql.session.digest.sum_digest import SumDigests, sum_digests
+from dpsql.structs import replace
 
 MAX_RELEASES = 64
 """How many answers a session remembers."""
@@ -50,8 +51,7 @@ MAX_RELEASES = 64
 _SUMMED = frozenset({AggregateFunction.COUNT, AggregateFunction.SUM})
 
 
-@dataclass(frozen=True, slots=True)
-class RollUp:
+class RollUp(Struct, frozen=True):
     """`target` is summed over `groups`: for each of its cells the rows of `source`'s stored table.
 
     `outputs` are the indices in `source` of what is asked for.

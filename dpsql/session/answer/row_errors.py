@@ -7,10 +7,10 @@ is one of means, the error is another in each row: that of the released row that
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.plan.bounded_release.estimator import DividedSum, row_count_index
 from dpsql.privacy.ladder.expected_bias import ExpectedBias
@@ -21,8 +21,7 @@ from dpsql.session.compile.column_provenance import Origin, origins
 from dpsql.session.compile.compiled import CompiledStatement
 
 
-@dataclass(frozen=True, slots=True)
-class RowErrors:
+class RowErrors(Struct, frozen=True):
     """For each column of an answer the half-widths of its values, and which of them are clamped.
 
     `clamped` is None for columns that have no such value, and `biases` where no ladder tells what

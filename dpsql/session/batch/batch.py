@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
+
+from msgspec import Struct
 
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.errors import Refused
@@ -57,13 +58,13 @@ from dpsql.session.run.pending_releases import (
     unique_releases,
     unpaid,
 )
+from dpsql.structs import replace
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """The answers of a batch, and what all of them cost together; None if all were free.
 
     `one_by_one` is what they would have cost one by one. Each answer is a stored one by then.
@@ -145,8 +146,7 @@ def check_batch(schema: Schema) -> None:
             assert_never(missing)
 
 
-@dataclass(frozen=True, slots=True)
-class BatchCharge:
+class BatchCharge(Struct, frozen=True):
     """What a batch was charged, and what it would have cost one by one; None if all was free."""
 
     loss: PrivacyLoss | None = None

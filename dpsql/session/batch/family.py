@@ -16,11 +16,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
 from dpsql.bind.statements.create_dashboard import MAX_CHARTS, BareChart, bare_chart
@@ -40,13 +40,13 @@ from dpsql.session.compile.request import DashboardRequest, Request
 from dpsql.session.digest.sum_digest import sum_digests
 from dpsql.session.run.pending_releases import free_ways, unpaid
 from dpsql.session.saved.dashboard_law import dashboard_law
+from dpsql.structs import replace
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(Struct, frozen=True):
     """Statements of a batch, by their indices, that are read of the `dashboard` of `compiled`.
 
     `gain` is how many times less noise moves their values, in the geometric mean, than if each was

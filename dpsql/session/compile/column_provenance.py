@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from dpsql.plan.expression import Column, Literal
 from dpsql.plan.operator import Filter, Limit, Output, Plan, Project, Release, Sort, Union, Window
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import columns, operators, sources
 from dpsql.schema.sql_type import BIGINT
+from dpsql.structs import replace
 
 Origin = tuple[Release, int]
 """A release, and the id of one of its columns."""
@@ -52,8 +53,7 @@ def origins(plan: Plan, column: int) -> tuple[Origin, ...] | None:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class TaggedUnion:
+class TaggedUnion(Struct, frozen=True):
     """A plan whose rows say in `tag` from which of `arms` they are, by its index.
 
     So the values of a column that are released ones have each the error of its own release.

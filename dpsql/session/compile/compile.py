@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
+
+from msgspec import Struct
 
 from dpsql.bind.saved_release import SavedReleaseNames
 from dpsql.bind.syntax.parameter import Parameters
@@ -29,13 +30,13 @@ from dpsql.session.compile.request import (
 from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.options import QueryOptions
 from dpsql.session.saved.saved_releases import SavedReleaseFacts
+from dpsql.structs import replace
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
 
 
-@dataclass(frozen=True, slots=True)
-class Compiler:
+class Compiler(Struct, frozen=True):
     """A statement and all that its proof depends on but for ε; `edition` is that of the data."""
 
     sql: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -42,6 +42,7 @@ from dpsql.session.ladders.limit_choice import LimitChoice
 from dpsql.session.ladders.limit_chooser import LimitChooser
 from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
+from dpsql.structs import replace
 
 
 @dataclass(frozen=True, slots=True)

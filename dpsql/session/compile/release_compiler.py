@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import assert_never
+
+from msgspec import Struct
 
 from dpsql.analysis.local_privacy import local_only
 from dpsql.analysis.sensitivity import Sensitivity, sensitivity
@@ -44,6 +45,7 @@ from dpsql.session.ladders.key_cap_choice import has_one_cap
 from dpsql.session.ladders.limit_choice import LimitChoice
 from dpsql.session.ladders.limit_chooser import LimitChooser
 from dpsql.session.options import QueryOptions
+from dpsql.structs import replace
 
 
 def saved_tables(plan: Plan) -> tuple[Table, ...]:
@@ -71,8 +73,7 @@ def is_drawn_whole(bounded: BoundedRelease) -> bool:
     return experts_of(bounded) is not None or named_conditions(bounded) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseCompiler:
+class ReleaseCompiler(Struct, frozen=True):
     """Compiles the releases of one statement, which `names` says.
 
     `is_shown_by_row`: there is one, and what is shown are its groups, each by itself. `charts` are

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Final, TypeAlias, assert_never
+
+from msgspec import Struct
 
 from dpsql.bind.saved_release import SavedReleaseNames
 from dpsql.bind.statement import Statement, bind_calibration
@@ -21,16 +22,14 @@ Binder = Callable[[str, Schema, Parameters, SavedReleaseNames], Statement]
 """Text → a logical plan."""
 
 
-@dataclass(frozen=True, slots=True)
-class LadderRequest:
+class LadderRequest(Struct, frozen=True):
     """One part of a calibration, which spends `share` of the statement's loss."""
 
     part: LadderPart
     share: Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerRequest:
+class AnswerRequest(Struct, frozen=True):
     """The answer of a statement: each of its statistics is released with noise of its own.
 
     `ladder`: the statement is a calibration, and this part of it is answered.
@@ -39,8 +38,7 @@ class AnswerRequest:
     ladder: LadderRequest | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SynopsisRequest:
+class SynopsisRequest(Struct, frozen=True):
     """Estimated counts of all combinations of keys, by MWEM in at most so many `rounds`.
 
     It spends `epsilon`, whatever the options say.
@@ -50,8 +48,7 @@ class SynopsisRequest:
     epsilon: Fraction
 
 
-@dataclass(frozen=True, slots=True)
-class DashboardRequest:
+class DashboardRequest(Struct, frozen=True):
     """Estimated counts and sums of all combinations of keys, planned for the charts of a dashboard.
 
     It spends `epsilon`, whatever the options say; where it takes the place of some `queries` in a

@@ -9,20 +9,20 @@ them and leaves some out, so that the number of each is carried up through it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.plan.expression import Column, Literal
 from dpsql.plan.operator import Filter, Limit, Output, Plan, Project, Release, Sort, Union, Window
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import operators
 from dpsql.schema.sql_type import BIGINT
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedRows:
+class NumberedRows(Struct, frozen=True):
     """A plan whose rows have in `row` their number, of the released table that they are from.
 
     `releases` are those whose tables are numbered, by what stands in their place in `plan`.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 from dpsql.bounding.public_facts import distinct_values
@@ -25,6 +24,7 @@ from dpsql.schema.source_location import ServerSource
 from dpsql.schema.verify import duplicate_free, enforced_keys, record_path, verified
 from dpsql.session.preparing.server_sidecar import noted_sidecar
 from dpsql.session.run.public_table_copies import Copies
+from dpsql.structs import replace
 
 MAX_ROWS: Final = ReadLimit(1_000_000, 256 * 2**20)
 """What is read of public rows at once: more is refused."""

@@ -22,8 +22,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, assert_never, get_args
+
+from msgspec import Struct
 
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.engine.digest import Digest, digest_of, encoded
@@ -95,8 +96,7 @@ def release_digest(bounded: BoundedRelease, keys: Mapping[Release, str]) -> Dige
     return DigestBuilder(keys).read(bounded)
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseDigests:
+class ReleaseDigests(Struct, frozen=True):
     """What a release counts, part by part: its rows, each of its keys, each of its statistics."""
 
     rows: Digest
@@ -112,8 +112,7 @@ def digests(bounded: BoundedRelease) -> ReleaseDigests:
     return ReleaseDigests(rows, keys, tuple(map(reader.read, terms.statistics)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
+class _Rows(Struct, frozen=True):
     """All combinations of rows of `sources` for which `where` holds: filters and inner joins."""
 
     sources: tuple[Digest, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from dpsql.engine.digest import Digest, digest_of, encoded
 from dpsql.plan.aggregate import OutputKind
@@ -13,8 +14,7 @@ from dpsql.plan.bounded_release.statistic import NonNullCount, RowCount, Sum
 from dpsql.session.digest.canonical_digest import digests
 
 
-@dataclass(frozen=True, slots=True)
-class SumDigests:
+class SumDigests(Struct, frozen=True):
     """What a release sums, part by part: its rows, its keys, and its values, whatever their type.
 
     A value that is no such sum has None.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.errors import BadParameter, Refused
 from dpsql.schema.model import Schema
@@ -31,8 +32,7 @@ class Measure(Enum):
     """So many rows too many lie on one side of what was chosen."""
 
 
-@dataclass(frozen=True, slots=True)
-class SweptColumn:
+class SweptColumn(Struct, frozen=True):
     """A column of the answer, and its 95 % errors, one for each ε."""
 
     name: str
@@ -40,8 +40,7 @@ class SweptColumn:
     errors: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(Struct, frozen=True):
     """The ε of the grid, ascending, and what each column's errors are there.
 
     `unknown` are columns that are computed of released values: their error is known afterwards.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import starmap
 
 from dpsql.analysis.local_privacy import local_only
@@ -34,6 +33,7 @@ from dpsql.session.explain.report import (
 from dpsql.session.explain.sensitivity_text import column_changes, sensitivities
 from dpsql.session.run.known_size import has_more_keys
 from dpsql.session.run.public_tables import public_scans
+from dpsql.structs import replace
 
 
 def explain(compiled: CompiledStatement, schema: Schema) -> PrivacyReport:

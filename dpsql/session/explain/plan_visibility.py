@@ -9,7 +9,8 @@ how noisy these are. Whatever describes a release to analysts asks `opaque` firs
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from dpsql.analysis.plan_text import hidden_in
 from dpsql.errors import Error
@@ -19,8 +20,7 @@ from dpsql.plan.traversal import operators
 from dpsql.session.compile.column_provenance import origins
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(Struct, frozen=True):
     """The view that hides a release; `names` are those of its columns that the view shows."""
 
     view: str

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from dpsql.session.answer.answer import ColumnPrivacy
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorLine:
+class OperatorLine(Struct, frozen=True):
     """One operator of a plan, `depth` below its root, with what one unit changes in its rows.
 
     `distance` is "released" or "public" where nothing of a unit is left to be protected.
@@ -19,16 +18,14 @@ class OperatorLine:
     distance: str
 
 
-@dataclass(frozen=True, slots=True)
-class SensitivityLine:
+class SensitivityLine(Struct, frozen=True):
     """What one unit changes of a statistic, and the bounds of columns that it follows from."""
 
     claim: str
     origins: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnChange:
+class ColumnChange(Struct, frozen=True):
     """How far neighbours are apart in a column's value of one group, before noise.
 
     None where the data decide it, or where nothing is summed: noise is then added to what it is
@@ -39,8 +36,7 @@ class ColumnChange:
     change: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class StrategyLine:
+class StrategyLine(Struct, frozen=True):
     """A way to the release's integers, and how many passes over its rows it is taken to cost.
 
     One pass is what it takes to read the rows and sum them by group without any limit.
@@ -50,8 +46,7 @@ class StrategyLine:
     passes: float
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseReport:
+class ReleaseReport(Struct, frozen=True):
     """One release: its operators, limits, sensitivities, noise, and the SQL that the engine runs.
 
     `threshold` is the least noisy number of units, or of rows, with which an unlisted key appears,
@@ -71,8 +66,7 @@ class ReleaseReport:
     threshold_of: str = "units"
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Struct, frozen=True):
     """What a statement costs in its ledger: asked alone, it is (epsilon, delta)-private.
 
     `rho` is what a zcdp ledger adds up, and `mu` what a gdp ledger adds the squares of; None in
@@ -94,8 +88,7 @@ class Price:
     mu: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PrivacyReport:
+class PrivacyReport(Struct, frozen=True):
     """A statement, its releases and its price; `price` is None where nothing private is read.
 
     `advice` says what would make it cheaper, or its noise smaller. `finish` is the SQL that makes

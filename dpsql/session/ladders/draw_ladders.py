@@ -8,11 +8,11 @@ like any other answer: if a later one is refused, what was drawn is free when it
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, assert_never
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.analysis.lineage.functional_dependency import (
     declared,
@@ -52,6 +52,7 @@ from dpsql.session.ladders.stored_ladders import (
 )
 from dpsql.session.options import QueryOptions
 from dpsql.session.run.charge_and_run import charge_and_run
+from dpsql.structs import replace
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
@@ -61,8 +62,7 @@ _OF_SHARES: Final = Fraction(1, 10)
 """The parts of the loss that say how many groups a unit is in, and how large a group is."""
 
 
-@dataclass(frozen=True, slots=True)
-class LadderSpec:
+class LadderSpec(Struct, frozen=True):
     """CALIBRATE … FOR `epsilon`: `sql` is the statement without that, `statement` what was written.
 
     `name` is what the ladders are kept as, None for one that follows from what they are of.
@@ -74,16 +74,14 @@ class LadderSpec:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnLadders:
+class DrawnLadders(Struct, frozen=True):
     """Drawn ladders, as an answer of all their counts, and what is kept beside them."""
 
     answer: Answer
     about: LadderMetadata
 
 
-@dataclass(frozen=True, slots=True)
-class LadderSource:
+class LadderSource(Struct, frozen=True):
     """What the ladders of one statement are of: the rows that are bound, and their digests.
 
     `shown` is what analysts call the `table`.

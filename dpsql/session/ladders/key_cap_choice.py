@@ -7,8 +7,9 @@ much of the second, and noise for the second's cap is most of what the first has
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.bounding.options import KeyCaps, SumCap
 from dpsql.plan.aggregate import AggregateFunction
@@ -22,8 +23,7 @@ from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.session.ladders.release_ladders import KeyShares
 
 
-@dataclass(frozen=True, slots=True)
-class KeyCapChoice:
+class KeyCapChoice(Struct, frozen=True):
     """The caps of each key, and what each is expected to leave out of its group's sum."""
 
     caps: KeyCaps

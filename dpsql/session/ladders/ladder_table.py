@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.ladders.stored_ladders import COLUMNS, LadderForm
+from dpsql.structs import replace
 
 
 def joined_answer(

@@ -8,10 +8,11 @@ costs nothing and may be another one for every query.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import Final
+
+from msgspec import Struct, field
 
 from dpsql.bounding.options import ContributionLimits, SumCap
 from dpsql.plan.expression import Expression
@@ -39,6 +40,7 @@ from dpsql.session.ladders.limit_notes import (
 from dpsql.session.ladders.query_noise import QueryNoise
 from dpsql.session.ladders.release_ladders import ONE_GROUP, LadderedSum, ReleaseLadders
 from dpsql.session.ladders.stored_ladders import ROWS, SUMS, StoredLadders
+from dpsql.structs import replace
 
 _MANY: Final = 2**20
 """More groups than a unit is taken to be in."""
@@ -47,8 +49,7 @@ _DEFAULTS: Final = Limits()
 """What holds where a table's limits are calibrated, and no ladder is of a query's keys."""
 
 
-@dataclass(frozen=True, slots=True)
-class LimitChoice:
+class LimitChoice(Struct, frozen=True):
     """The limits that were chosen, and what is told of them: what they leave out, as expected.
 
     `biases` has that for the columns of aggregates of which ladders tell, by their ids, and
@@ -61,8 +62,7 @@ class LimitChoice:
     key_biases: Mapping[int, KeyBiases] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Best:
+class _Best(Struct, frozen=True):
     """The best limits, with a cap on a unit's rows in all its groups where that binds.
 
     A cap of each sum comes first, then that of `rows`, if they are counted. `groups` is the ladder

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.lineage.lineage import private_scans
@@ -22,8 +23,7 @@ from dpsql.session.ladders.release_ladders import ReleaseLadders
 from dpsql.session.ladders.stored_ladders import StoredLadders
 
 
-@dataclass(frozen=True, slots=True)
-class LimitChooser:
+class LimitChooser(Struct, frozen=True):
     """Chooses the limits of a statement's releases, each of which may spend `loss`."""
 
     schema: Schema

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, assert_never
+
+from msgspec import Struct
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.distance import NeighborDistance
@@ -14,8 +15,7 @@ _MEAN_OF_NORMAL: Final = math.sqrt(2 / math.pi)
 """The mean absolute value of a standard normal variable."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryNoise:
+class QueryNoise(Struct, frozen=True):
     """What noise costs a query: its `loss`, shared by so many `statistics`, of so many units.
 
     `cells` is how many groups are listed, None if that isn't known.

@@ -7,9 +7,10 @@ all that it has bound that: it has no more in any group, nor more groups than ro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
 from dpsql.bounding.contribution_limit import highest_fanout_table
@@ -37,16 +38,14 @@ _SUMS_AND_COUNTS: Final = {AggregateFunction.SUM, AggregateFunction.COUNT}
 _OF_SUMS: Final = {AggregateFunction.SUM, AggregateFunction.AVG}
 
 
-@dataclass(frozen=True, slots=True)
-class LadderedSum:
+class LadderedSum(Struct, frozen=True):
     """An argument that is summed, and the ladders of what a unit's values of it sum to."""
 
     argument: Expression
     ladders: StoredLadders
 
 
-@dataclass(frozen=True, slots=True)
-class KeyShares:
+class KeyShares(Struct, frozen=True):
     """The values of the key of a release, and the part of all units that has each."""
 
     key: Expression

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, assert_never
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.bind.statements.calibrate import Rungs
 from dpsql.engine.digest import Digest
@@ -44,8 +44,7 @@ COLUMNS: Final[Mapping[str, SqlType]] = {
 """Its table: a ladder's rung holds what is more than the rung before it has, `up_to` its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class LadderForm:
+class LadderForm(Struct, frozen=True):
     """What a ladder's counts are read by: its rungs, and the noise of each count."""
 
     rungs: Rungs
@@ -65,8 +64,7 @@ class LadderForm:
         return Ladder(tuple(merged.values()), tuple(merged), self.noise, step)
 
 
-@dataclass(frozen=True, slots=True)
-class LadderMetadata:
+class LadderMetadata(Struct, frozen=True):
     """What the ladders of one CALIBRATE are of.
 
     Of `keys` a unit may have several values, of `known` it has one, by digests.
@@ -85,8 +83,7 @@ class LadderMetadata:
     forms: Mapping[str, LadderForm]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredLadders:
+class StoredLadders(Struct, frozen=True):
     """The ladders that an `entry` of the ledger gave a `name`; `is_old`: of other data than now.
 
     `ladders` are by their part. `group_units` has the noisy number of units in each group that was
@@ -122,8 +119,7 @@ class StoredLadders:
         return all(ladder.top() > 0 for ladder in self.ladders.values())
 
 
-@dataclass(frozen=True, slots=True)
-class DataEdition:
+class DataEdition(Struct, frozen=True):
     """What a statement is compiled for: a `version` of the data, and the `ladders` that are kept.
 
     The version is part of what answers are stored by.

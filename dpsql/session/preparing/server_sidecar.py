@@ -10,8 +10,9 @@ as answers do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, assert_never
+
+from msgspec import Struct
 
 from dpsql.engine.digest import digest_of, encoded
 from dpsql.engine.engine import PreparedOnServer
@@ -39,8 +40,7 @@ _SPARK_FORMAT: Final = "1"
 """Of those on Spark."""
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
+class Storage(Struct, frozen=True):
     """What a server can store: names of so many bytes, and columns of `is_storable` types.
 
     That each row leads to one unit at most is told by keys where it `keeps_keys`. Elsewhere it is

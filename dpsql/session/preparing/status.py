@@ -6,10 +6,10 @@ import datetime as dt
 import io
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.emit.sql.identifier import schema_name
@@ -24,8 +24,7 @@ _WORK: Final = 5
 """How many times as long preparing takes as writing rows as Parquet (TPC-H, scales 0.2 and 1)."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedFile:
+class PreparedFile(Struct, frozen=True):
     """The sidecar's file, its size in bytes, and when it was written."""
 
     path: Path
@@ -33,8 +32,7 @@ class PreparedFile:
     modified: dt.datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """The tables that would be prepared, and about how many rows, bytes and seconds these are."""
 
     tables: tuple[str, ...]

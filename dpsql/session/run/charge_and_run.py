@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.ledger.charge import Receipt
 from dpsql.ledger.storage.waiting import check_may_wait
@@ -38,8 +38,7 @@ _MAX_ROWS_AT_ONCE = 100
 """Rows that are handed out sooner than another thread is woken."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasedTables:
+class ReleasedTables(Struct, frozen=True):
     """What an answer is made of: released tables, and kept ones, by their names.
 
     `stored` are the bytes that the ledger has of releases, by their keys; `rolled` says how
@@ -53,8 +52,7 @@ class ReleasedTables:
     receipt: Receipt | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredBefore:
+class AnsweredBefore(Struct, frozen=True):
     """An `answer` that was given before, and the ledger has what it was made of."""
 
     answer: Answer

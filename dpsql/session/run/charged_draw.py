@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 from dpsql.errors import (
     ExecutionCancelled,
@@ -23,12 +23,12 @@ from dpsql.release.columns.group_keys import number_of_cells
 from dpsql.session.answer.stored_answer import from_bytes, to_bytes
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.run.pending_releases import PendingReleases, unique_releases
+from dpsql.structs import replace
 
 _CELL_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class ChargedDraw:
+class ChargedDraw(Struct, frozen=True):
     """Each part's released tables by name, and the bytes of what was drawn, by its key."""
 
     tables: list[dict[str, pa.Table]]
@@ -84,8 +84,7 @@ def room(due: Sequence[CompiledRelease]) -> int:
     return MIN_BYTES + 4 * _CELL_BYTES * cells
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     """What is drawn of a charge, by its keys; `running` is the key of what is being computed."""
 
     run: Run

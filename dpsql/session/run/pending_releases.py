@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.ledger.ledger import Ledger
 from dpsql.privacy.accounting.loss import PrivacyLoss
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
 
 
-@dataclass(frozen=True, slots=True)
-class PendingReleases:
+class PendingReleases(Struct, frozen=True):
     """What is due of one statement, and the tables that it may read: answers given before.
 
     `stored` are the bytes that the ledger has of them, by their keys.

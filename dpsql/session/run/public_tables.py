@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from dpsql.analysis.plan_text import sources
 from dpsql.plan.operator import Filter, MarkJoin, Output, Plan, Project, Release, Scan
 from dpsql.plan.traversal import operators
+from dpsql.structs import replace
 
 
 def public_scans(plan: Plan) -> dict[str, Scan]:

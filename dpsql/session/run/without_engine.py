@@ -10,11 +10,11 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Limit, Plan, Project, Release, Sort
@@ -57,8 +57,7 @@ def project_without_engine(
     return pa.table([rows.columns[name] for name in names], names=names) if names else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
+class _Rows(Struct, frozen=True):
     """Columns by their names, all of `count` values."""
 
     columns: Mapping[str, pa.Array]

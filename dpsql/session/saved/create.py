@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.bind.statement import Statement
 from dpsql.errors import BadName, DuplicateColumn, NameTaken, TooComplex, TypeFault
@@ -31,8 +30,7 @@ MAX_COLUMNS = 200
 _LONGEST_NAME = 63
 
 
-@dataclass(frozen=True, slots=True)
-class SaveRequest:
+class SaveRequest(Struct, frozen=True):
     """A name for an answer: `statement` is what was written, `replace` lets it take one's own.
 
     `content` is what is kept under it: the answer of a query, a synopsis, or a dashboard.

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any
+
+from msgspec import Struct
 
 from dpsql.engine.digest import Digest
 from dpsql.errors import InternalError
@@ -26,8 +27,7 @@ MAX_RESIDUALS = 5_000
 """Of more of them no law is kept, so that what is said of a table stays small."""
 
 
-@dataclass(frozen=True, slots=True)
-class DashboardContent:
+class DashboardContent(Struct, frozen=True):
     """What a table's columns mean: the digest of its rows, and of each key and value by its name.
 
     Names are in the order of the table's columns. `granted` is what the dashboard was asked for at,
@@ -41,8 +41,7 @@ class DashboardContent:
     policy: str
 
 
-@dataclass(frozen=True, slots=True)
-class DashboardLaw:
+class DashboardLaw(Struct, frozen=True):
     """The noise of a kept table's values, by their names.
 
     `axes` has the names of each axis' keys, of which `noise.statistics` all have the shape. A value

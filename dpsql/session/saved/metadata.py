@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from dpsql.errors import LedgerFault
 from dpsql.schema.model import Column
@@ -13,8 +14,7 @@ from dpsql.session.ladders.stored_ladders import LadderMetadata, decode_ladders,
 from dpsql.session.saved.table_law import TableLaw, decode_table_law, encode_table_law
 
 
-@dataclass(frozen=True, slots=True)
-class SavedReleaseMetadata:
+class SavedReleaseMetadata(Struct, frozen=True):
     """A kept table's name as it was written, its kind, its columns, and the statement.
 
     `version` is that of the data it was made of: as the schema stated it if `states_version`, else

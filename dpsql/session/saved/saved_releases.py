@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import pyarrow as pa
+from msgspec import Struct
 
 from dpsql.bounding.public_facts import Facts
 from dpsql.engine.sidecar.server import ServerSidecar
@@ -31,6 +31,7 @@ from dpsql.session.ladders.stored_ladders import StoredLadders
 from dpsql.session.run.execution import Execution
 from dpsql.session.saved.metadata import SavedReleaseMetadata, decode_metadata
 from dpsql.session.saved.table_law import TableLaw
+from dpsql.structs import replace
 
 _MAX_OPEN = 8
 """Tables whose rows a session holds at once."""
@@ -40,8 +41,7 @@ class NotPaid(Refused):
     """The reader's cap would have to pay for the table's rows, and the statement is free."""
 
 
-@dataclass(frozen=True, slots=True)
-class SavedTable:
+class SavedTable(Struct, frozen=True):
     """One kept table: what the ledger has of it, what its maker says of it, how it is scanned."""
 
     info: SavedReleaseInfo

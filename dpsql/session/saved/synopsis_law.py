@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
+
+from msgspec import Struct
 
 from dpsql.plan.operator import Project
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
@@ -21,8 +22,7 @@ _OF_LAPLACE: Final = 2.118379
 """ln(20)/√2: of one draw of Laplace noise; of sums of several, less would do."""
 
 
-@dataclass(frozen=True, slots=True)
-class SynopsisLaw:
+class SynopsisLaw(Struct, frozen=True):
     """The noise of a kept table's estimated counts, whose column is the only one of `values`.
 
     `axes` has the names of each axis' keys, as the measured partitions of `noise` have the axes.

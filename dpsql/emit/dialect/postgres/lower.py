@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
+from msgspec import Struct, field
 from sqlglot import exp
 
 from dpsql.emit.dialect import nodes
@@ -43,8 +43,7 @@ class DomainRows(exp.Expression):
     """The rows of a domain: `columns` are its arrays, by name."""
 
 
-@dataclass(slots=True)
-class Lowering:
+class Lowering(Struct):
     """One statement's lowering: its `domains` by name, its `own` tables, and what it has so far.
 
     That are `parameters`, the schema's `tables`, those whose `prepared` rows are read, and `names`

@@ -8,8 +8,9 @@ was dropped and made again under the same name, or emptied and filled again, has
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.engine.digest import digest_of, encoded
 from dpsql.engine.postgres.connection import ServerConnection, literal, quoted
@@ -35,8 +36,7 @@ FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspn
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Struct, frozen=True):
     """A relation of the sidecar's schema, by its numbers; `is_closed`: nobody may write to it."""
 
     number: int
@@ -44,8 +44,7 @@ class Relation:
     is_closed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedTable:
+class RecordedTable(Struct, frozen=True):
     """A table of the record, with its number of rows."""
 
     name: str

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.engine.postgres.access import OLDEST, check_declared, check_kind
 from dpsql.engine.postgres.catalog import CatalogTable, Location, read_role, read_tables
@@ -31,6 +32,7 @@ from dpsql.engine.sidecar.server_counts import CountSql, count_columns
 from dpsql.engine.source import PostgresSource, ServerTable
 from dpsql.engine.supported import ServerSelect
 from dpsql.errors import SourceFault
+from dpsql.structs import replace
 
 _WAIT_SECONDS: Final = 600
 """How long readers of the tables of before are waited for; meanwhile others read no sidecar."""
@@ -59,8 +61,7 @@ WHERE c.oid = to_regclass({at})
 _RIGHTS_OF_SCHEMA: Final = "SELECT n.nspacl FROM pg_namespace AS n WHERE n.nspname = {name}"
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRows:
+class StoredRows(Struct, frozen=True):
     """What is stored of `table`: `rows` are its rows with their unit, in columns of these names.
 
     `with_unit` counts the rows that have a unit, each once. Beside each row there are counts of its
@@ -73,8 +74,7 @@ class StoredRows:
     group_count_columns: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OwnerTransaction:
+class OwnerTransaction(Struct, frozen=True):
     """A transaction that may write, in which the source's tables are as `catalog` has them."""
 
     server: ServerConnection

@@ -12,8 +12,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.engine.sidecar.server import ServerSidecar, ServerSidecarTable
 from dpsql.engine.sidecar.server_counts import CountSql, count_columns
@@ -39,8 +40,7 @@ _SETTINGS: Final = {"spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED"}
 """Days before 1582 are stored as they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredScan:
+class StoredScan(Struct, frozen=True):
     """What is stored of `table`: `rows` is a scan of it with its units, in columns of their names.
 
     `entry` says what is counted beside them, and `with_unit` counts the rows that have a unit.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.errors import Refused, UnknownFunction
@@ -41,8 +41,7 @@ _WILD: Final = {"%": ".*", "_": ".", ".": r"\.", "^": r"\^", "$": r"\$"}
 _DIRECTIVE: Final = re.compile(r"%(?:(\d+)\$)?(-?\d*)([sIL%])")
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """What current_database(), current_user and pg_backend_pid() stand for."""
 
     database: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Final
 
+from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.bind.expression.template import instantiate
@@ -32,8 +32,7 @@ _MORE: Final = 6
 """The decimals of a quotient, and how many more than are shown: it is rounded in decimal."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(Struct, frozen=True):
     """What a template asks: `whole` and `part` are its digits before and behind the point.
 
     `commas` are the numbers of digits behind each comma. `is_filled` is whether blanks fill the

@@ -26,11 +26,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
+from msgspec import Struct
 
 from dpsql.privacy.directed_rounding import exp
 from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail
@@ -46,8 +46,7 @@ LARGEST = 2**40
 """The largest move of an integer, so that doubled noise is far below 2^62."""
 
 
-@dataclass(frozen=True, slots=True)
-class CorrelatedGaussian:
+class CorrelatedGaussian(Struct, frozen=True):
     """Noise of columns of integers: `variances` are s_i², `shared` is t², and `centers` m_i.
 
     Of each column `cells` integers, one for each of so many groups, share one H; so do those of all
@@ -104,8 +103,7 @@ class CorrelatedGaussian:
         return noisy
 
 
-@dataclass(frozen=True, slots=True)
-class CorrelatedNoise:
+class CorrelatedNoise(Struct, frozen=True):
     """The noise of the integers of one column, at `index`: a part of `law`, not drawn by itself."""
 
     law: CorrelatedGaussian

@@ -8,15 +8,15 @@ integers, to any number of bits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+
+from msgspec import Struct
 
 from dpsql.privacy.directed_rounding import scaled_exp
 
 
-@dataclass(frozen=True, slots=True)
-class NoiseDistribution:
+class NoiseDistribution(Struct, frozen=True):
     """P(x) ∝ e^-energy(x); discrete Laplace has no quadratic part, discrete Gaussian no linear."""
 
     quadratic: Fraction
@@ -48,8 +48,7 @@ class NoiseDistribution:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(Struct, frozen=True):
     """Cells of 2^shift integers; cell c, of either sign, weighs e^-(quadratic·c² + linear·c).
 
     That is the weight of the integer c·2^shift, and no other integer of the cell weighs more. By

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
+
+from msgspec import Struct
 
 from dpsql.privacy.directed_rounding import sqrt
 from dpsql.privacy.mechanisms.mechanism import (
@@ -27,8 +28,7 @@ from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 
 
-@dataclass(frozen=True, slots=True)
-class DiscreteGaussian:
+class DiscreteGaussian(Struct, frozen=True):
     """Adds discrete Gaussian noise to each coordinate.
 
     The noise's true variance is at most the parameter `variance` (CKS 2020, Corollary 9).

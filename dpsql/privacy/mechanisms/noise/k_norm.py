@@ -23,11 +23,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.level_law import (
@@ -50,8 +50,7 @@ _LEVELS_PER_LOSS = 4
 Edges = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KNorm:
+class KNorm(Struct, frozen=True):
     """Noise of this ε for columns of integers that neighbours move by `moves` at most, all at once.
 
     Of each column `cells` integers, one for each of so many groups, are drawn together: with 1 each
@@ -125,8 +124,7 @@ class KNorm:
         return noisy
 
 
-@dataclass(frozen=True, slots=True)
-class KNormNoise:
+class KNormNoise(Struct, frozen=True):
     """The noise of the integers of one column, at `index`: a part of `law`, not drawn by itself."""
 
     law: KNorm

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+
+from msgspec import Struct
 
 from dpsql.privacy.directed_rounding import exp, round_up
 from dpsql.privacy.mechanisms.mechanism import (
@@ -25,8 +26,7 @@ from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 
 
-@dataclass(frozen=True, slots=True)
-class DiscreteLaplace:
+class DiscreteLaplace(Struct, frozen=True):
     """Adds discrete Laplace noise of this scale to each coordinate."""
 
     scale: Fraction

@@ -9,11 +9,11 @@ decision needs them, once in some 2^28 draws. Each step is exact, so a draw has 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.directed_rounding import scaled_exp
@@ -40,8 +40,7 @@ def _sampler(variance: Fraction) -> NormalSampler:
     return NormalSampler.of(variance)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NormalSampler:
+class NormalSampler(Struct, frozen=True, eq=False):
     """The normal law on a grid of `grid_bits` bits behind the point, with its tables.
 
     `shift` is the number of bits of a position, `quadratic` the exponent of a whole interval's

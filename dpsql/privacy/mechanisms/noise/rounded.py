@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self, assert_never
 
 import numpy as np
+from msgspec import Struct
 
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
@@ -25,8 +25,7 @@ _ROUNDING: Fraction = Fraction(1, 12)
 """The variance of a rounding error that is as likely to be any number from -½ to ½."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoundedNoise:
+class RoundedNoise(Struct, frozen=True):
     """Adds `fine` noise to numbers of parts, and rounds to the nearest of `parts` parts each.
 
     Its values are numbers of parts, and its results integers. Tails, widths and the variance are

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from dpsql.privacy.directed_rounding import round_up, sqrt
 from dpsql.privacy.mechanisms.mechanism import (
@@ -32,8 +33,7 @@ from dpsql.privacy.normal_law import tail_point, upper_tail
 _ROUNDING = Fraction(1, 12)
 
 
-@dataclass(frozen=True, slots=True)
-class RoundedGaussian:
+class RoundedGaussian(Struct, frozen=True):
     """Adds rounded Gaussian noise to each coordinate; `normal_variance` is that before rounding."""
 
     normal_variance: Fraction

@@ -10,11 +10,11 @@ Algorithms 2 and 3). Each step is exact, so a draw has exactly its distribution.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.distribution import Cells, NoiseDistribution, cut_points
@@ -83,8 +83,7 @@ def _gaussian_sampler(variance: Fraction) -> Sampler:
     return Sampler.of(NoiseDistribution.gaussian(variance))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sampler:
+class Sampler(Struct, frozen=True, eq=False):
     """A noise distribution with its tables.
 
     `certain` says of each outcome how many 2^16ths of its positions are accepted wherever they lie.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.randomness import Randomness, words
@@ -17,8 +17,7 @@ HIGH_BITS = 50
 """The highest bits of a position, which are drawn as one int64."""
 
 
-@dataclass(frozen=True, slots=True)
-class LowBits:
+class LowBits(Struct, frozen=True):
     """Positions inside cells: each is `high`, of `high_bits` bits, followed by the bits of `lows`.
 
     `low_bits` says how many bits each of `lows` has, 64 at most.

@@ -27,10 +27,10 @@ the span is twice the reach.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.accounting.loss import Accounting
@@ -46,8 +46,7 @@ _FARTHEST = 2**61
 """What is short by more counts as that short: cut so, nothing moves further than it did."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdMoves:
+class ThresholdMoves(Struct, frozen=True):
     """How far neighbours move what is short of its threshold.
 
     By `reach` in either direction at most, and by `span` in both together. Raises ValueError unless
@@ -62,8 +61,7 @@ class ThresholdMoves:
             raise ValueError("what moves has a reach of one step or more, within its span")
 
 
-@dataclass(frozen=True, slots=True)
-class AboveThreshold:
+class AboveThreshold(Struct, frozen=True):
     """Names the first `firings` integers that are above their thresholds, one of each at most."""
 
     threshold_rate: Fraction

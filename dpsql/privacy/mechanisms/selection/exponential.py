@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from typing import assert_never
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
@@ -26,8 +26,7 @@ from dpsql.privacy.mechanisms.selection.candidates import Candidates, Table, che
 from dpsql.privacy.mechanisms.selection.exp_enclosure import decays
 
 
-@dataclass(frozen=True, slots=True)
-class Exponential:
+class Exponential(Struct, frozen=True):
     """Chooses with rate ε/spread.
 
     `spread` is how far neighbours move two candidates' losses apart: twice the largest move of a

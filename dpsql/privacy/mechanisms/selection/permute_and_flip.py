@@ -9,11 +9,11 @@ its loss under zCDP is that of any ε-DP mechanism, nearly four times as much.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
@@ -24,8 +24,7 @@ from dpsql.privacy.mechanisms.selection.acceptance import accepted
 from dpsql.privacy.mechanisms.selection.candidates import Candidates, Table, check_selection
 
 
-@dataclass(frozen=True, slots=True)
-class PermuteAndFlip:
+class PermuteAndFlip(Struct, frozen=True):
     """Chooses with rate ε/spread; `spread` as for the exponential mechanism.
 
     That is twice the largest move of a loss, or once if all losses of a vector move in the same

@@ -11,10 +11,10 @@ which cells these are decides about time alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -44,8 +44,7 @@ def choose_position(
     return chosen
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Proposal:
+class _Proposal(Struct, frozen=True, eq=False):
     """Losses and weights of what is proposed: all cells, then the slices of the `fine` cells.
 
     `fine` has shape (groups, fine cells); the others (groups, cells + fine cells · slices). A cell

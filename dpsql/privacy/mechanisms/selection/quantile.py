@@ -15,12 +15,12 @@ can't be dropped.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import assert_never
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
@@ -47,8 +47,7 @@ FINEST = 2**16
 BATCH = 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class Quantiles:
+class Quantiles(Struct, frozen=True):
     """Several quantiles of each of many groups, at a range of ε for each of `selections`.
 
     `rows` is the largest number of rows of one unit in one group. Quantiles are increasing, from 0
@@ -235,8 +234,7 @@ class Quantiles:
             waiting += [part for part in ((first, index), (index + 1, last)) if part[0] < part[1]]
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """The quantile at `index`, chosen from the part that holds those from `first` to before `last`.
 
     `target` is the quantile to choose in this part. `splits`: the part is split there.

@@ -6,17 +6,16 @@ has rows. Positions are slices from the first cell's start; losses are in slice-
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.selection.candidates import LIMIT
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class QuantileRange:
+class QuantileRange(Struct, frozen=True, eq=False):
     """The slices from `low` to `high` of each group; counts have shape (groups, cells)."""
 
     counts: NDArray[np.int64]

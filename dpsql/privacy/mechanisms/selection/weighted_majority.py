@@ -17,10 +17,10 @@ first choice loses nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.directed_rounding import ln
@@ -33,8 +33,7 @@ _FARTHEST = 2**61
 """Sums of losses, in steps, beyond those of the best expert; the rest makes no difference."""
 
 
-@dataclass(frozen=True, slots=True)
-class LossMoves:
+class LossMoves(Struct, frozen=True):
     """How far neighbours move two experts' sums of losses apart, in steps, over `rounds` rounds.
 
     By `per_round` in each round at most, and by `in_all` in all of them. Raises ValueError unless
@@ -73,8 +72,7 @@ class LossMoves:
         return rising, self.rounds - 1 - rising
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedMajority:
+class WeightedMajority(Struct, frozen=True):
     """Chooses an expert in each round, at `rate` for each step of its losses so far.
 
     The losses of one row, or of one round of one row, are at most `width` steps apart.

@@ -7,7 +7,6 @@ partition) follows from rows, and so is declared by the owner or not known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import assert_never
 
 from dpsql.engine.opening import read_catalog
@@ -41,6 +40,7 @@ from dpsql.schema.sql_type import (
     Timestamp,
     parse_type,
 )
+from dpsql.structs import replace
 
 SourceColumns = Mapping[str, Mapping[str, str]]
 """For each table of the source the type names of its columns, in order."""

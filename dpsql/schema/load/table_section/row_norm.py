@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -13,6 +12,7 @@ from dpsql.schema.load.yaml_document import Document, DocumentPath
 from dpsql.schema.model import Column, Public, Table
 from dpsql.schema.row_norm import RowNorm
 from dpsql.schema.sql_type import Decimal, Double, Integer
+from dpsql.structs import replace
 
 _LARGEST: Final = Fraction(10) ** 15
 _SMALLEST: Final = 1 / _LARGEST

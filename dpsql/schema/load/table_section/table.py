@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.load.file_format import (
@@ -33,6 +34,7 @@ from dpsql.schema.model import (
 )
 from dpsql.schema.source_location import ServerSource, Source
 from dpsql.schema.sql_type import Double, Integer, SqlType, Uuid, Varchar
+from dpsql.structs import replace
 
 _MAX_LIMIT = 1_000_000_000
 
@@ -145,8 +147,7 @@ def _check_alike(
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(Struct, frozen=True):
     """Reads one table's columns; `source_types` are the source's, None if that doesn't exist."""
 
     document: Document

@@ -8,15 +8,16 @@ no unit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from dpsql.schema.load.file_format import TableSection, UnitPath, fill
 from dpsql.schema.load.yaml_document import Document, DocumentPath
 from dpsql.schema.model import EntityUnit, Hop, Ownership, Public, Reference, RowUnit, UnitKind
+from dpsql.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class UnitDeclaration:
+class UnitDeclaration(Struct, frozen=True):
     """What the schema says of whose rows a table's are: a unit kind, or the first step of a path.
 
     `kind` is "row", or the kind whose entities the table lists; None for a public table or a path.

@@ -10,8 +10,9 @@ postprocessing of an ordinary release, which a query of the same counts shares.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.analysis.sensitivity import sensitivity
 from dpsql.bind.aggregate.result_type import result_type
@@ -36,13 +37,13 @@ from dpsql.release.calibration import calibrate
 from dpsql.release.columns.confidence_interval import CONFIDENCE
 from dpsql.schema.sql_type import BIGINT, Double
 from dpsql.session.options import QueryOptions
+from dpsql.structs import replace
 
 MAX_ARMS: Final = 20
 """The largest number of conditions whose counts are compared; each has an arm in the plan."""
 
 
-@dataclass(frozen=True, slots=True)
-class AlertCounts:
+class AlertCounts(Struct, frozen=True):
     """Finds the alerts of a statement whose counts are better released.
 
     `loss` is what the statement may cost.

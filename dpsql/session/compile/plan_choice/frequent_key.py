@@ -11,9 +11,10 @@ left. Counts that another part of the statement reads are released anyway.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
+
+from msgspec import Struct
 
 from dpsql.analysis.local_privacy import local_only
 from dpsql.analysis.sensitivity import sensitivity
@@ -38,13 +39,13 @@ from dpsql.release.selection_mechanism import ModeMechanism, TopMechanism
 from dpsql.schema.sql_type import BIGINT
 from dpsql.session.compile.release_compiler import is_shown_by_row
 from dpsql.session.options import QueryOptions
+from dpsql.structs import replace
 
 MAX_CHOSEN: Final = 20
 """The largest number of keys that are chosen one by one; each has its own arm in the plan."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrequentKeys:
+class FrequentKeys(Struct, frozen=True):
     """Finds the releases of a statement that only say which of listed keys are most frequent.
 
     `loss` is what the statement may cost.

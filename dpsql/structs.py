@@ -1,0 +1,42 @@
+"""The fields of immutable values, and copies of these with other fields.
+
+Values are frozen `msgspec.Struct`s: they are like frozen dataclasses, but defined, made, copied and
+compared several times as fast, which counts at every start and in every compilation. A class some
+of whose fields aren't compared, hashed or shown is a dataclass, since structs have no such fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct, structs
+
+__all__ = ["field_names", "has_fields", "replace"]
+
+Value = TypeVar("Value")
+
+if TYPE_CHECKING:
+    from dataclasses import replace  # mypy checks the fields that it takes, of structs too
+else:
+
+    def replace(value: Value, /, **changes: Any) -> Value:
+        """A copy of `value`, whose fields in `changes` have these values.
+
+        Raises TypeError where it has no such field.
+        """
+        if isinstance(value, Struct):
+            return structs.replace(value, **changes)
+        return dataclasses.replace(value, **changes)
+
+
+def has_fields(kind: type) -> bool:
+    """Whether instances of `kind` are structs or of a dataclass."""
+    return issubclass(kind, Struct) or dataclasses.is_dataclass(kind)
+
+
+def field_names(kind: Any) -> tuple[str, ...]:
+    """The fields of a struct or dataclass in their order; raises TypeError of any other class."""
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return kind.__struct_fields__
+    return tuple(field.name for field in dataclasses.fields(kind))
