@@ -7,13 +7,14 @@
 | sql               | statements in PostgreSQL's dialect → statements of the pipeline  |
 | statement_errors  | PostgreSQL's errors of names and types that don't exist          |
 | workers           | the only processes that open the data                            |
+| answering         | answers as messages, and what became of the statement that runs  |
 | protocol          | bytes in, messages out: the protocol without sockets             |
 | server            | listening, logins, and a task for each client                    |
 | connection_stream | one socket: messages in, bytes out                               |
 | message_handler   | one client's statements: messages in, bytes out                  |
+| immediate_answers | what the event loop answers by itself, since it was given before |
 | executor          | one connection's statements: commands, portals, cursors          |
 | named_objects     | one connection's prepared statements and portals, by name        |
-| result_messages   | answers → RowDescription, DataRow and ParameterStatus messages   |
 | login             | who may connect                                                  |
 | portal            | prepared statements, and answers that are read in parts          |
 | query_service     | a statement's columns for free, its rows for its price           |

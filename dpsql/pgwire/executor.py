@@ -7,6 +7,7 @@ from typing import Final, assert_never
 
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.errors import Error, Refused, Span
+from dpsql.pgwire.answering.result_messages import described, encoded, reported
 from dpsql.pgwire.codec.copy import copied
 from dpsql.pgwire.codec.oid import TEXT, Column
 from dpsql.pgwire.codec.parameter import constant
@@ -22,7 +23,6 @@ from dpsql.pgwire.named_objects import NamedObjects, named_type
 from dpsql.pgwire.portal import Answer, Portal, Rows, Statement
 from dpsql.pgwire.protocol import backend_messages as b
 from dpsql.pgwire.query_service import QueryService
-from dpsql.pgwire.result_messages import described, encoded, reported
 from dpsql.pgwire.session_settings import SessionSettings
 from dpsql.pgwire.sql import commands as c
 from dpsql.pgwire.sql.cursor_statement import Declare, Fetch

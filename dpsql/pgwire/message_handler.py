@@ -5,13 +5,11 @@ An exception inside a statement becomes an ErrorResponse, and its cause a line i
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, assert_never
+from collections.abc import Callable, Iterator
+from typing import assert_never
 
 from dpsql.errors import NotSupportedError
-from dpsql.ledger.storage.waiting import without_waiting
-from dpsql.pgwire.codec.oid import Column
+from dpsql.pgwire.answering.result_messages import described
 from dpsql.pgwire.error_response import (
     CANCELLED,
     InFailedTransaction,
@@ -21,6 +19,7 @@ from dpsql.pgwire.error_response import (
     fields,
 )
 from dpsql.pgwire.executor import Executor
+from dpsql.pgwire.immediate_answers import BEHIND, ImmediateAnswers
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.monitoring.metrics import Counts
@@ -29,24 +28,9 @@ from dpsql.pgwire.protocol import backend_messages as b
 from dpsql.pgwire.protocol import frontend_messages as f
 from dpsql.pgwire.protocol.state_machine import Machine
 from dpsql.pgwire.query_service import QueryService
-from dpsql.pgwire.result_messages import described
 from dpsql.pgwire.session_settings import SessionSettings
 from dpsql.pgwire.sql.commands import End, Query, Savepoint, read_command
 from dpsql.sqltext.split import Piece, split
-
-_SLOW_SECONDS: Final = 0.005
-"""Of the processor: other processes and threads take turns with a look, which isn't its fault."""
-
-_WAITED_SECONDS: Final = 0.1
-_RESTS: Final = 100
-"""Where a look took so long, as of a source of very many files, threads answer the next ones."""
-
-_UNNAMED: Final = f.Describe("P", "")
-_BEHIND_BIND: Final = 3
-"""Describe, Execute and Sync."""
-
-_MAX_VALUES: Final = 10_000
-"""Bytes of parameters: to read long arrays and numbers takes others' time."""
 
 
 class MessageHandler:
@@ -60,7 +44,7 @@ class MessageHandler:
         self._limits = limits
         self._analyst = service.analyst
         self._running = Executor(service, settings, limits)
-        self._immediate = ImmediateAnswers(self._running, limits.portals)
+        self._immediate = ImmediateAnswers(self._running, service, limits)
 
     def handle(self, message: f.Message, skip: Callable[[], None]) -> Iterator[bytes]:
         """The server's messages that answer `message`.
@@ -92,14 +76,17 @@ class MessageHandler:
         Messages behind `message` that belong to the query are taken from `machine` only if it is
         answered. It is called on the event loop, and never waits.
         """
-        ahead = machine.ahead(_BEHIND_BIND) if isinstance(message, f.Bind) else []
-        failed = self._settings.status == "E"
-        parts = None if failed else self._immediate.answer([message, *ahead])
+        if self._settings.status == "E":
+            return None
+        behind = BEHIND.get(type(message))
+        ahead = [] if behind is None else machine.ahead(behind)
+        parts = self._immediate.answer([message, *ahead])
         if parts is None:
             return None
-        for _ in ahead:
-            machine.take()
+        machine.pass_over(len(ahead))
         self._counts.messages += 1 + len(ahead)
+        if ahead and isinstance(ahead[-1], f.Flush):
+            return b"".join(parts)
         self._running.drop_portals()
         return b"".join([*parts, b.ready(self._settings.status)])
 
@@ -141,16 +128,17 @@ class MessageHandler:
             case f.Bind():
                 # A client that prepares once may send no text again for months.
                 self._running.renew()
-                portal = self._running.bound(message, self._limits.portals)
+                statement = self._running.statement(message.statement)
+                portal = self._running.bound(message, statement, self._limits.portals)
                 self._running.portals[message.portal] = portal
                 yield b.BOUND
             case f.Describe(kind="S", name=name):
                 statement = self._running.statement(name)
                 yield b.parameters(statement.types)
-                yield _columns(self._running.describe(statement))
+                yield described(self._running.describe(statement), None)
             case f.Describe(name=name):
                 portal = self._running.portal(name)
-                yield _columns(self._running.describe_portal(portal), portal)
+                yield described(self._running.describe_portal(portal), portal)
             case f.Execute(portal=name, rows=rows):
                 portal = self._running.portal(name)
                 yield from self._running.run(portal, rows or None, with_columns=False)
@@ -210,80 +198,3 @@ class MessageHandler:
         self._counts.fail(error)
         self._settings.fail()
         return b.error(fields(error, offset=start))
-
-
-class ImmediateAnswers:
-    """The answers of one client's queries that are there at once, since they were given before.
-
-    A thread has to be woken, and takes the interpreter from the threads that prove and charge new
-    queries, only to hand out what is there already. So the event loop looks first. Where it would
-    have to wait, for a proof, a charge, a worker, a disk or a lock, a thread begins anew: by then,
-    nothing was charged or changed.
-    """
-
-    def __init__(self, running: Executor, portals: int) -> None:
-        self._running = running
-        self._portals = portals
-        self._rests = 0
-
-    def answer(self, messages: Sequence[f.Message]) -> list[bytes] | None:
-        """What answers `messages`, one query answered before; None for all else."""
-        if not isinstance(messages[0], f.Query | f.Bind):
-            return None
-        if self._rests:
-            self._rests -= 1
-            return None
-        began, used = time.perf_counter(), time.thread_time()
-        try:
-            with without_waiting():
-                match messages:
-                    case [f.Query(sql=sql)]:
-                        return self._simple(sql)
-                    case [
-                        f.Bind(portal="") as bind,
-                        *described,
-                        f.Execute(portal="", rows=0),
-                        f.Sync(),
-                    ] if described in ([], [_UNNAMED]):
-                        return self._prepared(bind, is_described=bool(described))
-                    case _:
-                        return None
-        except Exception:  # noqa: BLE001 - the thread that begins anew tells, whatever it is
-            return None
-        finally:
-            waited = time.perf_counter() - began > _WAITED_SECONDS
-            if waited or time.thread_time() - used > _SLOW_SECONDS:
-                self._rests = _RESTS
-
-    def _simple(self, text: str) -> list[bytes] | None:
-        pieces = split(text)
-        if len(pieces) != 1:
-            return None
-        piece, running = pieces[0], self._running
-        running.renew()
-        known = running.known(piece.sql, ())
-        if known is None or known.types:
-            return None
-        statement = Statement(Query(piece.sql), known.query, (), piece.start)
-        parts = list(running.run(Portal(statement), None, with_columns=True))
-        running.forget_unnamed()
-        return parts
-
-    def _prepared(self, bind: f.Bind, *, is_described: bool) -> list[bytes] | None:
-        if sum(len(value or b"") for value in bind.values) > _MAX_VALUES:
-            return None
-        running = self._running
-        running.renew()
-        portal = running.bound(bind, self._portals)
-        if not isinstance(portal.statement.command, Query):
-            return None
-        columns = [_columns(running.describe_portal(portal), portal)] if is_described else []
-        parts = [b.BOUND, *columns, *running.run(portal, None, with_columns=False)]
-        running.portals[""] = portal
-        return parts
-
-
-def _columns(columns: tuple[Column, ...] | None, portal: Portal | None = None) -> bytes:
-    if columns is None:
-        return b.NO_DATA
-    return described(columns, portal)

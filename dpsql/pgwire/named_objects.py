@@ -37,9 +37,8 @@ class NamedObjects:
             raise UnknownCursor(f"there is no cursor {name[:60]}".rstrip())
         return self.portals[name]
 
-    def bound(self, message: f.Bind, limit: int) -> Portal:
-        """The portal that `message` asks for, where there are less than `limit`."""
-        statement = self.statement(message.statement)
+    def bound(self, message: f.Bind, statement: Statement, limit: int) -> Portal:
+        """The portal of `statement` that `message` asks for, where there are less than `limit`."""
         if len(message.values) != len(statement.types):
             raise ProtocolFault(
                 f"{len(message.values)} parameters are given, and {len(statement.types)} are asked"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -21,17 +21,15 @@ from dpsql.errors import (
     BadParameter,
     DataError,
     Error,
-    ExecutionCancelled,
-    ExecutionFailed,
-    LedgerFault,
     Refused,
-    SourceFault,
     WouldShowIndividuals,
 )
 from dpsql.ledger.storage.waiting import check_may_wait
+from dpsql.pgwire.answering.repeated_answers import RepeatedAnswer, SentAnswer
+from dpsql.pgwire.answering.running_statement import RunningStatement
 from dpsql.pgwire.codec.oid import TEXT, Column, column
 from dpsql.pgwire.codec.parameter import TEXTS, Bound, Listed, examples
-from dpsql.pgwire.error_response import CANCELLED, Cancelled, notice
+from dpsql.pgwire.error_response import CANCELLED, notice
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.portal import Answer, Rows
 from dpsql.pgwire.shared_dataset import Dataset, SchemaSnapshot
@@ -40,7 +38,6 @@ from dpsql.pgwire.sql.query_reader import QueryReader
 from dpsql.pgwire.sql.semantics.array_operators import spread
 from dpsql.pgwire.sql.translate import Translated, computes
 from dpsql.pgwire.sql.types.output_types import declared
-from dpsql.pgwire.statement_errors.overflow import check_digits
 from dpsql.pgwire.statement_errors.postgresql_error import postgresql_error
 from dpsql.plan.expression import Literal
 from dpsql.report.cost_notice import cost
@@ -49,9 +46,7 @@ from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.deep_recursion import with_deep_stack
-from dpsql.session.compile.plan_cache import MAX_PLANS
 from dpsql.session.compile.request import ANSWER, Request, binder_of
-from dpsql.session.run.charge_and_run import RUNNING
 from dpsql.structs import replace
 
 Parameters = Mapping[str, Literal]
@@ -65,11 +60,9 @@ class QueryService:
         self._dataset = dataset
         self.analyst = analyst
         self._process = process
-        self._charged = False
-        self._stopped = ""
-        self._own: dict[str, str] = {}
+        self._running = RunningStatement(lambda error: note(error, analyst))
         self._computes = False
-        self._proved: dict[int, Statement] = {}
+        self._compiled: CompiledStatement | None = None
         self._use(dataset.snapshot())
 
     @property
@@ -82,23 +75,20 @@ class QueryService:
         edition = self._dataset.snapshot()
         if edition is not self._edition:
             check_may_wait()
+            own = dict(self._options)
             self._session.close()
             self._use(edition)
-            self.apply(self._own)
+            self.apply(own)
 
     def _use(self, edition: SchemaSnapshot) -> None:
         self._edition = edition
-        self._session = edition.session(self.analyst, self._progress)
+        self._session = edition.session(self.analyst, self._running.progress)
         self._session.inspect = self._check_answer
         self._connection = Connection(self._session)
+        self._options: frozenset[tuple[str, str]] = frozenset()  # what was SET on it
         self._catalogue = edition.catalog.reader(self.analyst, self._process)
         saved, reads = self._session.saved, self._catalogue.reads_catalog
         self.reader = QueryReader(edition.schema, edition.translations, saved, reads)
-
-    def _progress(self, step: str) -> None:
-        if self._stopped:
-            raise ExecutionCancelled
-        self._charged = self._charged or step == RUNNING
 
     def translate(self, written: str) -> Translated:
         """A statement in both dialects."""
@@ -148,7 +138,7 @@ class QueryService:
     def query(self, query: Translated, bound: ParameterValues) -> Answer:
         """The rows, which are charged; a statement answered before gets the same rows for free."""
         query, inputs = self._spread(query, bound)
-        with self._with_positions(query), self._cancellable():
+        with self._with_positions(query), self._running.telling_charges():
             if self._reads_catalog(query):
                 check_may_wait()
                 return self._catalogue.answer(query, inputs, self.schema)
@@ -168,6 +158,26 @@ class QueryService:
             notices += map(notice, result.privacy.notes)
         rows = python_rows(result.table, result.types)
         return Answer(self._described(result, query), rows, tuple(notices))
+
+    def repeated(
+        self, query: Translated, manner: Hashable, make: Callable[[], SentAnswer]
+    ) -> SentAnswer:
+        """What `make` makes of `query`, again as it was sent in this `manner` if nothing changed.
+
+        `manner` is all that decides the bytes beside the query, the analyst and their options.
+        """
+        edition = self._edition
+        state = edition.state()
+        key = (self.analyst, self._options, id(query), manner)
+        known = edition.repeated.get(key, state)
+        if known is not None:
+            self._session.remember(known.statement)
+            return known.sent
+        self._compiled = None
+        sent = make()
+        if state is not None and self._compiled is not None:
+            edition.repeated.add(key, RepeatedAnswer(state, sent, self._compiled, query))
+        return sent
 
     def _spread(self, query: Translated, inputs: ParameterValues) -> tuple[Translated, Parameters]:
         """`query` with each array's items as parameters; the catalogue takes arrays as texts."""
@@ -192,12 +202,12 @@ class QueryService:
         """Change a dpsql.* setting, None for its default."""
         if value is not None and not re.fullmatch(r"[\w.+-]{1,30}", value):
             raise BadParameter(f"{name} can't be that", hint="SET dpsql.epsilon = 0.1")
-        self._own |= {} if value is None else {name: value}
         self._connection.run(f"SET {name} = {'DEFAULT' if value is None else value}")
+        others = {(own, known) for own, known in self._options if own != name}
+        self._options = frozenset(others if value is None else {*others, (name, value)})
 
     def apply(self, own: Mapping[str, str]) -> None:
         """Set the dpsql.* settings in `own`, and all others to their defaults."""
-        self._own = dict(own)
         for setting in Setting:
             name = f"dpsql.{setting.value}"
             if setting not in READ_ONLY:
@@ -205,7 +215,7 @@ class QueryService:
 
     def cancel(self, why: str = CANCELLED) -> None:
         """Stop the statement that runs, whose error says `why`. Called from another thread."""
-        self._stopped = why
+        self._running.stop(why)
         self._catalogue.interrupt()
         self._session.interrupt()
 
@@ -213,33 +223,12 @@ class QueryService:
         """Close the session, and with it the ledger."""
         self._session.close()
 
-    @contextmanager
-    def _cancellable(self) -> Iterator[None]:
-        # A cancel that came while no statement ran has no effect on the next statement.
-        self._stopped, self._charged = "", False
-        try:
-            yield
-        except ExecutionFailed as error:
-            if not self._stopped:
-                raise
-            stands = "its charge stands" if self._charged else "nothing was charged"
-            raise Cancelled(f"{self._stopped}; {stands}") from error
-        except LedgerFault as error:
-            if self._charged and not error.charge:
-                error.charge = "SHOW dpsql.queries tells whether it was charged"
-            raise
-        except SourceFault as error:
-            if not self._charged:
-                raise
-            note(error, self.analyst)
-            raise ExecutionFailed from None
-
     def _bound(
         self, query: Translated, values: Parameters, request: Request = ANSWER
     ) -> tuple[Column, ...]:
         try:
             statement = self._statement(query.sql, values, request)
-            self._check_digits(statement)
+            self._edition.digits.check(statement)
             kinds = tuple(c.type for c in statement.columns)
             outputs = Result(statement.names, kinds, _NOTHING.table)
         except (WouldShowIndividuals, Refused) as refusal:
@@ -259,19 +248,10 @@ class QueryService:
         return with_deep_stack(lambda: bind(sql, session.schema, values, session.saved))
 
     def _check_answer(self, compiled: CompiledStatement) -> None:
-        if self._computes:
-            self._check_digits(compiled.statement)
-
-    def _check_digits(self, statement: Statement) -> None:
         """Raise, before anything is charged, where PostgreSQL's answer may have more digits."""
-        if self._proved.get(id(statement)) is statement:
-            return
-        check_may_wait()
-        check_digits(statement)
-        # It is held, so that its id stays its own.
-        self._proved[id(statement)] = statement
-        if len(self._proved) > MAX_PLANS:
-            del self._proved[next(iter(self._proved))]
+        self._compiled = compiled
+        if self._computes:
+            self._edition.digits.check(compiled.statement)
 
     @contextmanager
     def _with_positions(self, query: Translated) -> Iterator[None]:

@@ -6,6 +6,7 @@ import datetime as dt
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -16,9 +17,12 @@ from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.source import Columns, Source
 from dpsql.errors import Error, ExecutionFailed, SourceFault
 from dpsql.ledger.storage.waiting import WouldWait, check_may_wait, may_wait
+from dpsql.ledger.storage.watch import LedgerWatch
+from dpsql.pgwire.answering.repeated_answers import RepeatedAnswers, State
 from dpsql.pgwire.catalog.catalog import Catalog
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.sql.translation_cache import TranslationCache
+from dpsql.pgwire.statement_errors.overflow import DigitCheck
 from dpsql.pgwire.workers.admission_queue import AdmissionQueue
 from dpsql.pgwire.workers.catalog_pool import CatalogWorkers
 from dpsql.pgwire.workers.pool import Pool
@@ -32,7 +36,7 @@ from dpsql.session.answer.answer_cache import AnswerCache
 from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset
-from dpsql.session.ledger_access import open_ledger, with_sample_key
+from dpsql.session.ledger_access import ledger_location, open_ledger, with_sample_key
 from dpsql.session.run.execution import Progress
 from dpsql.session.run.statement_cache import StatementCache
 from dpsql.session.session import Session
@@ -59,6 +63,8 @@ class SchemaSnapshot:
         self._plans = PlanCache(size=_REMEMBERED)
         self._statements = StatementCache(_REMEMBERED)
         self._answers = AnswerCache(_REMEMBERED)
+        self.repeated = RepeatedAnswers()
+        self.digits = DigitCheck(_REMEMBERED)
         self._pool = pool
         self._line = line
         self._catalog_workers = workers
@@ -73,7 +79,9 @@ class SchemaSnapshot:
         # Built once for all sessions: there may be a hundred thousand columns.
         self._source = engine_source(with_sample_key(schema))
         self._public = public_part(self._source, schema)
-        if not isinstance(schema.ledger, Path):
+        location = ledger_location(schema)
+        self._watch = LedgerWatch(location) if isinstance(location, Path) else None
+        if self._watch is None:
             self._ledger.close()
         remove_left(schema)
 
@@ -89,6 +97,16 @@ class SchemaSnapshot:
         """Close the ledger; sessions have opened it for themselves."""
         with suppress(Error):
             self._ledger.close()
+        if self._watch is not None:
+            self._watch.close()
+
+    def state(self) -> State | None:
+        """What answers depend on now, beside who asks what; None if only a server would tell."""
+        if self._watch is None:
+            return None
+        minute = int(time.time()) // 60  # of which now() is made
+        data = identity(self._source), sidecar_seen(self.schema)
+        return minute, data, self._watch.version()
 
     def facts(self) -> SourceFacts:
         """Public facts about the data as the files are now, which all sessions share."""

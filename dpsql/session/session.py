@@ -42,7 +42,7 @@ from dpsql.session.ladders.draw_ladders import (
     ladder_source,
 )
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
-from dpsql.session.run.charge_and_run import answered_before, charge_and_run
+from dpsql.session.run.charge_and_run import answered_before, charge_and_run, remember_releases
 from dpsql.session.run.execution import Execution, Progress
 from dpsql.session.run.pending_releases import free_ways
 from dpsql.session.saved.create import (
@@ -119,6 +119,10 @@ class Session:
             with context.turn(compiled):
                 released = charge_and_run(context, written, compiled)
                 return build_answer(context, compiled, released)
+
+    def remember(self, compiled: CompiledStatement) -> None:
+        """Note that the answer of `compiled` was given in this session, too, as it was before."""
+        remember_releases(self._context, compiled)
 
     def batch(self, statements: Sequence[str], options: QueryOptions = DEFAULT_OPTIONS) -> Batch:
         """All of `statements`, charged in one entry before any runs, or refused.

@@ -107,8 +107,8 @@ CACHE_MUTANTS = (
     _Cache(
         "a statement that is bound again is asked of the schema that it was prepared under",
         "pgwire/message_handler.py",
-        "self._running.renew()\n                portal",
-        "portal",
+        "self._running.renew()\n                statement",
+        "statement",
         "tests/pgwire/test_wire_immediate.py",
         "bound_again",
     ),

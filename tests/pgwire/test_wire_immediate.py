@@ -15,7 +15,7 @@ from pgwire.test_wire_turn import machine, message
 
 from dpsql.ledger.chain.entry import Charged, Paid
 from dpsql.ledger.storage.waiting import WouldWait, check_may_wait, may_wait, without_waiting
-from dpsql.pgwire import message_handler
+from dpsql.pgwire import immediate_answers
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.message_handler import MessageHandler
 from dpsql.pgwire.monitoring.metrics import Counts
@@ -283,7 +283,9 @@ def test_where_looks_take_long_threads_answer_for_a_while(
 ) -> None:
     with closing(Client(shop)) as alice:
         alice.waits(COUNT)
-        monkeypatch.setattr(message_handler, "_SLOW_SECONDS", -1.0)
+        assert alice.at_once(COUNT) is not None
+        monkeypatch.setattr(immediate_answers, "_SLOW_SECONDS", -1.0)
+        assert alice.at_once(COUNT) is not None
         assert alice.at_once(COUNT) is not None
         looks = [alice.handler.at_once(f.Query(COUNT), Machine()) is None for _ in range(101)]
         assert looks == [True] * 100 + [False]

@@ -12,5 +12,6 @@
 | disk_reservation | disk space that is reserved while a charged statement runs               |
 | sync_queue       | a process's waiting for disks, shared by those who wait at once          |
 | waiting          | whether a thread may wait, as an event loop may not                      |
+| watch            | whether anybody has committed since, without a query                     |
 | opening          | a ledger is created, or checked from its last checkpoint on              |
 """

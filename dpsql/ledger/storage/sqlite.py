@@ -139,6 +139,13 @@ class Database:
         with translated_errors(self.path):
             self._db.close()
 
+    def version(self) -> int:
+        """Another number than before, once another connection has committed."""
+        with translated_errors(self.path):
+            self._check_file()
+            ((number,),) = self._db.execute("PRAGMA data_version").fetchall()
+        return int(number)
+
     @contextmanager
     def writing(self, *, waits: bool = True) -> Iterator[None]:
         """One exclusive transaction: durable once it is left, rolled back if an error leaves it.

@@ -102,17 +102,22 @@ class Machine:
         return None
 
     def ahead(self, count: int) -> list[f.Message]:
-        """The next messages up to Sync, at most `count`, as far as they are there and well-formed.
+        """The next messages up to Sync or Flush, at most `count`, as far as they are well-formed.
 
-        They are still to be taken.
+        They are there, and still to be taken.
         """
         messages: list[f.Message] = []
         with suppress(ProtocolFault):
             for frame in self._frames.ahead(count) if self.phase is Phase.SERVING else ():
                 messages.append(f.decode(frame))
-                if isinstance(messages[-1], f.Sync):
+                if isinstance(messages[-1], f.Sync | f.Flush):
                     break
         return messages
+
+    def pass_over(self, count: int) -> None:
+        """Take the first `count` messages that `ahead` showed, none of which ends the phase."""
+        for _ in range(count):
+            self._frames.take()
 
     def ask_secret(self) -> None:
         """Decide that the client has to prove who it is, by SCRAM."""

@@ -6,6 +6,7 @@ the ranges of its operands don't prove that it fits.
 
 from __future__ import annotations
 
+import threading
 from fractions import Fraction
 from typing import Final
 
@@ -36,6 +37,27 @@ class OutOfRange(DataError):
 
 class TooManyDigits(NotSupportedError):
     """A numeric may have more digits than a decimal: even a question for columns is refused."""
+
+
+class DigitCheck:
+    """Proves of statements, once each, that their numerics fit; connections share it."""
+
+    def __init__(self, size: int) -> None:
+        """The last `size` statements are remembered."""
+        self._guard = threading.Lock()
+        self._size = size
+        # A statement is held, so that its id stays its own.
+        self._proved: dict[int, Statement] = {}
+
+    def check(self, statement: Statement) -> None:
+        """Raise unless all sums, differences and products of numerics are proved to fit."""
+        if self._proved.get(id(statement)) is statement:
+            return
+        check_digits(statement)
+        with self._guard:
+            self._proved[id(statement)] = statement
+            if len(self._proved) > self._size:
+                del self._proved[next(iter(self._proved))]
 
 
 def check_digits(statement: Statement) -> None:

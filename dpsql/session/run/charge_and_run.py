@@ -91,11 +91,16 @@ def answered_before(context: SessionContext, compiled: CompiledStatement) -> Ans
     answer = context.answers.answer(compiled, context.ledger.read) if compiled.releases else None
     if answer is None:
         return None
-    stored = (r for r in compiled.releases if r.step.measurement.loss.amount)
-    context.sources.add(compiled, stored)  # another session may have been given it first
+    remember_releases(context, compiled)  # another session may have been given it first
     if answer.table.num_rows > _MAX_ROWS_AT_ONCE:
         check_may_wait()
     return AnsweredBefore(answer)
+
+
+def remember_releases(context: SessionContext, compiled: CompiledStatement) -> None:
+    """The session was given the stored releases of `compiled`, and may sum others from them."""
+    stored = (r for r in compiled.releases if r.step.measurement.loss.amount)
+    context.sources.add(compiled, stored)
 
 
 def draw(

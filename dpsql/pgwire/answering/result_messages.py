@@ -14,8 +14,10 @@ CHUNK: Final = 64 * 1024
 """Bytes."""
 
 
-def described(columns: tuple[Column, ...], portal: Portal | None) -> bytes:
-    """A RowDescription; without a portal, all formats are text."""
+def described(columns: tuple[Column, ...] | None, portal: Portal | None) -> bytes:
+    """A RowDescription, or that there are no rows; without a portal, all formats are text."""
+    if columns is None:
+        return b.NO_DATA
     return b.rows(
         [
             b.Field(c.name, c.oid, c.size, c.modifier, portal.format(n) if portal else 0)
