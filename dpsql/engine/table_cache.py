@@ -38,8 +38,6 @@ _BYTES: Final[Mapping[str, int]] = {
     "TiB": 2**40,
 }
 
-Cursors = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
-
 
 class _Contents(Struct, frozen=True):
     """What a table was filled from."""
@@ -63,7 +61,9 @@ class TableCache:
     One thread uses them at a time: others wait for what they are about to ask for themselves.
     """
 
-    def __init__(self, cursors: Cursors) -> None:
+    def __init__(
+        self, cursors: Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
+    ) -> None:
         self._cursors = cursors
         self._lock = threading.RLock()
         self._contents: dict[str, _Contents] = {}

@@ -5,12 +5,15 @@ import inspect
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 import dpsql
 from dpsql.report.result.type_objects import TypeObject
 from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Timestamp, Uuid, Varchar
+
+SCHEMA = Path(__file__).parent.parent.parent / "fixtures" / "penguins" / "schema.yaml"
 
 
 def test_the_module_says_what_pep_249_asks_for() -> None:
@@ -35,6 +38,20 @@ def test_importing_the_module_opens_no_engine() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "set()\n"
+
+
+def test_a_process_that_has_asked_ends_without_a_word(penguins_folder: Path) -> None:
+    # DuckDB complains of all that is left of it then, as by a type that a module has computed.
+    code = (
+        "import dpsql, sys; from dpsql.schema.load.load import load_schema;"
+        "from dpsql.session.session import Session; from dpsql.dbapi.connection import Connection;"
+        "from pathlib import Path;"
+        f"schema = load_schema(Path({str(SCHEMA)!r}), source=Path({str(penguins_folder)!r}));"
+        "connection = Connection(Session(schema, epsilon=1));"
+        "connection.execute('SELECT island, count(*) FROM penguins GROUP BY island').fetchall()"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "nanobind" not in found.stderr
 
 
 @pytest.mark.parametrize(
