@@ -7,74 +7,317 @@ WITH placed AS MATERIALIZED (
     CAST(g0 AS UTINYINT) AS g0,
     CAST(g1 AS UTINYINT) AS g1,
     CAST((
-      (
-        1 + h % 126
-      ) * x + h // 126
-    ) % 127 AS UTINYINT) AS p
+      g0
+    ) * 13 + g1 AS UTINYINT) AS x
   FROM (
     SELECT
       u,
-      r0,
-      r2,
       g0,
       g1,
-      CAST(HASH(u, $1) & 1073741823 AS INT) % 16002 AS h,
-      CAST((
-        g0
-      ) * 13 + g1 AS INT) AS x
+      v0 AS r0,
+      v2 AS r2
     FROM (
       SELECT
-        u,
-        g0,
-        g1,
-        v0 AS r0,
-        v2 AS r2
+        c7 AS u,
+        d0.cell AS g0,
+        d1.cell AS g1,
+        CASE WHEN NOT c5 IS NULL THEN 1 END AS v0,
+        c5 AS v2
       FROM (
         SELECT
-          c7 AS u,
-          d0.cell AS g0,
-          d1.cell AS g1,
-          CASE WHEN NOT c5 IS NULL THEN 1 END AS v0,
-          c5 AS v2
-        FROM (
-          SELECT
-            t."visit_date" AS c4,
-            t."cost" AS c5,
-            t."ward" AS c6,
-            t."patient_id" AS c7
-          FROM "visits" AS t
-          WHERE
-            NOT t."patient_id" IS NULL
-        ) AS t
-        LEFT JOIN domain_0 AS d0
-          ON c6 IS NOT DISTINCT FROM d0.k0
-        LEFT JOIN domain_1 AS d1
-          ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d1.k0
+          t."visit_date" AS c4,
+          t."cost" AS c5,
+          t."ward" AS c6,
+          t."patient_id" AS c7
+        FROM "visits" AS t
+        WHERE
+          NOT t."patient_id" IS NULL
       ) AS t
+      LEFT JOIN domain_0 AS d0
+        ON c6 IS NOT DISTINCT FROM d0.k0
+      LEFT JOIN domain_1 AS d1
+        ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d1.k0
     ) AS t
   ) AS t
 ), units AS MATERIALIZED (
   SELECT
     u AS mu,
-    m,
+    f,
+    l,
     (
-      n - CAST(BIT_COUNT(m) AS BIGINT) < 3
-      AND (
-        n <= 5 OR n - CAST(BIT_COUNT(m) AS BIGINT) + 5 <= 5
+      n - d < 3 AND (
+        n <= 5 OR n - d + 5 <= 5
       )
     ) AS light
   FROM (
     SELECT
       u,
-      COUNT(p) AS n,
-      BIT_OR(CAST('1' AS INT128) << p) AS m
+      n,
+      d,
+      f,
+      l - f AS l
     FROM (
       SELECT
-        *
-      FROM placed
+        u,
+        n,
+        d,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN f + 1
+          ELSE f
+        END AS f,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN fk - CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          ELSE fk
+        END AS fk,
+        CASE
+          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
+          THEN fm >> 1
+          ELSE fm
+        END AS fm,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN l + 1
+          ELSE l
+        END AS l,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN lk - CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          ELSE lk
+        END AS lk,
+        CASE
+          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
+          THEN lm >> 1
+          ELSE lm
+        END AS lm
+      FROM (
+        SELECT
+          u,
+          n,
+          d,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN f + 2
+            ELSE f
+          END AS f,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN fk - CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            ELSE fk
+          END AS fk,
+          CASE
+            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
+            THEN fm >> 2
+            ELSE fm
+          END AS fm,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN l + 2
+            ELSE l
+          END AS l,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN lk - CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            ELSE lk
+          END AS lk,
+          CASE
+            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
+            THEN lm >> 2
+            ELSE lm
+          END AS lm
+        FROM (
+          SELECT
+            u,
+            n,
+            d,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN f + 4
+              ELSE f
+            END AS f,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN fk - CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              ELSE fk
+            END AS fk,
+            CASE
+              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
+              THEN fm >> 4
+              ELSE fm
+            END AS fm,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN l + 4
+              ELSE l
+            END AS l,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN lk - CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              ELSE lk
+            END AS lk,
+            CASE
+              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
+              THEN lm >> 4
+              ELSE lm
+            END AS lm
+          FROM (
+            SELECT
+              u,
+              n,
+              d,
+              CASE
+                WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
+                THEN f + 8
+                ELSE f
+              END AS f,
+              CASE
+                WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
+                THEN fk - CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
+                ELSE fk
+              END AS fk,
+              CASE
+                WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
+                THEN fm >> 8
+                ELSE fm
+              END AS fm,
+              CASE
+                WHEN lk >= CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
+                THEN l + 8
+                ELSE l
+              END AS l,
+              CASE
+                WHEN lk >= CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
+                THEN lk - CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
+                ELSE lk
+              END AS lk,
+              CASE
+                WHEN lk >= CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
+                THEN lm >> 8
+                ELSE lm
+              END AS lm
+            FROM (
+              SELECT
+                u,
+                n,
+                d,
+                CASE
+                  WHEN fk >= CAST(BIT_COUNT(fm & CAST('65535' AS INT128)) AS INT)
+                  THEN f + 16
+                  ELSE f
+                END AS f,
+                CASE
+                  WHEN fk >= CAST(BIT_COUNT(fm & CAST('65535' AS INT128)) AS INT)
+                  THEN fk - CAST(BIT_COUNT(fm & CAST('65535' AS INT128)) AS INT)
+                  ELSE fk
+                END AS fk,
+                CASE
+                  WHEN fk >= CAST(BIT_COUNT(fm & CAST('65535' AS INT128)) AS INT)
+                  THEN fm >> 16
+                  ELSE fm
+                END AS fm,
+                CASE
+                  WHEN lk >= CAST(BIT_COUNT(lm & CAST('65535' AS INT128)) AS INT)
+                  THEN l + 16
+                  ELSE l
+                END AS l,
+                CASE
+                  WHEN lk >= CAST(BIT_COUNT(lm & CAST('65535' AS INT128)) AS INT)
+                  THEN lk - CAST(BIT_COUNT(lm & CAST('65535' AS INT128)) AS INT)
+                  ELSE lk
+                END AS lk,
+                CASE
+                  WHEN lk >= CAST(BIT_COUNT(lm & CAST('65535' AS INT128)) AS INT)
+                  THEN lm >> 16
+                  ELSE lm
+                END AS lm
+              FROM (
+                SELECT
+                  u,
+                  n,
+                  d,
+                  CASE
+                    WHEN fk >= CAST(BIT_COUNT(fm & CAST('4294967295' AS INT128)) AS INT)
+                    THEN f + 32
+                    ELSE f
+                  END AS f,
+                  CASE
+                    WHEN fk >= CAST(BIT_COUNT(fm & CAST('4294967295' AS INT128)) AS INT)
+                    THEN fk - CAST(BIT_COUNT(fm & CAST('4294967295' AS INT128)) AS INT)
+                    ELSE fk
+                  END AS fk,
+                  CASE
+                    WHEN fk >= CAST(BIT_COUNT(fm & CAST('4294967295' AS INT128)) AS INT)
+                    THEN fm >> 32
+                    ELSE fm
+                  END AS fm,
+                  CASE
+                    WHEN lk >= CAST(BIT_COUNT(lm & CAST('4294967295' AS INT128)) AS INT)
+                    THEN l + 32
+                    ELSE l
+                  END AS l,
+                  CASE
+                    WHEN lk >= CAST(BIT_COUNT(lm & CAST('4294967295' AS INT128)) AS INT)
+                    THEN lk - CAST(BIT_COUNT(lm & CAST('4294967295' AS INT128)) AS INT)
+                    ELSE lk
+                  END AS lk,
+                  CASE
+                    WHEN lk >= CAST(BIT_COUNT(lm & CAST('4294967295' AS INT128)) AS INT)
+                    THEN lm >> 32
+                    ELSE lm
+                  END AS lm
+                FROM (
+                  SELECT
+                    u,
+                    n,
+                    d,
+                    0 AS f,
+                    a AS fk,
+                    m AS fm,
+                    0 AS l,
+                    (
+                      a + (
+                        CASE WHEN d > 5 THEN 5 ELSE d END - 1
+                      )
+                    ) % d AS lk,
+                    m AS lm
+                  FROM (
+                    SELECT
+                      u,
+                      n,
+                      m,
+                      d,
+                      CAST(HASH(u, $1) & 1073741823 AS INT) % d AS a
+                    FROM (
+                      SELECT
+                        u,
+                        n,
+                        m,
+                        CAST(BIT_COUNT(m) AS INT) AS d
+                      FROM (
+                        SELECT
+                          u,
+                          COUNT(*) AS n,
+                          BIT_OR(CAST('1' AS INT128) << x) AS m
+                        FROM (
+                          SELECT
+                            *
+                          FROM placed
+                          WHERE
+                            NOT x IS NULL
+                        ) AS t
+                        GROUP BY
+                          u
+                      ) AS t
+                    ) AS t
+                  ) AS t
+                ) AS t
+              ) AS t
+            ) AS t
+          ) AS t
+        ) AS t
+      ) AS t
     ) AS t
-    GROUP BY
-      u
   ) AS t
 )
 SELECT
@@ -209,7 +452,15 @@ FROM (
                     JOIN units
                       ON u = mu
                     WHERE
-                      BIT_COUNT(m) - BIT_COUNT(m >> p) < 5 AND NOT light
+                      (
+                        (
+                          CAST(x AS INT) - f
+                        ) & 127
+                      ) <= (
+                        (
+                          l
+                        ) & 127
+                      ) AND NOT light
                   ) AS t
                   GROUP BY
                     u,
@@ -276,7 +527,15 @@ FROM (
         JOIN units
           ON u = mu
         WHERE
-          BIT_COUNT(m) - BIT_COUNT(m >> p) < 5 AND light
+          (
+            (
+              CAST(x AS INT) - f
+            ) & 127
+          ) <= (
+            (
+              l
+            ) & 127
+          ) AND light
       ) AS t
       GROUP BY
         g0,
