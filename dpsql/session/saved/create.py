@@ -70,12 +70,12 @@ def check_name(wanted: SaveRequest, schema: Schema, saved: SavedReleases) -> Non
         )
     if resolve_name(schema.visible_tables, [name], schema.dataset):
         raise NameTaken(f"there is a table {name} already", hint="give the release another name")
-    kept = saved.own_kind(name)
-    replaces = wanted.replace and kept == wanted.kind
-    if kept is not None and ALERT in (kept, wanted.kind) and not replaces:
+    taken_by = saved.own_kind(name)
+    replaces = wanted.replace and taken_by == wanted.kind
+    if taken_by is not None and ALERT in (taken_by, wanted.kind) and not replaces:
         raise NameTaken(
-            f"there is {'an' if kept == ALERT else 'a'} {kept} {name} of yours already",
-            hint=f"DROP {kept.upper()} {name} first, or choose another name",
+            f"there is {'an' if taken_by == ALERT else 'a'} {taken_by} {name} of yours already",
+            hint=f"DROP {taken_by.upper()} {name} first, or choose another name",
         )
 
 
