@@ -110,6 +110,19 @@ def test_settings_are_those_of_the_time_of_each_question(shop: Dataset) -> None:
         assert alice.at_once(COUNT) == usual
 
 
+def test_a_setting_has_one_value_however_its_name_is_written(shop: Dataset) -> None:
+    with closing(Client(shop)) as alice:
+        alice.waits("SET dpsql.epsilon = 0.2")
+        alice.waits('SET "DPSQL"."Epsilon" = 0.3')
+        alice.waits(COUNT)
+        answered = alice.at_once(COUNT)
+        assert answered is not None
+        alice.waits("SET dpsql.epsilon = 0.2")
+        assert alice.at_once(COUNT) is None
+        alice.waits("SET dpsql.epsilon = 0.3")
+        assert alice.at_once(COUNT) == answered
+
+
 def test_other_data_and_another_ledger_have_no_answer_yet(shop: Dataset, tmp_path: Path) -> None:
     with closing(Client(shop)) as alice:
         alice.waits(COUNT)
