@@ -161,7 +161,12 @@ def _ordered(
 
 
 def _unit_numbers(units: pa.Array) -> Indices:
-    """Numbers from 0 on of the units, in their order."""
+    """Numbers from 0 on of the units, in their order.
+
+    Units are integers, uuids or texts, whose values are equal where their bytes are. Floats aren't:
+    0 and -0 would be one unit to SQL, and two here, each within limits that both pass together. No
+    schema has units of another type.
+    """
     encoded = units if pa.types.is_dictionary(units.type) else units.dictionary_encode()
     numbers = np.empty(len(encoded.dictionary), dtype=np.int64)
     numbers[pc.array_sort_indices(encoded.dictionary)] = np.arange(len(numbers))
