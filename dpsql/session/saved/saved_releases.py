@@ -88,9 +88,8 @@ class SavedReleases:
 
     def own_kind(self, name: str) -> str | None:
         """What the analyst keeps under `name`, as CREATE and DROP call it; None: nothing."""
-        owned = self._analyst, name.casefold()
-        kinds = {(one.info.analyst, one.info.name): one.metadata.kind for one in self._named()}
-        return kinds.get(owned)
+        own = [one for one in self._named() if one.info.analyst == self._analyst]
+        return {one.info.name: one.metadata.kind for one in own}.get(name.casefold())
 
     def _named(self) -> Collection[SavedTable]:
         """All that has a name in the ledger now, whosever it is."""
