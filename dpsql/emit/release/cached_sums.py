@@ -28,7 +28,7 @@ from dpsql.emit.release.group_limit import group_rank
 from dpsql.emit.release.limited_sums import limited_totals, unit_sums
 from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import column_ref, with_alias
-from dpsql.plan.bounded_release.bounded_release import LimitGroups
+from dpsql.plan.bounded_release.bounded_release import ByRank, LimitGroups
 from dpsql.plan.bounded_release.column_names import GROUP_RANK, ROW_COUNT, UNIT, UNIT_ROWS
 from dpsql.plan.bounded_release.engine_query import CACHED_TABLE
 
@@ -80,6 +80,8 @@ class RankedGroups(Struct, frozen=True):
 
 
 def ranked_groups(limited: LimitGroups) -> RankedGroups | None:
-    """How the groups of a unit are ranked; None where none is left out."""
+    """How the groups of a unit are ranked by hash; None where they aren't, or none is left out."""
+    if isinstance(limited.limit, ByRank):
+        return None
     window = group_rank(limited, "row_number", group_names(limited.contributions))
     return None if window is None else RankedGroups(limited, *window)
