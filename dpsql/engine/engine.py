@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
-from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.raw import Raw
@@ -67,17 +67,18 @@ IsCached = AbstractContextManager[bool]
 """While it is entered, whether a table can be read."""
 
 
-class CachedTable(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class CachedTable:
     """The one table `name` of the database `database`: the rows of a SELECT.
 
-    They are those of `sql` for each of `parameters`, one below the other. The longest table that it
-    reads has so many `rows`; 0 if nobody knows.
+    They are those of `sql` for each of `parameters`, one below the other, which begin with a secret
+    salt. The longest table that it reads has so many `rows`; 0 if nobody knows.
     """
 
     database: str
     name: str
     sql: str
-    parameters: tuple[tuple[object, ...], ...]
+    parameters: tuple[tuple[object, ...], ...] = field(repr=False)
     rows: int
 
 

@@ -158,14 +158,15 @@ class Executor(NamedObjects):
                 assert_never(missing)
 
     def _set(self, command: c.Set) -> Iterator[bytes]:
+        name = command.name.casefold()  # quoted, too, as in PostgreSQL
         try:
-            if command.name.startswith("dpsql."):
-                self._service.set(command.name, command.value)
+            if name.startswith("dpsql."):
+                self._service.set(name, command.value)
         except Error as error:
             error.at = command.at
             raise
-        changed = self._settings.set(command.name, command.value, command.at, local=command.local)
-        if command.name == "all":
+        changed = self._settings.set(name, command.value, command.at, local=command.local)
+        if name == "all":
             self._apply_own()
         yield from reported(changed)
         yield b.complete(command.tag)

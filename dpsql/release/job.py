@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import assert_never
 
@@ -76,7 +77,8 @@ class Step(Struct, frozen=True):
     cached_sums: CachedSums | None = None
 
 
-class Job(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Job:
     """All releases of one statement over one version of the data, none larger than `largest`.
 
     `cache_salt` is the secret salt of all steps that have sums which an engine may keep; None: each
@@ -86,7 +88,7 @@ class Job(Struct, frozen=True):
     source: Source
     steps: tuple[Step, ...]
     largest: AnswerLimit = LARGEST_ANSWER
-    cache_salt: str | None = None
+    cache_salt: str | None = field(default=None, repr=False)
 
 
 def run(

@@ -153,7 +153,7 @@ class Session:
             version = self.version
             compiled = compile_statement(context, sql, options, parameters, wanted.content)
             self.inspect(compiled)
-            check_save_request(wanted, compiled.statement, self.schema)
+            check_save_request(wanted, compiled.statement, self.schema, self.saved)
             names, name = context.ledger.open().names, self.saved.name(wanted.name)
             names.check(name, replace=wanted.replace)
             with context.turn(compiled):
@@ -175,7 +175,7 @@ class Session:
             loss = query_loss(self.schema, spec.epsilon)
             source = ladder_source(context, spec.sql)
             wanted = SaveRequest(spec.name or source.name, spec.statement, replace=True)
-            check_name(wanted, self.schema)
+            check_name(wanted, self.schema, self.saved)
             check_cost(loss, options.price, self.schema)
             names, name = context.ledger.open().names, self.saved.name(wanted.name)
             names.check(name, replace=True)

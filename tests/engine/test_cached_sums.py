@@ -128,6 +128,22 @@ def test_another_salt_has_other_sums(folder: Path, filled: list[str]) -> None:
     assert len(set(filled)) == 1
 
 
+def test_the_salt_is_not_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = _job(ITEMS, folder)
+    shown: list[str] = []
+    is_there = table_cache.TableCache._is_there
+
+    def noted(self: table_cache.TableCache, table: CachedTable, read: dict[str, pa.Table]) -> bool:
+        shown.append(repr(table))
+        return is_there(self, table, read)
+
+    monkeypatch.setattr(table_cache.TableCache, "_is_there", noted)
+    with open_engine(job.source) as engine:
+        _answer(job, engine)
+    assert len(shown) == 1
+    assert SALT not in repr(job) + shown[0]
+
+
 def test_without_a_salt_nothing_is_kept(folder: Path, filled: list[str]) -> None:
     job = _job(ITEMS, folder, None)
     with open_engine(job.source) as engine:

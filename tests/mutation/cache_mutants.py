@@ -14,6 +14,7 @@ _Cache = partial(Mutant, fails_by="AssertionError|assert |DID NOT RAISE|Failed:"
 _READING = "tests/pgwire/test_wire_reading.py"
 _NEW_DATA = "tests/pgwire/test_wire_new_data.py"
 _SHARING = "tests/pgwire/test_wire_sharing.py"
+_REPEATED = "tests/pgwire/test_wire_repeated.py"
 
 CACHE_MUTANTS = (
     _Cache(
@@ -135,5 +136,61 @@ CACHE_MUTANTS = (
         "about = metadata(wanted, answer, self.schema, self.version, law=law)",
         _NEW_DATA,
         "dashboard_of_data",
+    ),
+    _Cache(
+        "what an analyst was sent is sent to all others",
+        "pgwire/query_service.py",
+        "key = (self.analyst, self._options, id(query), manner)",
+        "key = (self._options, id(query), manner)",
+        _REPEATED,
+        "another_analyst",
+    ),
+    _Cache(
+        "what was sent at one setting is sent at all others",
+        "pgwire/query_service.py",
+        "key = (self.analyst, self._options, id(query), manner)",
+        "key = (self.analyst, id(query), manner)",
+        _REPEATED,
+        "time_of_each_question",
+    ),
+    _Cache(
+        "a setting whose name is quoted is another one",
+        "pgwire/executor.py",
+        "name = command.name.casefold()  #",
+        "name = command.name  #",
+        _REPEATED,
+        "one_value",
+    ),
+    _Cache(
+        "what was sent in one format is sent in all others",
+        "pgwire/query_service.py",
+        "key = (self.analyst, self._options, id(query), manner)",
+        "key = (self.analyst, self._options, id(query))",
+        _REPEATED,
+        "columns_and_formats",
+    ),
+    _Cache(
+        "what was sent stays what it was when the ledger has other charges",
+        "pgwire/shared_dataset.py",
+        "return minute, data, self._watch.version()",
+        "return minute, data, 0",
+        _REPEATED,
+        "whoever_commits",
+    ),
+    _Cache(
+        "what was sent stays what it was when the data change",
+        "pgwire/shared_dataset.py",
+        "return minute, data, self._watch.version()",
+        "return minute, None, self._watch.version()",
+        _REPEATED,
+        "other_data",
+    ),
+    _Cache(
+        "what was sent stays what it was when the minute is over",
+        "pgwire/shared_dataset.py",
+        "minute = int(time.time()) // 60",
+        "minute = 0",
+        _REPEATED,
+        "minute",
     ),
 )

@@ -152,12 +152,17 @@ class ReadyWorlds:
         return groups
 
     def cells(self, world: int, release: CompiledRelease, salt: str) -> list[set[tuple[str, ...]]]:
-        """The counts of cells, for each choice."""
+        """The counts of cells, for each choice; those of 0 rows say no more than those not there.
+
+        A cell that a unit beyond a limit has rows in, and of which none are drawn, is among what is
+        counted from sums of its rows, and isn't where its rows are drawn one by one.
+        """
         connection = self._connection(world, release)
         return [
             {
                 tuple(map(str, row))
                 for row in connection.execute(each.sql, [salt] * each.salted).fetchall()
+                if row[-1]
             }
             for each in release.step.query.histograms
         ]

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -36,6 +37,16 @@ from dpsql.session.compile.compiled import CompiledStatement
 
 OTHER = "SELECT count(*) FROM orders WHERE qty > 3"
 FLUSH, UNNAMED = message("H"), message("B", b"\0" + (BIND % 1)[7:])
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The seconds of the server's clock, which stands still: no minute is over in between."""
+    stopped = SimpleNamespace(seconds=0.0)
+    monkeypatch.setattr(
+        "dpsql.pgwire.shared_dataset.time", SimpleNamespace(time=lambda: stopped.seconds)
+    )
+    return stopped
 
 
 @pytest.fixture
@@ -108,6 +119,34 @@ def test_settings_are_those_of_the_time_of_each_question(shop: Dataset) -> None:
             assert alice.at_once(COUNT) == usual
         assert b"ERROR" in alice.waits("SET dpsql.epsilon = -1")
         assert alice.at_once(COUNT) == usual
+
+
+def test_what_was_sent_a_minute_ago_is_made_anew(
+    shop: Dataset, made: Callable[[], int], clock: SimpleNamespace
+) -> None:
+    with closing(Client(shop)) as alice:
+        alice.waits(COUNT)
+        answered = alice.at_once(COUNT)
+        made()
+        clock.seconds = 59.0
+        assert alice.at_once(COUNT) == answered
+        assert made() == 0
+        clock.seconds = 60.0
+        assert alice.at_once(COUNT) == answered
+        assert made() == 1
+
+
+def test_a_setting_has_one_value_however_its_name_is_written(shop: Dataset) -> None:
+    with closing(Client(shop)) as alice:
+        alice.waits("SET dpsql.epsilon = 0.2")
+        alice.waits('SET "DPSQL"."Epsilon" = 0.3')
+        alice.waits(COUNT)
+        answered = alice.at_once(COUNT)
+        assert answered is not None
+        alice.waits("SET dpsql.epsilon = 0.2")
+        assert alice.at_once(COUNT) is None
+        alice.waits("SET dpsql.epsilon = 0.3")
+        assert alice.at_once(COUNT) == answered
 
 
 def test_other_data_and_another_ledger_have_no_answer_yet(shop: Dataset, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from notes.compiler import prepared
 from physical.strategies import from_cached_sums
 
 from dpsql.bounding.options import ContributionLimits
+from dpsql.plan.bounded_release.bounded_release import ByRank, LimitGroups
 from dpsql.structs import replace
 
 VISITS = "SELECT visit_id + 0 AS number, count(*), sum(cost) FROM visits GROUP BY number"
@@ -53,6 +54,16 @@ def test_cached_sums_have_the_bounds_and_the_integers_of_the_rows(
 def test_what_is_no_sum_of_units_in_many_groups_is_not_cached(sql: str) -> None:
     for release in prepared(sql, "clinic", frozenset({"patients"})).releases:
         assert release.step.cached_sums is None
+
+
+def test_groups_that_are_kept_in_turn_are_not_cached() -> None:
+    """Sums with a cap are found for each unit, also where few groups are listed."""
+    sql = "SELECT month(visit_date), sum(cost) FROM visits GROUP BY 1"
+    (release,) = prepared(sql, "clinic", frozenset(), limits=LIMITS["capped"]).releases
+    limited = release.step.bounded.limited
+    assert isinstance(limited, LimitGroups)
+    assert isinstance(limited.limit, ByRank)
+    assert release.step.cached_sums is None
 
 
 def test_limits_are_in_no_cached_sums() -> None:

@@ -90,6 +90,10 @@ def test_a_number_that_is_drawn_anew_would_lose_more() -> None:
     assert 10 * mp.log(silent(one, 1) / silent(other, 1)) > 3 * epsilon
 
 
+def test_the_number_is_not_shown() -> None:
+    assert "12345" not in repr(ThresholdStream(ABOVE, 9, 12345))
+
+
 def test_nothing_is_compared_before_the_number_is_drawn() -> None:
     with pytest.raises(ValueError, match="drawn before"):
         ThresholdStream(ABOVE, 2).named(np.array([0], dtype=object), SeededRandomness("none"))

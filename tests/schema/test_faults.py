@@ -270,6 +270,9 @@ FAULTS = [
           "tables.orders.columns.town.references.town", "did you mean towns?"),
     Fault("town_id: {type: integer}", "town_id: {type: double}",
           "tables.orders.columns.town", "but towns.town_id is DOUBLE"),
+    Fault("    key: id\n    unit: person\n    columns:\n      id: {type: bigint}",
+          "    unit: person\n    columns:\n      id: {type: double}",
+          f"{COLUMNS}.id", "DOUBLE does not identify a unit", "      id: {type: double}"),
     Fault("value: {type: float}", "value: {type: float}\n    key: value",
           "tables.readings.columns.value", "a float is no key"),
     # money

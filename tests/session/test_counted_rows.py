@@ -85,6 +85,14 @@ def test_values_whose_hashes_collide_are_told_apart(
         check(connection, "weak")
 
 
+def test_units_are_no_floats() -> None:
+    with (
+        made("['0', '-0'][1 + i % 2]::DOUBLE") as connection,
+        pytest.raises(ValueError, match="identifies no unit"),
+    ):
+        check(connection, "hash")
+
+
 def test_units_over_a_limit_are_last_and_others_in_the_order_of_their_rows() -> None:
     # Of a hundred units with five rows, ten with ten that have one value, and five with
     # twenty, the last two kinds are over a limit: of rows with a value, and of rows.

@@ -147,6 +147,31 @@ def test_one_of_the_same_name_is_another_one(shop: Path) -> None:
     assert spent(shop) == pytest.approx(40, rel=0.3)  # zcdp: two of rho
 
 
+def test_alerts_and_tables_do_not_replace_each_other(shop: Path) -> None:
+    asked(shop, MADE)
+    paid = spent(shop)
+    counts = "SELECT ward, count(*) AS n FROM visits GROUP BY ward"
+    release = f"CREATE OR REPLACE RELEASE busy AS {counts}"
+    synopsis = "CREATE OR REPLACE SYNOPSIS busy ON SELECT ward FROM visits WITH (epsilon = 1)"
+    dashboard = f"CREATE OR REPLACE DASHBOARD busy AS ({counts}) WITH (epsilon = 1)"
+    for table in (release, synopsis, dashboard):
+        with pytest.raises(NameTaken, match="there is an alert busy of yours already"):
+            asked(shop, table)
+    with pytest.raises(NameTaken) as again:
+        asked(shop, MADE.replace("busy", "Busy"))
+    assert again.value.hint == "DROP ALERT Busy first, or choose another name"
+    assert (spent(shop), left(shop)) == (paid, (0, 0, 2))
+    with opened(shop) as connection:
+        connection.execute("DROP ALERT Busy")
+        connection.execute(release)
+        with pytest.raises(NameTaken) as other:
+            connection.execute(MADE.replace("CREATE", "CREATE OR REPLACE"))
+        assert other.value.hint == "DROP RELEASE busy first, or choose another name"
+        assert connection.execute("SELECT count(*) FROM busy").fetchall() == [(4,)]
+        connection.execute("DROP RELEASE busy")
+        connection.execute(MADE.replace("CREATE", "CREATE OR REPLACE"))
+
+
 def test_no_look_is_had_for_nothing_by_ending_a_check(shop: Path) -> None:
     asked(shop, MADE)
     session = Session(shop, analyst="alice")

@@ -80,7 +80,7 @@ class RankedGroups(Struct, frozen=True):
 
 
 def ranked_groups(limited: LimitGroups) -> RankedGroups | None:
-    """How a unit's groups are ranked; None where all are kept, or some that follow each other."""
+    """How the groups of a unit are ranked by hash; None where they aren't, or none is left out."""
     if isinstance(limited.limit, ByRank):
         return None
     window = group_rank(limited, "row_number", group_names(limited.contributions))

@@ -161,7 +161,14 @@ def _ordered(
 
 
 def _unit_numbers(units: pa.Array) -> Indices:
-    """Numbers from 0 on of the units, in their order."""
+    """Numbers from 0 on of the units, in their order.
+
+    Units are integers, uuids or texts, since a schema takes no others: two are equal where their
+    bytes are. Floats raise ValueError: 0 and -0 are one unit to SQL, and would be two here, each
+    within limits that they pass together.
+    """
+    if pa.types.is_floating(units.type):
+        raise ValueError("a float identifies no unit")
     encoded = units if pa.types.is_dictionary(units.type) else units.dictionary_encode()
     numbers = np.empty(len(encoded.dictionary), dtype=np.int64)
     numbers[pc.array_sort_indices(encoded.dictionary)] = np.arange(len(numbers))

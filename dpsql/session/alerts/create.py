@@ -41,7 +41,7 @@ def create_alert(context: SessionContext, spec: AlertSpec, compiled: CompiledSta
     """The alert `compiled` of `spec` is charged, drawn, and kept under its name."""
     schema, ledger = context.schema, context.ledger.open()
     wanted = SaveRequest(spec.name, spec.statement, spec.replace, spec.request)
-    check_name(wanted, schema)
+    check_name(wanted, schema, context.saved)
     name = context.saved.name(spec.name)
     ledger.names.check(name, replace=spec.replace)
     (release,) = compiled.releases

@@ -20,6 +20,7 @@ from dpsql.session.compile.request import (
 )
 from dpsql.session.ladders.stored_ladders import LadderMetadata
 from dpsql.session.saved.metadata import SavedReleaseMetadata, encode_metadata
+from dpsql.session.saved.saved_releases import ALERT, SavedReleases
 from dpsql.session.saved.table_law import TableLaw
 
 MAX_ROWS = 1_000_000
@@ -47,14 +48,20 @@ class SaveRequest(Struct, frozen=True):
         return kind_of(self.content)
 
 
-def check_save_request(wanted: SaveRequest, statement: Statement, schema: Schema) -> None:
+def check_save_request(
+    wanted: SaveRequest, statement: Statement, schema: Schema, saved: SavedReleases
+) -> None:
     """Refuse what can't name a kept table, and columns that no table has, before any charge."""
-    check_name(wanted, schema)
+    check_name(wanted, schema, saved)
     _check_columns(statement)
 
 
-def check_name(wanted: SaveRequest, schema: Schema) -> None:
-    """Refuse what can't name a kept table, before any charge."""
+def check_name(wanted: SaveRequest, schema: Schema, saved: SavedReleases) -> None:
+    """Refuse what can't name what is kept, before any charge.
+
+    Tables replace tables, and alerts replace alerts: one in the other's place would forget, without
+    a word of it, what was paid for.
+    """
     name = wanted.name
     if not is_plain(name) or name.casefold().startswith("pg_"):
         raise BadName(
@@ -63,6 +70,13 @@ def check_name(wanted: SaveRequest, schema: Schema) -> None:
         )
     if resolve_name(schema.visible_tables, [name], schema.dataset):
         raise NameTaken(f"there is a table {name} already", hint="give the release another name")
+    taken_by = saved.own_kind(name)
+    replaces = wanted.replace and taken_by == wanted.kind
+    if taken_by is not None and ALERT in (taken_by, wanted.kind) and not replaces:
+        raise NameTaken(
+            f"there is {'an' if taken_by == ALERT else 'a'} {taken_by} {name} of yours already",
+            hint=f"DROP {taken_by.upper()} {name} first, or choose another name",
+        )
 
 
 def metadata(

@@ -86,6 +86,11 @@ class SavedReleases:
         own = [one for one in self._named() if one.info.analyst == self._analyst]
         return tuple(one for one in own if one.metadata.kind == ALERT)
 
+    def own_kind(self, name: str) -> str | None:
+        """What the analyst keeps under `name`, as CREATE and DROP call it; None: nothing."""
+        own = [one for one in self._named() if one.info.analyst == self._analyst]
+        return {one.info.name: one.metadata.kind for one in own}.get(name.casefold())
+
     def _named(self) -> Collection[SavedTable]:
         """All that has a name in the ledger now, whosever it is."""
         ledger = self._ledger()

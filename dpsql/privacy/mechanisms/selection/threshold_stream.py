@@ -24,15 +24,17 @@ adaptive privacy-loss parameters").
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold, Shortfalls
 
 
-class ThresholdStream(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ThresholdStream:
     """Names the first integer that is above its threshold, each time that they come.
 
     `mechanism` has the rates, and says how often something is named in all; its error is that of
@@ -42,7 +44,7 @@ class ThresholdStream(Struct, frozen=True):
 
     mechanism: AboveThreshold
     checks: int
-    raised: int | None = None
+    raised: int | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
