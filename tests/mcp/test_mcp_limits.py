@@ -141,6 +141,9 @@ def test_an_analysts_own_cap_outlasts_the_server(company: Path) -> None:
 
     async def another(assistant: Assistant) -> None:
         assert (await assistant.refusal("query", sql=GROUPS))["sqlstate"] == "53400"
+        batch = {"statements": [GROUPS, born(1980)], "epsilon": 0.1}
+        assert (await assistant.refusal("query_batch", **batch))["sqlstate"] == "53400"
+        assert (await assistant.ask("budget"))["server"]["spent"] == 0
 
     told(story, company, "--analyst", "assistant", "--max-total", "2")
     told(another, company, "--analyst", "assistant", "--max-total", "2")

@@ -65,7 +65,7 @@ def check_batch_cost(
             )
             error.statement = number
             raise error
-    cost, highest = epsilon_of(schema, together.amount), price.batch_ceiling
+    cost, highest = epsilon_of(schema, together.amount), price.batch_cap
     text = f"the statements cost epsilon = {float(cost):.6g} together"
     if highest is not None and cost > highest:
         raise OverTarget(
@@ -82,7 +82,7 @@ def check_batch_cost(
 def _cheaper(alone: Sequence[PrivacyLoss | None], price: PriceOptions, schema: Schema) -> str:
     """The ε of each statement with which all of them are allowed: one by one they cost the most."""
     count = sum(loss is not None for loss in alone)
-    caps = [cap for cap in (price.max_cost, price.batch_ceiling) if cap is not None]
+    caps = [cap for cap in (price.max_cost, price.batch_cap) if cap is not None]
     shares = [
         epsilon_of(schema, to_ledger_currency(schema, cap) / count) if cap else cap for cap in caps
     ]
