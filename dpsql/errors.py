@@ -30,7 +30,8 @@ class Error(Exception):
     `sqlstate` is PostgreSQL's five-character code, `at` the place in the statement (None when the
     fault isn't in a statement), `detail` says more, `hint` what to write instead, and `note` names
     the page of grammar_notes/ that argues it, or a `page#section`. `fix`, written in the place of
-    `at`, makes it a statement that means the same and is answered.
+    `at`, makes it a statement that means the same and is answered. `statement` counts those of a
+    batch from 1: None is all of it, or no batch.
 
     Text for an owner, of files and settings, has another one for analysts of a server: `instead`
     and `instead_hint`, empty where it is theirs. `charge` says to both what became of one.
@@ -58,6 +59,7 @@ class Error(Exception):
         self.note = note
         self.fix = fix
         self.charge = ""
+        self.statement: int | None = None
 
     def __str__(self) -> str:
         # Tools show this text alone.

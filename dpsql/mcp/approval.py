@@ -26,7 +26,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec import Struct
 
 from dpsql.errors import OperationalError
-from dpsql.mcp.tool_arguments import Query
+from dpsql.mcp.tool_arguments import Query, QueryBatch
 
 _MAX_OPEN: Final = 100
 _KEY: Final = "approval"
@@ -40,7 +40,7 @@ _MAX_SIGNS: Final = 4_000
 
 
 class NotApproved(OperationalError):
-    """A statement needed a human's approval, and didn't get it."""
+    """A call needed a human's approval, and didn't get it."""
 
     sqlstate = "57014"
 
@@ -48,7 +48,7 @@ class NotApproved(OperationalError):
 class ApprovalRequest(Struct, frozen=True):
     """A call that needs approval: its ε, and the ε that the server has left for all statements."""
 
-    query: Query
+    request: Query | QueryBatch
     cost: Fraction
     left: float
 
@@ -80,7 +80,7 @@ class Approvals:
             return None
         responses = params.input_responses or {}
         earlier = self._open.pop(params.request_state or "", None)
-        if earlier is not None and earlier.query == about.query and earlier.cost >= about.cost:
+        if earlier is not None and earlier.request == about.request and earlier.cost >= about.cost:
             _check(responses.get(_KEY))
             return None
         token = secrets.token_urlsafe(32)
@@ -123,13 +123,18 @@ def _says_yes(answer: ElicitResult) -> bool:
 
 def _text(about: ApprovalRequest) -> str:
     """The question for a human; unprintable characters of the statement are escaped."""
-    sql = about.query.sql.strip()
+    request = about.request
+    if isinstance(request, Query):
+        subject, sql = "this statement", request.sql.strip()
+    else:
+        subject = f"these {len(request.statements)} statements together"
+        sql = ";\n\n".join(one.strip() for one in request.statements)
     cut = sql if len(sql) <= _MAX_SIGNS else f"{sql[:_MAX_SIGNS]} …"
     shown = "".join(
         sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode()
         for sign in cut
     )
     return (
-        f"May this statement spend epsilon = {float(about.cost):.6g} of the dataset's privacy"
+        f"May {subject} spend epsilon = {float(about.cost):.6g} of the dataset's privacy"
         f" budget? The server has {about.left:.6g} left for all statements.\n\n{shown}"
     )

@@ -42,6 +42,7 @@ def fault(error: BaseException, fix: Fix | None = None) -> Fault:
         error.position,
         None if error.at is None else error.at.end + 1,
         fix,
+        error.statement,
     )
 
 

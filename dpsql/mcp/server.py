@@ -31,10 +31,19 @@ from msgspec import Struct
 from dpsql.errors import Error
 from dpsql.mcp import resources
 from dpsql.mcp.approval import ApprovalRequest, Approvals
+from dpsql.mcp.calls.corrected_call import Correctable
 from dpsql.mcp.error_fields import fault
 from dpsql.mcp.spending_limit import SpendingLimit
 from dpsql.mcp.statement_queue import StatementQueue
-from dpsql.mcp.tool_arguments import DescribeTable, Explain, ListTables, Query, taken
+from dpsql.mcp.tool_arguments import (
+    DescribeTable,
+    Explain,
+    ExplainBatch,
+    ListTables,
+    Query,
+    QueryBatch,
+    taken,
+)
 from dpsql.mcp.tool_results import Failed, Fix
 from dpsql.mcp.tool_service import ToolService
 from dpsql.mcp.tools import INSTRUCTIONS, KINDS
@@ -80,7 +89,9 @@ class ToolHandlers:
         request: Struct | None = None
         try:
             request = taken(params.arguments, kind.takes)
-            about = await self._approval_request(request) if isinstance(request, Query) else None
+            about = None
+            if isinstance(request, Query | QueryBatch):
+                about = await self._approval_request(request)
             if about is not None:
                 question = await self._approvals.ask(context, params, about)
                 if question is not None:
@@ -123,7 +134,7 @@ class ToolHandlers:
             data = msgspec.to_builtins(fields)
             raise MCPError(INTERNAL_ERROR, fields.message, data) from None
 
-    async def _approval_request(self, request: Query) -> ApprovalRequest | None:
+    async def _approval_request(self, request: Query | QueryBatch) -> ApprovalRequest | None:
         """The question that a human has to approve before `request`, None if there is none."""
         if not self._limit.asks_humans:
             return None
@@ -140,11 +151,15 @@ class ToolHandlers:
                 return lambda: self._service.query(request, agreed)
             case Explain():
                 return lambda: self._service.explain(request)
+            case QueryBatch():
+                return lambda: self._service.query_batch(request, agreed)
+            case ExplainBatch():
+                return lambda: self._service.explain_batch(request)
             case _:
                 return self._service.budget
 
     async def _fix(self, error: Exception, request: Struct | None) -> Fix | None:
-        if not isinstance(error, Error) or not isinstance(request, Explain | Query):
+        if not isinstance(error, Error) or not isinstance(request, Correctable):
             return None
         try:
             return await self._queue.take(lambda: self._service.fix(error, request))

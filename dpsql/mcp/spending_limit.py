@@ -59,25 +59,33 @@ class SpendingLimit:
 
     def ceiling(self) -> Fraction:
         """The largest ε that the next statement may cost."""
-        return min(self._max_cost, self._left())
+        return min(self._max_cost, self.batch_ceiling())
 
-    def agreed_ceiling(self, agreed: Fraction | None) -> Fraction:
-        """The largest ε that the next statement may cost, if a human has `agreed` to so much ε.
+    def batch_ceiling(self) -> Fraction:
+        """The largest ε that the statements of a batch may cost together."""
+        if not self._spent:
+            return self._total
+        left = self._amount(self._total) - self._spent
+        return epsilon_of(self._schema, left) if left > 0 else Fraction(0)
 
-        None: no human was asked, so that the statement may cost `ask_above` at most.
+    def agreed_ceiling(self, ceiling: Fraction, agreed: Fraction | None) -> Fraction:
+        """The largest ε that the next call may cost, if a human has `agreed` to so much ε.
+
+        `ceiling` is what the limits allow. None: no human was asked, so that the call may cost
+        `ask_above` at most.
         """
         if self._ask_above is None:
-            return self.ceiling()
-        return min(self.ceiling(), self._ask_above if agreed is None else agreed * _ROUNDED)
+            return ceiling
+        return min(ceiling, self._ask_above if agreed is None else agreed * _ROUNDED)
 
     @property
     def asks_humans(self) -> bool:
-        """Whether there is a price above which a human has to approve a statement."""
+        """Whether there is a price above which a human has to approve a call."""
         return self._ask_above is not None
 
-    def asks(self, cost: Fraction) -> bool:
-        """Whether a human has to approve the ε `cost`; not if the limits forbid it anyway."""
-        return self._ask_above is not None and self._ask_above < cost <= self.ceiling()
+    def asks(self, cost: Fraction, ceiling: Fraction) -> bool:
+        """Whether a human has to approve the ε `cost`; not if the limits' `ceiling` forbids it."""
+        return self._ask_above is not None and self._ask_above < cost <= ceiling
 
     def spend(self, loss: Fraction) -> None:
         """Note that `loss`, in the ledger's currency, was charged."""
@@ -102,15 +110,9 @@ class SpendingLimit:
             rounded(self._max_cost),
             rounded(self._total),
             float(epsilon_of(self._schema, self._spent)),
-            rounded(self._left()),
+            rounded(self.batch_ceiling()),
             None if self._ask_above is None else rounded(self._ask_above),
         )
-
-    def _left(self) -> Fraction:
-        if not self._spent:
-            return self._total
-        left = self._amount(self._total) - self._spent
-        return epsilon_of(self._schema, left) if left > 0 else Fraction(0)
 
     def _amount(self, epsilon: Fraction) -> Fraction:
         return to_ledger_currency(self._schema, epsilon) if epsilon else Fraction(0)

@@ -13,8 +13,11 @@ from dpsql.errors import BadParameter
 MAX_SIGNS: Final = 100_000
 """The length of a statement in characters."""
 
+MAX_STATEMENTS: Final = 50
+
 USUAL_ROWS: Final = 200
 MAX_ROWS: Final = 5_000
+MAX_ROWS_OF_EACH: Final = 1_000
 _FAR: Final = 10**9
 
 Sql = Annotated[
@@ -23,6 +26,14 @@ Sql = Annotated[
         max_length=MAX_SIGNS,
         description="One SQL statement that aggregates, such as SELECT city, count(*) FROM people"
         " GROUP BY city. Rows of single people are refused.",
+    ),
+]
+Statements = Annotated[
+    list[Sql],
+    Meta(
+        min_length=1,
+        max_length=MAX_STATEMENTS,
+        description="Queries, without OPTIONS. All are answered and charged in one entry, or none.",
     ),
 ]
 Name = Annotated[str, Meta(max_length=1_000)]
@@ -88,6 +99,37 @@ class Query(Struct, frozen=True, forbid_unknown_fields=True):
             " reads on.",
         ),
     ] = 0
+
+
+class ExplainBatch(Struct, frozen=True, forbid_unknown_fields=True):
+    """Queries that are declared together; `epsilon` and `max_error` are of each of them."""
+
+    statements: Statements
+    epsilon: Epsilon | None = None
+    max_error: MaxError | None = None
+
+
+class QueryBatch(Struct, frozen=True, forbid_unknown_fields=True):
+    """Queries that are declared together, what they may spend, and how many rows are returned."""
+
+    statements: Statements
+    epsilon: Epsilon | None = None
+    max_error: MaxError | None = None
+    max_cost: (
+        Annotated[
+            float,
+            Meta(gt=0, description="Refuse all, at no cost, if together they cost more epsilon."),
+        ]
+        | None
+    ) = None
+    max_rows: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=MAX_ROWS_OF_EACH,
+            description="How many rows of each answer to return at most. `query` reads on, free.",
+        ),
+    ] = USUAL_ROWS
 
 
 class Nothing(Struct, frozen=True, forbid_unknown_fields=True):

@@ -100,6 +100,27 @@ class Explanation(Struct, frozen=True):
     text: str
 
 
+class BatchPriceLine(Struct, frozen=True):
+    """What a batch costs if none of it was answered before: all together, one by one, and each."""
+
+    epsilon: float
+    delta: float
+    epsilon_one_by_one: float
+    epsilon_of_each: list[float]
+    accounting: str
+
+
+class BatchExplanation(Struct, frozen=True):
+    """The price of a batch, and the proofs of what is planned as one, then of the other statements.
+
+    `allowed`, there and of all, says that the server's limits leave room for each and for all.
+    """
+
+    cost: BatchPriceLine
+    allowed: bool
+    parts: list[Explanation]
+
+
 class Left(Struct, frozen=True):
     """One allowance in ε; None where there is no cap."""
 
@@ -172,17 +193,40 @@ class Answer(Struct, frozen=True):
     notes: list[str]
 
 
+class AnswerOfBatch(Struct, frozen=True):
+    """The first rows of `row_count` that one statement of a batch has."""
+
+    columns: list[ShownColumn]
+    rows: list[list[Any]]
+    row_count: int
+    notes: list[str]
+
+
+class BatchAnswer(Struct, frozen=True):
+    """An answer for each statement in its order, what all of them cost, and what is left."""
+
+    answers: list[AnswerOfBatch]
+    cost: Paid
+    epsilon_one_by_one: float
+    budget: BudgetReply
+    notes: list[str]
+
+
 class Fix(Struct, frozen=True, omit_defaults=True):
-    """Arguments that the same tool takes instead: `sql` and what else changes."""
+    """Arguments that the same tool takes instead: `sql`, or all statements, and what changes."""
 
     sql: str | UnsetType = UNSET
+    statements: list[str] | UnsetType = UNSET
     epsilon: float | UnsetType = UNSET
     max_error: float | UnsetType = UNSET
     max_cost: float | UnsetType = UNSET
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
-    """Why not, and what to do instead. `position` counts characters of the statement from 1."""
+    """Why not, and what to do instead. `position` counts characters of the statement from 1.
+
+    `statement` is which one of a batch, from 1.
+    """
 
     sqlstate: str
     message: str
@@ -191,6 +235,7 @@ class Fault(Struct, frozen=True, omit_defaults=True):
     position: int | None = None
     end: int | None = None
     fix: Fix | None = None
+    statement: int | None = None
 
 
 class Failed(Struct, frozen=True):

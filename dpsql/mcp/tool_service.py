@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 
-import msgspec
-
 from dpsql.dbapi.connection import Connection
-from dpsql.dbapi.cursor import Cursor
-from dpsql.dbapi.statements.alert import CreateAlert
-from dpsql.dbapi.statements.assignment import Assignment
-from dpsql.dbapi.statements.calibrate import Calibrate
-from dpsql.dbapi.statements.create_release import CreateRelease
-from dpsql.dbapi.statements.parse import DropRelease, read_statement
-from dpsql.errors import BadParameter, Error, Refused
+from dpsql.dbapi.statements.batch import check_queries
+from dpsql.errors import BadParameter, Error
 from dpsql.mcp import schema_listing
-from dpsql.mcp.error_fields import corrections
+from dpsql.mcp.calls.answer_fields import (
+    answer_fields,
+    answer_of_batch,
+    explanation_fields,
+    paid_for_batch,
+)
+from dpsql.mcp.calls.corrected_call import Correctable, corrected, corrections_of
+from dpsql.mcp.calls.refused_statements import check
 from dpsql.mcp.json_rows import json_rows
 from dpsql.mcp.spending_limit import SpendingLimit, budget_reply
-from dpsql.mcp.tool_arguments import DescribeTable, Explain, ListTables, Query
+from dpsql.mcp.tool_arguments import (
+    DescribeTable,
+    Explain,
+    ExplainBatch,
+    ListTables,
+    Query,
+    QueryBatch,
+)
 from dpsql.mcp.tool_results import (
     Answer,
+    BatchAnswer,
+    BatchExplanation,
+    BatchPriceLine,
     BudgetReply,
     Explanation,
     Fix,
-    NoiseLine,
-    Paid,
-    PriceLine,
-    ShownColumn,
     TableFacts,
     Tables,
 )
-from dpsql.report.cost import paid
-from dpsql.session.answer.answer import Privacy
+from dpsql.session.batch.batch_price import BatchPrice
 from dpsql.session.compile.loss_conversion import parse_epsilon, query_loss
 from dpsql.session.ledger_access import has_ledger
 from dpsql.session.options import PriceOptions, QueryOptions
@@ -63,55 +68,70 @@ class ToolService:
 
     def explain(self, request: Explain) -> Explanation:
         """The price and the proof of a statement: free, and without touching private rows."""
-        explanation = self._connection_for(request, None).explain(request.sql)
-        proof, price = explanation.report, explanation.report.price
-        return Explanation(
-            None
-            if price is None
-            else PriceLine(price.epsilon, price.delta, price.odds, price.accounting),
-            price is None or parse_epsilon(price.epsilon) <= self._limit.ceiling(),
-            [
-                NoiseLine(
-                    noise.name,
-                    noise.mechanism,
-                    noise.half_width,
-                    noise.rank_error,
-                    noise.score_error,
-                    noise.threshold_error,
-                )
-                for release in proof.releases
-                for noise in release.noise
-            ],
-            [note for release in proof.releases for note in release.limits],
-            list(proof.advice),
-            explanation.text(),
+        proof = self._connection_for(request).explain(request.sql)
+        price = proof.report.price
+        allowed = price is None or parse_epsilon(price.epsilon) <= self._limit.ceiling()
+        return explanation_fields(proof, allowed=allowed)
+
+    def explain_batch(self, request: ExplainBatch) -> BatchExplanation:
+        """The price and the proof of a batch: free, and without touching private rows."""
+        price = self._price_of_batch(request)
+        allowed = self._allows(price)
+        proofs = self._connection_for(request).explain_batch(request.statements)
+        return BatchExplanation(
+            BatchPriceLine(
+                float(price.epsilon),
+                float(price.delta),
+                float(price.one_by_one),
+                [float(one) for one in price.alone],
+                self._session.schema.budget.accounting.value,
+            ),
+            allowed,
+            [explanation_fields(proof, allowed=allowed) for proof in proofs],
         )
 
-    def price_to_ask_about(self, request: Query) -> Fraction | None:
-        """The ε that a statement costs at most, if a human decides whether to spend it."""
-        _check(request.sql)
+    def price_to_ask_about(self, request: Query | QueryBatch) -> Fraction | None:
+        """The ε that a call costs at most, if a human decides whether to spend it."""
+        if isinstance(request, Query):
+            check(request.sql)
+            statements, ceiling = [request.sql], self._limit.ceiling()
+        else:
+            statements, ceiling = request.statements, self._limit.batch_ceiling()
         # What is refused is told so where it is asked, and costs nothing.
         with suppress(Error):
-            connection = self._connection_for(request, None)
-            price = connection.explain(request.sql).report.price
-            if price is not None and self._limit.asks(parse_epsilon(price.epsilon)):
-                cost = parse_epsilon(price.epsilon)
-                return cost if connection.share(request.sql) else None
+            cost = self._price(request)
+            if cost is not None and self._limit.asks(cost, ceiling):
+                share = self._connection_for(request).share
+                return cost if any(map(share, statements)) else None
         return None
 
     def query(self, request: Query, agreed: Fraction | None = None) -> Answer:
         """Answer a statement, and charge for it; a human may have `agreed` to its cost."""
-        _check(request.sql)
-        ceiling, before = self._limit.agreed_ceiling(agreed), self._spent()
-        try:
-            cursor = self._connection_for(request, ceiling).execute(request.sql)
-        except BaseException:
-            if self._charged():
-                self._limit.spend_up_to(self._spent_since(before), ceiling)
-            raise
+        check(request.sql)
+        ceiling = self._limit.agreed_ceiling(self._limit.ceiling(), agreed)
+        connection = self._connection_for(request, ceiling)
+        with self._noting_failures(ceiling):
+            cursor = connection.execute(request.sql)
         if cursor.privacy is not None and cursor.privacy.loss is not None:
             self._limit.spend(cursor.privacy.loss.amount)
-        return self._answer(cursor, request)
+        return answer_fields(cursor, request, self.budget())
+
+    def query_batch(self, request: QueryBatch, agreed: Fraction | None = None) -> BatchAnswer:
+        """Answer a batch, and charge for it; a human may have `agreed` to its cost."""
+        limit = self._limit
+        ceiling = limit.agreed_ceiling(limit.batch_ceiling(), agreed)
+        connection = self._connection_for(request, limit.ceiling(), ceiling)
+        with self._noting_failures(ceiling):
+            cursors, batch = connection.batch(request.statements)
+        losses = [batch.loss, *(one.privacy.loss for one in cursors if one.privacy is not None)]
+        limit.spend(sum((one.amount for one in losses if one is not None), Fraction(0)))
+        return BatchAnswer(
+            [answer_of_batch(cursor, request.max_rows) for cursor in cursors],
+            paid_for_batch(batch),
+            float(batch.epsilon_one_by_one),
+            self.budget(),
+            list(batch.notes),
+        )
 
     def budget(self) -> BudgetReply:
         """What was spent and is left."""
@@ -123,13 +143,13 @@ class ToolService:
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in json_rows(cursor.fetchall())]
 
-    def fix(self, error: Error, request: Explain | Query) -> Fix | None:
+    def fix(self, error: Error, request: Correctable) -> Fix | None:
         """The first correction that is no error itself, which is found out for free."""
-        for correction in corrections(error, request.sql):
-            if correction.sql == request.sql:
-                continue
+        for correction in corrections_of(error, request):
             with suppress(Error):
-                if self.explain(_corrected(request, correction)).allowed:
+                call = corrected(request, correction)
+                one = self.explain(call) if isinstance(call, Explain) else self.explain_batch(call)
+                if one.allowed:
                     return correction
         return None
 
@@ -137,35 +157,61 @@ class ToolService:
         """Let go of source and ledger."""
         self._connection.close()
 
-    def _connection_for(self, request: Explain | Query, ceiling: Fraction | None) -> Connection:
+    def _price(self, request: Query | QueryBatch) -> Fraction | None:
+        """The ε of a call if its answer wasn't given before; None if it can't be charged."""
+        if isinstance(request, QueryBatch):
+            of_batch = self._price_of_batch(request)
+            return of_batch.epsilon if self._allows(of_batch) else None
+        price = self._connection_for(request).explain(request.sql).report.price
+        return None if price is None else parse_epsilon(price.epsilon)
+
+    def _price_of_batch(self, request: ExplainBatch | QueryBatch) -> BatchPrice:
+        check_queries(request.statements)
+        return self._session.price_batch(request.statements, self._options(request))
+
+    def _allows(self, price: BatchPrice) -> bool:
+        limit = self._limit
+        return max(price.alone) <= limit.ceiling() and price.epsilon <= limit.batch_ceiling()
+
+    def _connection_for(
+        self,
+        request: Correctable,
+        ceiling: Fraction | None = None,
+        batch_ceiling: Fraction | None = None,
+    ) -> Connection:
         """A connection with the settings of this call, and no other's."""
+        return Connection(self._session, self._options(request, ceiling, batch_ceiling))
+
+    def _options(
+        self,
+        request: Correctable,
+        ceiling: Fraction | None = None,
+        batch_ceiling: Fraction | None = None,
+    ) -> QueryOptions:
         if request.epsilon is not None and request.max_error is not None:
             raise BadParameter("epsilon follows from max_error", hint="call it with one of the two")
-        max_cost = request.max_cost if isinstance(request, Query) else None
+        max_cost = request.max_cost if isinstance(request, Query | QueryBatch) else None
         epsilon = None if request.epsilon is None else parse_epsilon(request.epsilon)
         if epsilon is not None:
             query_loss(self._session.schema, epsilon)
         price = PriceOptions(
             ceiling=ceiling,
+            batch_ceiling=batch_ceiling,
             max_cost=None if max_cost is None else parse_epsilon(max_cost),
             max_error=None if request.max_error is None else parse_epsilon(request.max_error),
         )
-        return Connection(self._session, QueryOptions(epsilon, price=price))
+        return QueryOptions(epsilon, price=price)
 
-    def _answer(self, cursor: Cursor, request: Query) -> Answer:
-        with_error_columns = cursor.with_errors()
-        rows = with_error_columns.fetchall()
-        privacy = cursor.privacy
-        shown = rows[request.offset : request.offset + request.max_rows]
-        return Answer(
-            [ShownColumn(column[0], column[1]) for column in with_error_columns.description or ()],
-            json_rows(shown),
-            len(rows),
-            request.offset,
-            None if privacy is None else _paid(privacy),
-            self.budget(),
-            [] if privacy is None else _notes(privacy),
-        )
+    @contextmanager
+    def _noting_failures(self, ceiling: Fraction) -> Iterator[None]:
+        """Note what a call that fails in this block was charged: no more than the ε `ceiling`."""
+        before = self._spent()
+        try:
+            yield
+        except BaseException:
+            if self._charged():
+                self._limit.spend_up_to(self._spent_since(before), ceiling)
+            raise
 
     def _spent(self) -> Fraction:
         """What the dataset has spent, in the ledger's currency; no ledger is made for this."""
@@ -179,67 +225,3 @@ class ToolService:
         with suppress(Error):
             return self._spent() - before
         return None
-
-
-def _check(sql: str) -> None:
-    """Refuse what would change more than the budget, or hold for others' statements."""
-    match read_statement(sql):
-        case Assignment(setting=setting, value=value, at=at):
-            name, option = setting.value, f"{setting.value} = {value or 'DEFAULT'}"
-            raise BadParameter(
-                f"dpsql.{name} holds for one statement at a time here",
-                at=at,
-                hint=f"end the statement with OPTIONS ({option})",
-            )
-        case DropRelease(name=name):
-            raise Refused(
-                f"{name} isn't dropped by this server",
-                hint="drop it at the prompt: dpsql console",
-            )
-        case Calibrate():
-            raise Refused(
-                "ladders serve all analysts, and aren't drawn by this server",
-                hint="their owner draws them: dpsql calibrate",
-            )
-        case CreateAlert(spec=spec) if spec.replace:
-            raise Refused(
-                f"{spec.name} isn't replaced by this server",
-                hint="write CREATE ALERT with a name that is free",
-            )
-        case CreateRelease(request=wanted) if wanted.replace:
-            raise Refused(
-                f"{wanted.name} isn't replaced by this server",
-                hint=f"write CREATE {wanted.kind.upper()} with a name that is free",
-            )
-        case _:
-            pass
-
-
-def _corrected(request: Explain | Query, fix: Fix) -> Explain:
-    """`request` with what `fix` has instead; ε and an error don't go together."""
-    changed: dict[str, object] = msgspec.to_builtins(fix)
-    changed.pop("max_cost", None)
-    epsilon = None if "max_error" in changed else request.epsilon
-    max_error = None if "epsilon" in changed else request.max_error
-    before = {"sql": request.sql, "epsilon": epsilon, "max_error": max_error}
-    return msgspec.convert(before | changed, Explain)
-
-
-def _paid(privacy: Privacy) -> Paid:
-    return Paid(
-        float(privacy.epsilon),
-        0.0 if privacy.loss is None else float(privacy.loss.delta),
-        privacy.stored,
-        privacy.receipt,
-        paid(privacy),
-    )
-
-
-def _notes(privacy: Privacy) -> list[str]:
-    threshold = min(privacy.thresholds, default=None)
-    hidden = (
-        []
-        if threshold is None
-        else [f"groups of fewer than {threshold} units (or rows), by noise, are left out"]
-    )
-    return [*privacy.notes, *hidden]

@@ -7,8 +7,25 @@ from typing import Final
 from mcp.types import Tool, ToolAnnotations
 from msgspec import Struct
 
-from dpsql.mcp.tool_arguments import DescribeTable, Explain, ListTables, Nothing, Query, json_schema
-from dpsql.mcp.tool_results import Answer, BudgetReply, Explanation, TableFacts, Tables
+from dpsql.mcp.tool_arguments import (
+    DescribeTable,
+    Explain,
+    ExplainBatch,
+    ListTables,
+    Nothing,
+    Query,
+    QueryBatch,
+    json_schema,
+)
+from dpsql.mcp.tool_results import (
+    Answer,
+    BatchAnswer,
+    BatchExplanation,
+    BudgetReply,
+    Explanation,
+    TableFacts,
+    Tables,
+)
 
 INSTRUCTIONS: Final = """\
 Answers SQL about people with differential privacy: statements aggregate over many people, answers \
@@ -19,6 +36,8 @@ have noise, and each new answer spends a part of a budget that never comes back.
 within that is no finding; "n bias" is what limits leave out of it. The same statement again is \
 free and gives the same answer: noise can't be averaged away. One statement with GROUP BY costs \
 less than many with WHERE.
+4. Several queries that you know beforehand go into query_batch: together they cost less, or have \
+less noise. explain_batch tells the price.
 Errors have a hint, and where a correction is known a fix: arguments to call the same tool with."""
 
 
@@ -87,6 +106,25 @@ QUERY: Final = Kind(
     Answer,
     spends=True,
 )
+EXPLAIN_BATCH: Final = Kind(
+    "explain_batch",
+    "Explain a batch's privacy",
+    "What several queries would cost that are declared together, which of them would be planned as"
+    " one, and how far noise would move each column. Free: it runs nothing and charges nothing.",
+    ExplainBatch,
+    BatchExplanation,
+)
+QUERY_BATCH: Final = Kind(
+    "query_batch",
+    "Run several queries as one (spends privacy budget)",
+    "Answer several queries that are declared together. SPENDS privacy budget, in one charge, or"
+    " refuses all of them, which costs nothing. Queries that count and sum the same rows by listed"
+    " keys have less noise so than one by one, or all of them cost less, as the dataset's"
+    " accounting has it.",
+    QueryBatch,
+    BatchAnswer,
+    spends=True,
+)
 BUDGET: Final = Kind(
     "budget",
     "Show the budget",
@@ -96,4 +134,12 @@ BUDGET: Final = Kind(
     BudgetReply,
 )
 
-KINDS: Final = (LIST_TABLES, DESCRIBE_TABLE, EXPLAIN, QUERY, BUDGET)
+KINDS: Final = (
+    LIST_TABLES,
+    DESCRIBE_TABLE,
+    EXPLAIN,
+    QUERY,
+    EXPLAIN_BATCH,
+    QUERY_BATCH,
+    BUDGET,
+)

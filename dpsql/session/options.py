@@ -27,13 +27,20 @@ class PriceOptions(Struct, frozen=True):
     """What a statement may cost, in ε; None where nothing is set.
 
     `max_error` is the 95 % half-width that will do, and so chooses ε; `max_cost` is the largest ε
-    of a statement, and `ceiling` the largest that whoever lends out the session allows: no
-    statement changes that.
+    of a statement, or of a batch in all. `ceiling` is the largest ε of each statement, and
+    `batch_ceiling` of a batch in all, that whoever lends out the session allows: no statement
+    changes that. Without a `batch_ceiling`, a batch may cost what one statement may.
     """
 
     max_error: Fraction | None = None
     max_cost: Fraction | None = None
     ceiling: Fraction | None = None
+    batch_ceiling: Fraction | None = None
+
+    @property
+    def batch_cap(self) -> Fraction | None:
+        """The largest ε of a batch that whoever lends out the session allows."""
+        return self.ceiling if self.batch_ceiling is None else self.batch_ceiling
 
     @property
     def cost_cap(self) -> Fraction | None:

@@ -17,7 +17,8 @@ from dpsql.session.analyst_ledger import AnalystLedger
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
 from dpsql.session.answer.chart_reading import reading_notes
-from dpsql.session.batch.batch import Batch, answer_batch, explain_batch
+from dpsql.session.batch.batch import Batch, answer_batch
+from dpsql.session.batch.batch_price import BatchPrice, explain_batch, price_batch
 from dpsql.session.budget_share import budget_fraction, part_of_left
 from dpsql.session.compile.compile import (
     compile_for_look,
@@ -137,6 +138,12 @@ class Session:
     ) -> tuple[PrivacyReport, ...]:
         """The proof and the price of a batch, free: of what is planned as one, and of the rest."""
         return explain_batch(self._context, statements, options)
+
+    def price_batch(
+        self, statements: Sequence[str], options: QueryOptions = DEFAULT_OPTIONS
+    ) -> BatchPrice:
+        """What a batch costs, as if none of it was answered before; free."""
+        return price_batch(self._context, statements, options)
 
     def save(
         self,

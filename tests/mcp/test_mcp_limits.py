@@ -12,7 +12,7 @@ from assistant import COUNT, GROUPS, Assistant, charges, told
 from dpsql.errors import ExecutionFailed, OverTarget
 from dpsql.mcp.options import Options, WrongOptions, check
 from dpsql.mcp.spending_limit import SpendingLimit, default_epsilon, spending_limit_of
-from dpsql.mcp.tool_arguments import Query
+from dpsql.mcp.tool_arguments import Query, QueryBatch
 from dpsql.mcp.tool_service import ToolService
 from dpsql.report.budget import read_budget
 from dpsql.schema.load.load import load_schema
@@ -141,6 +141,9 @@ def test_an_analysts_own_cap_outlasts_the_server(company: Path) -> None:
 
     async def another(assistant: Assistant) -> None:
         assert (await assistant.refusal("query", sql=GROUPS))["sqlstate"] == "53400"
+        batch = {"statements": [GROUPS, born(1980)], "epsilon": 0.1}
+        assert (await assistant.refusal("query_batch", **batch))["sqlstate"] == "53400"
+        assert (await assistant.ask("budget"))["server"]["spent"] == 0
 
     told(story, company, "--analyst", "assistant", "--max-total", "2")
     told(another, company, "--analyst", "assistant", "--max-total", "2")
@@ -181,6 +184,15 @@ def test_a_statement_that_was_charged_and_failed_has_spent(company: Path) -> Non
     assert len(charges(company)) == 1
 
 
+def test_a_batch_that_was_charged_and_failed_has_spent(company: Path) -> None:
+    desk, purse = desk_of(company, Broken, lambda: True, max_total=2)
+    with pytest.raises(ExecutionFailed):
+        desk.query_batch(QueryBatch([COUNT, born(1980)]))
+    assert 0.5 < purse.status().spent <= 1
+    desk.close()
+    assert len(charges(company)) == 1
+
+
 def test_what_nobody_was_asked_about_costs_no_more_than_that(company: Path) -> None:
     """Prices may change between the question and the statement."""
     desk, purse = desk_of(company, Execution, lambda: False, max_total=2, ask_above=0.2)
@@ -192,6 +204,9 @@ def test_what_nobody_was_asked_about_costs_no_more_than_that(company: Path) -> N
     assert cost is not None
     assert desk.query(Query(COUNT), cost).row_count == 1
     assert desk.price_to_ask_about(Query(COUNT)) is None
+    for agreed in (None, Fraction(1, 4)):
+        with pytest.raises(OverTarget):
+            desk.query_batch(QueryBatch([COUNT, GROUPS, born(1980)]), agreed)
     desk.close()
 
 

@@ -116,8 +116,9 @@ def free(random: Random) -> tuple[str, dict[str, Any]]:
         "describe_table": {"table": table},
         "list_tables": {"search": table[:3]},
         "budget": {},
+        "explain_batch": {"statements": [sql, query(random)]},
     }
-    tool = random.choices(list(arguments), [10, 2, 1, 1])[0]
+    tool = random.choices(list(arguments), [10, 2, 1, 1, 3])[0]
     if tool == "explain" and random.random() < 0.3:
         arguments[tool]["max_error"] = random.choice([1, 10, 1000])
     return "tools/call", {"name": tool, "arguments": arguments[tool]}

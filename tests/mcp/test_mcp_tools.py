@@ -30,6 +30,8 @@ def test_only_the_tool_that_spends_says_it_changes_something(company: Path) -> N
         "explain": True,
         "budget": True,
         "query": False,
+        "explain_batch": True,
+        "query_batch": False,
     }
     (query,) = (tool for tool in tools if tool.name == "query")
     assert query.annotations.destructive_hint

@@ -207,7 +207,7 @@ SERVICE_MUTANTS = (
     _Service(
         "each statement of an assistant's may cost as much as all of them",
         "mcp/spending_limit.py",
-        "return min(self._max_cost, self._left())",
+        "return min(self._max_cost, self.batch_ceiling())",
         "return self._max_cost",
         "tests/mcp/test_mcp_limits.py",
         "all_statements_together",
@@ -223,9 +223,25 @@ SERVICE_MUTANTS = (
     _Service(
         "a human's yes holds for any cost",
         "mcp/spending_limit.py",
-        "return min(self.ceiling(), self._ask_above if agreed is None else agreed * _ROUNDED)",
-        "return self.ceiling()",
+        "return min(ceiling, self._ask_above if agreed is None else agreed * _ROUNDED)",
+        "return ceiling",
         "tests/mcp/test_mcp_limits.py",
         "nobody_was_asked_about",
+    ),
+    _Service(
+        "a batch of an assistant's may cost more than the server has left",
+        "session/compile/cost_cap.py",
+        "if highest is not None and cost > highest:",
+        "if highest is not None and cost > 100 * highest:",
+        "tests/mcp/test_mcp_batch.py",
+        "limits_of_each_and_of_all",
+    ),
+    _Service(
+        "a statement of a batch may cost more than one alone",
+        "session/compile/cost_cap.py",
+        "if price.ceiling is not None and cost > price.ceiling:",
+        "if price.ceiling is not None and cost > 100 * price.ceiling:",
+        "tests/mcp/test_mcp_batch.py",
+        "limits_of_each_and_of_all",
     ),
 )

@@ -10,11 +10,12 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from privacy.seeded import SeededRandomness
 
-from dpsql.errors import BudgetSpent, ExecutionFailed, ProgrammingError, Refused
+from dpsql.errors import BudgetSpent, ExecutionFailed, OverTarget, ProgrammingError, Refused
 from dpsql.ledger.chain.entry import Burned, Charged
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.session.batch.batch import composed_loss
 from dpsql.session.ledger_access import recorded_ledger
+from dpsql.session.options import PriceOptions, QueryOptions
 from dpsql.session.session import Session
 
 SCHEMA = """
@@ -185,6 +186,20 @@ def test_a_statement_that_fails_burns_the_charge_of_all(
     monkeypatch.undo()
     # Nothing of it was seen, so nothing of it is stored: the first statement is paid for again.
     assert session.query(COUNTS[0]).privacy.loss is not None
+
+
+def test_a_ceiling_of_one_statement_bounds_a_batch_that_has_none_of_its_own(opened: Open) -> None:
+    session, ceiling = opened(), Fraction(1, 10)
+    with pytest.raises(OverTarget, match="together"):
+        session.batch(COUNTS[:20], QueryOptions(price=PriceOptions(ceiling=ceiling)))
+    assert not events(session, Charged)
+    lent = PriceOptions(ceiling=ceiling, batch_ceiling=Fraction(2))
+    assert session.batch(COUNTS[:20], QueryOptions(price=lent)).loss is not None
+    dear = QueryOptions(Fraction(1, 5), price=lent)
+    with pytest.raises(OverTarget, match="statement 3 costs") as refused:
+        session.batch(["SELECT 1 AS one", "SELECT 2 AS two", *COUNTS[20:22]], dear)
+    assert refused.value.statement == 3
+    assert len(events(session, Charged)) == 1
 
 
 def test_pure_accounting_refuses_batches(opened: Open) -> None:

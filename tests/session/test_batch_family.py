@@ -206,6 +206,9 @@ def test_explain_tells_it_and_a_cap_refuses_it_before_anything_is_charged(
     assert "by sex, region: n within ±" in str(planned)
     assert "planned as one" not in str(alone)
     connection.execute("SET dpsql.max_cost = 0.3")
-    with pytest.raises(OverTarget):
+    with pytest.raises(OverTarget, match=r"together, above dpsql\.max_cost") as refused:
         connection.batch(CHARTS)
     assert connection.budget.dataset.epsilon_spent == 0
+    cheaper, _ = refused.value.hint.split(", or ")
+    connection.execute(cheaper)
+    assert 0.29 < connection.batch(CHARTS)[1].epsilon <= 0.3

@@ -39,15 +39,14 @@ from dpsql.privacy.mechanisms.noise.rounded import RoundedNoise
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer import Answer
 from dpsql.session.answer.answer_construction import build_answer
-from dpsql.session.batch.family import Family, due_families, families
-from dpsql.session.compile.compile import compile_for_look, compile_statement
+from dpsql.session.batch.family import Compile, Family, due_families
+from dpsql.session.batch.statement_number import of_statement
+from dpsql.session.compile.compile import compile_statement
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.compile.cost_cap import check_cost
+from dpsql.session.compile.cost_cap import check_batch_cost
 from dpsql.session.compile.loss_conversion import epsilon_of, query_delta
 from dpsql.session.compile.request import ANSWER, Request
-from dpsql.session.explain.explain import explain
-from dpsql.session.explain.report import PrivacyReport
 from dpsql.session.options import QueryOptions
 from dpsql.session.run.charge_and_run import charge_and_run, draw
 from dpsql.session.run.known_size import check_sizes
@@ -58,7 +57,6 @@ from dpsql.session.run.pending_releases import (
     unique_releases,
     unpaid,
 )
-from dpsql.structs import replace
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
@@ -91,7 +89,7 @@ def answer_batch(
         def compiled(one: str, request: Request) -> CompiledStatement:
             return compile_statement(context, one, options, NO_PARAMETERS, request)
 
-        parts = [compiled(one, ANSWER) for one in statements]
+        parts = compiled_parts(statements, compiled)
         planned = due_families(context, statements, parts, compiled)
         charge = charge_batch(context, sql, parts, planned)
         # All are stored by now.
@@ -101,35 +99,37 @@ def answer_batch(
             charge.loss,
             charge.one_by_one,
             charge.receipt,
-            _epsilon(context.schema, charge.loss),
-            _epsilon(context.schema, charge.one_by_one),
+            epsilon_or_zero(context.schema, charge.loss),
+            epsilon_or_zero(context.schema, charge.one_by_one),
             tuple(family.note for family in planned),
         )
 
 
-def _epsilon(schema: Schema, loss: PrivacyLoss | None) -> Fraction:
+def compiled_parts(statements: Sequence[str], compiled: Compile) -> list[CompiledStatement]:
+    """Each of them by `compiled`; an error says which of them it is of."""
+    parts = []
+    for number, one in enumerate(statements, 1):
+        with of_statement(number):
+            parts.append(compiled(one, ANSWER))
+    return parts
+
+
+def epsilon_or_zero(schema: Schema, loss: PrivacyLoss | None) -> Fraction:
+    """`loss` as ε; None is nothing."""
     return Fraction(0) if loss is None else epsilon_of(schema, loss.amount)
 
 
-def explain_batch(
-    context: SessionContext, statements: Sequence[str], options: QueryOptions
-) -> tuple[PrivacyReport, ...]:
-    """The proof and the price of a batch, free: of what is planned as one, then of the rest."""
-    context.check_open()
-    check_batch(context.schema)
-
-    def compiled(one: str, request: Request) -> CompiledStatement:
-        return compile_for_look(context, one, options, NO_PARAMETERS, request)
-
-    parts = [compiled(one, ANSWER) for one in statements]
-    planned = families(context, statements, parts, compiled)
+def rest(
+    statements: Sequence[CompiledStatement], planned: Sequence[Family]
+) -> list[CompiledStatement]:
+    """The statements that aren't planned as one with others."""
     members = {index for family in planned for index in family.members}
-    reports = []
-    for family in planned:
-        report = explain(family.compiled, context.schema)
-        reports.append(replace(report, notes=(family.note, *report.notes)))
-    rest = (one for index, one in enumerate(parts) if index not in members)
-    return (*reports, *(explain(one, context.schema) for one in rest))
+    return [one for index, one in enumerate(statements) if index not in members]
+
+
+def summed_loss(due: Sequence[CompiledRelease]) -> PrivacyLoss | None:
+    """What `due` costs one by one; None if there is nothing due."""
+    return loss_one_by_one(due) if due else None
 
 
 def check_batch(schema: Schema) -> None:
@@ -165,16 +165,17 @@ def charge_batch(
     Of those that are `planned` as one, the dashboards that they are read of are due instead.
     """
     schema, ledger = context.schema, context.ledger.open()
-    members = {index: family for family in planned for index in family.members}
-    questions = [one for index, one in enumerate(statements) if index not in members]
-    questions += [family.compiled for family in planned]
+    questions = [*rest(statements, planned), *(family.compiled for family in planned)]
     for one in questions:
         check_sizes(one, schema.per_query.largest)
     free = [free_ways(context, one) for one in questions]
     pairs = list(zip(questions, free, strict=True))
     if costly := unique_releases(unpaid(one, ledger, ways) for one, ways in pairs):
-        check_cost(composed_loss(schema, costly), statements[0].options.price, schema)
-    for index in members:
+        each = [unpaid(one, ledger, free_ways(context, one)) for one in statements]
+        alone = [summed_loss(unique_releases([one])) for one in each]
+        price = statements[0].options.price
+        check_batch_cost(composed_loss(schema, costly), alone, price, schema)
+    for index in (index for family in planned for index in family.members):
         # What stands above what it is read of is tried before anything is charged.
         context.execution.check(statements[index])
     parts = [pending_releases(context, one, ways) for one, ways in pairs if one.releases]
@@ -184,8 +185,8 @@ def charge_batch(
     if receipt is None:
         return BatchCharge()
     planned_as = {family.compiled.releases[0].key: family for family in planned}
-    alone = unique_releases(_alone(one, planned_as.get(one.key), statements) for one in due)
-    return BatchCharge(composed_loss(schema, due), loss_one_by_one(alone), str(receipt.receipt_id))
+    singly = unique_releases(_alone(one, planned_as.get(one.key), statements) for one in due)
+    return BatchCharge(composed_loss(schema, due), loss_one_by_one(singly), str(receipt.receipt_id))
 
 
 def _alone(
