@@ -73,5 +73,5 @@ def test_what_is_no_table_is_told(connection: Connection, sql: str, words: str) 
 
 
 def test_parameters_are_refused(connection: Connection) -> None:
-    with pytest.raises(dpsql.ProgrammingError, match="no parameters"):
+    with pytest.raises(dpsql.ProgrammingError, match="only queries take parameters"):
         connection.execute("SHOW TABLES", [1])

@@ -33,7 +33,6 @@ from dpsql.engine.sidecar import contents, unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA, SidecarCounts
 from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
-from dpsql.engine.sidecar.row_order import Targets, write_rows
 from dpsql.engine.sidecar.update import Origin, read_origin, update, write_origin
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
@@ -218,6 +217,9 @@ def fill(
 
     Raises SourceFault unless each then holds each row that has a unit, and each unit, once.
     """
+    # Not before: it imports all of pyarrow's functions, which takes a tenth of a start.
+    from dpsql.engine.sidecar.row_order import Targets, write_rows  # noqa: PLC0415
+
     connection.execute(f'CREATE SCHEMA "{SIDECAR}".{UNIT_SCHEMA}')
     table_counts = []
     for table in tables:

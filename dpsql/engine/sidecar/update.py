@@ -19,7 +19,6 @@ from dpsql.engine.sidecar import unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check, renewed_range_check
 from dpsql.engine.sidecar.row_columns import SidecarTable
-from dpsql.engine.sidecar.row_order import Targets, write_rows
 from dpsql.structs import replace
 
 _ORIGIN: Final = f'"{SIDECAR}".main."made by"'
@@ -86,6 +85,9 @@ def update(
 
 def _renew(connection: duckdb.DuckDBPyConnection, table: SidecarTable, salt: str) -> None:
     """Make the units anew that have changed."""
+    # Not before: it imports all of pyarrow's functions, which takes a tenth of a start.
+    from dpsql.engine.sidecar.row_order import Targets, write_rows  # noqa: PLC0415
+
     rows, units = (
         exp.table_(table.name, db=space, catalog=SIDECAR, quoted=True)
         for space in (ROW_SCHEMA, UNIT_SCHEMA)

@@ -241,11 +241,11 @@ def _check_single(statement: Statement, facts: Facts) -> None:
 
 @contextmanager
 def _error_position(sql: str, request: Request) -> Iterator[None]:
-    """What has no synopsis, or no dashboard, is the whole query."""
+    """What has no synopsis, no dashboard or no alert is the whole query."""
     try:
         yield
     except Error as error:
-        if isinstance(request, TableRequest):
+        if isinstance(request, TableRequest | AlertRequest):
             error.at = error.at or query_span(sql)
         raise
 

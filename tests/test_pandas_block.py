@@ -9,7 +9,7 @@ import pytest
 
 CODE = """
 import sys
-from dpsql.engine.pandas_block import block_pandas
+from dpsql.pandas_block import block_pandas
 block_pandas()
 import pyarrow as pa
 pa.array([1])
