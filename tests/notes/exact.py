@@ -28,6 +28,7 @@ from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold, Shortfalls
+from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.privacy.mechanisms.selection.weighted_majority import (
     Losses,
     WeightedMajority,
@@ -174,8 +175,9 @@ def exact_table(
     if isinstance(made, WeightedMajority):
         nothing = SeededRandomness("exact")
         return decision_table(raw, step.bounded, step.query, LeaderChoice(), nothing)  # type: ignore[arg-type]  # as above
-    if isinstance(made, AboveThreshold):
+    if isinstance(made, AboveThreshold | ThresholdStream):
         nothing = SeededRandomness("exact")
-        return alert_table(raw, step.bounded, step.query, HoldingConditions(made.firings), nothing)  # type: ignore[arg-type]  # as above
+        names = made.firings if isinstance(made, AboveThreshold) else 1
+        return alert_table(raw, step.bounded, step.query, HoldingConditions(names), nothing)  # type: ignore[arg-type]  # as above
     groups = add_noise(raw, step.bounded, step.query, measurement, SeededRandomness("exact"))
     return columns(step.bounded, groups, step.measurement)
