@@ -16,7 +16,7 @@ import pyarrow as pa
 from msgspec import Struct
 from sqlglot import exp
 
-from dpsql.engine.duckdb.statement import single_select
+from dpsql.engine.duckdb.statement import quoted, single_select
 from dpsql.engine.engine import CachedTable
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.errors import ExecutionCancelled
@@ -137,7 +137,7 @@ class TableCache:
         return 0 < rows <= min(_MAX_ROWS, affordable)
 
     def _fill(self, table: CachedTable, read: Mapping[str, pa.Table]) -> None:
-        database = exp.to_identifier(table.database, quoted=True).sql("duckdb")
+        database = quoted(table.database)
         target = exp.table_(table.name, db=table.database, quoted=True).sql("duckdb")
         with self._cursors() as cursor:
             single_select(cursor, table.sql)
@@ -151,6 +151,5 @@ class TableCache:
 
     def _drop(self, database: str) -> None:
         self._contents.pop(database, None)
-        name = exp.to_identifier(database, quoted=True).sql("duckdb")
         with suppress(duckdb.Error), self._cursors() as cursor:
-            cursor.execute(f"DETACH DATABASE IF EXISTS {name}")
+            cursor.execute(f"DETACH DATABASE IF EXISTS {quoted(database)}")

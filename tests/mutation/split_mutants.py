@@ -267,8 +267,8 @@ SPLIT_MUTANTS = (
     _Ways(
         "a row of a sidecar stands beside each row of a table without bounds",
         "engine/sidecar/range_check.py",
-        'flags.append(f"count(*) AS {_sql(UNIT_ROW_COUNT)}")',
-        'flags.append(f"0 AS {_sql(UNIT_ROW_COUNT)}")',
+        'flags.append(f"count(*) AS {quoted(UNIT_ROW_COUNT)}")',
+        'flags.append(f"0 AS {quoted(UNIT_ROW_COUNT)}")',
     ),
     Mutant(
         "a table's key is one of a scan over hops whose keys repeat",

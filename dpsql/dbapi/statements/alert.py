@@ -9,7 +9,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from dpsql.dbapi.statements.create_release import blanked
-from dpsql.dbapi.statements.options import assignments
+from dpsql.dbapi.statements.options import assignments, last_with
 from dpsql.errors import Span, SyntaxFault
 from dpsql.report.result.result import Result
 from dpsql.schema.sql_type import BIGINT, Double, SqlType, Timestamp, Varchar
@@ -21,7 +21,7 @@ from dpsql.session.compile.request import AlertRequest
 from dpsql.session.explain.report import PrivacyReport
 from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
-from dpsql.sqltext.tokens import Word, words
+from dpsql.sqltext.tokens import Word
 
 DEFAULT_CHECKS, MAX_CHECKS = 100, 1_000_000
 """How many checks an alert's error is told of, unless it says otherwise; more may be made."""
@@ -82,17 +82,15 @@ def read_alert(sql: str, first_words: list[Word]) -> CreateAlert:
             pass
         case _:
             raise _not_so(first_words)
-    rest = [word for word in words(sql, when.end) if word.text != ";"]
-    start = max((n for n, word in enumerate(rest) if word.folded == "with"), default=None)
-    inside = [] if start is None else rest[start + 1 :]
-    if start is None or [w.text for w in (*inside[:1], *inside[-1:])] != ["(", ")"]:
+    rest, with_, inside = last_with(sql, when.end)
+    if with_ is None:
         raise _not_so(rest or first_words)
     options = {w.folded: v for w, v in assignments(inside[1:-1], _OF_ALERTS, _FORM)}
     if "epsilon" not in options:
         raise _not_so(inside)
     # ALERT WHEN … stays where it stands.
     blanks = blanked(sql[: when.start], when.start)
-    text = blanks[: own.start] + own.text + blanks[own.end :] + sql[when.start : rest[start].start]
+    text = blanks[: own.start] + own.text + blanks[own.end :] + sql[when.start : with_.start]
     checks = _whole(options.get("checks"), MAX_CHECKS)
     request = AlertRequest(parse_epsilon(options["epsilon"].value), checks or DEFAULT_CHECKS)
     return CreateAlert(

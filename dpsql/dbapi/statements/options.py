@@ -50,6 +50,20 @@ def split_options(sql: str) -> tuple[str, tuple[Assignment, ...]]:
     return sql, ()
 
 
+def last_with(sql: str, start: int) -> tuple[list[Word], Word | None, list[Word]]:
+    """The words of `sql` from `start` on, their last WITH, and its options with their parentheses.
+
+    None, and nothing, unless these parentheses are closed last of all.
+    """
+    rest = [word for word in words(sql, start) if word.text != ";"]
+    at = max((n for n, word in enumerate(rest) if word.folded == "with"), default=len(rest))
+    match rest[at:]:
+        case [own, first, *_, last] if (first.text, last.text) == ("(", ")"):
+            return rest, own, rest[at + 1 :]
+        case _:
+            return rest, None, []
+
+
 def assignments(
     inside: Sequence[Word], known: Collection[str], form: str
 ) -> Iterator[tuple[Word, Word]]:

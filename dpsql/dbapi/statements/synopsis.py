@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dpsql.dbapi.statements.assignment import Setting, assigned
 from dpsql.dbapi.statements.create_release import CreateRelease, blanked
-from dpsql.dbapi.statements.options import assignments
+from dpsql.dbapi.statements.options import assignments, last_with
 from dpsql.errors import Span, SyntaxFault
 from dpsql.session.compile.loss_conversion import parse_epsilon
 from dpsql.session.compile.request import SynopsisRequest
 from dpsql.session.saved.create import SaveRequest
-from dpsql.sqltext.tokens import Word, words
+from dpsql.sqltext.tokens import Word
 
 MIN_ROUNDS, DEFAULT_ROUNDS, MAX_ROUNDS = 1, 8, 50
 
@@ -28,10 +28,8 @@ def read_synopsis(sql: str, first_words: list[Word]) -> CreateRelease:
             pass
         case _:
             raise _not_so(first_words)
-    rest = [word for word in words(sql, before.end) if word.text != ";"]
-    start = max((n for n, word in enumerate(rest) if word.folded == "with"), default=None)
-    inside = [] if start is None else rest[start + 1 :]
-    if start is None or [w.text for w in (*inside[:1], *inside[-1:])] != ["(", ")"]:
+    rest, with_, inside = last_with(sql, before.end)
+    if with_ is None:
         raise _not_so(rest)
     own = {w.folded: v for w, v in assignments(inside[1:-1], _OF_SYNOPSES, _SYNOPSIS)}
     epsilon, rounds = own.pop("epsilon", None), own.pop("rounds", None)
@@ -42,7 +40,7 @@ def read_synopsis(sql: str, first_words: list[Word]) -> CreateRelease:
     )
     wanted = SaveRequest(name.value, sql.strip(), replaces, content)
     options = tuple(assigned(Setting(name), value, value) for name, value in own.items())
-    return CreateRelease(wanted, blanked(sql[: rest[start].start], before.end), options)
+    return CreateRelease(wanted, blanked(sql[: with_.start], before.end), options)
 
 
 def _rounds(value: Word) -> int:

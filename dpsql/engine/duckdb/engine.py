@@ -11,7 +11,6 @@ from typing import Final, Self, final
 
 import duckdb
 import pyarrow as pa
-from sqlglot import exp
 
 from dpsql.engine.duckdb.catalog import attach, catalog, check_columns
 from dpsql.engine.duckdb.csv import as_utf_8, malformed
@@ -21,6 +20,7 @@ from dpsql.engine.duckdb.sampled_view import sampled_tables, sampled_view, store
 from dpsql.engine.duckdb.semantics import check_semantics
 from dpsql.engine.duckdb.spill import start_spilling
 from dpsql.engine.duckdb.statement import (
+    quoted,
     refuse_shadows,
     run_select,
     sealed_rows,
@@ -134,9 +134,8 @@ class DuckDBEngine:
         0 also if reading fails: the statement that reads the table will raise that error.
         """
         if table not in self._counted:
-            name = exp.to_identifier(table, quoted=True).sql("duckdb")
             with suppress(ExecutionFailed, SourceFault):
-                count = self.execute(f"SELECT count(*) FROM {name}").table  # noqa: S608
+                count = self.execute(f"SELECT count(*) FROM {quoted(table)}").table  # noqa: S608
                 self._counted[table] = count.column(0)[0].as_py()
         return self._counted.get(table, 0)
 

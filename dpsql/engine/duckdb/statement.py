@@ -7,12 +7,18 @@ from contextlib import suppress
 
 import duckdb
 import pyarrow as pa
+from sqlglot import exp
 
 from dpsql.engine.arrow_result import all_rows, integers, limited_rows
 from dpsql.engine.duckdb.failure_cause import causes_logged
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, InternalError
+
+
+def quoted(name: str) -> str:
+    """A name as SQL has it."""
+    return exp.to_identifier(name, quoted=True).sql("duckdb")
 
 
 def single_select(cursor: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:

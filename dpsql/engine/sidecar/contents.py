@@ -13,9 +13,9 @@ from typing import Final
 
 import duckdb
 from msgspec import Struct
-from sqlglot import exp
 
 from dpsql.engine.digest import digest_of, encoded
+from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
 
 SIDECAR: Final = "dpsql prepared"
@@ -41,10 +41,10 @@ class SidecarCounts(Struct, frozen=True):
 
 def counted(connection: duckdb.DuckDBPyConnection, contents: SidecarTable) -> SidecarCounts:
     """The numbers of rows that the sidecar must have of a table, counted on the source's rows."""
-    units = f"SELECT count(DISTINCT {_quoted(UNIT_COLUMN)}) FROM ({contents.rows})"  # noqa: S608
+    units = f"SELECT count(DISTINCT {quoted(UNIT_COLUMN)}) FROM ({contents.rows})"  # noqa: S608
     return SidecarCounts(
         contents.name,
-        _number(connection, _all(_quoted(contents.name))),
+        _number(connection, _all(quoted(contents.name))),
         _number(connection, contents.with_unit),
         None if contents.unit_sum_columns is None else _number(connection, units),
     )
@@ -52,7 +52,7 @@ def counted(connection: duckdb.DuckDBPyConnection, contents: SidecarTable) -> Si
 
 def holds(connection: duckdb.DuckDBPyConnection, counts: SidecarCounts) -> bool:
     """Whether sidecar and source have these numbers of rows; counting whole tables reads no row."""
-    name = _quoted(counts.table)
+    name = quoted(counts.table)
     wanted = [(name, counts.source), (f'"{SIDECAR}".{ROW_SCHEMA}.{name}', counts.rows)]
     if counts.units is not None:
         wanted.append((f'"{SIDECAR}".{UNIT_SCHEMA}.{name}', counts.units))
@@ -96,7 +96,3 @@ def _all(table: str) -> str:
 def _number(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
     ((number,),) = connection.execute(sql).fetchall()
     return int(number)
-
-
-def _quoted(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql("duckdb")

@@ -27,6 +27,7 @@ from sqlglot import exp
 from dpsql.engine.atomic_file import unfinished
 from dpsql.engine.duckdb.catalog import attach, catalog
 from dpsql.engine.duckdb.lockdown import configure
+from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.duckdb.table_view import create_view_sql
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.sidecar import contents, unit_digests
@@ -265,19 +266,15 @@ def _finish(
 
 def _parts(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     """In how many parts the rows of `table` are counted."""
-    ((rows,),) = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchall()  # noqa: S608
+    ((rows,),) = connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchall()  # noqa: S608
     return max(1, ceil(int(rows) / _rows_at_once(connection, table)))
 
 
 def _rows_at_once(connection: duckdb.DuckDBPyConnection, table: str) -> int:
     """How many rows of `table` memory has room for; it changes no row of the file."""
-    first = connection.sql(f"FROM {_quoted(table)} LIMIT {_SAMPLED}").to_arrow_table()
+    first = connection.sql(f"FROM {quoted(table)} LIMIT {_SAMPLED}").to_arrow_table()
     row_bytes = int(first.nbytes) // max(1, int(first.num_rows))
     return max(1, min(_AT_ONCE, _BYTES_AT_ONCE // max(1, row_bytes)))
-
-
-def _quoted(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql("duckdb")
 
 
 @contextmanager

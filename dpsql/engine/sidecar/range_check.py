@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar.row_columns import (
     OUT_OF_RANGE,
     UNIT_ROW_COUNT,
@@ -24,29 +25,25 @@ def range_check(contents: SidecarTable) -> str:
     It is of the whole table: in all rows the flag must be the same to decide on a plan. It comes
     before `row_order.write_rows`, `RANGE_CHECK_END` after it.
     """
-    return f"CREATE TEMP TABLE {_sql(OUT_OF_RANGE)} AS {_out_of_range(contents)}"
+    return f"CREATE TEMP TABLE {quoted(OUT_OF_RANGE)} AS {_out_of_range(contents)}"
 
 
 def renewed_range_check(contents: SidecarTable, target: exp.Table) -> Iterator[str]:
     """The statements by which rows that stay in `target` have what `range_check` found out."""
     table = target.sql("duckdb")
     for name in (out_of_range_column(column) for column, _ in contents.range_checked_columns):
-        value = f"(SELECT {_sql(name)} FROM {_sql(OUT_OF_RANGE)})"  # noqa: S608
-        yield f"UPDATE {table} SET {_sql(name)} = {value} WHERE {_sql(name)} <> {value}"  # noqa: S608
+        value = f"(SELECT {quoted(name)} FROM {quoted(OUT_OF_RANGE)})"  # noqa: S608
+        yield f"UPDATE {table} SET {quoted(name)} = {value} WHERE {quoted(name)} <> {value}"  # noqa: S608
 
 
 def _out_of_range(contents: SidecarTable) -> str:
     """One row with a flag for each bounded column: 1 if any row is out of its bounds, else 0."""
     flags = [
         f"CAST(coalesce(max(CASE WHEN {condition} THEN 0 ELSE 1 END), 0) AS UTINYINT)"
-        f" AS {_sql(out_of_range_column(column))}"
+        f" AS {quoted(out_of_range_column(column))}"
         for column, condition in contents.range_checked_columns
     ]
     # Without an aggregate there would be one row for each row of the table, and the join would pair
     # each row of the sidecar with all of them: of 50 rows, 2,500 would be made.
-    flags.append(f"count(*) AS {_sql(UNIT_ROW_COUNT)}")
+    flags.append(f"count(*) AS {quoted(UNIT_ROW_COUNT)}")
     return f"SELECT {', '.join(flags)} FROM ({contents.rows})"  # noqa: S608
-
-
-def _sql(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql("duckdb")

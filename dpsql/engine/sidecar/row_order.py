@@ -18,6 +18,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 from sqlglot import exp
 
+from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar import unit_sums
 from dpsql.engine.sidecar.row_columns import (
     COUNT_CAP,
@@ -104,16 +105,16 @@ def write_rows(
 def _fetched(contents: SidecarTable, types: Mapping[str, str], salt: str, chosen: str) -> str:
     """The SELECT of the rows of units, and of a hash by which their values have their places."""
     items = [
-        _sql(name) if _is_faithful(kind) else f"CAST({_sql(name)} AS VARCHAR) AS {_sql(name)}"
+        quoted(name) if _is_faithful(kind) else f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}"
         for name, kind in types.items()
     ]
     secret = exp.Literal.string(salt).sql("duckdb")
     items += [
-        f"{_HASH}({_sql(UNIT_COLUMN)}, {_sql(c)}, {secret}) AS {_sql(group_rank_column(c))}"
+        f"{_HASH}({quoted(UNIT_COLUMN)}, {quoted(c)}, {secret}) AS {quoted(group_rank_column(c))}"
         for c in contents.group_count_columns
     ]
     # A subquery, so that conditions and hashes read columns and not items of their names.
-    rows = f"(SELECT * FROM ({contents.rows}) WHERE {_sql(UNIT_COLUMN)} IS NOT NULL AND {chosen})"  # noqa: S608
+    rows = f"(SELECT * FROM ({contents.rows}) WHERE {quoted(UNIT_COLUMN)} IS NOT NULL AND {chosen})"  # noqa: S608
     return f"SELECT {', '.join(items)} FROM {rows} AS t"  # noqa: S608
 
 
@@ -210,7 +211,8 @@ def _ranks(
     table = pa.table({"unit": units, "hash": hashes, "value": values, "number": numbers})
     connection.register(_FETCHED, table)
     rank = "dense_rank() OVER (PARTITION BY unit ORDER BY hash, value)"
-    ranked = connection.sql(f"SELECT number, {rank} AS rank FROM {_sql(_FETCHED)}").to_arrow_table()  # noqa: S608
+    select = f"SELECT number, {rank} AS rank FROM {quoted(_FETCHED)}"  # noqa: S608
+    ranked = connection.sql(select).to_arrow_table()
     connection.unregister(_FETCHED)
     ranks = np.empty(len(units), dtype=np.uint64)
     ranks[ranked["number"].to_numpy()] = ranked["rank"].to_numpy()
@@ -220,35 +222,35 @@ def _ranks(
 
 def _of_rows(contents: SidecarTable, types: Mapping[str, str]) -> str:
     """The SELECT of the columns of the sidecar's table of rows."""
-    items = [f"t.{_sql(name)}" for name in (*types, UNIT_ROW_COUNT)]
-    items += [f"b.{_sql(out_of_range_column(c))}" for c, _ in contents.range_checked_columns]
+    items = [f"t.{quoted(name)}" for name in (*types, UNIT_ROW_COUNT)]
+    items += [f"b.{quoted(out_of_range_column(c))}" for c, _ in contents.range_checked_columns]
     if contents.lent_unit_column is not None:
-        items.append(f"{_sql(UNIT_COLUMN)} AS {_sql(contents.lent_unit_column)}")
+        items.append(f"{quoted(UNIT_COLUMN)} AS {quoted(contents.lent_unit_column)}")
     kinds = (value_count_column, group_rank_column, distinct_count_column, first_row_column)
-    items += [_sql(kind(c)) for c in contents.group_count_columns for kind in kinds]
-    rows = f"{_typed(types)} AS t CROSS JOIN {_sql(OUT_OF_RANGE)} AS b"
+    items += [quoted(kind(c)) for c in contents.group_count_columns for kind in kinds]
+    rows = f"{_typed(types)} AS t CROSS JOIN {quoted(OUT_OF_RANGE)} AS b"
     return f"SELECT {', '.join(items)} FROM {rows}"  # noqa: S608
 
 
 def _of_units(contents: SidecarTable, types: Mapping[str, str]) -> str:
     """The SELECT of the columns of the sidecar's table of units, in the order of their rows."""
-    summed, unit, rows = contents.unit_sum_columns or (), _sql(UNIT_COLUMN), _sql(UNIT_ROW_COUNT)
-    first = f"min({_sql(ROW_NUMBER)}) AS {_sql(ROW_NUMBER)}"
+    summed, unit, rows = (
+        contents.unit_sum_columns or (),
+        quoted(UNIT_COLUMN),
+        quoted(UNIT_ROW_COUNT),
+    )
+    first = f"min({quoted(ROW_NUMBER)}) AS {quoted(ROW_NUMBER)}"
     sums = ", ".join((unit, f"count(*) AS {rows}", first, *unit_sums.sums(summed)))
     capped_rows = f"CAST(least({rows}, {COUNT_CAP}) AS USMALLINT) AS {rows}"
-    named = f"{unit} AS {_sql(contents.unit_column)}"
+    named = f"{unit} AS {quoted(contents.unit_column)}"
     items = ", ".join((named, unit, capped_rows, *unit_sums.narrowed(summed)))
     each = f"(SELECT {sums} FROM {_typed(types)} AS t GROUP BY {unit})"  # noqa: S608
-    return f"SELECT {items} FROM {each} AS u ORDER BY {_sql(ROW_NUMBER)}"  # noqa: S608
+    return f"SELECT {items} FROM {each} AS u ORDER BY {quoted(ROW_NUMBER)}"  # noqa: S608
 
 
 def _typed(types: Mapping[str, str]) -> str:
     """The rows in order, their columns as they were."""
     cast = ", ".join(
-        f"CAST({_sql(name)} AS {kind}) AS {_sql(name)}" for name, kind in types.items()
+        f"CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in types.items()
     )
-    return f"(SELECT * REPLACE ({cast}) FROM {_sql(_ORDERED)})"  # noqa: S608
-
-
-def _sql(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql("duckdb")
+    return f"(SELECT * REPLACE ({cast}) FROM {quoted(_ORDERED)})"  # noqa: S608

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
-from sqlglot import exp
+
+from dpsql.engine.duckdb.statement import quoted
 
 
 def values_of(column: str) -> str:
@@ -42,9 +43,9 @@ class ColumnSum(Struct, frozen=True):
 
 def sums(columns: Sequence[ColumnSum]) -> list[str]:
     """The items of a SELECT, grouped by unit, that counts and sums the values of `columns`."""
-    items = [(f"count({_quoted(each.column)})", values_of(each.column)) for each in columns]
+    items = [(f"count({quoted(each.column)})", values_of(each.column)) for each in columns]
     items += [(f"sum({each.term})", sum_of(each.column)) for each in columns]
-    return [f"{item} AS {_quoted(name)}" for item, name in items]
+    return [f"{item} AS {quoted(name)}" for item, name in items]
 
 
 def narrowed(columns: Sequence[ColumnSum]) -> list[str]:
@@ -52,15 +53,11 @@ def narrowed(columns: Sequence[ColumnSum]) -> list[str]:
 
     A value that doesn't fit its type is NULL; its unit has more rows than any limit allows.
     """
-    items = [(_quoted(values_of(c.column)), "USMALLINT", values_of(c.column)) for c in columns]
+    items = [(quoted(values_of(c.column)), "USMALLINT", values_of(c.column)) for c in columns]
     items += [(each.steps, "BIGINT", sum_of(each.column)) for each in columns]
-    return [f"TRY_CAST({item} AS {kind}) AS {_quoted(name)}" for item, kind, name in items]
+    return [f"TRY_CAST({item} AS {kind}) AS {quoted(name)}" for item, kind, name in items]
 
 
 def names(columns: Sequence[ColumnSum]) -> list[str]:
     """The names of the sidecar's columns for `columns`."""
     return [name(each.column) for name in (values_of, sum_of) for each in columns]
-
-
-def _quoted(name: str) -> str:
-    return exp.to_identifier(name, quoted=True).sql("duckdb")

@@ -15,6 +15,7 @@ import duckdb
 from msgspec import Struct
 from sqlglot import exp
 
+from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar import unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check, renewed_range_check
@@ -107,8 +108,7 @@ def _renew(connection: duckdb.DuckDBPyConnection, table: SidecarTable, salt: str
 
 def _count(table: SidecarTable) -> str:
     """The statement that counts the rows of the source's table, which reads none of them."""
-    name = exp.to_identifier(table.name, quoted=True).sql("duckdb")
-    return f"SELECT count(*) FROM {name}"  # noqa: S608
+    return f"SELECT count(*) FROM {quoted(table.name)}"  # noqa: S608
 
 
 def _number(connection: duckdb.DuckDBPyConnection, sql: str) -> int:

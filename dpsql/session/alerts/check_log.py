@@ -8,6 +8,7 @@ may have been seen of it is not more than that, and nobody gets a check for noth
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from datetime import datetime
 
 from msgspec import Struct
@@ -87,9 +88,4 @@ def _count(ledger: Ledger, key: str) -> int:
     high = 1
     while exists(high - 1):
         high *= 2
-    # None has the number high - 1, and those below half of that are there.
-    low = high // 2
-    while low < high - 1:
-        middle = (low + high - 1) // 2
-        low, high = (middle + 1, high) if exists(middle) else (low, middle + 1)
-    return low
+    return bisect_left(range(high), x=True, key=lambda number: not exists(number))

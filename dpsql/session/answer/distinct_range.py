@@ -60,10 +60,12 @@ def clamped_tables(
     ranges: tuple[DistinctRange, ...], tables: Mapping[str, pa.Table]
 ) -> dict[str, pa.Table]:
     """`tables`, by their releases' names, with the values of `ranges` within them."""
+    if not ranges:
+        return dict(tables)
+    import pyarrow.compute as pc  # noqa: PLC0415 - few answers need it
+
     clamped = dict(tables)
     for one in ranges:
-        import pyarrow.compute as pc  # noqa: PLC0415 - few answers need it
-
         table = clamped[one.release]
         counts = table.column(one.column)
         low, high = (pa.scalar(end, counts.type) for end in (0, one.values))
@@ -75,9 +77,11 @@ def clamped_tables(
 
 def clamp_notes(ranges: tuple[DistinctRange, ...], tables: Mapping[str, pa.Table]) -> Iterator[str]:
     """What is said of columns of `tables` that have values beyond their ranges."""
-    for one in ranges:
-        import pyarrow.compute as pc  # noqa: PLC0415 - few answers need it
+    if not ranges:
+        return
+    import pyarrow.compute as pc  # noqa: PLC0415 - few answers need it
 
+    for one in ranges:
         counts = tables[one.release].column(one.column)
         outside = pc.or_(pc.less(counts, 0), pc.greater(counts, one.values))
         beyond = pc.sum(outside).as_py()

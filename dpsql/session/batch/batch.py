@@ -45,7 +45,7 @@ from dpsql.session.compile.compile import compile_statement
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.cost_cap import check_batch_cost
-from dpsql.session.compile.loss_conversion import epsilon_of, query_delta
+from dpsql.session.compile.loss_conversion import epsilon_or_zero, query_delta
 from dpsql.session.compile.request import ANSWER, Request
 from dpsql.session.options import QueryOptions
 from dpsql.session.run.charge_and_run import charge_and_run, draw
@@ -112,11 +112,6 @@ def compiled_parts(statements: Sequence[str], compiled: Compile) -> list[Compile
         with of_statement(number):
             parts.append(compiled(one, ANSWER))
     return parts
-
-
-def epsilon_or_zero(schema: Schema, loss: PrivacyLoss | None) -> Fraction:
-    """`loss` as ε; None is nothing."""
-    return Fraction(0) if loss is None else epsilon_of(schema, loss.amount)
 
 
 def rest(

@@ -14,7 +14,6 @@ from dpsql.session.batch.batch import (
     check_batch,
     compiled_parts,
     composed_loss,
-    epsilon_or_zero,
     rest,
     summed_loss,
 )
@@ -22,7 +21,7 @@ from dpsql.session.batch.family import Family, families
 from dpsql.session.compile.compile import compile_for_look
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.compile.loss_conversion import conversion_delta
+from dpsql.session.compile.loss_conversion import conversion_delta, epsilon_or_zero
 from dpsql.session.compile.request import Request
 from dpsql.session.explain.explain import explain
 from dpsql.session.explain.report import PrivacyReport

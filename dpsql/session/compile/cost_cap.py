@@ -9,7 +9,12 @@ from fractions import Fraction
 from dpsql.errors import OverTarget
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
-from dpsql.session.compile.loss_conversion import MIN_EPSILON, epsilon_of, to_ledger_currency
+from dpsql.session.compile.loss_conversion import (
+    MIN_EPSILON,
+    epsilon_of,
+    epsilon_or_zero,
+    to_ledger_currency,
+)
 from dpsql.session.options import PriceOptions
 
 
@@ -56,7 +61,7 @@ def check_batch_cost(
     None is of a statement that costs nothing.
     """
     for number, loss in enumerate(alone, 1):
-        cost = Fraction(0) if loss is None else epsilon_of(schema, loss.amount)
+        cost = epsilon_or_zero(schema, loss)
         if price.ceiling is not None and cost > price.ceiling:
             error = OverTarget(
                 f"statement {number} costs epsilon = {float(cost):.6g}, and no more than"

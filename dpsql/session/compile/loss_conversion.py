@@ -121,6 +121,11 @@ def analyst_cap(schema: Schema, analyst: str) -> Fraction | None:
     return None if epsilon is None else to_ledger_currency(schema, epsilon)
 
 
+def epsilon_or_zero(schema: Schema, loss: PrivacyLoss | None) -> Fraction:
+    """`loss` as ε; None is nothing."""
+    return Fraction(0) if loss is None else epsilon_of(schema, loss.amount)
+
+
 def epsilon_of(schema: Schema, spent: Fraction) -> Fraction:
     """An amount of the ledger's as ε, for people."""
     match schema.budget.accounting:
