@@ -267,9 +267,9 @@ class Connection:
             case Calibrate() | CreateAlert() | CheckAlert():
                 work = partial(statement.answer, self._session, self._options)
                 return from_answer(interruptible(work, self._session.interrupt))
-            case DropRelease(name=name, if_exists=if_exists):
+            case DropRelease(kind=kind, name=name, if_exists=if_exists):
                 with suppress(*[UnknownRelease] * if_exists):
-                    self._session.saved.drop(name)
+                    self._session.saved.drop(name, kind)
                 return None
             case Describe():
                 return described(statement, self.catalog)

@@ -151,7 +151,7 @@ def _check(chain: Chain, wanted: ReleaseName, *, replace: bool) -> None:
         if not replace:
             raise NameTaken(
                 f"there is a release {name} already",
-                hint=f"CREATE OR REPLACE RELEASE {name} AS …, or DROP RELEASE {name}",
+                hint="write CREATE OR REPLACE, or give it another name",
             )
         return
     if wanted.shared and any(other == name for _, other in entries):
@@ -161,7 +161,7 @@ def _check(chain: Chain, wanted: ReleaseName, *, replace: bool) -> None:
     if sum(owner == wanted.analyst for owner, _ in entries) >= wanted.max_releases:
         raise QuotaSpent(
             f"one analyst keeps at most {wanted.max_releases} releases and synopses",
-            hint="DROP RELEASE one of those that SHOW dpsql.releases lists"
+            hint="DROP one of those that SHOW dpsql.releases and SHOW dpsql.alerts list"
             if wanted.max_releases
             else "ask without CREATE",
         )

@@ -67,7 +67,8 @@ class Approvals:
     ) -> InputRequiredResult | None:
         """None if a human has approved the call, or the question that the client has to ask.
 
-        Raises NotApproved if the client can't ask, or if a human has declined.
+        Raises NotApproved if the client can't ask, if a human has declined, or couldn't be shown
+        the whole of it.
         """
         if not _can_ask(context):
             raise NotApproved(
@@ -83,11 +84,11 @@ class Approvals:
         if earlier is not None and earlier.request == about.request and earlier.cost >= about.cost:
             _check(responses.get(_KEY))
             return None
+        question = ElicitRequestFormParams(message=_text(about), requested_schema=_FORM)
         token = secrets.token_urlsafe(32)
         self._open[token] = about
         while len(self._open) > _MAX_OPEN:
             self._open.popitem(last=False)
-        question = ElicitRequestFormParams(message=_text(about), requested_schema=_FORM)
         return InputRequiredResult(
             input_requests={_KEY: ElicitRequest(params=question)}, request_state=token
         )
@@ -122,18 +123,27 @@ def _says_yes(answer: ElicitResult) -> bool:
 
 
 def _text(about: ApprovalRequest) -> str:
-    """The question for a human; unprintable characters of the statement are escaped."""
+    """The question for a human; unprintable characters of the statement are escaped.
+
+    Raises NotApproved where there is more than a human would be shown: the rest, unseen, may be
+    what asks for most.
+    """
     request = about.request
     if isinstance(request, Query):
         subject, sql = "this statement", request.sql.strip()
     else:
         subject = f"these {len(request.statements)} statements together"
         sql = ";\n\n".join(one.strip() for one in request.statements)
-    cut = sql if len(sql) <= _MAX_SIGNS else f"{sql[:_MAX_SIGNS]} …"
     shown = "".join(
         sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode()
-        for sign in cut
+        for sign in sql[: _MAX_SIGNS + 1]
     )
+    if len(shown) > _MAX_SIGNS:
+        raise NotApproved(
+            f"a human has to agree to this cost, and is shown {_MAX_SIGNS:,} signs of statements at"
+            " most; nothing was charged",
+            hint="ask with shorter statements, fewer at once, or less epsilon",
+        )
     return (
         f"May {subject} spend epsilon = {float(about.cost):.6g} of the dataset's privacy"
         f" budget? The server has {about.left:.6g} left for all statements.\n\n{shown}"

@@ -117,3 +117,23 @@ def test_nothing_in_a_question_acts_on_the_screen_that_shows_it(company: Path) -
     told(story, company, *ABOVE, elicitation_callback=human(asked, "accept", spend=True))
     assert "\x1b" not in asked[0]
     assert "\u202e" not in asked[0]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_nobody_agrees_to_what_they_are_not_shown(company: Path, mode: str) -> None:
+    asked: list[str] = []
+    padded = f"{COUNT} /*{'.' * 4_000}*/"
+    # Each of these is shown as six signs.
+    escaped = f"{COUNT} /*{chr(0x202E) * 700}*/"
+
+    async def story(assistant: Assistant) -> None:
+        for sql in (padded, escaped):
+            error = await assistant.refusal("query", sql=sql)
+            assert error["sqlstate"] == "57014"
+            assert "is shown 4,000 signs" in error["message"]
+            assert (await assistant.ask("query", sql=sql, epsilon=0.1))["cost"]["epsilon"] <= 0.1
+        batch = {"statements": [GROUPS, f"{COUNT} /*{'.' * 4_000}*/"], "epsilon": 0.3}
+        assert "4,000" in (await assistant.refusal("query_batch", **batch))["message"]
+
+    told(story, company, *ABOVE, mode=mode, elicitation_callback=human(asked, "accept", spend=True))
+    assert asked == []

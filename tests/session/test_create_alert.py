@@ -36,6 +36,7 @@ from dpsql.session.alerts.check_log import check_history, request_id
 from dpsql.session.alerts.saved_alerts import saved_alert
 from dpsql.session.ledger_access import open_ledger
 from dpsql.session.run import execution as module
+from dpsql.session.saved.saved_releases import WrongKind
 from dpsql.session.session import Session
 from dpsql.structs import replace
 
@@ -159,9 +160,15 @@ def test_alerts_and_tables_do_not_replace_each_other(shop: Path) -> None:
             asked(shop, table)
     with pytest.raises(NameTaken) as again:
         asked(shop, MADE.replace("busy", "Busy"))
-    assert again.value.hint == "DROP ALERT Busy first, or choose another name"
+    told = "CREATE OR REPLACE it, or DROP ALERT Busy first, or choose another name"
+    assert again.value.hint == told
     assert (spent(shop), left(shop)) == (paid, (0, 0, 2))
     with opened(shop) as connection:
+        for kind in ("RELEASE", "SYNOPSIS", "DASHBOARD IF EXISTS", "LADDER"):
+            with pytest.raises(WrongKind) as other_kind:
+                connection.execute(f"DROP {kind} Busy")
+            assert other_kind.value.hint == "write DROP ALERT Busy"
+        assert left(shop) == (0, 0, 2)
         connection.execute("DROP ALERT Busy")
         connection.execute(release)
         with pytest.raises(NameTaken) as other:

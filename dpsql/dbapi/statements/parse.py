@@ -81,8 +81,9 @@ class Show(Struct, frozen=True):
 
 
 class DropRelease(Struct, frozen=True):
-    """DROP RELEASE name; `if_exists`: that there is none is no error."""
+    """DROP of what is kept as a `kind` of table, or alert; `if_exists`: none is no error."""
 
+    kind: str
     name: str
     if_exists: bool
 
@@ -140,15 +141,15 @@ def _read_statement(sql: str) -> Statement:
             return read_calibrate(sql)
         case ["drop", kind, "if", "exists", _, *rest] if kind in _NAMED:
             _nothing_else(first_words[5:], rest)
-            return DropRelease(first_words[4].value, if_exists=True)
+            return DropRelease(kind, first_words[4].value, if_exists=True)
         case ["drop", kind, _, *rest] if kind in _NAMED:
             _nothing_else(first_words[3:], rest)
-            return DropRelease(first_words[2].value, if_exists=False)
+            return DropRelease(kind, first_words[2].value, if_exists=False)
         case ["drop", kind, *_] if kind in _NAMED:
             raise SyntaxFault(
-                "DROP RELEASE isn't written so",
+                f"DROP {kind.upper()} isn't written so",
                 at=Span(first_words[0].start, first_words[-1].end),
-                hint="write DROP RELEASE name",
+                hint=f"write DROP {kind.upper()} name",
             )
         case ["set" | "show", "dpsql", *_]:
             raise SyntaxFault(

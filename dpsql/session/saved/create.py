@@ -71,11 +71,14 @@ def check_name(wanted: SaveRequest, schema: Schema, saved: SavedReleases) -> Non
     if resolve_name(schema.visible_tables, [name], schema.dataset):
         raise NameTaken(f"there is a table {name} already", hint="give the release another name")
     taken_by = saved.own_kind(name)
-    replaces = wanted.replace and taken_by == wanted.kind
-    if taken_by is not None and ALERT in (taken_by, wanted.kind) and not replaces:
+    if taken_by is None:
+        return
+    may_replace = ALERT not in (taken_by, wanted.kind) or taken_by == wanted.kind
+    if not (wanted.replace and may_replace):
         raise NameTaken(
             f"there is {'an' if taken_by == ALERT else 'a'} {taken_by} {name} of yours already",
-            hint=f"DROP {taken_by.upper()} {name} first, or choose another name",
+            hint=f"{'CREATE OR REPLACE it, or ' * may_replace}DROP {taken_by.upper()} {name} first,"
+            " or choose another name",
         )
 
 

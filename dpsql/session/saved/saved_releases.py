@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from dpsql.bounding.public_facts import Facts
 from dpsql.engine.sidecar.server import ServerSidecar
-from dpsql.errors import InternalError, Refused, UnknownRelease
+from dpsql.errors import InternalError, ProgrammingError, Refused, UnknownRelease
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.saved_release import ReleaseName, SavedReleaseInfo
 from dpsql.plan.bounded_release.bounded_release import Cell
@@ -39,6 +39,12 @@ ALERT: Final = "alert"
 
 _MAX_OPEN = 8
 """Tables whose rows a session holds at once."""
+
+
+class WrongKind(ProgrammingError):
+    """What has the name that is dropped is of another kind."""
+
+    sqlstate = "42809"
 
 
 class NotPaid(Refused):
@@ -169,11 +175,14 @@ class SavedReleases:
         shared, max_releases = schema.has_shared_store, schema.releases
         return ReleaseName(self._analyst, name.casefold(), shared, max_releases)
 
-    def drop(self, name: str) -> None:
-        """What the analyst keeps under `name` is gone; what was charged for it stays charged."""
+    def drop(self, name: str, kind: str) -> None:
+        """The `kind` that the analyst keeps as `name` is gone; what was charged stays charged."""
         ledger = self._ledger()
         if ledger is None:
-            raise UnknownRelease(f"there is no release {name}")
+            raise UnknownRelease(f"there is no {kind} {name[:80]}")
+        own_kind = self.own_kind(name)
+        if own_kind is not None and own_kind != kind:
+            raise WrongKind(f"{name} is no {kind}", hint=f"write DROP {own_kind.upper()} {name}")
         ledger.names.drop(self.name(name))
 
     def law(self, table: Table) -> TableLaw | None:
