@@ -12,8 +12,25 @@ _Weighed = partial(Mutant, about="weighted_keys")
 _Weights = partial(
     Mutant, tests="tests/session/test_weighted_keys.py", fails_by="AssertionError|assert "
 )
+_ByRows = partial(
+    Mutant, tests="tests/session/test_keys_by_rows.py", fails_by="AssertionError|assert |Error"
+)
 
 SELECTION_MUTANTS = (
+    _ByRows(
+        "a group of one unit's rows is hidden as if they were in one group",
+        "release/key_threshold.py",
+        "return [(sensitivity.groups * units, sensitivity.per_group[index])]",
+        "return [(units, sensitivity.per_group[index])]",
+        about="group_of_its_own",
+    ),
+    _ByRows(
+        "keys are chosen by rows where units are asked for",
+        "session/compile/plan_choice/counted_keys.py",
+        "if index is None or bounded.min_units is not None or",
+        "if index is None or",
+        about="asked_for",
+    ),
     _Weighed(
         "a unit in many groups weighs in each what one does in its only group",
         "emit/release/unit_weights.py",

@@ -33,9 +33,16 @@ from dpsql.session.answer.consistent_totals import Consistency, consistency
 from dpsql.session.compile.column_provenance import TaggedUnion, tagged_union
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.plan_choice.alert_counts import AlertCounts
+from dpsql.session.compile.plan_choice.counted_keys import choose_key_count
 from dpsql.session.compile.plan_choice.frequent_key import FrequentKeys
 from dpsql.session.compile.release_compiler import ReleaseCompiler, is_shown_by_row, saved_tables
-from dpsql.session.compile.request import ANSWER, AlertRequest, Request, TableRequest
+from dpsql.session.compile.request import (
+    ANSWER,
+    AlertRequest,
+    AnswerRequest,
+    Request,
+    TableRequest,
+)
 from dpsql.session.compile.row_numbers import NumberedRows, numbered_rows
 from dpsql.session.explain.plan_visibility import Opaque, opaque
 from dpsql.session.ladders.limit_choice import LimitChoice
@@ -168,7 +175,10 @@ def compile_bound(
         compiled: dict[str, CompiledRelease] = {}
         for release in releases:
             with _error_position(sql, request), _hidden_note(hidden[release]):
-                one = compiler.compile(release, bounded[release], share, compiled)
+                keyed = bounded[release]
+                if isinstance(request, AnswerRequest) and not options.release.weighted_keys:
+                    keyed = choose_key_count(keyed, schema.neighbor_distance, share)
+                one = compiler.compile(release, keyed, share, compiled)
                 one = replace(one, step=replace(one.step, files=edition.files))
                 view, choice = hidden[release], choices[release]
                 compiled[names[release]] = replace(one, opaque=view)

@@ -84,7 +84,7 @@ def main() -> None:
         asked[name] = environment(arguments.place / name, packages), name, str(folder)
     with ExitStack() as until:
         by_hand = arguments.place / BY_HAND / "bin" / "python"
-        if by_hand.exists():
+        if runs_on_spark(by_hand):
             asked[BY_HAND] = by_hand, BY_HAND, until.enter_context(joined(folder))
         rounds: dict[str, list[Found]] = {name: [] for name in asked}
         for _ in range(arguments.runs):
@@ -97,6 +97,14 @@ def main() -> None:
     if arguments.update_docs:
         put(TABLE, table(found))
         PLOT.write_text(plot(found), encoding="utf-8")
+
+
+def runs_on_spark(python: Path) -> bool:
+    """Whether there is such an environment, whose DPSQL+ has its backend for Spark."""
+    command = [str(python), "-c", "from dpsql.backend import SparkSQLBackend"]
+    if not python.exists():
+        return False
+    return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 
 def medians(rounds: Sequence[Found]) -> Found:
