@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from operator import is_not
-from typing import Any, TypeVar, assert_never, get_args
+from typing import Any, Final, TypeVar, assert_never, get_args
 
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Plan, Release
@@ -25,6 +25,13 @@ class _Visit(Enum):
     ITEMS = auto()
     FIELDS = auto()
     SKIP = auto()
+
+
+# Plans are walked all the time: a member is looked up in its class each time, which takes longer.
+_NODE: Final = _Visit.NODE
+_ITEMS: Final = _Visit.ITEMS
+_FIELDS: Final = _Visit.FIELDS
+_SKIP: Final = _Visit.SKIP
 
 
 class _Kinds(dict[type, _Visit]):
@@ -122,9 +129,9 @@ def columns(*expressions: Expression | None) -> frozenset[Column]:
 def _rebuild(node: Node, rule: Callable[[Any], Any], kinds: _Kinds) -> Node:
     """`node` with `rule` applied to the nearest descendants that are of `kinds`."""
     changed: dict[str, Any] = {}
-    for name in _names(type(node)):
+    for name in _NAMES[type(node)]:
         before = getattr(node, name)
-        if kinds[type(before)] is _Visit.SKIP:
+        if kinds[type(before)] is _SKIP:
             continue
         after = _apply(before, rule, kinds)
         if after is not before:
@@ -133,53 +140,56 @@ def _rebuild(node: Node, rule: Callable[[Any], Any], kinds: _Kinds) -> Node:
 
 
 def _apply(value: Any, rule: Callable[[Any], Any], kinds: _Kinds) -> Any:
-    match kinds[type(value)]:
-        case _Visit.SKIP:
-            return value
-        case _Visit.NODE:
-            return rule(value)
-        case _Visit.ITEMS:
-            items = tuple([_apply(item, rule, kinds) for item in value])
-            return items if any(map(is_not, items, value)) else value
-        case _Visit.FIELDS:
-            return _rebuild(value, rule, kinds)
-        case missing:
-            assert_never(missing)
+    visit = kinds[type(value)]
+    if visit is _SKIP:
+        return value
+    if visit is _NODE:
+        return rule(value)
+    if visit is _ITEMS:
+        items = tuple([_apply(item, rule, kinds) for item in value])
+        return items if any(map(is_not, items, value)) else value
+    if visit is _FIELDS:
+        return _rebuild(value, rule, kinds)
+    assert_never(visit)
 
 
 def _children(node: Any, kinds: _Kinds) -> list[Any]:
     nodes: list[Any] = []
-    for name in _names(type(node)):
+    for name in _NAMES[type(node)]:
         value = getattr(node, name)
-        if kinds[type(value)] is not _Visit.SKIP:  # most are names, numbers and types
+        visit = kinds[type(value)]
+        if visit is _SKIP:  # most are names, numbers and types
+            continue
+        if visit is _NODE:
+            nodes.append(value)
+        else:
             _collect(value, kinds, nodes)
     return nodes
 
 
 def _collect(value: Any, kinds: _Kinds, nodes: list[Any]) -> None:
     """Add the nearest parts of `value` that are of `kinds` to `nodes`."""
-    match kinds[type(value)]:
-        case _Visit.SKIP:
-            pass
-        case _Visit.NODE:
-            nodes.append(value)
-        case _Visit.ITEMS:
-            for item in value:
-                _collect(item, kinds, nodes)
-        case _Visit.FIELDS:
-            nodes += _children(value, kinds)
-        case missing:
-            assert_never(missing)
+    visit = kinds[type(value)]
+    if visit is _NODE:
+        nodes.append(value)
+    elif visit is _ITEMS:
+        for item in value:
+            _collect(item, kinds, nodes)
+    elif visit is _FIELDS:
+        nodes += _children(value, kinds)
+    elif visit is not _SKIP:
+        assert_never(visit)
 
 
-def _names(kind: type) -> tuple[str, ...]:
-    names = _NAMES.get(kind)
-    if names is None:
-        names = _NAMES[kind] = field_names(kind)
-    return names
+class _Names(dict[type, tuple[str, ...]]):
+    """The fields of each class that was met."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        names = self[kind] = field_names(kind)
+        return names
 
 
-_NAMES: dict[type, tuple[str, ...]] = {}
+_NAMES: Final = _Names()
 
 
 def renamed_columns(rule: Callable[[Column], Column], plan: Plan) -> Plan:

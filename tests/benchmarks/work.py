@@ -105,7 +105,7 @@ def handed_on(
     tables: Mapping[str, pa.Table] = NO_TABLES,
 ) -> int:
     """Rows that the operators of one statement hand on together."""
-    with engine._cursor() as cursor:
+    with engine._cursors.one() as cursor:
         for name, table in tables.items():
             cursor.register(name, table)
         explained = f"EXPLAIN (ANALYZE, FORMAT json) {sql}"

@@ -56,7 +56,7 @@ def test_the_lock_itself_denies(engine: DuckDBEngine, files: Path, statement: st
     local_variable = [1]  # noqa: F841 - a replacement scan would find it
     before = sorted(path.name for path in files.iterdir())
     probe = statement.format(folder=files, file=files / "people.parquet")
-    with pytest.raises((duckdb.Error, RuntimeError)), engine._cursor() as cursor:
+    with pytest.raises((duckdb.Error, RuntimeError)), engine._cursors.one() as cursor:
         cursor.execute(probe).fetchall()
     with pytest.raises(ExecutionFailed):
         engine.execute(probe)

@@ -39,7 +39,7 @@ def folders(source: DuckDBSource) -> list[Path]:
 def test_spilled_rows_are_in_no_file(source: DuckDBSource) -> None:
     with opened(source) as engine:
         assert engine.execute(MANY).table["n"].to_pylist() == [1_000_000]
-        with engine._cursor() as cursor:
+        with engine._cursors.one() as cursor:
             cursor.execute(HELD)
             (folder,) = folders(source)
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -50,7 +50,7 @@ def test_spilled_rows_are_in_no_file(source: DuckDBSource) -> None:
 
 
 def test_long_texts_that_are_spilled_are_in_no_file(source: DuckDBSource) -> None:
-    with opened(source) as engine, engine._cursor() as cursor:
+    with opened(source) as engine, engine._cursors.one() as cursor:
         cursor.execute("CREATE TEMP TABLE held (word VARCHAR)")
         for number in range(100):
             long = f"string_agg('{MARK}' || hash(i + {number}), ' ') FROM range(8000) t(i)"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Self, final
@@ -20,10 +20,12 @@ from dpsql.engine.duckdb.sampled_view import sampled_tables, sampled_view, store
 from dpsql.engine.duckdb.semantics import check_semantics
 from dpsql.engine.duckdb.spill import start_spilling
 from dpsql.engine.duckdb.statement import (
+    Cursors,
+    limited_select,
     quoted,
     refuse_shadows,
-    run_select,
     sealed_rows,
+    select,
     single_select,
 )
 from dpsql.engine.duckdb.table_view import create_view_sql, words
@@ -65,24 +67,24 @@ class DuckDBEngine:
         self._identity = identity(source)
         self._fingerprint: str | None = None
         self._guard = threading.Lock()
-        self._running: dict[int, duckdb.DuckDBPyConnection] = {}
         # The same statement is often run again: parsing it takes up to 15 ms.
         self._parsed = lru_cache(maxsize=_MAX_PARSED)(self._parse)
         resources = {"threads": threads, "memory_limit": memory_limit}
         self._connection = duckdb.connect(
             ":memory:", config={name: str(to) for name, to in resources.items() if to is not None}
         )
+        self._cursors = Cursors(self._connection)
         self._open = True
         self._until_closed = ExitStack()
         self._declared = frozenset(table.name.casefold() for table in source.tables)
         self._prepared: frozenset[str] = frozenset()
-        self._cache = TableCache(self._cursor)
+        self._cache = TableCache(self._cursors.one)
         self._waiting: dict[str, tuple[SourceTable, Mapping[str, str]]] = {}
         # CSV files aren't read to count their rows: that takes as long as a statement.
         self._counted = {table.name: 0 for table in source.tables if table.is_delimited}
         try:
             self._columns = self._create_sidecar_views(sidecar)
-            with self._cursor() as cursor:
+            with self._cursors.one() as cursor:
                 check_semantics(cursor)
         except BaseException:
             self.close()
@@ -168,19 +170,13 @@ class DuckDBEngine:
         return self._fingerprint
 
     def interrupt(self) -> None:
-        """Stop the statements that are running now; they end in `ExecutionFailed`.
-
-        DuckDB stops between vectors only, so a single costly function call ends first.
-        """
-        with self._guard:
-            for cursor in self._running.values():
-                cursor.interrupt()
+        """Stop the statements that are running now; they end in `ExecutionFailed`."""
+        self._cursors.interrupt()
 
     def close(self) -> None:
         """Close the source; the engine runs nothing afterwards."""
         self._open = False
-        self.interrupt()
-        self._connection.close()
+        self._cursors.close()
         self._until_closed.close()
 
     def __enter__(self) -> Self:
@@ -262,10 +258,12 @@ class DuckDBEngine:
         statement = self._parsed(sql)
 
         def rows() -> pa.Table | ReadLimit:
-            with causes_logged(), self._cursor() as cursor:
-                return run_select(
-                    cursor, statement, parameters, tables, as_rows=as_rows, limit=limit
-                )
+            if limit is not None:
+                # A relation that was read in part may keep its cursor busy.
+                with causes_logged(), self._cursors.one() as cursor:
+                    return limited_select(cursor, statement, parameters, tables, limit)
+            with causes_logged(), self._cursors.having(tables) as cursor:
+                return select(cursor, statement, parameters, as_rows=as_rows)
 
         try:
             return self._cache.retrying(rows)
@@ -276,20 +274,8 @@ class DuckDBEngine:
 
     def _parse(self, sql: str) -> duckdb.Statement:
         self._create_named_views(sql)
-        with self._cursor() as cursor:
+        with self._cursors.one() as cursor:
             return single_select(cursor, sql)
-
-    @contextmanager
-    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        with self._guard:
-            cursor = self._connection.cursor()
-            self._running[id(cursor)] = cursor
-        try:
-            yield cursor
-        finally:
-            with self._guard:
-                del self._running[id(cursor)]
-            cursor.close()
 
     def _refuse_changed_files(self) -> None:
         if identity(self._source) != self._identity:

@@ -1,19 +1,32 @@
-"""One SELECT on a cursor of a locked connection: sealed rows, or a failure that says nothing."""
+"""One SELECT on a cursor of a locked connection: sealed rows, or a failure that says nothing.
+
+A cursor that has small tables waits for the next statement over the very same ones, such as the
+listed keys of a schema: to register a table takes as long as to parse a statement.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Final
 
 import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.engine.arrow_result import all_rows, integers, limited_rows
+from dpsql.engine.arrow_result import all_rows, integers, limited_rows, stream
 from dpsql.engine.duckdb.failure_cause import causes_logged
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, InternalError
+
+MAX_WAITING: Final = 8
+"""Cursors that wait for another statement; of more, the one that waits the longest is closed."""
+
+MAX_REGISTERED_BYTES: Final = 64 * 1024
+"""Of all tables of a cursor that waits: it holds them in memory."""
 
 
 def quoted(name: str) -> str:
@@ -30,25 +43,37 @@ def single_select(cursor: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Stateme
     return statements[0]
 
 
-def run_select(
+def select(
+    cursor: duckdb.DuckDBPyConnection,
+    statement: duckdb.Statement,
+    parameters: Sequence[object],
+    *,
+    as_rows: bool,
+) -> pa.Table:
+    """The rows of `statement`, in a transaction of its own, which is left open."""
+    _begin(cursor)
+    cursor.execute(statement, list(parameters) or None)
+    return integers(cursor) if as_rows else all_rows(cursor)
+
+
+def limited_select(
     cursor: duckdb.DuckDBPyConnection,
     statement: duckdb.Statement,
     parameters: Sequence[object],
     tables: Mapping[str, pa.Table],
-    *,
-    as_rows: bool,
-    limit: ReadLimit | None,
+    limit: ReadLimit,
 ) -> pa.Table | ReadLimit:
     """The rows of `statement`, which reads `tables` too; `limit` itself if there are more."""
     for name, table in tables.items():
         cursor.register(name, table)
+    _begin(cursor)
+    rows = limited_rows(cursor, statement, parameters, limit)
+    return limit if rows is None else rows
+
+
+def _begin(cursor: duckdb.DuckDBPyConnection) -> None:
     # WITH x AS (INSERT …) SELECT counts as SELECT, but not in a read-only transaction.
     cursor.execute("BEGIN TRANSACTION READ ONLY")
-    if limit is not None:
-        rows = limited_rows(cursor, statement, parameters, limit)
-        return limit if rows is None else rows
-    cursor.execute(statement, list(parameters) or None)
-    return integers(cursor) if as_rows else all_rows(cursor)
 
 
 def run_and_forget(
@@ -60,10 +85,14 @@ def run_and_forget(
     as_rows: bool,
     limit: ReadLimit | None,
 ) -> pa.Table | ReadLimit:
-    """The rows as `run_select` reads them, of a cursor that goes on to others without `tables`."""
+    """The rows as they are read here, of a cursor that goes on to others without `tables`."""
     try:
         with causes_logged():
-            return run_select(cursor, statement, parameters, tables, as_rows=as_rows, limit=limit)
+            if limit is not None:
+                return limited_select(cursor, statement, parameters, tables, limit)
+            for name, table in tables.items():
+                cursor.register(name, table)
+            return select(cursor, statement, parameters, as_rows=as_rows)
     finally:
         with suppress(duckdb.Error):
             cursor.execute("ROLLBACK")
@@ -98,3 +127,106 @@ def refuse_shadows(names: Mapping[str, pa.Table], declared: frozenset[str]) -> N
     for name in names:
         if name.casefold() in declared:
             raise InternalError(f"a registered table would hide the declared table {name}")
+
+
+class Cursors:
+    """The cursors of `connection`."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._guard = threading.Lock()
+        self._is_open = True
+        self._running: dict[int, duckdb.DuckDBPyConnection] = {}
+        self._waiting: OrderedDict[int, tuple[Hashable, duckdb.DuckDBPyConnection]] = OrderedDict()
+
+    @contextmanager
+    def one(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor that has nothing, and is closed afterwards."""
+        with self._guard:
+            cursor = self._start(self._connection.cursor())
+        try:
+            yield cursor
+        finally:
+            self._end(cursor)
+            cursor.close()
+
+    @contextmanager
+    def having(self, tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor on which `tables` are registered, and nothing else; it has no transaction."""
+        contents = _contents(tables)
+        with self._guard:
+            waiting = self._taken(contents)
+            cursor = self._start(self._connection.cursor() if waiting is None else waiting)
+        is_reusable = False
+        try:
+            if waiting is None:
+                for name, table in tables.items():
+                    cursor.register(name, table)
+            yield cursor
+            if contents is not None:
+                with suppress(duckdb.Error):  # without a transaction, or interrupted after its end
+                    cursor.rollback()
+                    is_reusable = True
+        finally:
+            self._end(cursor)
+            if not is_reusable or not self._wait(contents, cursor):
+                cursor.close()
+
+    def interrupt(self) -> None:
+        """Stop the statements that are running now.
+
+        DuckDB stops between vectors only, so a single costly function call ends first.
+        """
+        with self._guard:
+            for cursor in self._running.values():
+                cursor.interrupt()
+
+    def close(self) -> None:
+        """Stop what runs and let go of the connection, of which no cursor waits from now on."""
+        self.interrupt()
+        with self._guard:
+            self._is_open = False
+            waiting, self._waiting = self._waiting, OrderedDict()
+        for _, cursor in waiting.values():
+            cursor.close()
+        self._connection.close()
+
+    def _start(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+        self._running[id(cursor)] = cursor
+        return cursor
+
+    def _end(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        with self._guard:
+            del self._running[id(cursor)]
+
+    def _taken(self, contents: Hashable) -> duckdb.DuckDBPyConnection | None:
+        """A waiting cursor that has tables of these `contents`, which is nobody else's then."""
+        if contents is None:
+            return None
+        for number, (others, cursor) in reversed(self._waiting.items()):
+            if others == contents:
+                del self._waiting[number]
+                return cursor
+        return None
+
+    def _wait(self, contents: Hashable, cursor: duckdb.DuckDBPyConnection) -> bool:
+        oldest = None
+        with self._guard:
+            if not self._is_open:
+                return False
+            self._waiting[id(cursor)] = contents, cursor
+            if len(self._waiting) > MAX_WAITING:
+                _, (_, oldest) = self._waiting.popitem(last=False)
+        if oldest is not None:
+            oldest.close()
+        return True
+
+
+def _contents(tables: Mapping[str, pa.Table]) -> Hashable | None:
+    """Names, types and values of `tables`, to the bit; None if there are none, or they are large.
+
+    Tables that compare as equal may differ: 0.0 is equal to -0.0.
+    """
+    if not tables or sum(table.nbytes for table in tables.values()) > MAX_REGISTERED_BYTES:
+        return None
+    return tuple((name, stream(table)) for name, table in tables.items())

@@ -6,10 +6,15 @@ thread with a large stack, and what is deeper still is refused, not crashed on.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+import time
 from collections.abc import Callable
-from typing import TypeVar
+from queue import SimpleQueue
+from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from dpsql.errors import TooComplex
 from dpsql.ledger.storage.waiting import check_may_wait
@@ -17,9 +22,63 @@ from dpsql.ledger.storage.waiting import check_may_wait
 STACK_BYTES = 512 * 1024 * 1024
 CALLS = 60_000
 
+MAX_IDLE: Final = 4
+"""Threads that wait for more work; to start one takes as long as to parse a small statement."""
+
+_LIGHT_SECONDS: Final = 0.05
+"""Of computing: what took longer may have filled much of a stack, which its thread's end frees."""
+
 Result = TypeVar("Result")
 
-_guard = threading.Lock()
+
+class _Task(Struct):
+    """What a thread does next, without raising, and how it says that this is done."""
+
+    run: Callable[[], None]
+    finish: Callable[[], None]
+
+
+class _DeepThreads:
+    """Threads with large stacks, each of which does one task after another."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._idle: list[SimpleQueue[_Task]] = []
+
+    def do(self, task: _Task) -> None:
+        """Some thread begins with `task`."""
+        with self._guard:
+            tasks = self._idle.pop() if self._idle else self._start()
+        tasks.put(task)
+
+    def _start(self) -> SimpleQueue[_Task]:
+        tasks: SimpleQueue[_Task] = SimpleQueue()
+        before = threading.stack_size(STACK_BYTES)
+        try:
+            threading.Thread(
+                target=self._serve, args=(tasks,), name="dpsql bind", daemon=True
+            ).start()
+        finally:
+            threading.stack_size(before)
+        return tasks
+
+    def _serve(self, tasks: SimpleQueue[_Task]) -> None:
+        goes_on = True
+        while goes_on:
+            task = tasks.get()
+            started = time.thread_time()
+            task.run()
+            goes_on = time.thread_time() - started < _LIGHT_SECONDS and self._wait_in_line(tasks)
+            # Last: who asks again at once finds this thread in the line.
+            task.finish()
+            del task
+
+    def _wait_in_line(self, tasks: SimpleQueue[_Task]) -> bool:
+        with self._guard:
+            if len(self._idle) == MAX_IDLE:
+                return False
+            self._idle.append(tasks)
+            return True
 
 
 def with_deep_stack(work: Callable[[], Result]) -> Result:
@@ -38,15 +97,25 @@ def with_deep_stack(work: Callable[[], Result]) -> Result:
         except BaseException as error:  # noqa: BLE001 - raised again on the caller's thread
             errors.append(error)
 
-    with _guard:
-        before = threading.stack_size(STACK_BYTES)
-        sys.setrecursionlimit(max(sys.getrecursionlimit(), CALLS))
-        try:
-            thread = threading.Thread(target=run, name="dpsql bind", daemon=True)
-            thread.start()
-        finally:
-            threading.stack_size(before)
-    thread.join()
+    if sys.getrecursionlimit() < CALLS:
+        sys.setrecursionlimit(CALLS)
+    done = threading.Lock()
+    done.acquire()
+    _threads.do(_Task(run, done.release))
+    done.acquire()
     if errors:
         raise errors[0]
     return results[0]
+
+
+_threads = _DeepThreads()
+
+
+def _begin_anew() -> None:
+    """A process that was forked has none of the threads, and perhaps a guard that nobody leaves."""
+    global _threads  # noqa: PLW0603 - the process has other threads than its parent
+    _threads = _DeepThreads()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
