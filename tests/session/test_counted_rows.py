@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from dpsql.engine.sidecar import row_order
+from dpsql.engine.sidecar import row_order, value_counts
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.range_check import range_check
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
@@ -70,6 +70,15 @@ CONTENTS: Final = SidecarTable(
 @pytest.mark.parametrize("unit", UNITS)
 def test_counts_are_those_of_sql(unit: str) -> None:
     with made(UNITS[unit]) as connection:
+        check(connection, "hash")
+
+
+@pytest.mark.parametrize("at_once", [1, 50])
+def test_counts_are_those_of_sql_where_few_units_are_counted_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(value_counts, "_AT_ONCE", at_once)
+    with made("CASE WHEN i < 90 THEN i % 3 ELSE i // 7 END") as connection:
         check(connection, "hash")
 
 

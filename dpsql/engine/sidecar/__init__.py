@@ -9,6 +9,7 @@
 | row_columns   | the columns added to each row: its unit, and that unit's counts       |
 | row_order     | counts rows in memory, puts them in order and writes them             |
 | value_counts  | counts the rows of each unit by the values of a column, with numpy    |
+| compression   | how columns are compressed, where DuckDB needn't find it out          |
 | range_check   | which columns have values beyond their bounds, in any row             |
 | unit_sums     | the row of each unit: its number of rows, and sums of their values    |
 | server        | the sidecar on a server: its schema, stamp and tables, as values      |

@@ -20,6 +20,7 @@ from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar import unit_sums
+from dpsql.engine.sidecar.compression import column_definitions
 from dpsql.engine.sidecar.row_columns import (
     COUNT_CAP,
     OUT_OF_RANGE,
@@ -61,6 +62,10 @@ _HASH: Final = "hash"
 _BATCH: Final = 122_880
 """Rows that one thread writes at a time: as many as DuckDB has in a group of rows."""
 
+_POOL: Final = pa.system_memory_pool()
+"""What large arrays are made in. Arrow's own pool gives memory back at once and asks for it anew,
+which takes twice the time of all that is done with them."""
+
 _SAMPLED: Final = 50_000
 _FEW: Final = 1_000
 """Texts with so few values among the rows that are sampled are held as numbers of their values."""
@@ -85,8 +90,7 @@ def write_rows(
 
     It takes all rows of these units, or none. The tables are created, unless rows are added.
     """
-    described = connection.execute(f"DESCRIBE {contents.rows}").fetchall()
-    types = {str(name): str(kind) for name, kind, *_ in described}
+    types = _described(connection, contents.rows)
     fetched = connection.sql(_fetched(contents, types, salt, chosen)).to_arrow_table()
     columns = dict(zip(fetched.column_names, map(_held, fetched.columns), strict=True))
     del fetched
@@ -97,9 +101,17 @@ def write_rows(
         filled.append((targets.units, _of_units(contents, types)))
     for table, select in filled:
         name = table.sql("duckdb")
-        into = f"INSERT INTO {name}" if targets.adds else f"CREATE TABLE {name} AS"
-        connection.execute(f"{into} {select}")
+        if not targets.adds:
+            definitions = column_definitions(contents, _described(connection, select), ordered)
+            connection.execute(f"CREATE TABLE {name} ({definitions})")
+        connection.execute(f"INSERT INTO {name} {select}")
     connection.unregister(_ORDERED)
+
+
+def _described(connection: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:
+    """The types of the columns of `select`, by name."""
+    described = connection.execute(f"DESCRIBE {select}").fetchall()
+    return {str(name): str(kind) for name, kind, *_ in described}
 
 
 def _fetched(contents: SidecarTable, types: Mapping[str, str], salt: str, chosen: str) -> str:
@@ -124,10 +136,10 @@ def _is_faithful(kind: str) -> bool:
 
 def _held(column: pa.ChunkedArray) -> pa.Array:
     """`column` in one piece, and as numbers of its values where it is of texts with few of them."""
-    whole = column.combine_chunks()
+    whole = column.combine_chunks(_POOL)
     is_text = pa.types.is_string(whole.type) or pa.types.is_large_string(whole.type)
     if is_text and len(whole.slice(0, _SAMPLED).unique()) <= _FEW:
-        return whole.dictionary_encode()
+        return pc.dictionary_encode(whole, memory_pool=_POOL)
     return whole
 
 
@@ -146,7 +158,7 @@ def _ordered(
     moved += np.arange(len(moved))
     rows = pa.array(blocks.rows[moved])
     # One after the other, so that no more than one column is there twice.
-    ordered = {name: pc.take(columns.pop(name), rows) for name in list(columns)}
+    ordered = {name: pc.take(columns.pop(name), rows, memory_pool=_POOL) for name in list(columns)}
     ordered[ROW_NUMBER] = pa.array(np.arange(len(moved)))
     ordered[UNIT_ROW_COUNT] = pa.array(np.repeat(capped(sizes), sizes))
     for c in contents.group_count_columns:

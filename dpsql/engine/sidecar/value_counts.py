@@ -8,14 +8,15 @@ rows, whichever numbers it took.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from typing import Final, TypeVar
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.engine.sidecar.row_columns import COUNT_CAP
+from dpsql.structs import field_names
 
 _Any = TypeVar("_Any", bound=np.generic)
 
@@ -24,6 +25,14 @@ Counts = NDArray[np.uint16]
 Flags = NDArray[np.bool_]
 Same = Callable[[Indices, Indices], Flags]
 """Of rows on the left and on the right, whether each has the value of the one on its right."""
+
+
+_AT_ONCE: Final = 200_000
+"""Rows that are counted at a time. Arrays of so many stay in the processor's caches, and their
+memory is used again: of a million it takes three times as long a row."""
+
+_INDEX_BITS: Final = 32
+"""Of 63 bits, those that number rows: of a unit's number the others."""
 
 
 class UnitBlocks(Struct, frozen=True):
@@ -39,8 +48,21 @@ class UnitBlocks(Struct, frozen=True):
     @classmethod
     def of(cls, unit_of_row: Indices) -> UnitBlocks:
         """The blocks of rows of which each has the number of its unit, from 0 to the highest."""
-        rows = np.argsort(unit_of_row, kind="stable")
-        return cls(rows, unit_of_row[rows], np.bincount(unit_of_row))
+        # One sort of integers is a tenth of the work of one that moves indices beside them.
+        keys = np.sort(unit_of_row << _INDEX_BITS | np.arange(len(unit_of_row)))
+        return cls(keys & (1 << _INDEX_BITS) - 1, keys >> _INDEX_BITS, np.bincount(unit_of_row))
+
+    def pieces(self) -> Iterator[UnitBlocks]:
+        """The blocks in their order, few at a time: of some `_AT_ONCE` rows, or of one unit."""
+        ends, first = np.cumsum(self.sizes), 0
+        while first == 0 or first < len(ends):
+            start = int(ends[first - 1]) if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, start + _AT_ONCE, side="right")))
+            rows = slice(start, ends[last - 1] if len(ends) else 0)
+            yield UnitBlocks(
+                self.rows[rows], self.unit_numbers[rows] - first, self.sizes[first:last]
+            )
+            first = last
 
     @property
     def starts(self) -> Indices:
@@ -64,6 +86,21 @@ class ValueCounts(Struct, frozen=True):
 
 def value_counts(blocks: UnitBlocks, numbers: NDArray[np.uint64], same: Same) -> ValueCounts | None:
     """Count by `numbers`, of each row; None if rows of one unit have one number and two values."""
+    counted = []
+    for piece in blocks.pieces():
+        counts = _counts(piece, numbers, same)
+        if counts is None:
+            return None
+        counted.append(counts)
+    columns = {
+        name: np.concatenate([getattr(each, name) for each in counted])
+        for name in field_names(ValueCounts)
+    }
+    return ValueCounts(**columns)
+
+
+def _counts(blocks: UnitBlocks, numbers: NDArray[np.uint64], same: Same) -> ValueCounts | None:
+    """The same where all blocks are counted at once."""
     # The unit's number stands before as much of the row's number as there is room for: one sort of
     # integers does for both.
     bits = np.uint64(max(1, len(blocks.sizes).bit_length()))

@@ -1,0 +1,68 @@
+"""How columns of a sidecar's rows are compressed, where DuckDB needn't find that out by itself.
+
+It analyses each column by each of its methods, which takes as long as to write it. Two it needn't
+be asked for: what is said of a unit is the same in all its rows, and texts of which nearly all are
+different have no dictionary. Values are the same whatever compresses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import pyarrow as pa
+
+from dpsql.engine.duckdb.statement import quoted
+from dpsql.engine.sidecar.row_columns import (
+    UNIT_COLUMN,
+    UNIT_ROW_COUNT,
+    SidecarTable,
+    distinct_count_column,
+)
+
+_RUN_LENGTH: Final = 4
+"""Of so many rows a unit, runs of a column that its rows have alike are shorter than numbers."""
+
+_INTEGERS: Final = frozenset(
+    [
+        *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UUID"),
+        *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+    ]
+)
+"""Types that DuckDB can store as runs."""
+
+_SAMPLED: Final = 50_000
+
+
+def column_definitions(contents: SidecarTable, types: Mapping[str, str], rows: pa.Table) -> str:
+    """The columns of a CREATE TABLE with these `types`, by the first of the `rows` that it gets."""
+    definitions = []
+    for name, kind in types.items():
+        method = ""
+        if kind == "VARCHAR" and name in rows.column_names and _are_many(rows.column(name)):
+            method = " USING COMPRESSION ZSTD"
+        elif kind in _INTEGERS and name in _of_unit(contents) and _has_runs(rows):
+            method = " USING COMPRESSION RLE"
+        definitions.append(f"{quoted(name)} {kind}{method}")
+    return ", ".join(definitions)
+
+
+def _of_unit(contents: SidecarTable) -> frozenset[str | None]:
+    """The columns that are the same in all rows of a unit."""
+    counts = map(distinct_count_column, contents.group_count_columns)
+    return frozenset((UNIT_COLUMN, UNIT_ROW_COUNT, contents.lent_unit_column, *counts))
+
+
+def _has_runs(rows: pa.Table) -> bool:
+    """Whether units have enough of the `rows`, each of which has its unit's number of them."""
+    units = (1 / rows.column(UNIT_ROW_COUNT).to_numpy()).sum()
+    return bool(units * _RUN_LENGTH <= len(rows))
+
+
+def _are_many(texts: pa.ChunkedArray) -> bool:
+    """Whether most of the first values are texts that none before them is.
+
+    Of few texts the rows have numbers of them, and no texts.
+    """
+    first = texts.slice(0, _SAMPLED)
+    return not pa.types.is_dictionary(first.type) and len(first.unique()) * 2 > len(first)
