@@ -4,6 +4,8 @@ import math
 import os
 import pickle
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -43,6 +45,18 @@ def test_a_source_crosses_processes(files: Path) -> None:
 def test_the_catalogue_has_names_and_types(files: Path, form: str) -> None:
     found = read_catalog(source(files, form))
     assert found["people"] == (*COLUMNS, ("hidden", "VARCHAR"))
+
+
+def test_a_file_whose_catalogue_was_read_can_be_written_and_is_read_anew(tmp_path: Path) -> None:
+    path, broken = tmp_path / "t.duckdb", tmp_path / "broken.duckdb"
+    broken.write_bytes(b"no database")
+    write = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute(sys.argv[2])"
+    for column in ("one", "two"):
+        change = f"CREATE OR REPLACE TABLE t ({column} INTEGER)"
+        subprocess.run([sys.executable, "-c", write, str(path), change], check=True)
+        assert read_catalog(DuckDBSource(str(path))) == {"t": ((column, "INTEGER"),)}
+        with pytest.raises(SourceFault, match="can't be opened"):
+            read_catalog(DuckDBSource(str(broken)))
 
 
 def test_a_delimited_file_has_only_text(files: Path) -> None:

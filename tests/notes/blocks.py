@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 NOTES = Path(__file__).parent.parent.parent / "grammar_notes"
@@ -86,8 +87,17 @@ def updated(note: Path, says: Callable[[Claim], str]) -> dict[Path, str]:
     return {note: _BLOCK.sub(replaced, text), **files}
 
 
-def _claims_of(note: Path) -> Iterator[Claim]:
-    text = note.read_text(encoding="utf-8")
+def _claims_of(note: Path) -> tuple[Claim, ...]:
+    """The claims of a note as it is now: `--update-notes` writes it anew."""
+    return _claims_in(note, note.read_text(encoding="utf-8"))
+
+
+@cache
+def _claims_in(note: Path, text: str) -> tuple[Claim, ...]:
+    return tuple(_parsed(note, text))
+
+
+def _parsed(note: Path, text: str) -> Iterator[Claim]:
     sql, options = "", dict[str, str]()
     for block in _BLOCK.finditer(text):
         line = _line(text, block.start())

@@ -9,6 +9,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from mpmath import mp, mpf
+from neighbor_search.share import in_turn
 from privacy.laws import Law, exact, fit, loss_range
 from privacy.seeded import SeededRandomness
 
@@ -87,10 +88,19 @@ def test_the_threshold_rises_by_geometric_noise() -> None:
     assert fit(drawn, [*expected, 1 - sum(expected)]) > ALPHA
 
 
-@pytest.mark.parametrize("firings", [1, 2])
-@pytest.mark.parametrize(("down", "up"), [(0, 2), (1, 1), (1, 2), (2, 0)])
+@pytest.mark.parametrize(
+    ("down", "up", "firings"),
+    in_turn(
+        (
+            (f"{down}-{up}-{firings}", (down, up, firings))
+            for firings in (1, 2)
+            for down, up in ((1, 2), (0, 2), (2, 0), (1, 1))
+        ),
+        2,
+    ),
+)
 def test_no_neighbours_are_told_apart_by_more_than_is_claimed(
-    firings: int, down: int, up: int
+    down: int, up: int, firings: int
 ) -> None:
     moves = ThresholdMoves(max(down, up), down + up)
     mechanism = AboveThreshold(Fraction(2, 3), Fraction(1, 2), firings, moves, -1)

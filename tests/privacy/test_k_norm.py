@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise, product
 
 import numpy as np
@@ -28,6 +29,7 @@ LAWS = [
 ]
 
 
+@cache
 def level(law: KNorm, vector: tuple[int, ...]) -> int:
     """The least level whose box has the vector, by the definition."""
     found = 0

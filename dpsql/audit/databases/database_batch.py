@@ -176,10 +176,11 @@ def _create(
     columns = "".join(f', "{c.name}" {c.type}' for c in table.columns.values())
     connection.execute(f'CREATE TABLE "{_BASE}"."{table.name}" ("#piece" BIGINT{columns})')
     if rows:
-        marks = f"({', '.join('?' * (len(table.columns) + 1))})"
-        values = [value for piece, row in rows for value in (piece, *row)]
-        into = f'INSERT INTO "{_BASE}"."{table.name}" VALUES {", ".join([marks] * len(rows))}'
-        connection.execute(into, values)
+        values = ([row[n] for _, row in rows] for n in range(len(table.columns)))
+        # A list for each column: a parameter for each value takes five times as long to bind.
+        each = ", ".join(["unnest(?)"] * (len(table.columns) + 1))
+        into = f'INSERT INTO "{_BASE}"."{table.name}" SELECT {each}'
+        connection.execute(into, [[piece for piece, _ in rows], *values])
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, name: str, columns: dict[str, list[int]]) -> None:

@@ -126,8 +126,9 @@ def _first_false_claim(cursor: duckdb.DuckDBPyConnection) -> str | None:
 def _values(cursor: duckdb.DuckDBPyConnection, claims: tuple[SemanticsCheck, ...]) -> list[object]:
     items = ", ".join(f"{claim.expression} AS c{index}" for index, claim in enumerate(claims))
     # The text is made of the constants above alone.
-    row = cursor.sql(f"SELECT {items} FROM {_INPUTS}").to_arrow_table()  # noqa: S608
-    return [column[0].as_py() for column in row.columns]
+    # `execute` binds it once, `sql` twice.
+    [row] = cursor.execute(f"SELECT {items} FROM {_INPUTS}").fetchall()  # noqa: S608
+    return list(row)
 
 
 def _refused(why: str) -> OperationalError:
