@@ -38,8 +38,9 @@ from dpsql.plan.bounded_release.statistic import (
     Statistic,
     UnitCount,
 )
-from dpsql.plan.expression import Column
-from dpsql.schema.sidecar_columns import group_count_columns
+from dpsql.plan.expression import Call, Column, Literal
+from dpsql.plan.operator import SidecarAccess
+from dpsql.schema.sidecar_columns import group_count_columns, month_count_columns, month_of
 
 MAX_RANKS: Final = 127
 """A set of so many cells fits 128 bits; and any two differ in their last 7."""
@@ -151,12 +152,25 @@ def only_group_column(contributions: Contributions, rows: RowSource, facts: Fact
 
 
 def counted_column(contributions: Contributions, rows: RowSource, index: int) -> str | None:
-    """The column that the key at `index` is, if a sidecar counts a unit's rows by its values."""
-    key = contributions.keys[index].expression
-    column = rows.columns.get(key) if isinstance(key, Column) else None
-    if column is None or column.name not in group_count_columns(rows.scan.table):
-        return None
-    return column.name
+    """The column that the key at `index` is, if a sidecar counts a unit's rows by its values.
+
+    It may stand for the months of a column of days, where these are listed: of keys that aren't,
+    all that can't be read are one group, and several months.
+    """
+    table = rows.scan.table
+    match contributions.keys[index].expression:
+        case Column() as key if key in rows.columns:
+            name = rows.columns[key].name
+            return name if name in group_count_columns(table) else None
+        case Call("date_trunc", (Literal(value="month"), Column() as day)) if day in rows.columns:
+            name, is_listed = (
+                rows.columns[day].name,
+                any(index in domain.keys for domain in contributions.domains),
+            )
+            is_counted = rows.scan.sidecar is not SidecarAccess.ON_SERVER and is_listed
+            return month_of(name) if is_counted and name in month_count_columns(table) else None
+        case _:
+            return None
 
 
 def _stored_rank_column(contributions: Contributions, groups: int, facts: Facts) -> str | None:

@@ -54,6 +54,7 @@ from dpsql.plan.operator import Filter, Join, Scan, SidecarAccess
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import operators
 from dpsql.privacy.domain import Value
+from dpsql.schema.sidecar_columns import group_count_columns
 from dpsql.structs import replace
 
 CountLimits = tuple[tuple[str, int], ...]
@@ -114,7 +115,7 @@ class SidecarRows(Struct, frozen=True):
         for index in range(len(self.contributions.keys)):
             name = counted_column(self.contributions, self.row_source, index)
             values = self._listed_values(index)
-            if name is None or values is None:
+            if name is None or name not in self._columns_with_marks or values is None:
                 return None
             limits[name] = len(values)
         # A count of COUNT_CAP means so many or more.
@@ -130,9 +131,10 @@ class SidecarRows(Struct, frozen=True):
             case _:
                 return None
 
-    def group_column(self) -> str | None:
-        """The column whose values alone are a unit's groups."""
-        return only_group_column(self.contributions, self.row_source, self.facts)
+    def marked_column(self) -> str | None:
+        """The column whose values alone are a unit's groups, if one row of each is marked."""
+        name = only_group_column(self.contributions, self.row_source, self.facts)
+        return name if name in self._columns_with_marks else None
 
     def free_number(self) -> int:
         """A number above those of all columns that a part of the rows may name."""
@@ -194,6 +196,11 @@ class SidecarRows(Struct, frozen=True):
         names = self.elimination.eliminated_tables
         return "".join(f"; {name} isn't read: rows have their unit" for name in names)
 
+    @property
+    def _columns_with_marks(self) -> Sequence[str]:
+        """The columns of whose values more is stored than of a day's months."""
+        return group_count_columns(self.row_source.scan.table)
+
     def _listed_values(self, index: int) -> set[Value] | None:
         """The values but NULL that the key at `index` may have; None if they aren't listed."""
         for domain in self.contributions.domains:
@@ -209,7 +216,8 @@ class SidecarRows(Struct, frozen=True):
         return max((name for name in names if name is not None), key=self._size, default=None)
 
     def _size(self, name: str) -> tuple[float, str]:
-        values = self.row_source.scan.table.columns[name].values
+        column = self.row_source.scan.table.columns.get(name)
+        values = None if column is None else column.values
         return (float("inf") if values is None else len(values), name)
 
 

@@ -22,9 +22,38 @@ def group_count_columns(table: Table) -> tuple[str, ...]:
     own = table.ownership
     if not isinstance(own, EntityUnit) or has_one_row_per_unit(table):
         return ()
-    # What names the row or its unit is no group: it has one row, or all of them.
-    names = {*own.first_hop_columns, *(table.key or ())}
+    names = _row_names(table, own)
     return tuple(c.name for c in table.columns.values() if c.name not in names and _is_name(c))
+
+
+def month_count_columns(table: Table) -> tuple[str, ...]:
+    """The days by whose months a sidecar counts each unit's rows: those whose months are listed.
+
+    None whose months would be taken for a column of the table.
+    """
+    own = table.ownership
+    if not isinstance(own, EntityUnit) or has_one_row_per_unit(table):
+        return ()
+    names = _row_names(table, own)
+    taken = {name.casefold() for name in table.columns}
+    return tuple(
+        c.name
+        for c in table.columns.values()
+        if isinstance(c.type, Date)
+        and c.bounds is not None
+        and c.name not in names
+        and month_of(c.name).casefold() not in taken
+    )
+
+
+def month_of(column: str) -> str:
+    """What stands for a column of days' months in the names of what is counted by them."""
+    return f"month of {column}"
+
+
+def _row_names(table: Table, own: EntityUnit) -> frozenset[str]:
+    """What names the row or its unit, and is no group: it has one row, or all of them."""
+    return frozenset({*own.first_hop_columns, *(table.key or ())})
 
 
 def has_one_row_per_unit(table: Table) -> bool:

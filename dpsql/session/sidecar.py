@@ -43,6 +43,8 @@ from dpsql.schema.sidecar_columns import (
     SummedColumn,
     group_count_columns,
     lent_unit_column,
+    month_count_columns,
+    month_of,
     range_checked_columns,
     unit_sum_columns,
 )
@@ -52,7 +54,7 @@ from dpsql.schema.verify import record_path, verify_keys
 from dpsql.session.digest.codec import digested
 from dpsql.session.unit_rows import rows_with_unit
 
-_FORMAT = "9"
+_FORMAT = "10"
 """Of the file: what this package writes and reads. Who renames a column of it counts on."""
 
 _SYSTEM = SystemRandomness()
@@ -208,6 +210,7 @@ def _contents(table: Table, own: EntityUnit) -> SidecarTable:
         rows,
         rows_with_unit(table, own).sql(dialect="duckdb"),
         group_count_columns(table),
+        tuple((month_of(name), _month(name)) for name in month_count_columns(table)),
         range_checked,
         sums,
         own.column,
@@ -216,6 +219,17 @@ def _contents(table: Table, own: EntityUnit) -> SidecarTable:
         limits.rows_per_group,
         tuple(map(_compared, columns)),
     )
+
+
+def _month(name: str) -> str:
+    """The month of a day, by the name of a column of the file, as a key of a statement has it.
+
+    One that is too far for a moment is NULL to the key: of sixty such days and sixty of no day a
+    unit has a hundred and twenty rows of one group.
+    """
+    day = column_ref(schema_name(name))
+    month = exp.Anonymous(this="date_trunc", expressions=[exp.Literal.string("month"), day])
+    return rendered(exp.Anonymous(this="TRY", expressions=[month]))
 
 
 def _compared(column: Column) -> str:
@@ -266,5 +280,7 @@ def _stamp(schema: Schema, version: str) -> str:
 
 def _has_unit(table: Table) -> str:
     range_checked = tuple((column.name, column.bounds) for column in range_checked_columns(table))
-    counted = (encoded(group_count_columns(table)), encoded(range_checked))
+    counted = tuple(
+        map(encoded, (group_count_columns(table), month_count_columns(table), range_checked))
+    )
     return digest_of("table", table.name, digested(table.ownership), *counted)

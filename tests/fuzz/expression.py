@@ -113,8 +113,8 @@ def key(random: Random, source: Source) -> str:
     dates = source.of(Kind.DATE)
     if roll < 0.85 and dates:
         text = random.choice(dates).text
-        parts = (f"month({text})", f"date_trunc('quarter', {text})", f"dayofweek({text})", text)
-        return random.choice(parts)
+        parts = [f"date_trunc('{unit}', {text})" for unit in ("month", "quarter")]
+        return random.choice([*parts, f"month({text})", f"dayofweek({text})", text])
     whole = [c for c in source.of(Kind.INTEGER) if c.listed]
     if roll < 0.93 and whole:
         text = random.choice(whole).text

@@ -122,6 +122,18 @@ SPLIT_MUTANTS = (
         "return Column(number, group_rank_column(column), COUNT_TYPE), COUNT_CAP - 1",
     ),
     _Split(
+        "rows are counted by their day in place of its month",
+        "session/sidecar.py",
+        'exp.Literal.string("month")',
+        'exp.Literal.string("day")',
+    ),
+    _Split(
+        "a unit's places are those of quarters where it is asked for months",
+        "session/sidecar.py",
+        'exp.Literal.string("month")',
+        'exp.Literal.string("quarter")',
+    ),
+    _Split(
         "a value's place is taken for its number of rows",
         "physical/sidecar_rows.py",
         "limits = [(UNIT_ROW_COUNT if column is None else value_count_column(column), rows)]",

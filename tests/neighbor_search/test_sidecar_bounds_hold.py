@@ -32,6 +32,14 @@ SHAPES = [
     "SELECT doctor_id, count(DISTINCT patient_id), count(*) FROM visits GROUP BY 1",
     "SELECT doctor_id, count(DISTINCT ward), count(*) FROM visits GROUP BY 1",
     "SELECT month(visit_date), sum(cost) FROM visits GROUP BY 1",
+    "SELECT date_trunc('month', visit_date), sum(cost), count(*) FROM visits GROUP BY 1",
+    """SELECT date_trunc('month', visit_date), ward, count(*), sum(cost - 1) FROM visits
+    GROUP BY 1, 2""",
+    """SELECT date_trunc('month', visit_date), sum(score), count(DISTINCT patient_id) FROM tests
+    JOIN visits USING (visit_id) WHERE cost > 5 GROUP BY 1""",
+    """SELECT date_trunc('month', visit_date), count(DISTINCT patient_id), count(*) FROM visits
+    GROUP BY 1""",
+    "SELECT date_trunc('month', visit_date), median(cost) FROM visits GROUP BY 1",
     "SELECT ward, median(cost), mode(ward) FILTER (WHERE cost > 10) FROM visits GROUP BY 1",
     "SELECT count(*), sum(cost) FROM visits",
     "SELECT sex, count(*), sum(cost) FROM visits JOIN patients USING (patient_id) GROUP BY 1",

@@ -28,8 +28,12 @@ COLUMNS: Final = {
     "truth": "i % 2 = 0",
     "id": "md5((i % 6)::VARCHAR)::UUID",
     "day": "[DATE 'infinity', DATE '2026-01-01', NULL][1 + i % 3]",
+    "far": "[DATE 'infinity', DATE '-infinity', NULL, DATE '5881580-07-10', DATE '2026-01-01'"
+    ", DATE '2026-01-31', DATE '2025-01-31', DATE '290309-12-22 (BC)'][1 + (i // 3) % 8]",
     "moment": "[TIMESTAMP '-infinity', TIMESTAMP '9999-12-31 23:59:59.999999'][1 + i % 2]",
 }
+
+MONTH: Final = "TRY(date_trunc('month', far))"
 
 UNITS: Final = {
     "number": "i % 60",
@@ -57,6 +61,7 @@ CONTENTS: Final = SidecarTable(
     rows="SELECT * FROM t",
     with_unit="",
     group_count_columns=tuple(COLUMNS),
+    months=(("month of far", MONTH),),
     range_checked_columns=(),
     unit_sum_columns=(ColumnSum("number", "number", '"sum of number"'),),
     unit_column="owner",
@@ -153,6 +158,14 @@ def check(connection: duckdb.DuckDBPyConnection, hashed: str) -> None:
             ORDER BY {hashed}(u, v, {secret}), v), count(*) OVER (PARTITION BY u), 1
             FROM ({grouped}, count(*) AS k FROM ({rows}) GROUP BY ALL)"""
         assert differing(connection, found, wanted) == 0, column
+    (month, key), *_ = CONTENTS.months
+    found = (
+        f"""SELECT "{UNIT_COLUMN}", {key}, "rows with {month}", "place of {month}" FROM {_rows()}"""
+    )
+    wanted = f"""SELECT u, v, count(*) OVER (PARTITION BY u, v),
+        dense_rank() OVER (PARTITION BY u ORDER BY {hashed}(u, v, {secret}), v)
+        FROM (SELECT "{UNIT_COLUMN}" AS u, {key} AS v FROM ({rows}))"""
+    assert differing(connection, found, wanted) == 0
     units = f'SELECT "{UNIT_COLUMN}" AS u, count(*) AS k, count(number), sum(number) FROM'
     found = f"""SELECT owner, "rows of the unit", "values of number", "sum of number"
         FROM "{SIDECAR}".{UNIT_SCHEMA}.t"""

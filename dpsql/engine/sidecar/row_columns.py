@@ -10,6 +10,8 @@ rows change none of them. For a column c:
 | values of c in the unit | how many values of c the unit has, NULL being one              |
 | first of c  | TRUE in one of the unit's rows with this value; which one is nobody's promise |
 
+For the months of a column of days there are the first two, of which c is "month of" the column.
+
 One more is a function of the whole table. So it changes no result, but only which of two plans for
 the same result the engine runs:
 
@@ -67,6 +69,10 @@ def first_row_column(column: str) -> str:
     return f"first of {column}"
 
 
+MONTH_KINDS: Final = (value_count_column, group_rank_column)
+"""The names of what is counted by months."""
+
+
 def out_of_range_column(column: str) -> str:
     """The name of the column that is 0 if all values of `column` lie within its bounds, else 1."""
     return f"beyond bounds of {column}"
@@ -76,7 +82,8 @@ class SidecarTable(Struct, frozen=True):
     """A table to prepare: `rows` is the SELECT of its rows and their unit.
 
     `with_unit` is the SELECT that counts the rows that have a unit, each once. Each row gets its
-    unit's number of rows, in all and with its value of each of `group_count_columns`. Units with
+    unit's number of rows, in all and with its value of each of `group_count_columns`; and of each
+    of `months`, names with SQL expressions, numbers of rows and places alone. Units with
     more than `max_rows` rows, or more than `max_rows_per_value` of one value, are last in order.
     `range_checked_columns` are columns, each with the SQL condition that its value lies within its
     bounds; `unit_sum_columns` are summed for each unit, None if the sidecar has no rows of units.
@@ -89,6 +96,7 @@ class SidecarTable(Struct, frozen=True):
     rows: str
     with_unit: str
     group_count_columns: tuple[str, ...]
+    months: tuple[tuple[str, str], ...]
     range_checked_columns: tuple[tuple[str, str], ...]
     unit_sum_columns: tuple[unit_sums.ColumnSum, ...] | None
     unit_column: str
@@ -102,12 +110,14 @@ class SidecarTable(Struct, frozen=True):
         """The names of all columns that the sidecar adds, which the table must not have itself."""
         kinds = (value_count_column, group_rank_column, distinct_count_column, first_row_column)
         counts = (name(c) for c in self.group_count_columns for name in kinds)
+        of_months = (name(c) for c, _ in self.months for name in MONTH_KINDS)
         sums = unit_sums.names(self.unit_sum_columns or ())
         return (
             UNIT_COLUMN,
             UNIT_ROW_COUNT,
             ROW_NUMBER,
             *counts,
+            *of_months,
             *(out_of_range_column(c) for c, _ in self.range_checked_columns),
             *sums,
         )

@@ -23,6 +23,7 @@ from dpsql.engine.sidecar import unit_sums
 from dpsql.engine.sidecar.compression import column_definitions
 from dpsql.engine.sidecar.row_columns import (
     COUNT_CAP,
+    MONTH_KINDS,
     OUT_OF_RANGE,
     ROW_NUMBER,
     UNIT_COLUMN,
@@ -121,10 +122,12 @@ def _fetched(contents: SidecarTable, types: Mapping[str, str], salt: str, chosen
         for name, kind in types.items()
     ]
     secret = exp.Literal.string(salt).sql("duckdb")
+    counted_by = {c: quoted(c) for c in contents.group_count_columns} | dict(contents.months)
     items += [
-        f"{_HASH}({quoted(UNIT_COLUMN)}, {quoted(c)}, {secret}) AS {quoted(group_rank_column(c))}"
-        for c in contents.group_count_columns
+        f"{_HASH}({quoted(UNIT_COLUMN)}, {value}, {secret}) AS {quoted(group_rank_column(name))}"
+        for name, value in counted_by.items()
     ]
+    items += [f"{month} AS {quoted(name)}" for name, month in contents.months]
     # A subquery, so that conditions and hashes read columns and not items of their names.
     rows = f"(SELECT * FROM ({contents.rows}) WHERE {quoted(UNIT_COLUMN)} IS NOT NULL AND {chosen})"  # noqa: S608
     return f"SELECT {', '.join(items)} FROM {rows} AS t"  # noqa: S608
@@ -148,7 +151,11 @@ def _ordered(
 ) -> pa.Table:
     """The rows in their order, with their numbers and with counts; takes `columns` away."""
     blocks = UnitBlocks.of(_unit_numbers(columns[UNIT_COLUMN]))
-    counts = {c: _counts(connection, blocks, c, columns) for c in contents.group_count_columns}
+    months = [name for name, _ in contents.months]
+    counted_by = (*contents.group_count_columns, *months)
+    counts = {c: _counts(connection, blocks, c, columns) for c in counted_by}
+    for name in months:
+        del columns[name]
     over = blocks.sizes > contents.max_rows
     for counted in counts.values():
         over |= counted.max_rows > contents.max_rows_per_value
@@ -170,6 +177,10 @@ def _ordered(
             (first_row_column(c), counted.first),
         ):
             ordered[name] = pa.array(values[moved])
+    for c in months:
+        counted = counts.pop(c)
+        ordered[value_count_column(c)] = pa.array(counted.rows[moved])
+        ordered[group_rank_column(c)] = pa.array(counted.rank[moved])
     return pa.table(ordered)
 
 
@@ -240,6 +251,7 @@ def _of_rows(contents: SidecarTable, types: Mapping[str, str]) -> str:
         items.append(f"{quoted(UNIT_COLUMN)} AS {quoted(contents.lent_unit_column)}")
     kinds = (value_count_column, group_rank_column, distinct_count_column, first_row_column)
     items += [quoted(kind(c)) for c in contents.group_count_columns for kind in kinds]
+    items += [quoted(kind(c)) for c, _ in contents.months for kind in MONTH_KINDS]
     rows = f"{_typed(types)} AS t CROSS JOIN {quoted(OUT_OF_RANGE)} AS b"
     return f"SELECT {', '.join(items)} FROM {rows}"  # noqa: S608
 

@@ -11,6 +11,7 @@ from typing import Final, assert_never
 from dpsql.bounding.public_facts import Facts
 from dpsql.engine.sidecar.row_columns import (
     COUNT_CAP,
+    MONTH_KINDS,
     UNIT_ROW_COUNT,
     distinct_count_column,
     first_row_column,
@@ -32,7 +33,12 @@ from dpsql.plan.operator import Plan, Release, Scan, SidecarAccess
 from dpsql.plan.traversal import operators, replace_sources
 from dpsql.schema.model import Column as Declared
 from dpsql.schema.model import Table
-from dpsql.schema.sidecar_columns import group_count_columns, range_checked_columns
+from dpsql.schema.sidecar_columns import (
+    group_count_columns,
+    month_count_columns,
+    month_of,
+    range_checked_columns,
+)
 from dpsql.schema.sql_type import Boolean, Integer
 from dpsql.structs import replace
 
@@ -107,6 +113,7 @@ def with_sidecar_columns(table: Table) -> Table:
         for c in group_count_columns(table)
         for name in (value_count_column, group_rank_column, distinct_count_column)
     ]
+    names += [name(month_of(c)) for c in month_count_columns(table) for name in MONTH_KINDS]
     added = {n: Declared(n, COUNT_TYPE, bounds=(0, COUNT_CAP), nullable=False) for n in names}
     added |= {
         name: Declared(name, Boolean(), nullable=False)

@@ -150,12 +150,12 @@ def _counts_rows(contributions: Contributions) -> bool:
 def _are_row_sums(rows: SidecarRows) -> bool:
     """Numbers of units are sums over rows only where one row of each unit is marked."""
     units = any(isinstance(s.term, UnitCount) for s in rows.contributions.statistics)
-    return not units or (rows.row_source.is_complete and rows.group_column() is not None)
+    return not units or (rows.row_source.is_complete and rows.marked_column() is not None)
 
 
 def _marked_row(rows: SidecarRows, number: int) -> Column | None:
     """The column that marks one row of each unit in a group, if units are counted."""
-    group = rows.group_column()
+    group = rows.marked_column()
     units = any(isinstance(s.term, UnitCount) for s in rows.contributions.statistics)
     return Column(number, first_row_column(group), Boolean()) if group and units else None
 
