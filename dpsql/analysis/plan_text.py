@@ -230,9 +230,10 @@ def operator(plan: Plan) -> str:  # noqa: PLR0911 - one arm for each operator
             return f"PublicStatement(as written, over copies of {', '.join(tables) or 'no table'})"
         case Aggregate(keys=keys, aggregates=aggregates):
             return f"Aggregate({_grouped([describe(k.expression) for k in keys], aggregates)})"
-        case Release(frequent=FrequentKey(key=key, columns=chosen)):
+        case Release(frequent=FrequentKey(key=key, columns=chosen, counted=counted)):
             several = f"{len(chosen)} " if len(chosen) > 1 else ""
-            return f"Release({several}most frequent {describe(key)})"
+            counts = "" if counted is None else ", count(*)"
+            return f"Release({several}most frequent {describe(key)}{counts})"
         case Release(candidates=Candidates() as candidates):
             return f"Release({_choice(candidates)})"
         case Release(keys=keys, aggregates=aggregates, hides_empty_groups=hides_empty):

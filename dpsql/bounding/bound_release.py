@@ -22,7 +22,7 @@ from dpsql.bounding.public_facts import Facts
 from dpsql.bounding.randomized_response import estimate_true_answers
 from dpsql.bounding.randomized_response_keys import check_groups
 from dpsql.bounding.selection.cell_selection import CHOSEN, CellChoices
-from dpsql.bounding.selection.frequent_key import FREQUENT_NOTE, frequent_choice
+from dpsql.bounding.selection.frequent_key import frequent_choice, frequent_notes
 from dpsql.bounding.selection.private_selection import candidate_choice
 from dpsql.bounding.statistics.argument_grids import ArgumentGrids
 from dpsql.bounding.statistics.key_count import key_count, weighing_notes
@@ -116,7 +116,7 @@ def bound_release(
     selections = CellChoices(below)
     best = None if release.candidates is None else candidate_choice(release.candidates, facts)
     if release.frequent is not None:
-        best = frequent_choice(release.frequent)
+        best = frequent_choice(release.frequent, nonnegative=options.nonnegative)
     candidates, shown = best or ((), ())
     rows = Statistic(RowCount(), None)
     count_index = statistics.statistics.index(rows) if rows in statistics.statistics else None
@@ -143,7 +143,8 @@ def bound_release(
     terms = replace(draft_terms, statistics=tuple(statistics.statistics))
     chain, reasons = limit_contributions(terms, facts, limits)
     if release.frequent is not None:
-        reasons = (FREQUENT_NOTE,)  # its rows are limited key by key, and in all not at all
+        # Its rows are limited key by key, and in all not at all.
+        reasons = frequent_notes(release.frequent)
     notes = (*reasons, *grids.cap_notes(calls), *weighing_notes(terms), *selections.notes)
     notes += () if sampling is None else (_sample_note(sampling),)
     notes += _notes_on_empty_groups((*formulas, *chosen), min_units)

@@ -148,13 +148,22 @@ class FrequentKey(Struct, frozen=True):
     """Those of `values` that the most rows have as their `key`, and a column for each.
 
     As many as `columns` are chosen, no value twice: the most frequent one first, as far as noise
-    tells. Of each unit at most `rows` rows of one value count, of however many values.
+    tells. Of each unit at most `rows` rows of one value count, of however many values. `counted`
+    has a column for the noisy count of each, if these are shown.
     """
 
     columns: tuple[Column, ...]
     key: Expression
     values: tuple[Value | None, ...]
     rows: int
+    counted: CountedKeys | None = None
+
+
+class CountedKeys(Struct, frozen=True):
+    """A column for the noisy count of each chosen key, and the part of the loss for the choice."""
+
+    columns: tuple[Column, ...]
+    choice_share: Fraction
 
 
 class AggregateOutput(Struct, frozen=True):

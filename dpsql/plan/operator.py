@@ -137,6 +137,8 @@ class Release:
         """The columns of what is chosen, if something is."""
         key = self.frequent
         frequent = () if key is None else tuple(Output(each, key.key) for each in key.columns)
+        if key is not None and key.counted is not None:
+            frequent += tuple(Output(each, each) for each in key.counted.columns)
         return frequent if self.candidates is None else self.candidates.outputs
 
 

@@ -11,6 +11,7 @@
 | server_rows         | exact results as a server computes them of its own rows                |
 | batch_count         | the number of unit batches that a release is run in                    |
 | selection_mechanism | the mechanism of each selection within a loss                          |
+| top_keys            | the most frequent keys, chosen and then counted                        |
 | add_noise           | raw totals → noisy integers, over all cells, sorted by key             |
 | columns             | noisy integers → typed columns                                         |
 | consistency         | least squares over grouping sets                                       |

@@ -8,6 +8,7 @@ from typing import Final, assert_never
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.estimator import (
+    CellCount,
     ChosenValue,
     DividedSum,
     ExpertChoice,
@@ -105,7 +106,7 @@ def _value_weights(bounded: BoundedRelease, sensitivity: Sensitivity) -> list[fl
             case Mean(total=total, count=count):
                 costs[total] += 1 / own[total] ** 2
                 costs[count] += 1 / own[count] ** 2
-            case QuantileValue() | ChosenValue() | ExpertChoice() | NamedCondition():
+            case QuantileValue() | ChosenValue() | CellCount() | ExpertChoice() | NamedCondition():
                 pass  # chosen, not summed
             case Variance(index=index):
                 costs[index] += 1 / own[index] ** 2

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from dpsql.analysis.score_sensitivity import score_spread
 from dpsql.analysis.sensitivity import Sensitivity
+from dpsql.errors import InternalError
 from dpsql.plan.bounded_release.cell_selection import (
     CellChoice,
+    CountedCells,
     FrequentCell,
     Mode,
     QuantileRanks,
@@ -22,11 +24,14 @@ from dpsql.plan.bounded_release.cell_selection import (
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.pure_conversion import range_of_mu_squared
 from dpsql.privacy.directed_rounding import ln
+from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.candidates import LIMIT
 from dpsql.privacy.mechanisms.selection.exponential import Exponential, epsilon_of_choice
 from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
+from dpsql.release.joint_noise import noisy_integers
 
 Counts = NDArray[np.int64]
 """Rows of each group in each cell: shape (groups, cells)."""
@@ -111,6 +116,33 @@ class TopMechanism(Struct, frozen=True):
         return np.concatenate(chosen, axis=1)
 
 
+class CountedTopMechanism(Struct, frozen=True):
+    """Chooses cells by `top`, and adds `noise` to the counts of those that were chosen.
+
+    The noise is drawn for the counts alone, after the choice: losses add up. What the choice drew
+    says which counts are large, and would tell more of them if it were part of what is shown.
+    """
+
+    top: TopMechanism
+    noise: Noise
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name in reports."""
+        return self.top.name
+
+    def rank_error(self, cells: int, confidence: Fraction) -> Fraction:
+        """Return how many rows any chosen cell may have less than the largest that was left."""
+        return self.top.rank_error(cells, confidence)
+
+    def release(self, counts: Counts, randomness: Randomness) -> Integers:
+        """Choose cells of each group, and count them: (groups, cells) to (groups, 2 * count)."""
+        cells = self.top.release(counts, randomness)
+        exact = np.take_along_axis(counts, cells, axis=1)
+        (noisy,) = noisy_integers((self.noise,), [exact.reshape(-1)], randomness)
+        return np.concatenate([cells, noisy.reshape(cells.shape)], axis=1)
+
+
 class ScoreMechanism(Struct, frozen=True):
     """Chooses the candidate with the greatest of `scores` in each group.
 
@@ -160,7 +192,7 @@ class ScoreMechanism(Struct, frozen=True):
         return scores
 
 
-SelectionMechanism = Quantiles | ModeMechanism | TopMechanism | ScoreMechanism
+SelectionMechanism = Quantiles | ModeMechanism | TopMechanism | CountedTopMechanism | ScoreMechanism
 
 
 def selection_mechanism(
@@ -190,6 +222,8 @@ def selection_mechanism(
             each = _choice_of(units * rows_per_cell, query_loss, count * groups)
             several = TopMechanism(each, count, groups)
             return several, _affordable(several.loss(query_loss.accounting), query_loss)
+        case CountedCells():
+            raise InternalError("the counts of chosen cells are calibrated with their choice")
         case ThresholdScores() as scores:
             # Where no row moves two scores apart, any spread will do.
             spread = max(1, score_spread(scores, choice.cells.count, sensitivity, rows))

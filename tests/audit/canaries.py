@@ -23,6 +23,7 @@ from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
 from dpsql.release.calibration import Measurement
 from dpsql.release.exact_answers import NoNoise
 from dpsql.release.selection_mechanism import (
+    CountedTopMechanism,
     ModeMechanism,
     ScoreMechanism,
     SelectionMechanism,
@@ -164,4 +165,8 @@ def _bolder(chooser: SelectionMechanism, factor: Fraction) -> SelectionMechanism
     if isinstance(chooser, ModeMechanism | TopMechanism | ScoreMechanism):
         bolder = replace(chooser.mechanism, epsilon=chooser.mechanism.epsilon * factor)
         return replace(chooser, mechanism=bolder)
+    if isinstance(chooser, CountedTopMechanism):
+        top = _bolder(chooser.top, factor)
+        assert isinstance(top, TopMechanism)
+        return replace(chooser, top=top, noise=_less(chooser.noise, factor))
     return replace(chooser, epsilon=chooser.epsilon * factor)

@@ -24,6 +24,7 @@ from scipy.stats import norm
 
 from dpsql.bounding.options import ContributionLimits, ReleaseOptions
 from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
+from dpsql.release.selection_mechanism import CountedTopMechanism
 from dpsql.report.budget import read_budget
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.options import QueryOptions
@@ -287,6 +288,17 @@ def zcdp_rows(session: Session) -> Iterator[Row]:
         yield Row(f"zCDP: counts of {groups} groups", "deviation", before, found, best, SHARED)
 
 
+def top_row(session: Session) -> Row:
+    """Three keys of 100 that a unit may be in, with their counts, which were released with all."""
+    sql = "SELECT area, count(*) AS n FROM orders GROUP BY area ORDER BY n DESC LIMIT 3"
+    (chooser,) = release_of(session, sql).step.measurement.choosers
+    assert isinstance(chooser, CountedTopMechanism)
+    one = 1 / math.sqrt(2 * float(rho_of_epsilon(Fraction(1), DELTA / 2)))
+    now = math.sqrt(float(chooser.noise.variance))
+    question = "zCDP: counts of the first 3 of 100 groups"
+    return Row(question, "deviation", 10 * one, now, None, "")
+
+
 def queries_row(session: Session) -> Row:
     """Of the README's ledger: (3, 10^-6), at ε = 0.05 a query."""
     budget = read_budget(session.schema, "analyst", Fraction(1, 20))
@@ -301,7 +313,7 @@ def test_errors_are_those_that_are_told(tmp_path: Path, request: pytest.FixtureR
     with closing(opened(tmp_path, "approx")) as session:
         rows = list(approx_rows(session))
     with closing(opened(tmp_path, "zcdp")) as session:
-        rows += zcdp_rows(session)
+        rows += [*zcdp_rows(session), top_row(session)]
     with closing(opened(tmp_path, "zcdp", "3", "0.05")) as session:
         rows.append(queries_row(session))
     found = {(row.question, row.of): row for row in rows}

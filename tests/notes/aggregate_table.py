@@ -13,6 +13,7 @@ from notes.compiler import schema_of
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.plan.bounded_release.cell_selection import (
     CellChoice,
+    CountedCells,
     EquidistantCells,
     FrequentCell,
     ListedCells,
@@ -23,6 +24,7 @@ from dpsql.plan.bounded_release.cell_selection import (
     TopCells,
 )
 from dpsql.plan.bounded_release.estimator import (
+    CellCount,
     ChosenValue,
     DividedSum,
     Estimator,
@@ -134,7 +136,7 @@ def _chosen(selection: CellChoice) -> str:
         case QuantileRanks(quantiles=quantiles):
             (place,) = quantiles
             return f"{text}: {describe_number(max(place, 1 - place))}"
-        case Mode() | FrequentCell() | TopCells() | ThresholdScores():
+        case Mode() | FrequentCell() | TopCells() | CountedCells() | ThresholdScores():
             return f"{text}: 1"
         case other:
             assert_never(other)
@@ -153,7 +155,7 @@ def _noise(release: CompiledRelease) -> str:
 
 def _error(formula: Estimator) -> str:
     match of_drawn(formula):
-        case LinearEstimator() | DividedSum() | Variance():
+        case LinearEstimator() | DividedSum() | Variance() | CellCount():
             return "the noise's own"
         case Mean():
             return "Fieller's interval"

@@ -18,6 +18,7 @@ from privacy.seeded import SeededRandomness
 
 from dpsql.plan.bounded_release.bounded_release import integer_parts
 from dpsql.plan.bounded_release.cell_selection import (
+    CountedCells,
     FrequentCell,
     Mode,
     QuantileRanks,
@@ -71,7 +72,7 @@ class ExactChoice:
     In an empty group, and of modes and equal scores, it chooses the first.
     """
 
-    target: QuantileRanks | Mode | FrequentCell | TopCells | ThresholdScores
+    target: QuantileRanks | Mode | FrequentCell | TopCells | CountedCells | ThresholdScores
 
     def release(self, counts: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
         del randomness
@@ -82,6 +83,9 @@ class ExactChoice:
             case TopCells(count=count):
                 top: NDArray[np.int64] = (-counts).argsort(axis=1, kind="stable")[:, :count]
                 return top
+            case CountedCells(count=count):
+                most: NDArray[np.int64] = (-counts).argsort(axis=1, kind="stable")[:, :count]
+                return np.hstack([most, np.take_along_axis(counts, most, axis=1)])
             case ThresholdScores(first_cells=cells, weights=weights):
                 scores = [
                     [w * sum(row[c:]) for c, w in zip(cells, weights, strict=True)]

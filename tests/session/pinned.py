@@ -157,6 +157,10 @@ STATEMENTS = {
         "clinic",
         "SELECT month(visit_date) FROM visits GROUP BY 1 ORDER BY count(*) DESC LIMIT 2",
     ),
+    "the most frequent keys with their counts": (
+        "clinic",
+        "SELECT month(visit_date), count(*) FROM visits GROUP BY 1 ORDER BY 2 DESC LIMIT 2",
+    ),
     "the best of public rows": (
         "auction",
         f"SELECT label FROM offers ORDER BY ({_EARNED}) DESC LIMIT 1",

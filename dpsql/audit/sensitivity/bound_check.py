@@ -15,8 +15,14 @@ from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.analysis.unit_contribution import partial_interval, rows_per_group
 from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.audit.noise_likelihood import loss_of_change
+from dpsql.audit.sensitivity.chosen_counts import covers_counts, largest_moves
 from dpsql.plan.bounded_release.bounded_release import integer_parts
-from dpsql.plan.bounded_release.cell_selection import FrequentCell, ThresholdScores, TopCells
+from dpsql.plan.bounded_release.cell_selection import (
+    CountedCells,
+    FrequentCell,
+    ThresholdScores,
+    TopCells,
+)
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
 from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
@@ -24,12 +30,14 @@ from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
 from dpsql.privacy.mechanisms.selection.exponential import amount_of_range
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.selection_mechanism import (
+    CountedTopMechanism,
     ModeMechanism,
     ScoreMechanism,
     SelectionMechanism,
     TopMechanism,
 )
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.structs import replace
 
 
 def changes(before: Groups, after: Groups, count: int) -> list[tuple[int, ...]]:
@@ -178,11 +186,11 @@ def cell_violations(
             yield f"groups [{changed}] of cells, derived {derived.groups}"
         moved = (
             (max(map(abs, change.values())) for change in changed)
-            if isinstance(selection.target, FrequentCell | TopCells)
+            if isinstance(selection.target, FrequentCell | TopCells | CountedCells)
             else map(rows_moved, changed)
         )
         max_rows = rows * derived.units
-        if isinstance(selection.target, FrequentCell | TopCells):
+        if isinstance(selection.target, FrequentCell | TopCells | CountedCells):
             max_rows = selection.target.rows * derived.units
         if max(moved, default=0) > max_rows:
             yield f"statistic 0 of cells by {changed}, derived {max_rows}"
@@ -205,15 +213,19 @@ def is_covered_by_choice_loss(
         case Quantiles(rows=rows):
             max_moved = rows * release.sensitivity.units
             return max(map(rows_moved, changed), default=0) <= max_moved
-        case ModeMechanism(mechanism=mechanism) | TopMechanism(mechanism=mechanism):
+        case ModeMechanism() | TopMechanism():
             accounting = release.step.measurement.loss.accounting
-            choices = chooser.count if isinstance(chooser, TopMechanism) else 1
-            # A spread is the change of two cells' log-probabilities; some cells don't change.
-            each = [max(0, *c.values()) - min(0, *c.values()) for c in changed]
-            spreads = [spread for spread in each for _ in range(choices)]
-            losses = [spread * mechanism.rate for spread in spreads]
-            cost = sum((amount_of_range(x, accounting) for x in losses), Fraction(0))
-            return cost <= chooser.loss(accounting).amount
+            return _cost_of_choice(chooser, changed, accounting) <= chooser.loss(accounting).amount
+        case CountedTopMechanism(top=top, noise=noise):
+            # Any cells may be chosen, and then counted with what is left of the charged loss.
+            charged = release.step.measurement.loss
+            cost = _cost_of_choice(top, changed, charged.accounting)
+            left = replace(charged, amount=charged.amount - cost)
+            units = release.sensitivity.units
+            return left.amount >= 0 and all(
+                covers_counts(left, noise, largest_moves([*change.values()], top.count), units)
+                for change in changed
+            )
         case ScoreMechanism(mechanism=mechanism, scores=scores):
             accounting = release.step.measurement.loss.accounting
             moves = [score_moves(scores, each) for each in changed]
@@ -222,6 +234,17 @@ def is_covered_by_choice_loss(
             return cost <= chooser.loss(accounting).amount
         case missing:
             assert_never(missing)
+
+
+def _cost_of_choice(
+    chooser: ModeMechanism | TopMechanism, changed: list[dict[int, int]], accounting: Accounting
+) -> Fraction:
+    """What the choice loses where the counts of its cells change so."""
+    choices = chooser.count if isinstance(chooser, TopMechanism) else 1
+    # A spread is the change of two cells' log-probabilities; some cells don't change.
+    spreads = (max(0, *c.values()) - min(0, *c.values()) for c in changed)
+    losses = [spread * chooser.mechanism.rate for spread in spreads for _ in range(choices)]
+    return sum((amount_of_range(x, accounting) for x in losses), Fraction(0))
 
 
 def score_moves(scores: ThresholdScores, change: dict[int, int]) -> list[int]:

@@ -31,6 +31,7 @@ from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.plan.bounded_release.bounded_release import Limited, LimitGroups, OneRowPerUnit
 from dpsql.plan.bounded_release.cell_selection import (
     CellChoice,
+    CountedCells,
     FrequentCell,
     Mode,
     QuantileRanks,
@@ -71,7 +72,11 @@ def histogram(
             choice = terms.cell_choices[number]
             in_cells = _in_cells(rows, names, number, choice, units)
             match choice.target:
-                case FrequentCell(rows=rows_per_cell) | TopCells(rows=rows_per_cell):
+                case (
+                    FrequentCell(rows=rows_per_cell)
+                    | TopCells(rows=rows_per_cell)
+                    | CountedCells(rows=rows_per_cell)
+                ):
                     if unlimited is not None:
                         raise ValueError("rows of a cell are limited for each unit, in any group")
                     return _limited_per_cell(in_cells, names, rows_per_cell)

@@ -98,6 +98,17 @@ class TopCells(Struct, frozen=True):
     count: int
 
 
+class CountedCells(Struct, frozen=True):
+    """Choose the `count` cells with the most rows, as `TopCells` are chosen, and count their rows.
+
+    The choice has `choice_share` of the loss, and the noise of the counts has the rest.
+    """
+
+    rows: int
+    count: int
+    choice_share: Fraction
+
+
 class ThresholdScores(Struct, frozen=True):
     """Choose the candidate of the greatest score, its weight times the rows passing its threshold.
 
@@ -118,21 +129,23 @@ class CellChoice(Struct, frozen=True):
 
     cells: Cells
     filter: Expression | None
-    target: QuantileRanks | Mode | FrequentCell | TopCells | ThresholdScores
+    target: QuantileRanks | Mode | FrequentCell | TopCells | CountedCells | ThresholdScores
 
     @property
     def draws_rows(self) -> bool:
         """Of a unit's rows in all cells together so many are drawn, by a hash."""
-        return not isinstance(self.target, FrequentCell | TopCells)
+        return not isinstance(self.target, FrequentCell | TopCells | CountedCells)
 
     @property
     def choices(self) -> int:
-        """The number of cells, or of candidates, that are chosen in each group."""
+        """The number of cells, or of candidates, that are chosen in each group; and of counts."""
         match self.target:
             case QuantileRanks(quantiles=quantiles):
                 return len(quantiles)
             case TopCells(count=count):
                 return count
+            case CountedCells(count=count):
+                return 2 * count
             case Mode() | FrequentCell() | ThresholdScores():
                 return 1
             case missing:

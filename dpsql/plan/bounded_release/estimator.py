@@ -179,6 +179,13 @@ class ChosenValue(Struct, frozen=True):
     count: int | None = None
 
 
+class CellCount(Struct, frozen=True):
+    """The noisy count of a chosen cell, which is the choice at `index`; at least `minimum`."""
+
+    index: int
+    minimum: int | None = None
+
+
 class ExpertChoice(Struct, frozen=True):
     """The index of the expert that is chosen in a group, by its losses in the groups before it.
 
@@ -227,6 +234,7 @@ OwnEstimator = (
     | Variance
     | QuantileValue
     | ChosenValue
+    | CellCount
     | ExpertChoice
     | NamedCondition
 )
@@ -262,7 +270,7 @@ def statistic_indices(estimator: Estimator) -> tuple[int, ...]:
             return estimator.indices
         case Variance(index=index):
             return (index,)
-        case QuantileValue() | ChosenValue() | ExpertChoice() | NamedCondition():
+        case QuantileValue() | ChosenValue() | CellCount() | ExpertChoice() | NamedCondition():
             return ()
         case OfSample(estimator=drawn):
             return statistic_indices(drawn)
@@ -275,7 +283,9 @@ def row_count_index(estimator: Estimator) -> int | None:
     match estimator:
         case Mean() | Moments() | QuantileValue() | ChosenValue():
             return estimator.count
-        case LinearEstimator() | DividedSum() | Variance() | ExpertChoice() | NamedCondition():
+        case LinearEstimator() | DividedSum() | Variance() | CellCount():
+            return None
+        case ExpertChoice() | NamedCondition():
             return None
         case OfSample(estimator=drawn):
             return row_count_index(drawn)

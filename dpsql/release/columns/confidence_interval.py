@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from dpsql.plan.aggregate import OutputKind
 from dpsql.plan.bounded_release.estimator import (
+    CellCount,
     ChosenValue,
     DividedSum,
     Estimator,
@@ -109,6 +110,8 @@ def error_interval(
             return _variance_error(estimator, row[index], mechanisms[index])
         case QuantileValue() | ChosenValue():
             raise ValueError("what is chosen has an error in rank only")
+        case CellCount():
+            raise ValueError("a chosen key's count has the noise of its mechanism")
         case ExpertChoice():
             raise ValueError("an expert has a regret, and no error")
         case NamedCondition():

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.plan.bounded_release.estimator import (
+    CellCount,
     ChosenValue,
     CrossGroupSum,
     DividedSum,
@@ -57,6 +58,8 @@ def evaluate(estimator: Estimator, row: tuple[int, ...], chosen: tuple[int, ...]
             return _middle(min(low + width * chosen[index], high), kind)
         case ChosenValue(index=index, values=values):
             return values[chosen[index]]
+        case CellCount(index=index, minimum=minimum):
+            return chosen[index] if minimum is None else max(chosen[index], minimum)
         case OfSample(estimator=drawn):
             return evaluate(drawn, row, chosen)
         case missing:

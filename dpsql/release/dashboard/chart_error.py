@@ -12,6 +12,7 @@ from typing import assert_never
 from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, KeyDomain
 from dpsql.plan.bounded_release.estimator import (
+    CellCount,
     ChosenValue,
     DividedSum,
     Estimator,
@@ -45,6 +46,7 @@ def linear(estimator: Estimator) -> LinearEstimator:
             | Variance()
             | QuantileValue()
             | ChosenValue()
+            | CellCount()
             | ExpertChoice()
             | NamedCondition()
             | OfSample()

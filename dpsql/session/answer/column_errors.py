@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
 from dpsql.plan.bounded_release.estimator import (
+    CellCount,
     ChosenValue,
     DividedSum,
     ExpertChoice,
@@ -43,7 +44,11 @@ from dpsql.release.columns.cross_group_terms import localize
 from dpsql.release.dashboard.chart_error import chart_variances, linear, worths
 from dpsql.release.dashboard.chart_error import half_width as chart_half_width
 from dpsql.release.decision import expected_regret
-from dpsql.release.selection_mechanism import ScoreMechanism, SelectionMechanism
+from dpsql.release.selection_mechanism import (
+    CountedTopMechanism,
+    ScoreMechanism,
+    SelectionMechanism,
+)
 from dpsql.release.synopsis.margin_error import SYNOPSIS_NOISE
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.answer.chart_reading import ChartReading
@@ -192,6 +197,13 @@ def _own_column(
                 return ColumnPrivacy(name, chooser.name, off, None, score_error=off)
             error = float(chooser.rank_error(cells, CONFIDENCE))
             return ColumnPrivacy(name, chooser.name, error, None, error)
+        case CellCount(index=chosen):
+            _, chooser = _selection_mechanism(release, chosen)
+            assert isinstance(chooser, CountedTopMechanism)
+            noise = chooser.noise
+            return ColumnPrivacy(
+                name, noise.name, float(noise.variance) ** 0.5, float(half_width(noise))
+            )
         case ExpertChoice() | NamedCondition():
             raise TypeError("a table that is made as a whole has a mechanism of its own")
         case missing:

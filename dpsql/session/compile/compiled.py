@@ -142,7 +142,8 @@ def compile_bound(
     plan = unused(statement.plan)
     if not isinstance(request, TableRequest):
         distance = schema.neighbor_distance
-        plan = FrequentKeys(facts, options, distance, query_loss).chosen(plan)
+        is_of_sample = schema.budget.sample is not None
+        plan = FrequentKeys(facts, options, distance, query_loss, is_of_sample).chosen(plan)
         if not isinstance(request, AlertRequest):
             plan = AlertCounts(facts, options, distance, query_loss).chosen(plan)
     releases = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))

@@ -30,6 +30,7 @@ from dpsql.release.decision import calibrate_decision, experts_of
 from dpsql.release.job import Step
 from dpsql.release.joint_noise import joint_notes
 from dpsql.release.synopsis.calibrate_synopsis import calibrate_synopsis, synopsis_notes
+from dpsql.release.top_keys.top_counts import calibrate_top_counts, counts_chosen
 from dpsql.schema.model import Schema, Table
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.request import (
@@ -214,6 +215,9 @@ class ReleaseCompiler(Struct, frozen=True):
                 if named_conditions(bounded) is not None:
                     measurement, notes = calibrate_alert(bounded, changes, share)
                     return replace(bounded, notes=(*bounded.notes, *notes)), measurement
+                if counts_chosen(bounded):
+                    measurement = calibrate_top_counts(bounded, changes, distance, share)
+                    return bounded, measurement
                 randomized = local_only(bounded, distance)
                 if randomized is None:
                     by_row = self.is_shown_by_row

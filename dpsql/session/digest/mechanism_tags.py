@@ -21,7 +21,12 @@ from dpsql.privacy.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from dpsql.privacy.mechanisms.selection.quantile import Quantiles
 from dpsql.release.calibration import Measurement
 from dpsql.release.exact_answers import NoNoise
-from dpsql.release.selection_mechanism import ModeMechanism, ScoreMechanism, TopMechanism
+from dpsql.release.selection_mechanism import (
+    CountedTopMechanism,
+    ModeMechanism,
+    ScoreMechanism,
+    TopMechanism,
+)
 from dpsql.session.digest.tag import Tagged
 
 MECHANISMS: Final[Mapping[type, Tagged]] = {
@@ -48,6 +53,7 @@ MECHANISMS: Final[Mapping[type, Tagged]] = {
     PermuteAndFlip: Tagged("permute and flip", ("epsilon", "spread")),
     ModeMechanism: Tagged("frequent", ("mechanism", "groups")),
     TopMechanism: Tagged("several frequent", ("mechanism", "count", "groups")),
+    CountedTopMechanism: Tagged("several frequent, counted", ("top", "noise")),
     ScoreMechanism: Tagged(
         "of scores", ("mechanism", "groups"), {"scores": "they are in the release's choice"}
     ),

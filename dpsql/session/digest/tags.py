@@ -147,6 +147,9 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     cell_selection.Mode: Tagged("most frequent"),
     cell_selection.FrequentCell: Tagged("most frequent of groups", ("rows",)),
     cell_selection.TopCells: Tagged("most frequent groups", ("rows", "count")),
+    cell_selection.CountedCells: Tagged(
+        "most frequent groups and their counts", ("rows", "count", "choice_share")
+    ),
     cell_selection.ThresholdCells: Tagged("passed", ("argument", "comparison", "thresholds")),
     cell_selection.ThresholdScores: Tagged("scores", ("first_cells", "weights", "step")),
     cell_selection.CellChoice: Tagged("selection", ("cells", "filter", "target")),
@@ -164,6 +167,7 @@ _BOUNDED: Final[dict[type, Tagged]] = {
     estimator.Variance: Tagged("variance", ("function", "index", "rows", "value")),
     estimator.QuantileValue: Tagged("position", ("index", "low", "width", "high", "type", "count")),
     estimator.ChosenValue: Tagged("named", ("index", "values", "count")),
+    estimator.CellCount: Tagged("count of a choice", ("index", "minimum")),
     estimator.ExpertChoice: Tagged("expert", ("losses",)),
     estimator.AlertCondition: Tagged("at least", ("index", "sign", "threshold")),
     estimator.NamedCondition: Tagged("alert", ("conditions", "firings")),

@@ -16,6 +16,7 @@ from dpsql.plan.aggregate import OutputKind
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, integer_parts
 from dpsql.plan.bounded_release.cell_selection import (
     CellChoice,
+    CountedCells,
     EquidistantCells,
     FrequentCell,
     ListedCells,
@@ -228,6 +229,10 @@ def format_cell_choice(selection: CellChoice, bounded: BoundedRelease) -> str:
             moved = ""
         case FrequentCell(rows=rows_per_cell) | TopCells(rows=rows_per_cell):
             each = f"{rows_per_cell} of a unit in each"
+            return f"rows in {selection.cells.count} cells of {text}{where}: {each}"
+        case CountedCells(rows=rows_per_cell, count=count):
+            counts = "its count" if count == 1 else "their counts"
+            each = f"{rows_per_cell} of a unit in each, {count} shown with {counts}"
             return f"rows in {selection.cells.count} cells of {text}{where}: {each}"
         case ThresholdScores(weights=weights, step=step) as scores:
             spread = describe_number(score_range(scores, selection.cells.count) * step)

@@ -5,12 +5,15 @@ SELECT ward FROM visits GROUP BY ward ORDER BY count(*) DESC LIMIT 1
 To release the counts and to sort them is a release of as many numbers as a unit has groups. Where
 none of them is shown, a choice among the groups has the noise of one of them: a unit that comes or
 goes moves all counts one way. Of LIMIT 2 the second is chosen among those that the first choice
-left. Counts that another part of the statement reads are released anyway.
+left. Where counts are shown, those of the chosen keys are measured after the choice: the noise is
+that of so many groups, however many a unit is in. Counts that another part of the statement reads
+are released anyway.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -22,7 +25,13 @@ from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.public_facts import Facts
 from dpsql.errors import Error
-from dpsql.plan.aggregate import AggregateCall, AggregateFunction, FrequentKey, OutputKind
+from dpsql.plan.aggregate import (
+    AggregateCall,
+    AggregateFunction,
+    CountedKeys,
+    FrequentKey,
+    OutputKind,
+)
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.cell_selection import MAX_LISTED
 from dpsql.plan.expression import Column, Expression, Literal
@@ -32,10 +41,11 @@ from dpsql.plan.sort_key import SortKey
 from dpsql.plan.traversal import bottom_up, columns, operators, rewrite_top_down
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.distance import NeighborDistance
-from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
-from dpsql.release.calibration import calibrate
+from dpsql.release.calibration import Measurement, calibrate
 from dpsql.release.columns.confidence_interval import CONFIDENCE
 from dpsql.release.selection_mechanism import ModeMechanism, TopMechanism
+from dpsql.release.top_keys.choice_share import best_share, sorted_error_squared
+from dpsql.release.top_keys.top_counts import calibrate_top_counts
 from dpsql.schema.sql_type import BIGINT
 from dpsql.session.compile.release_compiler import is_shown_by_row
 from dpsql.session.options import QueryOptions
@@ -48,13 +58,14 @@ MAX_CHOSEN: Final = 20
 class FrequentKeys(Struct, frozen=True):
     """Finds the releases of a statement that only say which of listed keys are most frequent.
 
-    `loss` is what the statement may cost.
+    `loss` is what the statement may cost. `is_of_sample`: what is counted is of some units alone.
     """
 
     facts: Facts
     options: QueryOptions
     distance: NeighborDistance
     loss: PrivacyLoss
+    is_of_sample: bool
 
     def chosen(self, plan: Plan) -> Plan:
         """Project(key, Limit(k, Sort(count DESC, Release(key, count)))) becomes Release(k keys)."""
@@ -63,69 +74,95 @@ class FrequentKeys(Struct, frozen=True):
         mentioned = Counter(part for part in operators(plan) if isinstance(part, Release))
 
         def rewritten(part: Plan) -> Plan:
-            keys = _sorted_counts(part)
-            if keys is None or mentioned[keys[0]] != 1:
+            top = _sorted_counts(part)
+            if top is None or mentioned[top.counted] != 1:
                 return part
-            counted, limit = keys
-            release = self._release(counted, limit, plan)
-            return part if release is None else _over(part, counted, release)
+            release = self._release(top, plan)
+            return part if release is None else _over(part, top.counted, release)
 
         return bottom_up(rewritten, plan)
 
-    def _release(self, counted: Release, limit: int, plan: Plan) -> Release | None:
-        """The release of `limit` keys of `counted`, one of `plan`, or None.
+    def _release(self, top: _TopKeys, plan: Plan) -> Release | None:
+        """The release of the keys `top` of `plan`, or None.
 
         It is None where that has no less error, or no rule.
 
-        Whoever bounds `counted` again says what is wrong with it.
+        Whoever bounds the counts again says what is wrong with them.
         """
+        counted, by_row = top.counted, is_shown_by_row(plan)
+        if top.shows_counts and (self.is_of_sample or not by_row):
+            return None  # counts are scaled, or their noise may be added up
         try:
             bounded = self._bounded(counted)
             if not _lists_all(bounded) or local_only(bounded, self.distance) is not None:
                 return None
             (key,), (domain,) = counted.keys, bounded.contributions.domains
             values = tuple(value for (value,) in domain.cells)
-            if limit >= len(values):
+            if top.limit >= len(values):
                 return None  # all of them are shown, in an order that all counts have a part in
             of_key = Column(max(_ids(plan)) + 1, key.column.name, key.column.type)
-            chosen = tuple(replace(of_key, id=of_key.id + index) for index in range(limit))
+            chosen = tuple(replace(of_key, id=of_key.id + index) for index in range(top.limit))
             frequent = FrequentKey(chosen, key.expression, values, rows_per_group(bounded.limited))
+            changes = sensitivity(bounded, self.distance)
+            noisy = calibrate(bounded, changes, self.loss, is_shown_by_row=by_row)
+            if not noisy.noise:
+                return None
             release = replace(counted, keys=(), aggregates=(), frequent=frequent)
-            by_row = is_shown_by_row(plan)
-            return release if self._is_better(bounded, release, is_shown_by_row=by_row) else None
+            if top.shows_counts:
+                return self._with_counts(counted, release, noisy)
+            return release if self._is_better(noisy, release) else None
         except Error:
             return None
 
     def _bounded(self, release: Release) -> BoundedRelease:
         return bound_release(release, self.facts, self.options.limits, self.options.release)
 
-    def _is_better(
-        self, counted: BoundedRelease, release: Release, *, is_shown_by_row: bool
-    ) -> bool:
-        """Whether the chosen keys are off the most frequent by half of what sorting is, or less.
-
-        Sorted, one may be off by the error of two counts, the largest of so many. Correlated
-        Gaussian noise has a part that all counts share, which moves none past another; other noise
-        that is drawn together isn't a sum with such a part, and each count's is taken whole.
-        """
-        changes = sensitivity(counted, self.distance)
-        noisy = calibrate(counted, changes, self.loss, is_shown_by_row=is_shown_by_row)
+    def _is_better(self, noisy: Measurement, release: Release) -> bool:
+        """Whether the chosen keys are off the most frequent by half of what sorting is, or less."""
         bounded = self._bounded(release)
         best = calibrate(bounded, sensitivity(bounded, self.distance), self.loss)
-        (chooser,) = best.choosers
-        if not isinstance(chooser, ModeMechanism | TopMechanism) or not noisy.noise:
+        (chooser,), frequent = best.choosers, release.frequent
+        if not isinstance(chooser, ModeMechanism | TopMechanism) or frequent is None:
             return False
-        (domain,) = counted.contributions.domains
-        cells = len(domain.cells)
-        noise = noisy.noise[0]
-        shared = noise.shared_part if isinstance(noise, CorrelatedNoise) else Fraction(0)
-        sorted_error = 2 * noise.half_width(1 - (1 - CONFIDENCE) / cells)
-        # Squares are compared, since a part of the variance isn't one of the width.
+        cells = len(frequent.values)
         squared = 4 * chooser.rank_error(cells, CONFIDENCE) ** 2
-        return squared <= (1 - shared) * Fraction(sorted_error) ** 2
+        return squared <= sorted_error_squared(noisy, cells)
+
+    def _with_counts(
+        self, counted: Release, release: Release, noisy: Measurement
+    ) -> Release | None:
+        """`release` with the counts of its keys, if that has less error than `noisy` ones of all.
+
+        `counted` is the release of all counts.
+        """
+        (count,), frequent = counted.aggregates, release.frequent
+        assert frequent is not None
+        first = frequent.columns[-1].id + 1
+        shown = tuple(
+            replace(count.column, id=first + index) for index in range(len(frequent.columns))
+        )
+
+        def at(share: Fraction) -> Release:
+            return replace(release, frequent=replace(frequent, counted=CountedKeys(shown, share)))
+
+        def measured(share: Fraction) -> Measurement:
+            bounded = self._bounded(at(share))
+            changes = sensitivity(bounded, self.distance)
+            return calibrate_top_counts(bounded, changes, self.distance, self.loss)
+
+        share = best_share(noisy, len(frequent.values), measured)
+        return None if share is None else at(share)
 
 
-def _sorted_counts(part: Plan) -> tuple[Release, int] | None:
+class _TopKeys(Struct, frozen=True):
+    """The first `limit` keys of `counted`, by its counts, which are shown beside them or not."""
+
+    counted: Release
+    limit: int
+    shows_counts: bool
+
+
+def _sorted_counts(part: Plan) -> _TopKeys | None:
     """The release of one key's counts of which `part` shows the first keys alone, and how many.
 
     None where it isn't so, or where the keys are too many to be chosen one by one.
@@ -149,7 +186,9 @@ def _sorted_counts(part: Plan) -> tuple[Release, int] | None:
         ) if 1 <= limit <= MAX_CHOSEN:
             read = columns(*(output.expression for output in outputs))
             is_count = order == counted.column and _counts_rows(counted.call)
-            return (release, limit) if is_count and read <= {key.column} else None
+            if not is_count or not read <= {key.column, counted.column}:
+                return None
+            return _TopKeys(release, limit, counted.column in read)
         case _:
             return None
 
@@ -175,39 +214,47 @@ def _lists_all(bounded: BoundedRelease) -> bool:
 
 
 def _over(part: Plan, counted: Release, release: Release) -> Plan:
-    """The outputs of `part`, a projection, over the chosen keys, a row for each."""
+    """The outputs of `part`, a projection, over the chosen keys, a row for each.
+
+    Rows are in the order of the choice, or of the counts that are shown, equal ones in the former.
+    """
     assert isinstance(part, Project)
-    (key,), first = counted.keys, release.chosen[0].column
-    if len(release.chosen) == 1:
-        return replace(part, source=release, outputs=_renamed(part.outputs, key.column, first))
-    top = Column(first.id + len(release.chosen), first.name, first.type)
-    rank = Column(top.id + 1, "rank", BIGINT)
+    assert release.frequent is not None
+    frequent = release.frequent
+    shown = [counted.keys[0].column]
+    chosen = [frequent.columns]
+    if frequent.counted is not None:
+        shown.append(counted.aggregates[0].column)
+        chosen.append(frequent.counted.columns)
+    rows = [*zip(*chosen, strict=True)]
+    if len(rows) == 1:
+        return replace(part, source=release, outputs=_renamed(part.outputs, shown, rows[0]))
+    first = max(column.id for column in rows[-1]) + 1
+    rank = Column(first, "rank", BIGINT)
+    top = [replace(column, id=first + 1 + index) for index, column in enumerate(shown)]
+    outputs = (*top, rank)
     arms = tuple(
         Project(
             release,
-            (
-                Output(Column(rank.id + 1 + 2 * index, top.name, top.type), chosen.column),
-                Output(
-                    Column(rank.id + 2 + 2 * index, rank.name, rank.type),
-                    Literal(index + 1, rank.type),
-                ),
+            tuple(
+                Output(replace(column, id=column.id + (index + 1) * len(outputs)), value)
+                for column, value in zip(outputs, (*row, Literal(index + 1, BIGINT)), strict=True)
             ),
         )
-        for index, chosen in enumerate(release.chosen)
+        for index, row in enumerate(rows)
     )
-    rows = Sort(
-        Union(arms, (top, rank), unit=None), (SortKey(rank, descending=False, nulls_first=False),)
-    )
-    return replace(part, source=rows, outputs=_renamed(part.outputs, key.column, top))
+    by = [SortKey(column, descending=True, nulls_first=False) for column in top[1:]]
+    by.append(SortKey(rank, descending=False, nulls_first=False))
+    source = Sort(Union(arms, outputs, unit=None), tuple(by))
+    return replace(part, source=source, outputs=_renamed(part.outputs, shown, top))
 
 
-def _renamed(outputs: tuple[Output, ...], key: Column, chosen: Column) -> tuple[Output, ...]:
-    """`outputs` with `chosen` wherever they read `key`."""
-
-    def read(expression: Expression) -> Expression | None:
-        return chosen if expression == key else None
-
-    return tuple(replace(o, expression=rewrite_top_down(read, o.expression)) for o in outputs)
+def _renamed(
+    outputs: tuple[Output, ...], shown: Sequence[Column], chosen: Sequence[Column]
+) -> tuple[Output, ...]:
+    """`outputs` with `chosen` columns wherever they read those that were `shown`."""
+    new: dict[Expression, Expression] = dict(zip(shown, chosen, strict=True))
+    return tuple(replace(o, expression=rewrite_top_down(new.get, o.expression)) for o in outputs)
 
 
 def _ids(plan: Plan) -> list[int]:
