@@ -8,6 +8,7 @@
 | domain              | the values a column or expression may take                         |
 | ladder              | limits chosen from noisy histograms of what units contribute       |
 | distance            | how far apart neighbouring databases can push an operator's output |
+| margin_grid         | a grid of too many cells to list, of which margins are public      |
 | over_groups         | what becomes of a unit in too many groups                           |
 | directed_rounding   | exact enclosures, rounded against ourselves                        |
 | normal_law          | enclosures of the tail of the normal law                           |

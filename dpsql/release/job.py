@@ -41,6 +41,7 @@ from dpsql.release.columns.released_table import columns
 from dpsql.release.dashboard.dashboard_table import dashboard_table
 from dpsql.release.decision import decision_table
 from dpsql.release.server_rows import computed_rows, computing
+from dpsql.release.synopsis.calibrate_synopsis import is_factored
 from dpsql.release.synopsis.synopsis_table import synopsis_table
 
 _MAX_BATCHED_GROUPS = 4_000_000
@@ -75,6 +76,17 @@ class Step(Struct, frozen=True):
     pushed: ServerQuery | None = None
     files: Identity | None = None
     cached_sums: CachedSums | None = None
+
+    @property
+    def is_factored(self) -> bool:
+        """Whether its table has margins in place of the combinations of listed keys."""
+        is_synopsis = isinstance(self.measurement.table_mechanism, MwemParameters)
+        return is_synopsis and is_factored(self.bounded)
+
+    @property
+    def lists_cells(self) -> bool:
+        """Whether its table has a row for each combination of listed keys, whatever rows have."""
+        return self.bounded.shows_all_cells and not self.is_factored
 
 
 @dataclass(frozen=True, slots=True)

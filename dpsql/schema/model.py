@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 
 from dpsql.privacy.distance import NeighborDistance
+from dpsql.privacy.margin_grid import MarginGrid
 from dpsql.privacy.mechanisms.local_noise import LocalNoise
 from dpsql.privacy.over_groups import OverGroups
 from dpsql.schema.budget import Budget, PerQuery
@@ -163,8 +164,8 @@ class Table:
     isn't `visible` is read by views alone; where a view reads it, `hidden_behind` is the view whose
     name analysts see. Of a table whose rows are units `rows` is their public number, `min_rows` a
     least one, and `resized` one that it is made to have; None if it isn't declared. `saved_entry`
-    is the entry of a saved release, whose rows are in the ledger. Rows that agree on `same_unit`
-    are of one unit: joins rely on it, but no bound. `norm` bounds columns of a row together.
+    is the entry of a saved release, whose rows are in the ledger, or margins of a `grid`. Rows that
+    agree on `same_unit` are of one unit, for joins, not bounds. `norm` bounds columns together.
     """
 
     name: str
@@ -182,6 +183,7 @@ class Table:
     norm: RowNorm | None = None
     min_rows: int | None = None
     resized: int | None = None
+    grid: MarginGrid | None = None
 
     @property
     def display_name(self) -> str:
@@ -191,7 +193,8 @@ class Table:
     @property
     def engine_name(self) -> str:
         """The table's name in an engine. No declared name has a space; an entry names one table."""
-        return self.name if self.saved_entry is None else f"kept {self.saved_entry}"
+        entry = self.saved_entry
+        return self.name if entry is None else f"kept {entry}{self.grid or ''}"
 
     def in_source(self, column: str) -> str:
         """The name in the source of the table's column `column`."""

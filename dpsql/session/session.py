@@ -55,7 +55,7 @@ from dpsql.session.saved.create import (
 )
 from dpsql.session.saved.dashboard_law import dashboard_law
 from dpsql.session.saved.saved_releases import SavedReleases
-from dpsql.session.saved.synopsis_law import synopsis_law
+from dpsql.session.saved.synopsis_law import saved_rows, synopsis_law
 from dpsql.structs import replace
 
 
@@ -170,7 +170,8 @@ class Session:
             law = dashboard_law(compiled, policy) or synopsis_law(compiled, context.ledger.read)
             about = metadata(wanted, answer, self.schema, version, law=law)
             keys = tuple(dict.fromkeys([*answer.keys, *self.saved.keys(compiled.saved_tables)]))
-            names.keep(name, about, encode(answer.table), keys, replace=wanted.replace)
+            rows = encode(saved_rows(compiled, answer.table, context.ledger.read))
+            names.keep(name, about, rows, keys, replace=wanted.replace)
             return answer
 
     def calibrate(self, spec: LadderSpec, options: QueryOptions = DEFAULT_OPTIONS) -> Answer:

@@ -97,8 +97,8 @@ _FOUND = (
     Mutant(
         "a round more is measured than is paid for",
         "release/synopsis/mwem.py",
-        "left, taken = parameters.parts if among else 0, 1",
-        "left, taken = parameters.parts + 1 if among else 0, 1",
+        "left, taken = parameters.parts, 1",
+        "left, taken = parameters.parts + 1, 1",
     ),
     Mutant(
         "a round of four parts takes one of what is left",
@@ -160,6 +160,25 @@ _FOUND = (
         "release/synopsis/mwem.py",
         "start = Synopsis(spread_sums(weights, [first], 0), (first,))",
         "start = Synopsis(weights * float(cells.sum()), (first,))",
+    ),
+    Mutant(
+        "rows of cells that aren't listed are counted twice",
+        "release/synopsis/factored/occupied_cells.py",
+        "np.add.at(sums, boxes, counts)",
+        "np.add.at(sums, boxes, 2 * counts)",
+    ),
+    Mutant(
+        "how many cells have rows decides which margins there are to choose from",
+        "release/synopsis/factored/factored_table.py",
+        "return fitting_margins(among, measured, columns)",
+        "return fitting_margins(among, measured, columns)[: 3 + cells.counts.size]",
+    ),
+    Mutant(
+        "margins are estimated from the true number of rows",
+        "release/synopsis/factored/factored_table.py",
+        "start = Synopsis(MarginModel(cells.shape, [first]), (first,))",
+        "exact = Measured(first.partition, first.partition.sums(cells), 1.0)\n"
+        "    start = Synopsis(MarginModel(cells.shape, [exact]), (exact,))",
     ),
     Mutant(
         "a box merges as many cells as its narrowest side",

@@ -95,6 +95,11 @@ def ascending(keys: Keys, subset: Indices) -> Indices:
     return np.asarray(subset[order.to_numpy()])
 
 
+def ascending_cells(domain: DomainTable) -> Indices:
+    """The numbers of a domain's cells in ascending order, NULL last."""
+    return ascending(tuple(_columns(domain)), np.arange(len(domain.cells), dtype=np.int64))
+
+
 def take(column: pa.Array, indices: Indices) -> pa.Array:
     """The values of `column` at `indices`, in the order of `indices`."""
     if max(len(column), indices.size) > _SMALL:

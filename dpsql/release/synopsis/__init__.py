@@ -8,5 +8,6 @@
 | weight_fit         | counts of rows are fitted by multiplicative weights      |
 | sum_fit            | sums of values are fitted by least squares               |
 | cell_partition     | partitions of a grid of cells into boxes                 |
+| factored           | a synopsis of too many cells to list keeps margins       |
 | margin_error       | how far noise moves sums over measured margins           |
 """

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from dpsql.analysis.stability import limited_stability
 from dpsql.analysis.unit_contribution import partial_bound
-from dpsql.errors import Refused, TooComplex
+from dpsql.errors import Refused
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
     LimitGroups,
@@ -30,10 +30,14 @@ from dpsql.privacy.allocation.mwem_calibration import (
     mwem_calibration,
 )
 from dpsql.release.calibration import Measurement
-from dpsql.release.synopsis.cell_partition import count_partitions
+from dpsql.release.synopsis.cell_partition import Shape, count_partitions
+from dpsql.release.synopsis.factored.margin_choice import candidate_margins, check_domains
 
-MAX_CELLS = 100_000
-"""The largest number of cells of a synopsis: each round looks at all of them."""
+MAX_LISTED_CELLS = 100_000
+"""The largest number of cells that are listed: each round looks at all of them.
+
+A synopsis of more cells is factored: it keeps margins of them.
+"""
 
 
 def calibrate_synopsis(
@@ -44,8 +48,8 @@ def calibrate_synopsis(
     The loss of each statistic's rounds is cut into so many `parts`: there are no more rounds than
     these. `steps` units are removed or added from one neighbour to the other. The rows of each are
     in at most so many groups, at most so many in each and in all, in either database. Raises
-    Refused for keys without a domain and for what is no count or sum, TooComplex for more than
-    MAX_CELLS cells.
+    Refused for keys without a domain and for what is no count or sum, of a factored synopsis for
+    sums, TooComplex for more cells than even that may have.
     """
     if bounded.partition_count_index is not None or not bounded.contributions.keys:
         raise Refused(
@@ -53,13 +57,8 @@ def calibrate_synopsis(
             hint="declare its values or bounds, or group it by CASE, date_trunc or extract",
             note="synopsis",
         )
-    cells = math.prod(len(domain.cells) for domain in bounded.contributions.domains)
-    if cells > MAX_CELLS:
-        raise TooComplex(
-            f"the keys have {cells:,} combinations, and a synopsis has at most {MAX_CELLS:,}",
-            hint="use fewer or coarser keys",
-            note="synopsis",
-        )
+    if is_factored(bounded):
+        _check_factored(bounded)
     statistics = bounded.contributions.statistics
     if not any(statistic.is_row_count for statistic in statistics):
         raise Refused("a synopsis counts rows that nobody knows the number of", note="synopsis")
@@ -73,6 +72,26 @@ def calibrate_synopsis(
     parameters, loss = mwem_calibration([moves[rows], *others], parts, query_loss)
     noise = tuple(one.noise(1, 1) for one in in_statistics_order(bounded, parameters))
     return Measurement(noise, None, loss, table_mechanism=parameters)
+
+
+def is_factored(bounded: BoundedRelease) -> bool:
+    """Whether a synopsis over the cells of `bounded` has too many of them to list."""
+    domains = bounded.contributions.domains
+    return math.prod(len(domain.cells) for domain in domains) > MAX_LISTED_CELLS
+
+
+def _check_factored(bounded: BoundedRelease) -> None:
+    """Refuse what no factored synopsis is of."""
+    terms = bounded.contributions
+    check_domains([domain.cells for domain in terms.domains], len(terms.keys) + 1)
+    if len(terms.statistics) != 1 or not all(_is_count(o.estimator) for o in bounded.outputs):
+        cells = math.prod(len(domain.cells) for domain in terms.domains)
+        raise Refused(
+            f"the keys have {cells:,} combinations, and sums are kept of {MAX_LISTED_CELLS:,} at"
+            " most",
+            hint="leave the sums out, or make a synopsis of them by fewer or coarser keys",
+            note="synopsis",
+        )
 
 
 def row_index(bounded: BoundedRelease) -> int:
@@ -115,7 +134,19 @@ def synopsis_notes(bounded: BoundedRelease, measurement: Measurement) -> tuple[s
         f"the number of rows is measured with {parameters.total.name} noise",
         f"{parameters.parts} rounds at most, each of a choice and a measurement of what it chose",
         "one that finds no more than noise is followed by one of less noise, at more of the loss",
-        f"among {count_partitions(shape)} partitions of {math.prod(shape):,} cells",
+        *(_of_margins(shape) if is_factored(bounded) else (_of_partitions(shape),)),
+    )
+
+
+def _of_partitions(shape: Shape) -> str:
+    return f"among {count_partitions(shape)} partitions of {math.prod(shape):,} cells"
+
+
+def _of_margins(shape: Shape) -> tuple[str, ...]:
+    among = len(candidate_margins(shape))
+    return (
+        f"among {among} margins of up to 3 keys, of {math.prod(shape):,} cells",
+        "which are too many to list: margins are kept, and read by the keys that a statement names",
     )
 
 
@@ -155,6 +186,15 @@ def _is_linear(estimator: Estimator) -> bool:
     match estimator:
         case LinearEstimator(minimum=None, row_variance=None, cross_group=None):
             return True
+        case _:
+            return False
+
+
+def _is_count(estimator: Estimator) -> bool:
+    """It is the only statistic, as it is."""
+    match estimator:
+        case LinearEstimator(constant=0, summands=((0, factor),), step=step):
+            return factor * step == 1
         case _:
             return False
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -20,6 +20,14 @@ MAX_PARTITIONS = 1_000
 Shape = tuple[int, ...]
 
 
+class CellTable(Protocol):
+    """A table of a grid's cells that lists no cells, and can sum them."""
+
+    def box_sums(self, partition: Partition, /) -> NDArray[Any]:
+        """The sum of the cells in each box of `partition`, in its `box_shape`."""
+        ...
+
+
 class Partition(Struct, frozen=True):
     """Boxes of a grid of `shape`; `sizes` has the number of cells of a box along each axis."""
 
@@ -29,15 +37,22 @@ class Partition(Struct, frozen=True):
     @property
     def boxes(self) -> int:
         """The number of boxes."""
-        return math.prod(-(-n // size) for n, size in zip(self.shape, self.sizes, strict=True))
+        return math.prod(self.box_shape)
+
+    @property
+    def box_shape(self) -> Shape:
+        """The number of boxes along each axis."""
+        return tuple(-(-n // size) for n, size in zip(self.shape, self.sizes, strict=True))
 
     @property
     def merged(self) -> int:
         """The largest number of cells in a box."""
         return math.prod(min(n, size) for n, size in zip(self.shape, self.sizes, strict=True))
 
-    def sums(self, cells: NDArray[Any]) -> NDArray[Any]:
+    def sums(self, cells: NDArray[Any] | CellTable) -> NDArray[Any]:
         """The sum of `cells`, of the grid's shape, in each box; exact for integers."""
+        if not isinstance(cells, np.ndarray):
+            return cells.box_sums(self)
         for axis, (n, size) in enumerate(zip(self.shape, self.sizes, strict=True)):
             if size > 1:
                 cells = np.add.reduceat(cells, np.arange(0, n, size), axis=axis)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 import numpy as np
 from msgspec import Struct
@@ -22,7 +23,7 @@ from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.columns.integer_arrays import OUTSIDE_64_BITS, largest, rounded
-from dpsql.release.synopsis.cell_partition import Partition, partitions
+from dpsql.release.synopsis.cell_partition import CellTable, Partition, partitions
 from dpsql.release.synopsis.sum_fit import spread_sums
 from dpsql.release.synopsis.weight_fit import (
     Estimates,
@@ -41,18 +42,22 @@ _ANNEALED = 4
 _LARGEST_LOSS = 2**61
 """Losses of candidates are cut there: the exponential mechanism takes no larger ones."""
 
-Fit = Callable[[Estimates, Sequence[Measured], int], Estimates]
+Cells = TypeVar("Cells", bound=Estimates | CellTable)
+
+Fit = Callable[[Cells, Sequence[Measured], int], Cells]
 """Estimates are moved toward measurements, in at most so many steps."""
 
 
-class Synopsis(Struct, frozen=True):
+class Synopsis(Struct, Generic[Cells], frozen=True):
     """The estimates of a grid of cells, and all that they are fitted to: the sum of all first."""
 
-    estimates: Estimates
+    estimates: Cells
     measured: tuple[Measured, ...]
 
 
-def fit_weights(cells: Integers, parameters: MwemParameters, randomness: Randomness) -> Synopsis:
+def fit_weights(
+    cells: Integers, parameters: MwemParameters, randomness: Randomness
+) -> Synopsis[Estimates]:
     """The weights of a grid of exact counts, `cells`, from noisy measurements of it.
 
     Measuring costs the loss of `parameters`, without that of its sums. The weights have the shape
@@ -60,13 +65,16 @@ def fit_weights(cells: Integers, parameters: MwemParameters, randomness: Randomn
     """
     whole = Partition(cells.shape, cells.shape)
     first = measure(whole, cells, parameters.total, randomness)
+    among = partitions(cells.shape)
     weights = np.full(cells.shape, total_rows([first]) / cells.size)
-    return _rounds(cells, parameters, Synopsis(weights, (first,)), fitted, randomness)
+    return annealed(
+        lambda _: among, cells, parameters, Synopsis(weights, (first,)), fitted, randomness
+    )
 
 
 def fit_sums(
     cells: Integers, parameters: MwemParameters, weights: Estimates, randomness: Randomness
-) -> Synopsis:
+) -> Synopsis[Estimates]:
     """Estimates of a grid of exact sums, `cells`, from noisy measurements of it.
 
     Before the first round they are as the `weights` of the rows: each row has the mean value.
@@ -78,17 +86,25 @@ def fit_sums(
         return spread_sums(weights, measured, steps)
 
     start = Synopsis(spread_sums(weights, [first], 0), (first,))
-    return _rounds(cells, parameters, start, fit, randomness)
-
-
-def _rounds(
-    cells: Integers, parameters: MwemParameters, start: Synopsis, fit: Fit, randomness: Randomness
-) -> Synopsis:
-    """`start` after all rounds, which take the parts of `parameters` between them."""
-    estimates, measured = start.estimates, list(start.measured)
     among = partitions(cells.shape)
-    left, taken = parameters.parts if among else 0, 1
-    while left:
+    return annealed(lambda _: among, cells, parameters, start, fit, randomness)
+
+
+def annealed(
+    candidates: Callable[[Sequence[Measured]], Sequence[Partition]],
+    cells: Integers | CellTable,
+    parameters: MwemParameters,
+    start: Synopsis[Cells],
+    fit: Fit[Cells],
+    randomness: Randomness,
+) -> Synopsis[Cells]:
+    """`start` after all rounds, which take the parts of `parameters` between them.
+
+    Each chooses one of the `candidates` that there are after what was measured.
+    """
+    estimates, measured = start.estimates, list(start.measured)
+    left, taken = parameters.parts, 1
+    while left and (among := candidates(measured)):
         # What is left after the last round would be too little for another.
         taken = taken if left >= 2 * taken else left
         left -= taken
@@ -104,9 +120,9 @@ def _rounds(
 
 
 def _choose(
-    candidates: tuple[Partition, ...],
-    cells: Integers,
-    estimates: Estimates,
+    candidates: Sequence[Partition],
+    cells: Integers | CellTable,
+    estimates: Estimates | CellTable,
     parameters: MwemParameters,
     taken: int,
     randomness: Randomness,

@@ -13,20 +13,29 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Cell
+from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.add_noise import RawGroups, all_totals
-from dpsql.release.columns.arrow import arrow_array
-from dpsql.release.columns.group_keys import ascending, every_key, number_of_cells, take
+from dpsql.release.columns.group_keys import (
+    ascending,
+    ascending_cells,
+    every_key,
+    number_of_cells,
+    take,
+)
 from dpsql.release.columns.integer_arrays import OUTSIDE_64_BITS, largest
-from dpsql.release.synopsis.calibrate_synopsis import in_statistics_order, row_index
+from dpsql.release.synopsis.calibrate_synopsis import (
+    in_statistics_order,
+    is_factored,
+    row_index,
+)
+from dpsql.release.synopsis.factored.factored_table import factored_table
 from dpsql.release.synopsis.margin_error import MEASURED, encode_measured
 from dpsql.release.synopsis.mwem import fit_sums, fit_weights
-from dpsql.schema.sql_type import SqlType
 
 
 def synopsis_table(
@@ -38,10 +47,13 @@ def synopsis_table(
 ) -> pa.Table:
     """A table of the keys of every cell, in ascending order, and the cells' estimates.
 
-    The first row's MEASURED says what was measured, and with how much noise.
+    The first row's MEASURED says what was measured, and with how much noise. Of more cells than are
+    listed it is a `factored_table`.
     """
+    if is_factored(bounded):
+        return factored_table(raw, bounded, query, parameters, randomness)
     shape = tuple(len(domain.cells) for domain in query.domains)
-    ranks = [_ranks(domain.types, domain.cells) for domain in query.domains]
+    ranks = [ascending_cells(domain) for domain in query.domains]
     grids = [
         _sorted(exact_grid(totals).reshape(shape), ranks)
         for totals in all_totals(raw.totals, bounded, query)
@@ -90,9 +102,3 @@ def _sorted(cells: NDArray[Any], orders: Sequence[NDArray[np.int64]]) -> NDArray
     for axis, order in enumerate(orders):
         cells = np.take(cells, order, axis=axis)
     return cells
-
-
-def _ranks(types: tuple[SqlType, ...], cells: tuple[Cell, ...]) -> NDArray[np.int64]:
-    """The indices of a domain's cells in ascending order, NULL last."""
-    columns = tuple(arrow_array([cell[n] for cell in cells], kind) for n, kind in enumerate(types))
-    return ascending(columns, np.arange(len(cells), dtype=np.int64))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpsql.privacy.mechanisms.noise.noise import IndependentNoise
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.release.synopsis.cell_partition import Partition
+from dpsql.release.synopsis.cell_partition import CellTable, Partition
 
 Estimates = NDArray[np.float64]
 
@@ -25,7 +25,10 @@ class Measured(Struct, frozen=True):
 
 
 def measure(
-    partition: Partition, cells: Integers, noise: IndependentNoise, randomness: Randomness
+    partition: Partition,
+    cells: Integers | CellTable,
+    noise: IndependentNoise,
+    randomness: Randomness,
 ) -> Measured:
     """Measure the counts of `cells` in each box of `partition`, with `noise` on each."""
     exact = partition.sums(cells)

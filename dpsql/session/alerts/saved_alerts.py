@@ -10,7 +10,7 @@ from msgspec import Struct
 from dpsql.errors import UnknownRelease
 from dpsql.session.alerts.check_log import CheckHistory, check_history
 from dpsql.session.alerts.stored_alert import StoredAlert, decode_alert
-from dpsql.session.saved.saved_releases import SavedTable
+from dpsql.session.saved.saved_table import SavedTable
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext

@@ -144,7 +144,7 @@ def chart_readings(
 def _has_cells_of_its_own(release: CompiledRelease) -> bool:
     """All of its cells are listed and shown, of whole tables, and it reads no other release."""
     bounded = release.step.bounded
-    return bounded.shows_all_cells and not release.step.reads and bounded.sampling is None
+    return release.step.lists_cells and not release.step.reads and bounded.sampling is None
 
 
 def reading_notes(

@@ -216,12 +216,7 @@ def _roll_up(target: CompiledRelease, source: CompiledRelease) -> RollUp | None:
 
 
 def _has_all_cells(release: CompiledRelease) -> bool:
-    bounded = release.step.bounded
-    return (
-        bounded.partition_count_index is None
-        and bounded.min_units is None
-        and not release.step.reads
-    )
+    return release.step.lists_cells and not release.step.reads
 
 
 def _sums(release: CompiledRelease, digests: SumDigests) -> dict[Digest, int]:

@@ -14,6 +14,7 @@
 | source_facts      | public facts, from verified keys and public tables              |
 | error_target      | the least ε that keeps errors within what was set               |
 | cost_cap          | the most that a statement may cost                              |
+| margin_reading    | which margin of a factored synopsis each scan of it reads       |
 | row_numbers       | which row of a released table each row of an answer is          |
 | column_provenance | which columns of an answer are released values as they are      |
 """

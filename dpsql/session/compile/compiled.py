@@ -32,6 +32,7 @@ from dpsql.schema.source_location import ServerSource
 from dpsql.session.answer.consistent_totals import Consistency, consistency
 from dpsql.session.compile.column_provenance import TaggedUnion, tagged_union
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.session.compile.margin_reading import with_margins
 from dpsql.session.compile.plan_choice.alert_counts import AlertCounts
 from dpsql.session.compile.plan_choice.counted_keys import choose_key_count
 from dpsql.session.compile.plan_choice.frequent_key import FrequentKeys
@@ -139,7 +140,7 @@ def compile_bound(
         order = 2 if has_gaussian_noise(query_loss) else 1
         options = replace(options, limits=replace(options.limits, norm_order=order))
     _check_single(statement, facts)
-    plan = unused(statement.plan)
+    plan = with_margins(unused(statement.plan))
     if not isinstance(request, TableRequest):
         distance = schema.neighbor_distance
         is_of_sample = schema.budget.sample is not None
@@ -239,7 +240,7 @@ def _numbered(
 def _check_single(statement: Statement, facts: Facts) -> None:
     """Refuse to take the first of several public rows for the only one."""
     for one in statement.single:
-        counted = facts.rows(one.count, 1)
+        counted = facts.rows(with_margins(one.count), 1)
         number = counted[0][0] if counted else None
         if not isinstance(number, int) or number > 1:
             raise SeveralRows(

@@ -20,6 +20,7 @@ from dpsql.ledger.charge import Charge, Failure, Receipt, StoredAnswer
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.storage.disk_reservation import MIN_BYTES
 from dpsql.release.columns.group_keys import number_of_cells
+from dpsql.release.synopsis.factored.margin_choice import stored_rows
 from dpsql.session.answer.stored_answer import from_bytes, to_bytes
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.run.pending_releases import PendingReleases, unique_releases
@@ -89,9 +90,15 @@ def burning(ledger: Ledger, receipt: Receipt, running: Callable[[], str]) -> Ite
 
 def room(due: Sequence[CompiledRelease]) -> int:
     """Bytes that the answers of `due` take in the ledger, as far as their keys are listed."""
-    cells = sum(number_of_cells(one.step.query) * (len(one.columns) + 1) for one in due)
+    cells = sum(_listed_rows(one) * (len(one.columns) + 1) for one in due)
     # The answer of all and each one's own, once in the log and once in the file.
     return MIN_BYTES + 4 * _CELL_BYTES * cells
+
+
+def _listed_rows(release: CompiledRelease) -> int:
+    """How many rows a release has, as far as its keys are listed."""
+    step = release.step
+    return stored_rows(len(release.columns)) if step.is_factored else number_of_cells(step.query)
 
 
 class _Run(Struct):

@@ -22,7 +22,7 @@ _FEW: Final = 10_000
 def has_more_keys(release: CompiledRelease, largest: AnswerLimit) -> bool:
     """Whether the listed keys of `release`, where all are shown, are more rows than `largest`."""
     step = release.step
-    return step.bounded.shows_all_cells and number_of_cells(step.query) > largest.rows
+    return step.lists_cells and number_of_cells(step.query) > largest.rows
 
 
 def check_sizes(compiled: CompiledStatement, largest: AnswerLimit) -> None:

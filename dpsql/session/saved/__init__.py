@@ -3,6 +3,7 @@
 | module              | what it does                                            |
 | ------------------- | ------------------------------------------------------- |
 | saved_releases      | tables that analysts keep, as one of them may read them |
+| saved_table         | one of them: its columns, and its rows or a margin      |
 | metadata            | what is said of a saved release beside its rows         |
 | table_law           | how far values of a kept table are off                  |
 | dashboard_law       | what a dashboard has, and how far its values are off    |

@@ -12,7 +12,8 @@ from dpsql.release.columns.arrow import rows
 from dpsql.schema.model import Schema
 from dpsql.session.answer.chart_reading import ReadableDashboard
 from dpsql.session.saved.dashboard_law import DashboardContent, DashboardLaw
-from dpsql.session.saved.saved_releases import SavedReleases, SavedTable
+from dpsql.session.saved.saved_releases import SavedReleases
+from dpsql.session.saved.saved_table import SavedTable
 
 
 def readable_dashboards(

@@ -14,23 +14,22 @@ from fractions import Fraction
 from typing import Final
 
 import pyarrow as pa
-from msgspec import Struct
 
 from dpsql.bounding.public_facts import Facts
 from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.errors import InternalError, ProgrammingError, Refused, UnknownRelease
 from dpsql.ledger.ledger import Ledger
-from dpsql.ledger.saved_release import ReleaseName, SavedReleaseInfo
+from dpsql.ledger.saved_release import ReleaseName
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.plan.operator import Limit, Plan
 from dpsql.release.columns.arrow import rows
-from dpsql.schema.model import Hop, Public, Reference, Schema, Table
+from dpsql.schema.model import Hop, Reference, Schema, Table
 from dpsql.schema.qualified_name import resolve_name
 from dpsql.session.answer.stored_answer import from_bytes
 from dpsql.session.compile.release_compiler import saved_tables
 from dpsql.session.ladders.stored_ladders import StoredLadders
 from dpsql.session.run.execution import Execution
-from dpsql.session.saved.metadata import SavedReleaseMetadata, decode_metadata
+from dpsql.session.saved.saved_table import SavedTable, read_rows, saved_table
 from dpsql.session.saved.table_law import TableLaw
 from dpsql.structs import replace
 
@@ -51,14 +50,6 @@ class NotPaid(Refused):
     """The reader's cap would have to pay for the table's rows, and the statement is free."""
 
 
-class SavedTable(Struct, frozen=True):
-    """One kept table: what the ledger has of it, what its maker says of it, how it is scanned."""
-
-    info: SavedReleaseInfo
-    metadata: SavedReleaseMetadata
-    table: Table
-
-
 class SavedReleases:
     """What one analyst may read: their own tables, and others' where answers are shared."""
 
@@ -74,7 +65,7 @@ class SavedReleases:
         self._ledger = ledger
         self._cap = cap
         self._known: dict[int, SavedTable] = {}
-        self._open: OrderedDict[int, pa.Table] = OrderedDict()
+        self._open: OrderedDict[str, pa.Table] = OrderedDict()
         self._read_ladders: dict[int, StoredLadders] = {}
 
     def all(self) -> tuple[SavedTable, ...]:
@@ -103,7 +94,7 @@ class SavedReleases:
         if ledger is None:
             return ()
         named = ledger.names.all({seq: saved.info for seq, saved in self._known.items()})
-        self._known = {one.entry: self._known.get(one.entry) or _saved_table(one) for one in named}
+        self._known = {one.entry: self._known.get(one.entry) or saved_table(one) for one in named}
         return self._known.values()
 
     def entries(self) -> tuple[int, ...]:
@@ -236,11 +227,11 @@ class SavedReleases:
         cap, policy = self._cap(), self._schema.policy_hash
         if keys := self.keys(tables):
             ledger.read_answers(keys, self._analyst, cap, policy)
-        for one in saved:
-            if one.info.entry not in self._open:
+        for one, table in zip(saved, tables, strict=True):
+            if table.engine_name not in self._open:
                 stored = from_bytes(ledger.names.rows(one.info), list(one.table.columns))
-                self._open[one.info.entry] = stored
-        read = {one.table.engine_name: self._open[one.info.entry] for one in saved}
+                self._open[table.engine_name] = read_rows(one, table, stored)
+        read = {table.engine_name: self._open[table.engine_name] for table in tables}
         while len(self._open) > _MAX_OPEN:
             self._open.popitem(last=False)
         return read
@@ -291,9 +282,3 @@ class SavedReleaseFacts:
     def referenced(self, reference: Reference, limit: int) -> tuple[Cell, ...] | None:
         """A declared public table column's distinct values."""
         return self._facts.referenced(reference, limit)
-
-
-def _saved_table(named: SavedReleaseInfo) -> SavedTable:
-    about = decode_metadata(named.metadata)
-    table = Table(about.name, about.columns, Public(), comment=about.comment)
-    return SavedTable(named, about, replace(table, saved_entry=named.entry))

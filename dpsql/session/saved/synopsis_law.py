@@ -7,13 +7,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
+import pyarrow as pa
 from msgspec import Struct
 
+from dpsql.plan.expression import Column
 from dpsql.plan.operator import Project
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.dashboard.chart_error import HALF_WIDTHS, linear, worths
+from dpsql.release.synopsis.calibrate_synopsis import MAX_LISTED_CELLS
 from dpsql.release.synopsis.cell_partition import Partition
+from dpsql.release.synopsis.factored.factored_table import StoredMargins
 from dpsql.release.synopsis.margin_error import (
     MEASURED,
     SYNOPSIS_NOISE,
@@ -38,6 +42,16 @@ class SynopsisLaw(Struct, frozen=True):
     axes: tuple[tuple[str, ...], ...]
     values: Mapping[str, tuple[tuple[Fraction, int], ...]]
     noise: tuple[MeasuredNoise, ...]
+
+    @property
+    def margins(self) -> StoredMargins | None:
+        """What a table of too many cells to list keeps in their place; None if they are listed."""
+        noise = self.noise[0]
+        shape = noise.measured[0][0].shape
+        if math.prod(shape) <= MAX_LISTED_CELLS:
+            return None
+        (value,) = self.values
+        return StoredMargins(self.axes, value, shape, noise.measured)
 
     @property
     def mechanism(self) -> str:
@@ -104,6 +118,28 @@ def synopsis_law(
             _OF_LAPLACE if is_laplace else HALF_WIDTHS,
         ),
     )
+
+
+def saved_rows(
+    compiled: CompiledStatement,
+    answer: pa.Table,
+    stored_answers: Callable[[Sequence[str]], Sequence[bytes]],
+) -> pa.Table:
+    """The rows that are kept of `compiled`: those of its `answer`.
+
+    Of a factored synopsis they are those of its stored answer: what they are is said by their
+    order, which no engine promises.
+    """
+    plan = compiled.statement.plan
+    if len(compiled.releases) != 1 or not isinstance(plan, Project):
+        return answer
+    (release,) = compiled.releases
+    if not release.step.is_factored:
+        return answer
+    (stored,) = stored_answers([release.key])
+    columns = [output.expression for output in plan.outputs]
+    names = [f"c{column.id}" for column in columns if isinstance(column, Column)]
+    return from_bytes(stored, release.columns).select(names)
 
 
 def encode_synopsis_law(law: SynopsisLaw) -> dict[str, Any]:

@@ -1,0 +1,117 @@
+"""Measured margins → estimates of every margin, in closed form as far as they were measured.
+
+A margin over a set A of axes is the sum of its residuals: of what each B within A adds to the sets
+below it, spread evenly over the other axes of A,
+    (M_A·x)[a] = Σ_{B ⊆ A} (P_B·M_B·x)[a_B] / Π_{i ∈ A∖B} n_i.
+Each measured margin over S ⊇ B tells the residual of B once, with noise of S's variance times
+Π_{i ∈ S∖B} n_i. Residuals are orthogonal parts of a margin, so that averages of them by precisions
+are the least squares of all measurements together (Mullins, Fuentes, Xiao, Kifer, Musco & Sheldon
+2024, "Efficient and Private Marginal Reconstruction with Local Non-Negativity", GReM-MLE; Xiao, He,
+Zhang & Kifer 2023, "ResidualPlanner+"). From the smallest set on, each margin is moved to the
+nearest one without counts below zero that adds up to those below it.
+
+A set that is within no measured one has no such estimate. Its margin is the most even one that
+agrees with the largest sets within it that have one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.release.synopsis.cell_partition import Partition, Shape
+from dpsql.release.synopsis.factored.margin_choice import Axes, axes_of
+from dpsql.release.synopsis.factored.nonnegative import interaction, nonnegative
+from dpsql.release.synopsis.factored.raking import raked
+from dpsql.release.synopsis.weight_fit import Estimates, Measured
+
+
+class MarginModel:
+    """The estimates of all margins of a grid of `shape`, by what is `measured` alone.
+
+    The number of rows is measured, and all else that is are margins.
+    """
+
+    def __init__(self, shape: Shape, measured: Sequence[Measured]) -> None:
+        self._shape = shape
+        self._measured = [
+            (axes, one.counts.reshape([shape[axis] for axis in axes]), one.variance)
+            for one in measured
+            for axes in [axes_of(one.partition)]
+        ]
+        self._margins: dict[Axes, Estimates] = {}
+        self._residuals: dict[Axes, Estimates] = {}
+
+    def box_sums(self, partition: Partition) -> NDArray[Any]:
+        """The estimates of `partition`, a margin, in its boxes' shape."""
+        return self.margin(axes_of(partition)).reshape(partition.box_shape)
+
+    def margin(self, axes: Axes) -> Estimates:
+        """The estimated counts of the margin over `axes`, each of two values or more."""
+        estimates = self._margins.get(axes)
+        if estimates is None:
+            estimates = self._known(axes) if self._is_known(axes) else self._even(axes)
+            self._margins[axes] = estimates
+        return estimates
+
+    def _is_known(self, axes: Axes) -> bool:
+        return any({*axes} <= {*measured} for measured, _, _ in self._measured)
+
+    def _known(self, axes: Axes) -> Estimates:
+        """The sum of all residuals, without counts below zero."""
+        below = sum(
+            (
+                self._spread(part, axes, self._residual(part))
+                for part in _parts(axes)
+                if part != axes
+            ),
+            np.zeros([self._shape[axis] for axis in axes]),
+        )
+        return nonnegative(below + interaction(self._mean(axes)) if axes else self._mean(axes))
+
+    def _residual(self, axes: Axes) -> Estimates:
+        """What the margin over `axes`, as it is estimated, adds to those below it."""
+        if axes not in self._residuals:
+            self._residuals[axes] = interaction(self.margin(axes))
+        return self._residuals[axes]
+
+    def _mean(self, axes: Axes) -> Estimates:
+        """The margin over `axes` by all that were measured above it, each by its precision."""
+        total, precision = np.zeros([self._shape[axis] for axis in axes]), 0.0
+        for measured, counts, variance in self._measured:
+            if {*axes} <= {*measured}:
+                others = [axis for axis in measured if axis not in axes]
+                merged = tuple(measured.index(axis) for axis in others)
+                weight = 1 / (variance * math.prod(self._shape[axis] for axis in others))
+                total = total + weight * counts.sum(axis=merged)
+                precision += weight
+        return total / precision
+
+    def _spread(self, part: Axes, axes: Axes, residual: Estimates) -> Estimates:
+        """What a residual adds to each cell of a larger margin, to be broadcast."""
+        others = [axis for axis in axes if axis not in part]
+        positions = tuple(axes.index(axis) for axis in others)
+        return np.expand_dims(residual, positions) / math.prod(self._shape[axis] for axis in others)
+
+    def _even(self, axes: Axes) -> Estimates:
+        """The most even margin that agrees with those that were measured of some of its axes."""
+        known: list[Axes] = []
+        for part in sorted(_parts(axes), key=len, reverse=True):
+            if self._is_known(part) and not any({*part} <= {*other} for other in known):
+                known.append(part)
+        margins = {
+            tuple(axes.index(axis) for axis in part): np.maximum(self.margin(part), 0.0)
+            for part in known
+        }
+        return raked(tuple(self._shape[axis] for axis in axes), margins)
+
+
+def _parts(axes: Axes) -> Iterator[Axes]:
+    """All subsets of `axes`, the smallest first."""
+    for size in range(len(axes) + 1):
+        yield from combinations(axes, size)
