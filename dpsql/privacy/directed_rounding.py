@@ -47,14 +47,25 @@ def ln(x: Fraction, digits: int = DIGITS) -> Enclosure:
 
     Raises ValueError unless x > 0.
     """
+    high = ln_above(x, digits)
+    if x == 1:
+        return Enclosure(high, high)  # the neighbours of 0 have a million digits
+    nearest = _context(digits, ROUND_HALF_EVEN)
+    low = nearest.next_minus(nearest.ln(_divide(x, digits, ROUND_FLOOR)))
+    return Enclosure(Fraction(low), high)
+
+
+def ln_above(x: Fraction, digits: int = DIGITS) -> Fraction:
+    """The upper end of `ln`, without the time that the lower one takes.
+
+    Raises ValueError unless x > 0.
+    """
     if x <= 0:
         raise ValueError("only positive numbers have a logarithm")
     if x == 1:
-        return Enclosure(Fraction(0), Fraction(0))  # the neighbours of 0 have a million digits
+        return Fraction(0)
     nearest = _context(digits, ROUND_HALF_EVEN)
-    low = nearest.next_minus(nearest.ln(_divide(x, digits, ROUND_FLOOR)))
-    high = nearest.next_plus(nearest.ln(_divide(x, digits, ROUND_CEILING)))
-    return Enclosure(Fraction(low), Fraction(high))
+    return Fraction(nearest.next_plus(nearest.ln(_divide(x, digits, ROUND_CEILING))))
 
 
 def sqrt(x: Fraction, digits: int = DIGITS) -> Enclosure:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import is_
 
 import pytest
 from notes.blocks import claims
 from sqlglot import exp
 
-from dpsql.pgwire.sql.grammar import parse_calls, parse_written, reads_alike
+from dpsql.pgwire.sql.grammar import (
+    _may_have_calls,
+    _words,
+    _words_of_calls,
+    parse_calls,
+    parse_written,
+    reads_alike,
+)
 from dpsql.pgwire.sql.translate import UNREADABLE
 from dpsql.pgwire.sql.tree_search import find_all
 
@@ -85,3 +93,29 @@ def test_where_words_are_read_alike_both_trees_are_the_same() -> None:
 @pytest.mark.parametrize("sql", CALLS[:3])
 def test_calls_that_lose_their_names_are_read_twice(sql: str) -> None:
     assert not reads_alike(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT a ~~* b FROM t",
+        'SELECT "PG_CATALOG" . upper (x) FROM t',
+        'SELECT "mod"(a, b) FROM t',
+        "SELECT \u017fubstr(a, 1) FROM t",
+        "SELECT E'm\\x6fd'(a) FROM t",
+        "SELECT like(a, b) FROM t",
+    ],
+)
+def test_words_that_are_read_differently_are_found_by_the_text_alone(sql: str) -> None:
+    words = _words(sql)
+    assert not reads_alike(sql) or _words_of_calls(list(words)) == words
+
+
+def test_no_word_is_read_differently_where_the_text_has_none() -> None:
+    texts = [sql for sql in statements() if parsed(sql) and not _may_have_calls(sql)]
+    assert len(texts) > 500
+    for sql in texts:
+        words = _words(sql)
+        calls = _words_of_calls(list(words))
+        assert len(calls) == len(words)
+        assert all(map(is_, calls, words))

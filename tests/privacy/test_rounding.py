@@ -12,6 +12,7 @@ from dpsql.privacy.directed_rounding import (
     Enclosure,
     exp,
     ln,
+    ln_above,
     round_down,
     round_up,
     scaled_exp,
@@ -82,8 +83,11 @@ def test_a_caller_s_decimal_context_changes_nothing() -> None:
 def test_only_positive_numbers_have_a_logarithm() -> None:
     with pytest.raises(ValueError, match="logarithm"):
         ln(Fraction(0))
+    with pytest.raises(ValueError, match="logarithm"):
+        ln_above(Fraction(-1))
 
 
 def test_the_logarithm_of_1_is_0() -> None:
     # And not the decimals next to 0, of a million digits.
     assert ln(Fraction(1)) == Enclosure(Fraction(0), Fraction(0))
+    assert ln_above(Fraction(1)) == 0

@@ -27,6 +27,9 @@ _RESERVED: Final = frozenset(
     )
 )
 _LIKES: Final = frozenset({TokenType.LIKE, TokenType.ILIKE})
+_WRITTEN_LIKES: Final = tuple(
+    written for written, kind in _DIALECT.tokenizer_class.KEYWORDS.items() if kind in _LIKES
+)
 _BEFORE_CALLS: Final = frozenset(
     {
         *(TokenType.SELECT, TokenType.COMMA, TokenType.L_PAREN, TokenType.WHERE, TokenType.AND),
@@ -63,9 +66,25 @@ def parse_calls(written: str) -> list[exp.Expr | None]:
 
 def reads_alike(written: str) -> bool:
     """Whether `parse_written` and `parse_calls` read the same words, and so make the same trees."""
+    if not _may_have_calls(written):
+        return True
     words = _words(written)
     calls = _words_of_calls(list(words))
     return len(calls) == len(words) and not any(map(is_not, calls, words))
+
+
+def _may_have_calls(written: str) -> bool:
+    """Whether a word of `written` may be one that `_words_of_calls` changes.
+
+    A word's text is a part of `written`, unless something in it is escaped by a backslash.
+    """
+    upper = written.upper()
+    return (
+        "\\" in written
+        or _SCHEMA in written.lower()
+        or any(name in upper for name in _WRITTEN_LIKES)
+        or any(name in upper for name in _CALLED_BY_NAME)
+    )
 
 
 def _words_of_calls(words: list[Token]) -> list[Token]:

@@ -143,7 +143,9 @@ def _translated(
     _unqualify(spoken, schema)
     try:
         ours = translate_semantics(spoken, written, words, schema, types)
-        return Translated(written, ours.sql(dialect="duckdb"), tree, names, kinds=kinds)
+        # Not of a copy: nobody looks at this tree again.
+        sql = ours.sql(dialect="duckdb", copy=False)
+        return Translated(written, sql, tree, names, kinds=kinds)
     except Refused as refusal:
         return Translated(written, written, tree, names, refused=refusal)
     except UNREADABLE:

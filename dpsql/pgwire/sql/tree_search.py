@@ -6,13 +6,15 @@ times until it is told in the other dialect.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from sqlglot import exp
 
 Node = TypeVar("Node", bound=exp.Expr)
+
+_ATOMS: Final = frozenset({str, bool, type(None)})
+"""What most parts are, in which no node is."""
 
 
 def find_all(tree: exp.Expr, *kinds: type[Node]) -> Iterator[Node]:
@@ -20,12 +22,13 @@ def find_all(tree: exp.Expr, *kinds: type[Node]) -> Iterator[Node]:
 
     What is changed below a node while it is looked at is searched as it is then.
     """
-    waiting = deque([tree])
-    while waiting:
-        node = waiting.popleft()
+    waiting = [tree]
+    for node in waiting:
         if isinstance(node, kinds):
             yield node
         for part in node.args.values():
+            if type(part) in _ATOMS:
+                continue
             if isinstance(part, list):
                 waiting += [item for item in part if isinstance(item, exp.Expr)]
             elif isinstance(part, exp.Expr):

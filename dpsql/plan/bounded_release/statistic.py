@@ -70,7 +70,10 @@ class Discretized(Struct, frozen=True):
     def decimal(self) -> Decimal | None:
         """The argument's type if it is a decimal whose last digit is one step."""
         kind = self.argument.type
-        if isinstance(kind, Decimal) and self.step == Fraction(1, 10**kind.scale):
+        if not isinstance(kind, Decimal):
+            return None
+        # The parts of 1/10**scale, which has nothing to cancel.
+        if (self.step.numerator, self.step.denominator) == (1, 10**kind.scale):
             return kind
         return None
 

@@ -36,7 +36,9 @@ class PrivacyLoss(Struct, frozen=True):
     delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        if self.amount < 0 or not 0 <= self.delta < 1:
+        # Losses are made all the time, and fractions compare many times as slowly as their parts.
+        delta = self.delta
+        if self.amount.numerator < 0 or not 0 <= delta.numerator < delta.denominator:
             raise ValueError("a loss is at least 0, and its delta below 1")
         if self.accounting is Accounting.PURE and self.delta:
             raise ValueError("a pure loss has no delta")

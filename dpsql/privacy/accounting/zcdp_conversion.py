@@ -14,7 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from dpsql.privacy.directed_rounding import exp, ln, round_down, round_up
+from dpsql.privacy.directed_rounding import exp, ln, ln_above, round_down, round_up
 
 
 @lru_cache(maxsize=4096)
@@ -90,7 +90,7 @@ def _check(loss: Fraction, delta: Fraction) -> None:
 def _without_rho(s: Fraction, delta: Fraction) -> Fraction:
     """Return ln(1/(a·δ))/(a - 1) + ln(1 - 1/a) for a = 1 + s, rounded up."""
     a = 1 + s
-    return ln(1 / (a * delta)).high / s + ln(s / a).high
+    return ln_above(1 / (a * delta)) / s + ln_above(s / a)
 
 
 @lru_cache(maxsize=256)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import assert_never
 
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
@@ -21,6 +22,9 @@ MIN_RHO_FOR_LAPLACE = Fraction(3, 2)
 """Below this zCDP loss of one statistic in one group, Gaussian noise has less variance."""
 
 _HALVINGS = 16
+
+_MAX_REMEMBERED = 256
+"""Splits that are remembered: questions that differ in a constant mostly share the loss alike."""
 
 _AS_CONTINUOUS = 8
 """From this parameter on, a discrete Gaussian's variance is the parameter, to 60 digits."""
@@ -55,10 +59,20 @@ def split_gaussian(
     """
     # Minimise Σ c·v subject to Σ D²/(2v) = rho, D = √groups·Δ: v ∝ D/√c, that is, rho_j ∝ D_j·√c_j.
     many = broadcast(groups, len(sensitivities))
-    shares = _shares(sensitivities, weights, many, rho, powers=(1.0, 0.5, 0.5))
+    return _gaussian(tuple(sensitivities), tuple(weights), many, rho)
+
+
+@lru_cache(maxsize=_MAX_REMEMBERED)
+def _gaussian(
+    sensitivities: tuple[int, ...],
+    weights: tuple[Fraction | float, ...],
+    groups: tuple[int, ...],
+    rho: Fraction,
+) -> tuple[DiscreteGaussian, ...]:
+    shares = _shares(sensitivities, weights, groups, rho, powers=(1.0, 0.5, 0.5))
     return tuple(
         DiscreteGaussian(rounded_up(number * delta**2 / (2 * rho * share)))
-        for delta, number, share in zip(sensitivities, many, shares, strict=True)
+        for delta, number, share in zip(sensitivities, groups, shares, strict=True)
     )
 
 
@@ -71,10 +85,20 @@ def split_laplace(
     """
     # Minimise Σ c·2b² subject to Σ D/b = ε, D = groups·Δ: b³ ∝ D/c, that is, ε_j ∝ D_j^⅔·c_j^⅓.
     many = broadcast(groups, len(sensitivities))
-    shares = _shares(sensitivities, weights, many, epsilon, powers=(2 / 3, 1 / 3, 2 / 3))
+    return _laplace(tuple(sensitivities), tuple(weights), many, epsilon)
+
+
+@lru_cache(maxsize=_MAX_REMEMBERED)
+def _laplace(
+    sensitivities: tuple[int, ...],
+    weights: tuple[Fraction | float, ...],
+    groups: tuple[int, ...],
+    epsilon: Fraction,
+) -> tuple[DiscreteLaplace, ...]:
+    shares = _shares(sensitivities, weights, groups, epsilon, powers=(2 / 3, 1 / 3, 2 / 3))
     return tuple(
         DiscreteLaplace(rounded_up(number * delta / (epsilon * share)))
-        for delta, number, share in zip(sensitivities, many, shares, strict=True)
+        for delta, number, share in zip(sensitivities, groups, shares, strict=True)
     )
 
 

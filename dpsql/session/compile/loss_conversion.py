@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from typing import assert_never
 
 from dpsql.errors import BadParameter
@@ -54,6 +55,7 @@ def ledger_terms(schema: Schema) -> LedgerTerms:
     )
 
 
+@lru_cache(maxsize=16)
 def _cap(budget: Budget) -> PrivacyLoss:
     """What a ledger may spend in all."""
     converted = conversion_delta(budget)
