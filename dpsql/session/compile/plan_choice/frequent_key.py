@@ -149,7 +149,8 @@ class FrequentKeys(Struct, frozen=True):
         def measured(share: Fraction) -> Measurement:
             bounded = self._bounded(at(share))
             changes = sensitivity(bounded, self.distance)
-            return calibrate_top_counts(bounded, changes, self.distance, self.loss)
+            measurement, _ = calibrate_top_counts(bounded, changes, self.distance, self.loss)
+            return measurement
 
         share = best_share(noisy, len(frequent.values), measured)
         return None if share is None else at(share)
