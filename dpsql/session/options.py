@@ -15,12 +15,14 @@ class AnswerOptions(Struct, frozen=True):
 
     `reuse`: where that costs nothing, an answer is summed from a stored one of more groups, at more
     noise. `consistent`: totals and their parts are made to add up, at less noise than any alone.
-    `clamped`: counts of distinct values are shown within what there can be.
+    `clamped`: counts of distinct values are shown within what there can be. `counts_all_keys`: the
+    most frequent keys are those of the largest counts that are released, and none is chosen.
     """
 
     reuse: bool = False
     consistent: bool = False
     clamped: bool = True
+    counts_all_keys: bool = False
 
 
 class PriceOptions(Struct, frozen=True):

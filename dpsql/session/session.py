@@ -46,6 +46,7 @@ from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.run.charge_and_run import answered_before, charge_and_run, remember_releases
 from dpsql.session.run.execution import Execution, Progress
 from dpsql.session.run.pending_releases import free_ways
+from dpsql.session.run.stored_counts import compile_query
 from dpsql.session.saved.create import (
     SaveRequest,
     check_name,
@@ -113,7 +114,7 @@ class Session:
         """Prove, charge, run and answer `sql`, noted as `written`; a refusal costs nothing."""
         context, written = self._context, written or sql
         with context.ledger.recording_refusals(written):
-            compiled = compile_statement(context, sql, options, parameters, ANSWER)
+            compiled = compile_query(context, sql, options, parameters)
             self.inspect(compiled)
             if (answered := answered_before(context, compiled)) is not None:
                 return answered.answer

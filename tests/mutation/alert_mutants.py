@@ -25,6 +25,13 @@ ALERT_MUTANTS = (
         about="alert",
     ),
     Mutant(
+        "an alert that is kept pays for one name however many there may be",
+        "release/alert.py",
+        "        _alert(bounded).firings,\n",
+        "        _alert(bounded).firings if checks is None else 1,\n",
+        about="create_alert",
+    ),
+    Mutant(
         "conditions from below move as those from above",
         "release/alert.py",
         "        ends.append((low, high) if condition.sign > 0 else (-high, -low))",

@@ -6,7 +6,7 @@ named may tell no more than was charged, as the proof of the mechanism has it fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
@@ -18,9 +18,10 @@ from privacy.seeded import SeededRandomness
 from dpsql.audit.databases.database_batch import Groups
 from dpsql.privacy.accounting.loss import Accounting
 from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
+from dpsql.privacy.mechanisms.selection.exponential import amount_of_range
 from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.release.add_noise import RawGroups
-from dpsql.release.alert import alert_table
+from dpsql.release.alert import alert_table, named_conditions
 from dpsql.session.compile.compiled_release import CompiledRelease
 
 
@@ -55,6 +56,39 @@ def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator
         spent = mechanism.threshold_rate * max(up, down) + named
     if spent > loss.amount:
         yield f"statistic 0 of an alert by {float(spent)}, paid {float(loss.amount)}"
+
+
+def told_apart_over_time(
+    versions: Sequence[tuple[Groups, Groups]], release: CompiledRelease
+) -> Iterator[str]:
+    """Every way in which checks of many versions of the data show more than an alert costs.
+
+    In each version the unit's rows are others, or none, and so are those of all others. For any
+    answers of all checks, the same of both databases, the shares of the number and of each check
+    that names a condition are added up, as the proof has it for the moves of all versions together.
+    """
+    stream = release.step.measurement.table_mechanism
+    assert isinstance(stream, ThresholdStream)
+    above, alert = stream.mechanism, named_conditions(release.step.bounded)
+    assert alert is not None
+    moved = [(_short(a, release) - _short(b, release)).tolist() for a, b in versions]
+    every = [0, *(move for check in moved for move in check)]
+    up, down = max(every), -min(every)
+    if max(up, down) > above.moves.reach or up + down > above.moves.span:
+        yield f"statistic 0 of all checks by -{down} to {up}, derived {above.moves}"
+
+    def spent(raised: int, direction: int) -> Fraction:
+        """What the worst answers cost where the number is `raised` to cover what isn't named."""
+        named = (max(raised - direction * move for move in check) for check in moved)
+        most = sorted(named, reverse=True)[: alert.firings]
+        cost: Fraction = above.threshold_rate * raised + above.query_rate * sum(most)
+        return cost
+
+    loss, ways = release.step.measurement.loss, (spent(up, 1), spent(down, -1))
+    is_pure = loss.accounting in (Accounting.PURE, Accounting.APPROX)
+    total = max(ways) if is_pure else amount_of_range(ways[0] + ways[1], loss.accounting)
+    if total > loss.amount:
+        yield f"statistic 0 of all checks by {float(total)}, paid {float(loss.amount)}"
 
 
 def _short(groups: Groups, release: CompiledRelease) -> NDArray[np.object_]:

@@ -157,6 +157,13 @@ def attack(ready: CompiledStatement, found: Search, sql: str) -> None:
                 groups = seen[pair.one], seen[pair.other]
                 for fault in _told_apart(*groups, release):
                     raise AssertionError(f"{fault}: {sql}\nwithout {pair.lacks} of {pair.rows}")
+            if isinstance(release.step.measurement.table_mechanism, ThresholdStream):
+                # Each pair is a version of the data, with the same units; in one they have no rows.
+                without = seen[pairs[0].one]
+                versions = [(seen[pair.one], seen[pair.other]) for pair in pairs]
+                versions.append((without, without))
+                for fault in alert_search.told_apart_over_time(versions, release):
+                    raise AssertionError(f"{fault}: {sql}\nin {len(versions)} versions of the data")
             continue
         tables[release.name] = found.released(pairs[0].one, release, tables)
 

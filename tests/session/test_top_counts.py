@@ -262,6 +262,18 @@ def test_all_counts_are_released_where_a_setting_is_about_them(
     assert not release.step.measurement.choosers
 
 
+@pytest.mark.parametrize("sql", [TOP, TOP.replace("area, count(*) AS n", "area")])
+def test_keys_of_stored_counts_are_sorted_for_nothing(tmp_path: Path, sql: str) -> None:
+    with closing(opened(tmp_path, Accounting.ZCDP)) as session:
+        everything = session.query(TOP.partition(" ORDER")[0]).table
+        answer = session.query(sql)
+        other = session.query(sql, QueryOptions(Fraction(2)))
+    keys, counts = (column.to_pylist() for column in everything.columns)
+    assert not answer.privacy.epsilon
+    assert answer.table.column(0).to_pylist() == [keys[counts.index(max(counts))]]
+    assert other.privacy.epsilon
+
+
 def test_counts_of_a_sample_are_released_and_scaled(tmp_path: Path) -> None:
     with closing(opened(tmp_path, Accounting.PURE, sample=", sample: 0.5")) as session:
         (release,) = session.compile(TOP).releases

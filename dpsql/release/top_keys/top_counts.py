@@ -37,6 +37,7 @@ from dpsql.plan.operator import Output
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.distance import NeighborDistance
 from dpsql.release.calibration import Measurement, calibrate
+from dpsql.release.joint_noise import joint_notes
 from dpsql.release.selection_mechanism import (
     CountedTopMechanism,
     TopMechanism,
@@ -57,10 +58,11 @@ def calibrate_top_counts(
     changes: Sensitivity,
     distance: NeighborDistance,
     query_loss: PrivacyLoss,
-) -> Measurement:
-    """The choice and the noise of its counts within `query_loss`, for neighbours at `distance`.
+) -> tuple[Measurement, tuple[str, ...]]:
+    """The choice and the noise of its counts within `query_loss`, and lines of EXPLAIN about it.
 
-    `changes` are those of `bounded`, whose choice this is. The whole of δ is that of the noise.
+    `changes` are those of `bounded` between neighbours at `distance`. The whole of δ is that of the
+    noise.
     """
     (choice,) = bounded.contributions.cell_choices
     target = choice.target
@@ -78,7 +80,7 @@ def calibrate_top_counts(
     (noise,) = measured.noise
     assert isinstance(top, TopMechanism)
     chooser = CountedTopMechanism(top, noise)
-    return Measurement((), None, spent + measured.loss, (chooser,))
+    return Measurement((), None, spent + measured.loss, (chooser,)), joint_notes((noise,))
 
 
 def _counts_of_cells(

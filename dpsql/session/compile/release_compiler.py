@@ -216,8 +216,8 @@ class ReleaseCompiler(Struct, frozen=True):
                     measurement, notes = calibrate_alert(bounded, changes, share)
                     return replace(bounded, notes=(*bounded.notes, *notes)), measurement
                 if counts_chosen(bounded):
-                    measurement = calibrate_top_counts(bounded, changes, distance, share)
-                    return bounded, measurement
+                    measurement, notes = calibrate_top_counts(bounded, changes, distance, share)
+                    return replace(bounded, notes=(*bounded.notes, *notes)), measurement
                 randomized = local_only(bounded, distance)
                 if randomized is None:
                     by_row = self.is_shown_by_row

@@ -11,6 +11,7 @@
 | known_size          | what is known of an answer's size before its charge, and after it   |
 | charge_and_run      | the stage itself: what is due is charged and run, the rest is read  |
 | pending_releases    | what of a statement is due, and what is stored or free              |
+| stored_counts       | the most frequent keys by counts that are stored, where there are   |
 | charged_draw        | charge, draw, store: one entry for all that is drawn together       |
 | without_engine      | answers whose rows are released ones as they are, without an engine |
 | public_tables       | public tables that are read above the releases                      |

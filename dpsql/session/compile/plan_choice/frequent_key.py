@@ -69,7 +69,8 @@ class FrequentKeys(Struct, frozen=True):
 
     def chosen(self, plan: Plan) -> Plan:
         """Project(key, Limit(k, Sort(count DESC, Release(key, count)))) becomes Release(k keys)."""
-        if self.options.answer.reuse or self.options.price.max_error is not None:
+        answer = self.options.answer
+        if answer.counts_all_keys or answer.reuse or self.options.price.max_error is not None:
             return plan  # of counts that were paid for, or whose error is set
         mentioned = Counter(part for part in operators(plan) if isinstance(part, Release))
 
@@ -148,7 +149,8 @@ class FrequentKeys(Struct, frozen=True):
         def measured(share: Fraction) -> Measurement:
             bounded = self._bounded(at(share))
             changes = sensitivity(bounded, self.distance)
-            return calibrate_top_counts(bounded, changes, self.distance, self.loss)
+            measurement, _ = calibrate_top_counts(bounded, changes, self.distance, self.loss)
+            return measurement
 
         share = best_share(noisy, len(frequent.values), measured)
         return None if share is None else at(share)
