@@ -11,7 +11,8 @@ Zhang & Kifer 2023, "ResidualPlanner+"). From the smallest set on, each margin i
 nearest one without counts below zero that adds up to those below it.
 
 A set that is within no measured one has no such estimate. Its margin is the most even one that
-agrees with the largest sets within it that have one.
+agrees with the largest sets within it that have one. Of a and c, each measured with b, that is made
+of all three, and summed over b: what they have in common by b is no part of what is even.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ from dpsql.release.synopsis.factored.nonnegative import interaction, nonnegative
 from dpsql.release.synopsis.factored.raking import raked
 from dpsql.release.synopsis.weight_fit import Estimates, Measured
 
+_MAX_LINKS, _MAX_LINKED_CELLS = 2, 20_000
+"""So many axes are summed over at most, of margins of no more cells."""
+
 
 class MarginModel:
     """The estimates of all margins of a grid of `shape`, by what is `measured` alone.
@@ -44,6 +48,7 @@ class MarginModel:
             for one in measured
             for axes in [axes_of(one.partition)]
         ]
+        self._sets = {frozenset(axes) for axes, _, _ in self._measured}
         self._margins: dict[Axes, Estimates] = {}
         self._residuals: dict[Axes, Estimates] = {}
 
@@ -60,7 +65,7 @@ class MarginModel:
         return estimates
 
     def _is_known(self, axes: Axes) -> bool:
-        return any({*axes} <= {*measured} for measured, _, _ in self._measured)
+        return any({*axes} <= measured for measured in self._sets)
 
     def _known(self, axes: Axes) -> Estimates:
         """The sum of all residuals, without counts below zero."""
@@ -99,7 +104,33 @@ class MarginModel:
         return np.expand_dims(residual, positions) / math.prod(self._shape[axis] for axis in others)
 
     def _even(self, axes: Axes) -> Estimates:
-        """The most even margin that agrees with those that were measured of some of its axes."""
+        """The most even margin that agrees with those that were measured of its axes and links."""
+        linked = self._linked(axes)
+        if linked != axes:
+            merged = tuple(linked.index(axis) for axis in linked if axis not in axes)
+            return np.asarray(self._raked(linked).sum(axis=merged))
+        return self._raked(axes)
+
+    def _linked(self, axes: Axes) -> Axes:
+        """`axes` with up to two others that were measured with several of them, each by itself."""
+        for _ in range(_MAX_LINKS):
+            links = [(self._pairs_linked(axes, axis), -axis) for axis in range(len(self._shape))]
+            gain, link = max(links)
+            if not gain:
+                break
+            axes = tuple(sorted((*axes, -link)))
+        return axes
+
+    def _pairs_linked(self, axes: Axes, link: int) -> int:
+        """How many pairs of `axes` were each measured with `link`, and never together."""
+        cells = math.prod(self._shape[axis] for axis in axes) * self._shape[link]
+        if link in axes or self._shape[link] < 2 or cells > _MAX_LINKED_CELLS:
+            return 0
+        near = [axis for axis in axes if self._is_known((axis, link))]
+        return sum(not self._is_known(pair) for pair in combinations(near, 2))
+
+    def _raked(self, axes: Axes) -> Estimates:
+        """The most even margin that agrees with those that were measured of some of `axes`."""
         known: list[Axes] = []
         for part in sorted(_parts(axes), key=len, reverse=True):
             if self._is_known(part) and not any({*part} <= {*other} for other in known):
