@@ -77,4 +77,22 @@ UPDATE_MUTANTS = (
         "tests/session/test_counted_rows.py",
         fails_by="AssertionError",
     ),
+    Mutant(
+        "units that are counted later have the numbers of all before",
+        "engine/sidecar/value_counts.py",
+        "self.unit_numbers[rows] - first",
+        "self.unit_numbers[rows]",
+        "tests/session/test_counted_rows.py",
+        "few_units",
+        "AssertionError",
+    ),
+    Mutant(
+        "rows that wait are in the file of another part",
+        "engine/sidecar/row_parts.py",
+        'np.arange(len(files)), side="right"',
+        'np.arange(len(files)), side="left"',
+        "tests/session/test_counted_rows.py",
+        "waited",
+        "AssertionError",
+    ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 import duckdb
@@ -13,7 +14,9 @@ from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.range_check import range_check
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
 from dpsql.engine.sidecar.row_order import Targets, write_rows
+from dpsql.engine.sidecar.row_parts import in_parts, rows_of
 from dpsql.engine.sidecar.unit_sums import ColumnSum
+from dpsql.structs import replace
 
 SALT: Final = "a 'salt'"
 
@@ -87,6 +90,19 @@ def test_counts_are_those_of_sql_where_few_units_are_counted_at_a_time(
         check(connection, "hash")
 
 
+@pytest.mark.parametrize("number", [4, 70])  # 70: some have no unit
+def test_rows_that_waited_in_files_are_counted_alike(tmp_path: Path, number: int) -> None:
+    with made(UNITS["uuid"]) as connection:
+        parts = in_parts(connection, CONTENTS, number, tmp_path)
+        first = next(parts)
+        assert len(list(tmp_path.iterdir())) == number - 1
+        write_rows(connection, CONTENTS, TARGETS, SALT, first)
+        for columns in parts:
+            write_rows(connection, CONTENTS, replace(TARGETS, adds=True), SALT, columns)
+        assert not list(tmp_path.iterdir())
+        compare(connection, "hash")
+
+
 @pytest.mark.parametrize("hashed", HASHES)
 @pytest.mark.parametrize("unit", ["number", "one"])
 def test_values_whose_hashes_collide_are_told_apart(
@@ -112,7 +128,7 @@ def test_units_over_a_limit_are_last_and_others_in_the_order_of_their_rows() -> 
     # twenty, the last two kinds are over a limit: of rows with a value, and of rows.
     of_units = "CASE WHEN i < 500 THEN i % 100 WHEN i < 600 THEN i % 10 - 10 ELSE i % 5 - 20 END"
     with made(of_units) as connection:
-        write_rows(connection, CONTENTS, TARGETS, SALT, "true")
+        write_rows(connection, CONTENTS, TARGETS, SALT, rows_of(connection, CONTENTS, "true"))
         most = ", ".join(f"max({_sql(f'rows with {name}')})" for name in COLUMNS)
         found = connection.execute(
             f'SELECT "{UNIT_COLUMN}", count(*), greatest({most}), min(rowid), max(rowid)'
@@ -143,8 +159,13 @@ def made(unit: str, weak: str = "0") -> duckdb.DuckDBPyConnection:
 
 
 def check(connection: duckdb.DuckDBPyConnection, hashed: str) -> None:
+    """Rows that are counted at once are as `compare` says."""
+    write_rows(connection, CONTENTS, TARGETS, SALT, rows_of(connection, CONTENTS, "true"))
+    compare(connection, hashed)
+
+
+def compare(connection: duckdb.DuckDBPyConnection, hashed: str) -> None:
     """Rows come back as they were, and each count is what windows of SQL have."""
-    write_rows(connection, CONTENTS, TARGETS, SALT, "true")
     shown = ", ".join([*map(_sql, COLUMNS), f'"{UNIT_COLUMN}"'])
     rows = f'SELECT {shown} FROM t WHERE "{UNIT_COLUMN}" IS NOT NULL'
     assert differing(connection, rows, f"SELECT {shown} FROM {_rows()}") == 0

@@ -94,7 +94,7 @@ def test_of_wide_rows_fewer_are_held_in_memory_at_a_time(
     schema: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: list[str] = []
-    monkeypatch.setattr("dpsql.engine.sidecar.file._BYTES_AT_ONCE", 500)
+    monkeypatch.setattr("dpsql.engine.sidecar.row_parts._BYTES_AT_ONCE", 500)
     with duckdb.connect(str(file_source(schema).path)) as connection:
         connection.execute("UPDATE sales SET item = repeat('x', 100)")
     with open_engine(engine_source(schema)) as engine:

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from dpsql.engine.opening import open_engine
-from dpsql.engine.sidecar import row_order
+from dpsql.engine.sidecar import row_parts
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.session.sidecar import prepare_source, sidecar_path
@@ -57,7 +57,7 @@ def test_what_a_unit_s_rows_have_alike_is_runs_and_texts_that_differ_are_zstd(
     tmp_path: Path, state_folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     del state_folder
-    monkeypatch.setattr(row_order, "_FEW", 100)
+    monkeypatch.setattr(row_parts, "_FEW", 100)
     found = methods(tmp_path, kind, 12)
     alike = ("unit of the row", "rows of the unit")
     integers = alike if kind != "varchar" else alike[1:]

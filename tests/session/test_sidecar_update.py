@@ -10,6 +10,7 @@ import pytest
 from privacy.seeded import ReplayedRandomness
 
 from dpsql.engine.opening import open_engine
+from dpsql.engine.sidecar import compression
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
@@ -134,7 +135,12 @@ def wrong_marks(schema: Schema) -> int:
     return int(number)
 
 
-def test_after_changes_it_has_what_one_that_is_made_afresh_has(tmp_path: Path) -> None:
+@pytest.mark.parametrize("many_texts", [False, True])
+def test_after_changes_it_has_what_one_that_is_made_afresh_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, many_texts: bool
+) -> None:
+    # So few rows have few texts: they are compressed as if they were many.
+    monkeypatch.setattr(compression, "_are_many", lambda _: many_texts)
     changes = [*CHANGES.values()]
     follow(Shop(tmp_path), [";".join(changes[n::3]) for n in range(3)])
 

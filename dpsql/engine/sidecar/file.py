@@ -14,8 +14,6 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
-from math import ceil
 from pathlib import Path
 from typing import Final
 
@@ -27,28 +25,23 @@ from sqlglot import exp
 from dpsql.engine.atomic_file import unfinished
 from dpsql.engine.duckdb.catalog import attach, catalog
 from dpsql.engine.duckdb.lockdown import configure
-from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.duckdb.table_view import create_view_sql
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.sidecar import contents, unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA, SidecarCounts
 from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check
-from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
+from dpsql.engine.sidecar.row_columns import SidecarTable
 from dpsql.engine.sidecar.update import Origin, read_origin, update, write_origin
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
 
-_AT_ONCE: Final = 3_000_000
-_BYTES_AT_ONCE: Final = 640_000_000
-"""Rows that are counted and put in order at a time, and bytes of them as Arrow: about a third of
-the memory that it takes. All rows of a unit are among them, however many it has."""
-
-_SAMPLED: Final = 20_000
-"""Rows of a table by whose bytes it is told how many others are read at a time."""
+_MEMORY: Final = 1_500_000_000
+"""Bytes that DuckDB takes at most, beside those of the rows that are counted. Of files, it holds
+what there is room for; what is joined or grouped beyond that is spilled."""
 
 _MAGIC: Final = b"DUCK"
 
-_FAILURES: Final = (duckdb.Error, pa.ArrowException, MemoryError)
+_FAILURES: Final = (duckdb.Error, pa.ArrowException, MemoryError, OSError)
 """What making the file may fail by; their messages may quote rows."""
 
 
@@ -111,7 +104,7 @@ def write_sidecar(
         is_updated = False
         if previous is not None:
             # What fails here is made afresh.
-            with suppress(*_FAILURES, SourceFault, OSError):
+            with suppress(*_FAILURES, SourceFault):
                 shutil.copyfile(target, new_file)
                 with _opened(source, new_file) as connection:
                     is_updated = _update(connection, sidecar.stamp, tables, previous, step)
@@ -124,7 +117,7 @@ def write_sidecar(
                 _opened(source, new_file) as connection,
             ):
                 salt = origin.salt if previous is None else previous.salt
-                fill(connection, sidecar.stamp, tables, salt, step)
+                fill(connection, sidecar.stamp, tables, salt, step, folder)
                 _write_origin(connection, tables, Origin(origin.form, salt))
                 is_complete = True
         if not is_complete or _log_of(new_file).exists():
@@ -170,8 +163,7 @@ def _update(
     step: Callable[[str], None],
 ) -> bool:
     """Whether the sidecar that is attached could be made one of the data as they are now."""
-    at_once = partial(_rows_at_once, connection)
-    updated = update(connection, tables, origin, at_once, step)
+    updated = update(connection, tables, origin, step)
     if updated is None:
         return False
     write_origin(connection, updated)
@@ -213,13 +205,16 @@ def fill(
     tables: Sequence[SidecarTable],
     salt: str,
     step: Callable[[str], None],
+    folder: Path | None = None,
 ) -> None:
     """Create `tables` in the database that is attached as `SIDECAR`.
 
-    Raises SourceFault unless each then holds each row that has a unit, and each unit, once.
+    Rows may wait in `folder`, which nobody else can read. Raises SourceFault unless each table then
+    holds each row that has a unit, and each unit, once.
     """
     # Not before: it imports all of pyarrow's functions, which takes a tenth of a start.
     from dpsql.engine.sidecar.row_order import Targets, write_rows  # noqa: PLC0415
+    from dpsql.engine.sidecar.row_parts import in_parts, number_of_parts  # noqa: PLC0415
 
     connection.execute(f'CREATE SCHEMA "{SIDECAR}".{UNIT_SCHEMA}')
     table_counts = []
@@ -228,14 +223,14 @@ def fill(
             exp.table_(table.name, db=group, catalog=SIDECAR, quoted=True)
             for group in (ROW_SCHEMA, UNIT_SCHEMA)
         )
-        parts = _parts(connection, table.name)
         connection.execute(range_check(table))
-        for part in range(parts):
-            shown = "" if parts == 1 else f", part {part + 1} of {parts}"
+        number = number_of_parts(connection, table.name)
+        parts = in_parts(connection, table, number, folder)
+        for part in range(number):
+            shown = "" if number == 1 else f", part {part + 1} of {number}"
             step(f"counting and sorting the rows of {table.name}{shown}")
-            chosen = f'hash("{UNIT_COLUMN}") % {parts} = {part}'
             targets = Targets(row_table, unit_table, adds=part > 0)
-            write_rows(connection, table, targets, salt, chosen)
+            write_rows(connection, table, targets, salt, next(parts))
         connection.execute(RANGE_CHECK_END)
         table_counts.append(_checked(connection, table))
     _finish(connection, stamp, table_counts, step)
@@ -264,19 +259,6 @@ def _finish(
     connection.execute(f'CHECKPOINT "{SIDECAR}"')
 
 
-def _parts(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    """In how many parts the rows of `table` are counted."""
-    ((rows,),) = connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchall()  # noqa: S608
-    return max(1, ceil(int(rows) / _rows_at_once(connection, table)))
-
-
-def _rows_at_once(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    """How many rows of `table` memory has room for; it changes no row of the file."""
-    first = connection.sql(f"FROM {quoted(table)} LIMIT {_SAMPLED}").to_arrow_table()
-    row_bytes = int(first.nbytes) // max(1, int(first.num_rows))
-    return max(1, min(_AT_ONCE, _BYTES_AT_ONCE // max(1, row_bytes)))
-
-
 @contextmanager
 def _opened(source: DuckDBSource, file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(":memory:") as connection:
@@ -288,6 +270,9 @@ def _opened(source: DuckDBSource, file: Path) -> Iterator[duckdb.DuckDBPyConnect
         spilled = exp.Literal.string(str(file.parent)).sql("duckdb")
         # Texts of more than 2 GB in all are one column, too.
         connection.execute("SET GLOBAL arrow_large_buffer_size = true")
+        limit = f"least(parse_formatted_bytes(current_setting('memory_limit')), {_MEMORY})"
+        ((memory,),) = connection.execute(f"SELECT {limit}").fetchall()
+        connection.execute(f"SET GLOBAL memory_limit = '{int(memory)}B'")
         connection.execute("RESET GLOBAL max_temp_directory_size")
         connection.execute(f"SET GLOBAL temp_directory = {spilled}")
         path = exp.Literal.string(str(file)).sql("duckdb")

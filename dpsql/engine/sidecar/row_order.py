@@ -1,6 +1,6 @@
 """Rows of a table, all of some units, are counted, put in the order of the file, and written.
 
-They are in memory meanwhile: as they were fetched, and column after column in their new order. What
+They are in memory meanwhile: as they were read, and column after column in their new order. What
 would be joins and sorts of wide rows is a sort of integers for each column that rows are counted
 by, and one permutation of the rows.
 """
@@ -35,6 +35,7 @@ from dpsql.engine.sidecar.row_columns import (
     out_of_range_column,
     value_count_column,
 )
+from dpsql.engine.sidecar.row_parts import Columns, described, typed
 from dpsql.engine.sidecar.value_counts import (
     Flags,
     Indices,
@@ -44,18 +45,9 @@ from dpsql.engine.sidecar.value_counts import (
     value_counts,
 )
 
-_FETCHED: Final = "rows with units"
 _ORDERED: Final = "rows in order"
 
-_FAITHFUL: Final = frozenset(
-    [
-        *("BOOLEAN", "DATE", "DOUBLE", "FLOAT", "TIMESTAMP", "VARCHAR"),
-        *("TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
-        *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
-    ]
-)
-"""Types whose values come back from Arrow as they were; so do decimals. Others are sent as texts:
-integers of 128 bits would be decimals, and UHUGEINT has more values than those."""
+_HASHED: Final = "rows with units"
 
 _HASH: Final = "hash"
 """DuckDB's function by whose value of unit, value and salt a unit's values have their places."""
@@ -64,12 +56,7 @@ _BATCH: Final = 122_880
 """Rows that one thread writes at a time: as many as DuckDB has in a group of rows."""
 
 _POOL: Final = pa.system_memory_pool()
-"""What large arrays are made in. Arrow's own pool gives memory back at once and asks for it anew,
-which takes twice the time of all that is done with them."""
-
-_SAMPLED: Final = 50_000
-_FEW: Final = 1_000
-"""Texts with so few values among the rows that are sampled are held as numbers of their values."""
+"""What large arrays are made in, as where rows are read."""
 
 
 class Targets(Struct, frozen=True):
@@ -85,17 +72,14 @@ def write_rows(
     contents: SidecarTable,
     targets: Targets,
     salt: str,
-    chosen: str,
+    columns: Columns,
 ) -> None:
-    """Write what a sidecar has of the units that `chosen` tells, an SQL condition on rows.
+    """Write what a sidecar has of units whose rows `columns` has, which are taken away.
 
-    It takes all rows of these units, or none. The tables are created, unless rows are added.
+    These are all rows of each of the units. The tables are created, unless rows are added.
     """
-    types = _described(connection, contents.rows)
-    fetched = connection.sql(_fetched(contents, types, salt, chosen)).to_arrow_table()
-    columns = dict(zip(fetched.column_names, map(_held, fetched.columns), strict=True))
-    del fetched
-    ordered = _ordered(connection, contents, columns)
+    types = described(connection, contents.rows)
+    ordered = _ordered(_Hashes(connection, types, salt), contents, columns)
     connection.register(_ORDERED, pa.Table.from_batches(ordered.to_batches(_BATCH), ordered.schema))
     filled = [(targets.rows, _of_rows(contents, types))]
     if contents.unit_sum_columns is not None:
@@ -103,57 +87,18 @@ def write_rows(
     for table, select in filled:
         name = table.sql("duckdb")
         if not targets.adds:
-            definitions = column_definitions(contents, _described(connection, select), ordered)
+            definitions = column_definitions(contents, described(connection, select), ordered)
             connection.execute(f"CREATE TABLE {name} ({definitions})")
         connection.execute(f"INSERT INTO {name} {select}")
     connection.unregister(_ORDERED)
 
 
-def _described(connection: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:
-    """The types of the columns of `select`, by name."""
-    described = connection.execute(f"DESCRIBE {select}").fetchall()
-    return {str(name): str(kind) for name, kind, *_ in described}
-
-
-def _fetched(contents: SidecarTable, types: Mapping[str, str], salt: str, chosen: str) -> str:
-    """The SELECT of the rows of units, and of a hash by which their values have their places."""
-    items = [
-        quoted(name) if _is_faithful(kind) else f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}"
-        for name, kind in types.items()
-    ]
-    secret = exp.Literal.string(salt).sql("duckdb")
-    counted_by = {c: quoted(c) for c in contents.group_count_columns} | dict(contents.months)
-    items += [
-        f"{_HASH}({quoted(UNIT_COLUMN)}, {value}, {secret}) AS {quoted(group_rank_column(name))}"
-        for name, value in counted_by.items()
-    ]
-    items += [f"{month} AS {quoted(name)}" for name, month in contents.months]
-    # A subquery, so that conditions and hashes read columns and not items of their names.
-    rows = f"(SELECT * FROM ({contents.rows}) WHERE {quoted(UNIT_COLUMN)} IS NOT NULL AND {chosen})"  # noqa: S608
-    return f"SELECT {', '.join(items)} FROM {rows} AS t"  # noqa: S608
-
-
-def _is_faithful(kind: str) -> bool:
-    return kind in _FAITHFUL or kind.startswith("DECIMAL(")
-
-
-def _held(column: pa.ChunkedArray) -> pa.Array:
-    """`column` in one piece, and as numbers of its values where it is of texts with few of them."""
-    whole = column.combine_chunks(_POOL)
-    is_text = pa.types.is_string(whole.type) or pa.types.is_large_string(whole.type)
-    if is_text and len(whole.slice(0, _SAMPLED).unique()) <= _FEW:
-        return pc.dictionary_encode(whole, memory_pool=_POOL)
-    return whole
-
-
-def _ordered(
-    connection: duckdb.DuckDBPyConnection, contents: SidecarTable, columns: dict[str, pa.Array]
-) -> pa.Table:
+def _ordered(hashes: _Hashes, contents: SidecarTable, columns: Columns) -> pa.Table:
     """The rows in their order, with their numbers and with counts; takes `columns` away."""
     blocks = UnitBlocks.of(_unit_numbers(columns[UNIT_COLUMN]))
     months = [name for name, _ in contents.months]
     counted_by = (*contents.group_count_columns, *months)
-    counts = {c: _counts(connection, blocks, c, columns) for c in counted_by}
+    counts = {c: _counts(hashes, blocks, c, columns) for c in counted_by}
     for name in months:
         del columns[name]
     over = blocks.sizes > contents.max_rows
@@ -200,17 +145,13 @@ def _unit_numbers(units: pa.Array) -> Indices:
     return number_of_row
 
 
-def _counts(
-    connection: duckdb.DuckDBPyConnection,
-    blocks: UnitBlocks,
-    column: str,
-    columns: dict[str, pa.Array],
-) -> ValueCounts:
-    """What is counted by `column`, whose hashes are taken away."""
-    hashes, values = columns.pop(group_rank_column(column)), columns[column]
-    counts = value_counts(blocks, hashes.to_numpy(), lambda one, other: _same(values, one, other))
+def _counts(hashes: _Hashes, blocks: UnitBlocks, column: str, columns: Columns) -> ValueCounts:
+    """What is counted by `column`."""
+    units, values = columns[UNIT_COLUMN], columns[column]
+    numbers = hashes.of(units, column, values)
+    counts = value_counts(blocks, numbers, lambda one, other: _same(values, one, other))
     if counts is None:
-        ranks = _ranks(connection, columns[UNIT_COLUMN], hashes, values)
+        ranks = hashes.ranks(units, values, numbers)
         counts = value_counts(blocks, ranks, lambda one, _: np.ones(len(one), dtype=bool))
     assert counts is not None
     return counts
@@ -226,23 +167,6 @@ def _same(values: pa.Array, one: Indices, other: Indices) -> Flags:
     return same
 
 
-def _ranks(
-    connection: duckdb.DuckDBPyConnection, units: pa.Array, hashes: pa.Array, values: pa.Array
-) -> NDArray[np.uint64]:
-    """Numbers that tell the values of a unit apart, in the order of hashes: two have had one."""
-    numbers = pa.array(np.arange(len(units)))
-    table = pa.table({"unit": units, "hash": hashes, "value": values, "number": numbers})
-    connection.register(_FETCHED, table)
-    rank = "dense_rank() OVER (PARTITION BY unit ORDER BY hash, value)"
-    select = f"SELECT number, {rank} AS rank FROM {quoted(_FETCHED)}"  # noqa: S608
-    ranked = connection.sql(select).to_arrow_table()
-    connection.unregister(_FETCHED)
-    ranks = np.empty(len(units), dtype=np.uint64)
-    ranks[ranked["number"].to_numpy()] = ranked["rank"].to_numpy()
-    # The first 32 of 64 bits, so that the number of a unit has room before it.
-    return ranks << np.uint64(32)
-
-
 def _of_rows(contents: SidecarTable, types: Mapping[str, str]) -> str:
     """The SELECT of the columns of the sidecar's table of rows."""
     items = [f"t.{quoted(name)}" for name in (*types, UNIT_ROW_COUNT)]
@@ -252,7 +176,7 @@ def _of_rows(contents: SidecarTable, types: Mapping[str, str]) -> str:
     kinds = (value_count_column, group_rank_column, distinct_count_column, first_row_column)
     items += [quoted(kind(c)) for c in contents.group_count_columns for kind in kinds]
     items += [quoted(kind(c)) for c, _ in contents.months for kind in MONTH_KINDS]
-    rows = f"{_typed(types)} AS t CROSS JOIN {quoted(OUT_OF_RANGE)} AS b"
+    rows = f"{typed(types, _ORDERED)} AS t CROSS JOIN {quoted(OUT_OF_RANGE)} AS b"
     return f"SELECT {', '.join(items)} FROM {rows}"  # noqa: S608
 
 
@@ -268,13 +192,49 @@ def _of_units(contents: SidecarTable, types: Mapping[str, str]) -> str:
     capped_rows = f"CAST(least({rows}, {COUNT_CAP}) AS USMALLINT) AS {rows}"
     named = f"{unit} AS {quoted(contents.unit_column)}"
     items = ", ".join((named, unit, capped_rows, *unit_sums.narrowed(summed)))
-    each = f"(SELECT {sums} FROM {_typed(types)} AS t GROUP BY {unit})"  # noqa: S608
+    each = f"(SELECT {sums} FROM {typed(types, _ORDERED)} AS t GROUP BY {unit})"  # noqa: S608
     return f"SELECT {items} FROM {each} AS u ORDER BY {quoted(ROW_NUMBER)}"  # noqa: S608
 
 
-def _typed(types: Mapping[str, str]) -> str:
-    """The rows in order, their columns as they were."""
-    cast = ", ".join(
-        f"CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in types.items()
-    )
-    return f"(SELECT * REPLACE ({cast}) FROM {quoted(_ORDERED)})"  # noqa: S608
+class _Hashes(Struct, frozen=True):
+    """What hashes values of columns of these `types`, with a `salt`, for their places in units."""
+
+    connection: duckdb.DuckDBPyConnection
+    types: Mapping[str, str]
+    salt: str
+
+    def of(self, units: pa.Array, column: str, values: pa.Array) -> NDArray[np.uint64]:
+        """The hash of each row's unit and its value of `column`."""
+        # A month is as it was read, and no column of the table.
+        named = (UNIT_COLUMN, column)
+        types = {name: self.types[name] for name in named if name in self.types}
+        secret = exp.Literal.string(self.salt).sql("duckdb")
+        return self._computed(
+            {UNIT_COLUMN: units, column: values},
+            f"{_HASH}({quoted(UNIT_COLUMN)}, {quoted(column)}, {secret})",
+            typed(types, _HASHED),
+        )
+
+    def ranks(
+        self, units: pa.Array, values: pa.Array, hashes: NDArray[np.uint64]
+    ) -> NDArray[np.uint64]:
+        """Numbers that tell the values of a unit apart, in the order of `hashes`."""
+        ranks = self._computed(
+            {"unit": units, "value": values, "hash": pa.array(hashes)},
+            "dense_rank() OVER (PARTITION BY unit ORDER BY hash, value)",
+            quoted(_HASHED),
+        )
+        # The first 32 of 64 bits, so that the number of a unit has room before it.
+        return ranks << np.uint64(32)
+
+    def _computed(self, columns: dict[str, pa.Array], item: str, rows: str) -> NDArray[np.uint64]:
+        """`item` of each row of `columns`, which is asked for by the SQL of `rows`."""
+        numbers = pa.array(np.arange(len(columns[next(iter(columns))])))
+        self.connection.register(_HASHED, pa.table({**columns, ROW_NUMBER: numbers}))
+        # DuckDB may return them in another order than it was given them.
+        select = f"SELECT {quoted(ROW_NUMBER)}, {item} AS item FROM {rows} AS t"  # noqa: S608
+        answered = self.connection.sql(select).to_arrow_table()
+        self.connection.unregister(_HASHED)
+        computed = np.empty(len(numbers), dtype=np.uint64)
+        computed[answered.column(ROW_NUMBER).to_numpy()] = answered.column("item").to_numpy()
+        return computed

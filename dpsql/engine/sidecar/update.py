@@ -61,14 +61,16 @@ def update(
     connection: duckdb.DuckDBPyConnection,
     tables: Sequence[SidecarTable],
     origin: Origin,
-    at_once: Callable[[str], int],
     step: Callable[[str], None],
 ) -> Origin | None:
     """Make `tables` of the attached sidecar those of the source; None if too much has changed.
 
-    Of a table with this name, `at_once` says how many rows can be made anew. Whether it is too much
+    That is so, too, where memory has no room for the rows that would be made anew. Whether it is
     changes no row: the file is then made afresh with the same salt.
     """
+    # Not before: it imports all of pyarrow's functions, which takes a tenth of a start.
+    from dpsql.engine.sidecar.row_parts import rows_at_once  # noqa: PLC0415
+
     every = sum(_number(connection, _count(table)) for table in tables)
     renewed = origin.renewed
     for table in tables:
@@ -77,7 +79,7 @@ def update(
             connection.execute(statement)
         changed = _number(connection, unit_digests.CHANGED_ROWS)
         renewed += changed
-        if changed > at_once(table.name) or renewed * _PART_RENEWED > every:
+        if changed > rows_at_once(connection, table.name) or renewed * _PART_RENEWED > every:
             return None
         step(f"counting and sorting the rows of {table.name} that are new")
         _renew(connection, table, origin.salt)
@@ -88,6 +90,7 @@ def _renew(connection: duckdb.DuckDBPyConnection, table: SidecarTable, salt: str
     """Make the units anew that have changed."""
     # Not before: it imports all of pyarrow's functions, which takes a tenth of a start.
     from dpsql.engine.sidecar.row_order import Targets, write_rows  # noqa: PLC0415
+    from dpsql.engine.sidecar.row_parts import rows_of  # noqa: PLC0415
 
     rows, units = (
         exp.table_(table.name, db=space, catalog=SIDECAR, quoted=True)
@@ -97,7 +100,8 @@ def _renew(connection: duckdb.DuckDBPyConnection, table: SidecarTable, salt: str
     for each in [rows] if table.unit_sum_columns is None else [rows, units]:
         connection.execute(f"DELETE FROM {each.sql('duckdb')} WHERE {changed}")  # noqa: S608
     connection.execute(range_check(table))
-    write_rows(connection, table, Targets(rows, units, adds=True), salt, changed)
+    renewed = rows_of(connection, table, changed)
+    write_rows(connection, table, Targets(rows, units, adds=True), salt, renewed)
     for statement in (
         *renewed_range_check(table, rows),
         RANGE_CHECK_END,

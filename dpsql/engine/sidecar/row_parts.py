@@ -1,0 +1,178 @@
+"""The rows of a table, each with its unit, in parts of units that memory has room for.
+
+A few parts are read from the source one by one, each by a scan of all rows. Of more, all rows are
+read once, and wait in files beside the sidecar that is made, one for each part. There the rows are
+as safe as in the sidecar itself, which has them, too: nobody but its owner can read the folder, and
+it is removed however the process ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from math import ceil
+from pathlib import Path
+from typing import Final
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import ipc
+
+from dpsql.engine.duckdb.statement import quoted
+from dpsql.engine.sidecar.row_columns import ROW_NUMBER, UNIT_COLUMN, SidecarTable
+
+Columns = dict[str, pa.Array]
+"""Rows by their columns, each in one piece, which whoever uses them takes away one by one."""
+
+_AT_ONCE: Final = 3_000_000
+_BYTES_AT_ONCE: Final = 640_000_000
+"""Rows that are counted and put in order at a time, and bytes of them as Arrow: about a third of
+the memory that it takes. All rows of a unit are among them, however many it has."""
+
+_SAMPLED: Final = 20_000
+"""Rows of a table by whose bytes it is told how many others are read at a time."""
+
+_READ_AGAIN: Final = 3
+"""So many parts take less time to be read from the source than to be written, read and removed."""
+
+_FILE_LIMIT: Final = 500
+"""Of more files at once, a process may not have room. Parts are longer then."""
+
+_SPLIT: Final = 6
+"""Of a part's rows, so many parts are split at a time."""
+
+_FAITHFUL: Final = frozenset(
+    [
+        *("BOOLEAN", "DATE", "DOUBLE", "FLOAT", "TIMESTAMP", "VARCHAR"),
+        *("TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
+        *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+    ]
+)
+"""Types whose values come back from Arrow as they were; so do decimals. Others are sent as texts:
+integers of 128 bits would be decimals, and UHUGEINT has more values than those."""
+
+_POOL: Final = pa.system_memory_pool()
+"""What large arrays are made in. Arrow's own pool gives memory back and asks for it anew, which was
+a tenth of the time of preparing TPC-H."""
+
+_TEXTS_SAMPLED: Final = 50_000
+_FEW: Final = 1_000
+"""Texts with so few values among the rows that are sampled are held as numbers of their values."""
+
+_PART: Final = ROW_NUMBER
+"""The column that tells which part a row is of: a name that the table doesn't have."""
+
+
+def rows_at_once(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    """How many rows of `table` memory has room for; it changes no row of the file."""
+    first = connection.sql(f"FROM {quoted(table)} LIMIT {_SAMPLED}").to_arrow_table()
+    row_bytes = int(first.nbytes) // max(1, int(first.num_rows))
+    return max(1, min(_AT_ONCE, _BYTES_AT_ONCE // max(1, row_bytes)))
+
+
+def number_of_parts(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    """In how many parts the rows of `table` are counted."""
+    ((rows,),) = connection.execute(f"SELECT count(*) FROM {quoted(table)}").fetchall()  # noqa: S608
+    return min(_FILE_LIMIT, max(1, ceil(int(rows) / rows_at_once(connection, table))))
+
+
+def in_parts(
+    connection: duckdb.DuckDBPyConnection, contents: SidecarTable, number: int, folder: Path | None
+) -> Iterator[Columns]:
+    """The rows in this `number` of parts; they may wait in `folder`, which nobody else can read.
+
+    The connection can be used between two parts.
+    """
+    part = f'hash("{UNIT_COLUMN}") % {number}'
+    if folder is None or number <= _READ_AGAIN:
+        for each in range(number):
+            yield rows_of(connection, contents, f"{part} = {each}")
+        return
+    select = _select(
+        connection, contents, "true", f", CAST({part} AS USMALLINT) AS {quoted(_PART)}"
+    )
+    files = [folder / f"part {each}" for each in range(number)]
+    some = ceil(rows_at_once(connection, contents.name) / _SPLIT)
+    _split(connection.sql(select).to_arrow_reader(some), files)
+    for file in files:
+        yield _waited(file)
+
+
+def _waited(file: Path) -> Columns:
+    """The rows of a part, whose file is removed."""
+    with file.open("rb") as stream, ipc.open_stream(stream) as reader:
+        rows = reader.read_all()
+    file.unlink()
+    return _held(rows)
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, contents: SidecarTable, chosen: str) -> Columns:
+    """The rows that meet `chosen`, an SQL condition that all of a unit's rows meet, or none."""
+    return _held(connection.sql(_select(connection, contents, chosen)).to_arrow_table())
+
+
+def described(connection: duckdb.DuckDBPyConnection, select: str) -> Mapping[str, str]:
+    """The types of the columns of `select`, by name."""
+    rows = connection.execute(f"DESCRIBE {select}").fetchall()
+    return {str(name): str(kind) for name, kind, *_ in rows}
+
+
+def typed(types: Mapping[str, str], relation: str) -> str:
+    """The rows of `relation`, which has what was read, their columns as they were."""
+    cast = ", ".join(
+        f"CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in types.items()
+    )
+    return f"(SELECT * REPLACE ({cast}) FROM {quoted(relation)})"  # noqa: S608
+
+
+def _select(
+    connection: duckdb.DuckDBPyConnection, contents: SidecarTable, chosen: str, added: str = ""
+) -> str:
+    items = [
+        quoted(name) if _is_faithful(kind) else f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}"
+        for name, kind in described(connection, contents.rows).items()
+    ]
+    items += [f"{month} AS {quoted(name)}" for name, month in contents.months]
+    # A subquery, so that conditions read columns and not items of their names.
+    rows = f"(SELECT * FROM ({contents.rows}) WHERE {quoted(UNIT_COLUMN)} IS NOT NULL AND {chosen})"  # noqa: S608
+    return f"SELECT {', '.join(items)}{added} FROM {rows} AS t"  # noqa: S608
+
+
+def _is_faithful(kind: str) -> bool:
+    return kind in _FAITHFUL or kind.startswith("DECIMAL(")
+
+
+def _split(rows: pa.RecordBatchReader, files: list[Path]) -> None:
+    """Write each of `rows` to the file of its part."""
+    names = [name for name in rows.schema.names if name != _PART]
+    schema = pa.schema([rows.schema.field(name) for name in names])
+    options = ipc.IpcWriteOptions(compression="lz4")
+    with ExitStack() as stack:
+        writers = [
+            stack.enter_context(
+                ipc.new_stream(stack.enter_context(file.open("xb")), schema, options=options)
+            )
+            for file in files
+        ]
+        for batch in rows:
+            part = batch.column(_PART).to_numpy()
+            order = np.argsort(part, kind="stable")
+            sorted_rows = batch.select(names).take(pa.array(order))
+            ends = np.searchsorted(part[order], np.arange(len(files)), side="right").tolist()
+            for writer, start, end in zip(writers, [0, *ends], ends, strict=False):
+                writer.write_batch(sorted_rows.slice(start, end - start))
+
+
+def _held(rows: pa.Table) -> Columns:
+    return dict(zip(rows.column_names, map(_in_one_piece, rows.columns), strict=True))
+
+
+def _in_one_piece(column: pa.ChunkedArray) -> pa.Array:
+    """`column` in one piece, and as numbers of its values where it is of texts with few of them."""
+    whole = column.combine_chunks(_POOL)
+    is_text = pa.types.is_string(whole.type) or pa.types.is_large_string(whole.type)
+    if is_text and len(whole.slice(0, _TEXTS_SAMPLED).unique()) <= _FEW:
+        return pc.dictionary_encode(whole, memory_pool=_POOL)
+    return whole
