@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from fuzz.dense import DATABASES, dense
 from fuzz.twin import pair
+from neighbor_search.share import in_turn
 from notes.compiler import prepared
 from notes.exact import exact_table
 
@@ -27,7 +28,7 @@ ORDINARY = 80
 LONG = int(os.environ.get("DPSQL_PAIRS", "20000"))
 
 
-@pytest.mark.parametrize("chunk", range(ORDINARY // CHUNK))
+@pytest.mark.parametrize("chunk", in_turn(((str(n), (n,)) for n in range(ORDINARY // CHUNK)), 2))
 def test_one_key_has_one_answer(chunk: int) -> None:
     assert _compare(Random(f"keys {chunk}")) > 0
 

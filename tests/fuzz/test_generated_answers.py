@@ -18,7 +18,7 @@ from dpsql.errors import Error
 CHUNK = 50
 ORDINARY = 200
 LONG = int(os.environ.get("DPSQL_ANSWERS", "10000"))
-CHUNKS = in_turn(((str(number), (number,)) for number in range(ORDINARY // CHUNK)), 2)
+CHUNKS = in_turn(((str(number), (number,)) for number in range(ORDINARY // CHUNK)), 4)
 
 
 @pytest.mark.parametrize("chunk", CHUNKS)

@@ -108,7 +108,7 @@ def mechanism_of(session: Session, sql: str, options: QueryOptions = SPARSE) -> 
             ("pure-change_one", (Accounting.PURE, "change_one")),
             ("zcdp-change_one", (Accounting.ZCDP, "change_one")),
         ),
-        3,
+        4,
     ),
 )
 def test_wards_are_named_by_the_law_of_their_counts(
