@@ -80,8 +80,8 @@ class Families(Struct, frozen=True):
 
     def notes(self, index: int) -> tuple[str, ...]:
         """Why the statement at `index` isn't planned with others; nothing where it is."""
-        if index not in self.noisier:
-            return ()
+        if not math.isfinite(self.noisier.get(index, math.inf)):
+            return ()  # or one of a value whose error isn't known beforehand
         moved = f"noise would move some value {self.noisier[index]:.3g} times as far"
         return (f"asked alone: together with statements of the same rows, {moved}",)
 
