@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
@@ -174,6 +175,24 @@ def test_what_does_not_fit_is_asked_as_before(connection: Connection) -> None:
             "planned as one" in str(one) for one in connection.explain_batch(CHARTS[:3])
         ), setting
         connection.execute(f"SET dpsql.{setting.split()[0]} = DEFAULT")
+
+
+def test_a_statement_that_would_become_noisier_is_left_out_and_told_of(
+    connection: Connection,
+) -> None:
+    """Alone, the noise of a count and of a sum has a part in common, which a dashboard's lacks."""
+    both = "SELECT sex, count(*), sum(age) FROM people GROUP BY sex"
+    statements = [both, *CHARTS[1:3]]
+    planned, alone = connection.explain_batch(statements)
+    assert "2 statements are planned as one" in str(planned)
+    told = re.search(r"asked alone: .* noise would move some value (\S+) times as far", str(alone))
+    assert told is not None
+    assert float(told[1]) > 1
+    cursors, batch = connection.batch(statements)
+    assert [note.split(" statements")[0] for note in batch.notes] == ["2"]
+    privacy = cursors[0].privacy
+    assert privacy is not None
+    assert [one.half_width for one in privacy.columns] == half_widths(connection, [both])
 
 
 def test_rows_of_each_filter_are_a_family_of_their_own(connection: Connection) -> None:

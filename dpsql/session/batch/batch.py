@@ -90,7 +90,7 @@ def answer_batch(
             return compile_statement(context, one, options, NO_PARAMETERS, request)
 
         parts = compiled_parts(statements, compiled)
-        planned = due_families(context, statements, parts, compiled)
+        planned = due_families(context, statements, parts, compiled).planned
         charge = charge_batch(context, sql, parts, planned)
         # All are stored by now.
         answers = (build_answer(context, one, charge_and_run(context, "", one)) for one in parts)
@@ -114,12 +114,10 @@ def compiled_parts(statements: Sequence[str], compiled: Compile) -> list[Compile
     return parts
 
 
-def rest(
-    statements: Sequence[CompiledStatement], planned: Sequence[Family]
-) -> list[CompiledStatement]:
-    """The statements that aren't planned as one with others."""
+def rest(statements: Sequence[CompiledStatement], planned: Sequence[Family]) -> list[int]:
+    """The indices of the statements that aren't planned as one with others."""
     members = {index for family in planned for index in family.members}
-    return [one for index, one in enumerate(statements) if index not in members]
+    return [index for index in range(len(statements)) if index not in members]
 
 
 def summed_loss(due: Sequence[CompiledRelease]) -> PrivacyLoss | None:
@@ -160,7 +158,8 @@ def charge_batch(
     Of those that are `planned` as one, the dashboards that they are read of are due instead.
     """
     schema, ledger = context.schema, context.ledger.open()
-    questions = [*rest(statements, planned), *(family.compiled for family in planned)]
+    questions = [statements[index] for index in rest(statements, planned)]
+    questions += [family.compiled for family in planned]
     for one in questions:
         check_sizes(one, schema.per_query.largest)
     free = [free_ways(context, one) for one in questions]

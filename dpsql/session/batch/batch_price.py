@@ -17,7 +17,7 @@ from dpsql.session.batch.batch import (
     rest,
     summed_loss,
 )
-from dpsql.session.batch.family import Family, families
+from dpsql.session.batch.family import Families, families
 from dpsql.session.compile.compile import compile_for_look
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -37,12 +37,18 @@ def explain_batch(
     context: SessionContext, statements: Sequence[str], options: QueryOptions
 ) -> tuple[PrivacyReport, ...]:
     """The proof and the price of a batch, free: of what is planned as one, then of the rest."""
-    parts, planned = _looked_at(context, statements, options)
-    reports = []
-    for family in planned:
-        report = explain(family.compiled, context.schema)
-        reports.append(replace(report, notes=(family.note, *report.notes)))
-    return (*reports, *(explain(one, context.schema) for one in rest(parts, planned)))
+    parts, joint = _looked_at(context, statements, options)
+    reports: list[PrivacyReport] = []
+
+    def add(one: CompiledStatement, notes: tuple[str, ...]) -> None:
+        report = explain(one, context.schema)
+        reports.append(replace(report, notes=(*notes, *report.notes)))
+
+    for family in joint.planned:
+        add(family.compiled, (family.note,))
+    for index in rest(parts, joint.planned):
+        add(parts[index], joint.notes(index))
+    return tuple(reports)
 
 
 class BatchPrice(Struct, frozen=True):
@@ -63,8 +69,9 @@ def price_batch(
 ) -> BatchPrice:
     """The price of a batch, free."""
     schema = context.schema
-    parts, planned = _looked_at(context, statements, options)
-    questions = [*rest(parts, planned), *(family.compiled for family in planned)]
+    parts, joint = _looked_at(context, statements, options)
+    questions = [parts[index] for index in rest(parts, joint.planned)]
+    questions += [family.compiled for family in joint.planned]
     due = unique_releases(map(_noisy, questions))
     loss = composed_loss(schema, due) if due else None
     return BatchPrice(
@@ -77,7 +84,7 @@ def price_batch(
 
 def _looked_at(
     context: SessionContext, statements: Sequence[str], options: QueryOptions
-) -> tuple[list[CompiledStatement], tuple[Family, ...]]:
+) -> tuple[list[CompiledStatement], Families]:
     """The statements, and what of them would be planned as one, if none was answered before."""
     context.check_open()
     check_batch(context.schema)

@@ -6,9 +6,11 @@ asked together, are the charts of a dashboard: measured at the loss that both wo
 one, at the least variance (`release.dashboard`), and each answered of that, in its own shape.
 
 It takes the place of noise of each statement's own where no value becomes noisier by it, and some
-less, which the law of the noise alone decides; and where a unit has one row, since limits of the
-finest cells would leave out other rows than those of each statement's groups. Rows whose keys are
-outside of what is declared are in none of the answers, whether they show that key or not.
+less, which the law of the noise alone decides: a statement of which some value would become noisier
+is left out, as may be one of a count and a sum, whose noise has a part in common alone. And where a
+unit has one row, since limits of the finest cells would leave out other rows than those of each
+statement's groups. Rows whose keys are outside of what is declared are in none of the answers,
+whether they show that key or not.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pyarrow as pa
 from msgspec import Struct
@@ -67,6 +69,26 @@ class Family(Struct, frozen=True):
         )
 
 
+class Families(Struct, frozen=True):
+    """What of a batch is planned as one, and which statements of the same rows are left out.
+
+    `noisier` has how many times as far noise would move some value of these, by their indices.
+    """
+
+    planned: tuple[Family, ...]
+    noisier: Mapping[int, float]
+
+    def notes(self, index: int) -> tuple[str, ...]:
+        """Why the statement at `index` isn't planned with others; nothing where it is."""
+        if not math.isfinite(self.noisier.get(index, math.inf)):
+            return ()  # or one of a value whose error isn't known beforehand
+        moved = f"noise would move some value {self.noisier[index]:.3g} times as far"
+        return (f"asked alone: together with statements of the same rows, {moved}",)
+
+
+MAX_ROUNDS: Final = 8
+"""So often at most statements are planned as one, each time without one that would be noisier."""
+
 Compile: TypeAlias = Callable[[str, Request], CompiledStatement]
 """Text → what is decided before the charge, with the options of a batch."""
 
@@ -76,7 +98,7 @@ def due_families(
     written: Sequence[str],
     statements: Sequence[CompiledStatement],
     compiled: Compile,
-) -> tuple[Family, ...]:
+) -> Families:
     """The families of what is due of `statements`: neither stored nor free otherwise."""
     ledger = context.ledger.open()
     due = [bool(unpaid(one, ledger, free_ways(context, one))) for one in statements]
@@ -89,20 +111,37 @@ def families(
     written: Sequence[str],
     statements: Sequence[CompiledStatement],
     compiled: Compile,
-) -> tuple[Family, ...]:
+) -> Families:
     """Those of `statements`, as `written`, that are better planned as one, under zcdp and gdp.
 
     An empty text is of what isn't due.
     """
     if context.schema.budget.accounting not in (Accounting.ZCDP, Accounting.GDP):
-        return ()
+        return Families((), {})
     by_rows: dict[str, dict[int, BareChart]] = defaultdict(dict)
     for index, (sql, one) in enumerate(zip(written, statements, strict=True)):
         chart = bare_chart(sql) if _may_be_planned(one) else None
         if chart is not None:
             by_rows[chart.rows][index] = chart
-    planned = (_family(context, charts, statements, compiled) for charts in by_rows.values())
-    return tuple(one for one in planned if one is not None)
+    planned: list[Family] = []
+    noisier: dict[int, float] = {}
+    for charts in by_rows.values():
+        for _ in range(MAX_ROUNDS):
+            family = _family(context, charts, statements, compiled)
+            if isinstance(family, Family):
+                planned.append(family)
+            if not isinstance(family, _Noisier):
+                break
+            noisier[family.index] = family.times
+            del charts[family.index]
+    return Families(tuple(planned), noisier)
+
+
+class _Noisier(Struct, frozen=True):
+    """The statement at `index` has the value that noise would move the most `times` as far."""
+
+    index: int
+    times: float
 
 
 def _may_be_planned(statement: CompiledStatement) -> bool:
@@ -134,7 +173,7 @@ def _family(
     charts: Mapping[int, BareChart],
     statements: Sequence[CompiledStatement],
     compiled: Compile,
-) -> Family | None:
+) -> Family | _Noisier | None:
     """`charts`, by the indices of their statements, as one; None if that isn't better."""
     members = {index: statements[index] for index in charts}
     distinct = {one.releases[0].key: index for index, one in members.items()}
@@ -158,15 +197,19 @@ def _family(
     # Who asks for more than each of these did asks for something else.
     content = replace(dashboard.content, granted=first.query_loss.amount)
     dashboard = replace(dashboard, content=content)
-    ratios: list[float] = []
-    for one in members.values():
+    ratios: dict[int, list[float]] = {}
+    for index, one in members.items():
         reading = chart_reading(one.releases[0], dashboard)
         if reading is None:
             return None
-        ratios += _ratios(one, reading)
-    if max(ratios) > 1 or min(ratios) == 1:
+        ratios[index] = _ratios(one, reading)
+    noisiest = max(ratios, key=lambda index: max(ratios[index]))
+    if max(ratios[noisiest]) > 1:
+        return _Noisier(noisiest, max(ratios[noisiest]))
+    every = [ratio for own in ratios.values() for ratio in own]
+    if min(every) == 1:
         return None
-    gain = math.exp(-math.fsum(map(math.log, ratios)) / len(ratios))
+    gain = math.exp(-math.fsum(map(math.log, every)) / len(every))
     return Family(dashboard, whole, tuple(members), gain)
 
 
