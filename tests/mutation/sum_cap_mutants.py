@@ -70,7 +70,7 @@ SUM_CAP_MUTANTS = (
     _Alone(
         "a sum is of as few rows as reach it, rounded down",
         "emit/release/total_row_limit.py",
-        "expression=integer(most - 1)",
+        "expression=integer(bound - 1)",
         "expression=integer(0)",
     ),
     _Alone(

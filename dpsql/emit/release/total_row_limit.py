@@ -55,20 +55,20 @@ def only_sum(statistics: Sequence[Statistic]) -> int | None:
 def rows_that_reach(statistic: Statistic, number: int, row_limit: int) -> exp.Expr:
     """How few rows, each of an end of its interval, reach a unit's sum in a group; none reach 0.
 
-    Of a sum that lies in u times the interval of a row that is u at most. So it is as many rows for
+    Of a sum that lies in u times the interval of a row that is u at bound. So it is as many rows for
     whatever is proved of the sum alone: of 200 rows of up to 10, whose sum is 500, 50 reach it.
     """
     low, high = statistic.interval
     total, none = column_ref(total_name(number)), integer(0)
     reached = none
-    for most, beyond, signed in (
+    for bound, beyond, signed in (
         (high, exp.GT, wide(total.copy())),
         (-low, exp.LT, exp.Neg(this=wide(total.copy()))),
     ):
-        if most > 0:
-            up = exp.Paren(this=exp.Add(this=signed, expression=integer(most - 1)))
+        if bound > 0:
+            up = exp.Paren(this=exp.Add(this=signed, expression=integer(bound - 1)))
             there = beyond(this=total.copy(), expression=none.copy())
-            case = exp.case().when(there, quotient(up, integer(most)), copy=False)
+            case = exp.case().when(there, quotient(up, integer(bound)), copy=False)
             reached = case.else_(reached, copy=False)
     return narrow(reached, 0, row_limit)
 
