@@ -55,8 +55,9 @@ def only_sum(statistics: Sequence[Statistic]) -> int | None:
 def rows_that_reach(statistic: Statistic, number: int, row_limit: int) -> exp.Expr:
     """How few rows, each of an end of its interval, reach a unit's sum in a group; none reach 0.
 
-    Of a sum that lies in u times the interval of a row that is u at bound. So it is as many rows for
-    whatever is proved of the sum alone: of 200 rows of up to 10, whose sum is 500, 50 reach it.
+    A sum that lies in u times the interval of a row is reached by u rows or fewer, in as many times
+    whose interval it lies, too: of 200 rows of up to 10, whose sum is 500, by 50. So it is as many
+    for whatever is proved of the sum alone.
     """
     low, high = statistic.interval
     total, none = column_ref(total_name(number)), integer(0)
