@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from benchmarks.peers.compare import Found, medians, plot
-from benchmarks.peers.compare import table as peer_times
+from benchmarks.peers.compare import errors_table, medians, plot, times_table
 from benchmarks.peers.compare_groups import TABLE as GROUPS_TABLE
 from benchmarks.peers.compare_groups import groups_table
 from benchmarks.peers.compare_sums import ASKED, COLUMNS, HIGHEST, TABLE, declared, sums_table
@@ -127,9 +125,10 @@ def test_a_library_that_refuses_in_one_round_has_no_bar() -> None:
     assert medians([[one], [slow], [one]]) == [one]
     refused = {"shape": "count", "refused": "no"}
     found = {"dpsql": medians([[one]]), "qrlew": medians([[one], [refused]])}
-    assert table_row(found) == ["count of lines", "8 ms, 8.0×, 0.2 %", "refused"]
+    assert table_rows(times_table(found)) == [["count of lines", "8 ms, 8.0×", "refused"]]
+    assert table_rows(errors_table(found)) == [["count of lines", "0.2 %", "refused"]]
     assert plot(found).count('height="10"') == 1 + 2  # a bar, and what both are called
 
 
-def table_row(found: Mapping[str, Found]) -> list[str]:
-    return cells(peer_times(found).splitlines()[2])
+def table_rows(table: str) -> list[list[str]]:
+    return [cells(line) for line in table.splitlines()[2:]]

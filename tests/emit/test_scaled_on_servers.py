@@ -25,6 +25,9 @@ from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.options import QueryOptions
 
 WARDS = "SELECT ward, count(*), sum(cost), avg(cost) FROM visits GROUP BY ward"
+SOME = "SELECT ward, count(*) FILTER (WHERE cost > 300) FROM visits GROUP BY ward"
+"""One sum, alone: a unit has as few rows as reach it."""
+
 MONTHS = (
     "SELECT kind, month(visit_date), sum(score) FROM visits JOIN tests USING (visit_id)"
     " GROUP BY 1, 2"
@@ -81,15 +84,16 @@ def _cut(server: ModuleType, supported: Supported, name: str) -> None:
     server.create_like(name, own.schema, own.connection)
     limits = QueryOptions(limits=ContributionLimits(rows_per_group=2, rows=2))
     loss = query_loss(own.schema, Fraction(1))
-    ready = compile_sql(WARDS, own.schema, own.facts, loss, "data", options=limits)
-    (release,) = ready.releases
-    count = len(release.sensitivity.per_group)
-    exact_table(own.connection, release, {})
-    rows = spark_server.tuples(raw_groups(own.connection, release, "1").totals)
-    query = push_down(release.choice, supported).query
-    counts = (server.totals(query, name, count), spark_server.groups(rows, count))
-    found, expected = (sum(integers[0] for integers in groups.values()) for groups in counts)
-    assert found == expected > 0
+    for sql in (WARDS, SOME):
+        ready = compile_sql(sql, own.schema, own.facts, loss, "data", options=limits)
+        (release,) = ready.releases
+        count = len(release.sensitivity.per_group)
+        exact_table(own.connection, release, {})
+        rows = spark_server.tuples(raw_groups(own.connection, release, "1").totals)
+        query = push_down(release.choice, supported).query
+        counts = (server.totals(query, name, count), spark_server.groups(rows, count))
+        found, expected = (sum(integers[0] for integers in groups.values()) for groups in counts)
+        assert found == expected > 0
 
 
 def test_postgres_keeps_as_many_rows_in_all_groups() -> None:

@@ -8,6 +8,12 @@ from mutation.mutants import Mutant
 
 _Noted = partial(Mutant, about="unit_sums")
 _Split = partial(Mutant, tests="tests/neighbor_search/test_sidecar_bounds_hold.py")
+_Alone = partial(
+    Mutant,
+    tests="tests/session/test_rows_in_all_groups.py",
+    about="moves_its_sums",
+    fails_by="AssertionError|assert ",
+)
 
 SUM_CAP_MUTANTS = (
     _Noted(
@@ -60,5 +66,23 @@ SUM_CAP_MUTANTS = (
         'Tagged("capped amount", ("value",), {"cap": "none"})',
         tests="tests/release/test_unit_sums.py",
         fails_by="AssertionError: assert .* != ",
+    ),
+    _Alone(
+        "a sum is of as few rows as reach it, rounded down",
+        "emit/release/total_row_limit.py",
+        "expression=integer(bound - 1)",
+        "expression=integer(0)",
+    ),
+    _Alone(
+        "a sum below 0 is of no rows",
+        "emit/release/total_row_limit.py",
+        "(-low, exp.LT,",
+        "(0 * low, exp.LT,",
+    ),
+    _Alone(
+        "two sums are of as few rows as reach the first",
+        "emit/release/total_row_limit.py",
+        "case [Statistic(term=Sum() | NonNullCount() | RowCount()) as one] if",
+        "case [Statistic(term=Sum() | NonNullCount() | RowCount()) as one, *_] if",
     ),
 )

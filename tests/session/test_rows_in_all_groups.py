@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
@@ -10,7 +11,10 @@ import pytest
 from notes.compiler import prepared
 from notes.exact import raw_groups
 
+from dpsql.audit.databases.database_batch import Groups
+from dpsql.audit.sensitivity.bound_check import violations
 from dpsql.release.columns.group_keys import domain_table
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 WARDS = ("ER", "GP", "ICU", "None")
 """A ward that isn't known is a group of its own."""
@@ -73,3 +77,68 @@ def test_which_rows_count_depends_on_the_salt() -> None:
     one = [dict.fromkeys(WARDS, 1)] * 20
     assert counted(one, 3) == counted(one, 3)
     assert counted(one, 3) != counted(one, 3, "another")
+
+
+def moved(
+    costs: Mapping[str, Sequence[int]], columns: str, rows: int
+) -> tuple[Groups, CompiledRelease]:
+    """The engine's integers by ward, of one patient whose visits have these costs there."""
+    sql = f"SELECT ward, {columns} FROM visits GROUP BY ward OPTIONS (groups = 4, rows = {rows})"
+    (release,) = prepared(sql, "clinic", frozenset()).releases
+    (domain,) = release.step.query.domains
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE visits (patient_id BIGINT, ward VARCHAR, cost DECIMAL(10, 2))"
+        )
+        visits = [(1, ward, cost) for ward, each in costs.items() for cost in each]
+        connection.executemany("INSERT INTO visits VALUES (?, ?, ?)", visits)
+        connection.register(domain.name, domain_table(domain))
+        found = raw_groups(connection, release, "1").totals.to_pylist()
+    integers = (tuple(map(int, row.values())) for row in found)
+    return Groups({(domain.cells[own[0]][0],): own[1:] for own in integers}), release
+
+
+def summed(costs: Mapping[str, Sequence[int]], columns: str, rows: int) -> dict[str, int]:
+    groups, _ = moved(costs, columns, rows)
+    return {str(ward): total for (ward,), (total,) in groups.items()}
+
+
+ALONE = [
+    "sum(cost)",
+    "sum(-cost)",
+    "sum(cost - 500)",
+    "sum(cost) FILTER (WHERE cost > 500)",
+    "count(*) FILTER (WHERE cost > 500)",
+    "sum(cost) FILTER (WHERE cost < 500), sum(cost) FILTER (WHERE NOT cost < 500)",
+]
+EXTREMES: list[list[int]] = [[1000] * 3, [0] * 3, [1000, 0, 0], [501, 501, 1], [334] * 9]
+
+
+@pytest.mark.parametrize("columns", ALONE)
+@pytest.mark.parametrize("rows", [2, 4])
+def test_no_patient_moves_its_sums_by_more_than_is_hidden(columns: str, rows: int) -> None:
+    for own, other in itertools.combinations_with_replacement(EXTREMES, 2):
+        costs = {"ER": own, "GP": own, "ICU": other}
+        groups, release = moved(costs, columns, rows)
+        assert not list(violations(Groups({}), groups, release, release.sensitivity)), costs
+
+
+def test_of_a_sum_alone_only_what_many_rows_would_reach_is_scaled() -> None:
+    """Three visits of 250 are no more than one of 1,000, and four visits count."""
+    few = {"ER": [250] * 3, "GP": [250] * 3, "ICU": [1000, 0, 0]}
+    assert summed(few, "sum(cost)", 4) == {"ER": 75_000, "GP": 75_000, "ICU": 100_000}
+
+
+@pytest.mark.parametrize("dear", [1, 2, 3])
+def test_a_sum_alone_is_no_more_than_as_many_rows_bring(dear: int) -> None:
+    found = summed({ward: [1000] * dear for ward in ("ER", "GP", "ICU")}, "sum(cost)", 3)
+    assert sum(found.values()) == 300_000
+    most = summed({ward: [999, 1, 1] for ward in ("ER", "GP", "ICU")}, "sum(cost)", 3)
+    assert sum(most.values()) <= 300_000
+
+
+def test_a_count_of_some_rows_has_no_part_in_others() -> None:
+    """Of twelve visits three are for more than 500, and four count."""
+    costs = {ward: [600, 1, 1] for ward in ("ER", "GP", "ICU")}
+    found = summed(costs, "count(*) FILTER (WHERE cost > 500)", 4)
+    assert found == {"ER": 1, "GP": 1, "ICU": 1}

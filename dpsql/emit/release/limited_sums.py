@@ -27,7 +27,13 @@ from dpsql.emit.release.contributions import (
 )
 from dpsql.emit.release.group_limit import limit_groups
 from dpsql.emit.release.norm_limit import scaled_to_norm, whole_in_parts
-from dpsql.emit.release.total_row_limit import counted_rows, limited_rows, weight_of
+from dpsql.emit.release.total_row_limit import (
+    counted_rows,
+    limited_rows,
+    only_sum,
+    rows_that_reach,
+    weight_of,
+)
 from dpsql.emit.release.unit_weights import with_weights
 from dpsql.emit.sql.identifier import column_ref, union_all, with_alias
 from dpsql.plan.bounded_release.bounded_release import (
@@ -95,12 +101,17 @@ def limited_totals(
     scaled = [with_alias(_scaled_partial(s, n, limited), total_name(n)) for n, s in numbered]
     clamped = [with_alias(_clamped_partial(s, n, limited), total_name(n)) for n, s in numbered]
     counted = select_from(partials, [*carried, column_ref(ROW_COUNT), *steps])
-    needs_weight = limits_all and weight_of(terms.statistics) == WEIGHT
+    alone = None if max_rows is None else only_sum(terms.statistics)
+    needs_weight = limits_all and alone is None and weight_of(terms.statistics) == WEIGHT
     weights = [with_alias(counted_rows(rows_per_group(limited)), WEIGHT)] if needs_weight else []
     bounded = select_from(
         select_from(counted, [*carried, *weights, *scaled]),
         [*carried, *(column_ref(item.alias) for item in weights), *clamped],
     )
+    if alone is not None:
+        reached = rows_that_reach(terms.statistics[alone], alone, rows_per_group(limited))
+        shown = [*carried, *(column_ref(total_name(n)) for n, _ in numbered)]
+        bounded = select_from(bounded, [*shown, with_alias(reached, WEIGHT)])
     sums_of_units: exp.Query = bounded if are_chosen else limit_groups(bounded, limited, names)
     if is_weighed:
         weight_columns = [column_ref(item.alias) for item in weights]

@@ -25,13 +25,53 @@ from dpsql.emit.release.group_limit import rank_by_hash
 from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.plan.bounded_release.bounded_release import LimitGroups
 from dpsql.plan.bounded_release.column_names import ROW_COUNT, ROWS_LEFT, WEIGHT, total_name
-from dpsql.plan.bounded_release.statistic import CappedSum, Statistic, UnitsOverLimit
+from dpsql.plan.bounded_release.statistic import (
+    CappedSum,
+    NonNullCount,
+    RowCount,
+    Statistic,
+    Sum,
+    UnitCount,
+    UnitsOverLimit,
+)
 
 
 def weight_of(statistics: Sequence[Statistic]) -> str:
     """The column of how many rows a unit counts for in a group: COUNT(*), if that is asked for."""
     counts = (total_name(number) for number, s in enumerate(statistics) if s.is_row_count)
     return next(counts, WEIGHT)
+
+
+def only_sum(statistics: Sequence[Statistic]) -> int | None:
+    """The index of the only sum that is scaled, of rows with values; None if there are others."""
+    others = [s for s in statistics if not isinstance(s.term, UnitCount)]
+    match others:
+        case [Statistic(term=Sum() | NonNullCount() | RowCount()) as one] if one.needs_sum:
+            return statistics.index(one)
+        case _:
+            return None
+
+
+def rows_that_reach(statistic: Statistic, number: int, row_limit: int) -> exp.Expr:
+    """How few rows, each of an end of its interval, reach a unit's sum in a group; none reach 0.
+
+    A sum that lies in u times the interval of a row is reached by u rows or fewer, in as many times
+    whose interval it lies, too: of 200 rows of up to 10, whose sum is 500, by 50. So it is as many
+    for whatever is proved of the sum alone.
+    """
+    low, high = statistic.interval
+    total, none = column_ref(total_name(number)), integer(0)
+    reached = none
+    for bound, beyond, signed in (
+        (high, exp.GT, wide(total.copy())),
+        (-low, exp.LT, exp.Neg(this=wide(total.copy()))),
+    ):
+        if bound > 0:
+            up = exp.Paren(this=exp.Add(this=signed, expression=integer(bound - 1)))
+            there = beyond(this=total.copy(), expression=none.copy())
+            case = exp.case().when(there, quotient(up, integer(bound)), copy=False)
+            reached = case.else_(reached, copy=False)
+    return narrow(reached, 0, row_limit)
 
 
 def counted_rows(row_limit: int) -> exp.Expr:
@@ -51,9 +91,10 @@ def limited_rows(
     as c·`rows` / m, rounded to the nearest: all of them are `rows`, and in each group the u rows
     that count become k, u·`rows` / m rounded up or down. Rounded down in each, one row in each of
     many groups would be none. By what is left of the rows of a group its sums are scaled, too.
+    Rows are those that are there, or as few as reach the only sum.
     """
     statistics = limited.contributions.statistics
-    weight = weight_of(statistics)
+    weight, is_reached = weight_of(statistics), only_sum(statistics) is not None
     own = column_ref(weight)
     running = rank_by_hash(limited, "sum", [], [*map(column_ref, names)], of=own)
     totals = with_running_total(groups, sum_of(own.copy()), running, rows)
@@ -67,7 +108,7 @@ def limited_rows(
         with_alias(
             column_ref(total_name(number))
             if isinstance(s.term, CappedSum) and not is_scaled_by_rows(s, limited)
-            else _scaled(s, number, weight),
+            else _scaled(s, number, weight, is_reached=is_reached),
             total_name(number),
         )
         for number, s in enumerate(statistics)
@@ -86,7 +127,7 @@ def _nearest_share(counted: exp.Expr, rows: int) -> exp.Expr:
     return quotient(dividend, divisor)
 
 
-def _scaled(statistic: Statistic, number: int, weight: str) -> exp.Expr:
+def _scaled(statistic: Statistic, number: int, weight: str, *, is_reached: bool) -> exp.Expr:
     """`//` goes toward 0: no part is more than that of the rows that still count."""
     total, left = column_ref(total_name(number)), column_ref(ROWS_LEFT)
     if isinstance(statistic.term, UnitsOverLimit):
@@ -96,5 +137,9 @@ def _scaled(statistic: Statistic, number: int, weight: str) -> exp.Expr:
         return total
     scaled: exp.Expr = left  # NULL where all of the unit's rows count
     if total_name(number) != weight:
-        scaled = share(wide(total.copy()), left, column_ref(weight))
+        whole: exp.Expr = column_ref(weight)
+        if is_reached:  # no rows reach a sum of 0, which stays what it is
+            some = exp.GT(this=whole.copy(), expression=integer(0))
+            whole = exp.case().when(some, whole, copy=False).else_(integer(1), copy=False)
+        scaled = share(wide(total.copy()), left, whole)
     return exp.Coalesce(this=scaled, expressions=[total])

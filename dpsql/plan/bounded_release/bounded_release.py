@@ -166,8 +166,9 @@ class LimitGroups(Struct, frozen=True):
     """Each unit is in at most so many groups, and counts for at most `rows` rows in all of them.
 
     Of a unit of more rows so many count, whole ones, spread over all its groups; its sums in each
-    are scaled by what is left of its rows there, truncated toward 0. Of a group's rows no more
-    count than `rows_per_group`. None where the other limits say as much.
+    are scaled by what is left of its rows there, truncated toward 0. Where one sum is all there is,
+    its rows are as few of the largest value as reach it. Of a group's rows no more count than
+    `rows_per_group`. None where the other limits say as much.
     """
 
     source: ClampPerGroup

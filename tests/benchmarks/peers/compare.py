@@ -1,7 +1,7 @@
 """dpsql, smartnoise-sql, pyqrlew, DPSQL+ and plain SQL in turns: the tables and the plot of docs.
 
     PYTHONPATH=.:tests python -m benchmarks.peers.compare FOLDER [--runs 3] [--json FILE]
-        [--place P] [--update-docs]
+        [--place P] [--update-docs | --update-errors]
 
 FOLDER holds the Parquet files of TPC-H. Run by hand: each library gets an environment of its own
 under P, with the versions below, in which its script runs; DPSQL+, which no index has, is left out
@@ -11,8 +11,9 @@ all see the same drift of the machine, and figures are medians of the rounds. Ea
 whole answer, and is compared with what the same question takes without privacy on the library's
 own engine and tables; of DPSQL+ both are processors' time. Units are customers, of each of which at
 most 30 orders or 120 lines are counted. All libraries are told the same bounds, values and limits,
-as far as each can be, and spend the same on a whole query. `--update-docs` writes the table into
-docs/performance.md, and the plot beside it.
+as far as each can be, and spend the same on a whole query. `--update-docs` writes the tables into
+docs/performance.md, and the plot beside them; `--update-errors` that of errors alone, which other
+work on the machine doesn't change.
 """
 
 from __future__ import annotations
@@ -23,13 +24,12 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.peers.joined import joined
-from benchmarks.peers.measured import SHAPES
 from benchmarks.picture import picture
 from documentation.pages import put
 
@@ -54,7 +54,7 @@ COLOURS: Final = {
     BY_HAND: "#7a6fb0",
 }
 PLOT: Final = ROOT / "docs" / "assets" / "peers.svg"
-TABLE: Final = "peer-times-table"
+TIMES, ERRORS = "peer-times-table", "peer-errors-table"
 
 ASKED: Final = {
     "count": "count of lines",
@@ -62,6 +62,7 @@ ASKED: Final = {
     "segment": "count and sum of orders by segment",
     "month": "revenue by month",
     "clerk": "orders by clerk",
+    "clerk, told": "the same, `OPTIONS (groups = 8, rows_per_group = 2, over_groups = scale)`",
     "distinct": "distinct customers by priority",
     "median": "median price by priority",
 }
@@ -77,6 +78,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--place", type=Path, default=Path.home() / ".cache" / "dpsql-peers")
     parser.add_argument("--update-docs", action="store_true")
+    parser.add_argument("--update-errors", action="store_true")
     arguments = parser.parse_args()
     folder = arguments.folder.absolute()
     asked = {"dpsql": (Path(sys.executable), "own", str(folder))}
@@ -91,11 +93,13 @@ def main() -> None:
             for name, (python, script, source) in asked.items():
                 rounds[name].append(run_script(python, script, source, 1))
     found = {name: medians(each) for name, each in rounds.items()}
-    sys.stdout.write(table(found))
+    sys.stdout.write(f"{times_table(found)}\n{errors_table(found)}")
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if arguments.update_docs or arguments.update_errors:
+        put(ERRORS, errors_table(found))
     if arguments.update_docs:
-        put(TABLE, table(found))
+        put(TIMES, times_table(found))
         PLOT.write_text(plot(found), encoding="utf-8")
 
 
@@ -142,22 +146,34 @@ def environment(place: Path, packages: Sequence[str]) -> Path:
     return python
 
 
-def table(found: Mapping[str, Found]) -> str:
-    """Time ÷ plain, ms, and the errors of each shape, in Markdown."""
+def times_table(found: Mapping[str, Found]) -> str:
+    """Of each shape ms, and how many times as long as without privacy, in Markdown."""
+    return _table(found, lambda one: f"{one['private']:,.0f} ms, {one['ratio']:.1f}×")
+
+
+def errors_table(found: Mapping[str, Found]) -> str:
+    """Of each shape the errors of its columns, in Markdown."""
+    return _table(found, lambda one: " / ".join(f"{e:.2g}" for e in one["errors"]) + " %")
+
+
+def _table(found: Mapping[str, Found], say: Callable[[Mapping[str, Any]], str]) -> str:
     heads = " | ".join(HEADS[name] for name in found)
     lines = [f"| shape | {heads} |", "| --- |" + " ---: |" * len(found)]
     by_name = {name: {one["shape"]: one for one in each} for name, each in found.items()}
-    for shape in SHAPES:
-        cells = [_cell(by_name[name].get(shape, {"refused": ""})) for name in found]
-        lines.append(f"| {ASKED[shape]} | {' | '.join(cells)} |")
+    for shape in ASKED:
+        asked = [by_name[name].get(shape) for name in found]
+        if any(asked):
+            cells = (
+                "" if one is None else "refused" if "refused" in one else say(one) for one in asked
+            )
+            lines.append(f"| {ASKED[shape]} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def _cell(one: Mapping[str, Any]) -> str:
-    if "refused" in one:
-        return "refused"
-    errors = " / ".join(f"{error:.2g}" for error in one["errors"])
-    return f"{one['private']:,.0f} ms, {one['ratio']:.1f}×, {errors} %"
+def _cell(one: Mapping[str, Any] | None, say: Callable[[Mapping[str, Any]], str]) -> str:
+    if one is None:
+        return ""
+    return "refused" if "refused" in one else say(one)
 
 
 def run_script(python: Path, name: str, source: str, runs: int) -> Found:
