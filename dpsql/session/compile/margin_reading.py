@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 
+from dpsql.bind.scope import quoted_name
 from dpsql.errors import Refused, TooComplex
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction, OutputKind
 from dpsql.plan.expression import (
@@ -23,14 +24,13 @@ from dpsql.plan.expression import (
     Expression,
     Literal,
 )
-from dpsql.plan.operator import Aggregate, Filter, Plan, Project, Scan
-from dpsql.plan.traversal import columns, replace_sources
+from dpsql.plan.operator import Aggregate, Filter, Limit, Plan, Project, Scan, Values
+from dpsql.plan.traversal import bottom_up, columns, replace_sources
+from dpsql.privacy.margin_grid import MarginGrid
+from dpsql.release.synopsis.factored.margin_choice import MAX_MARGIN_CELLS
 from dpsql.schema.model import Table
 from dpsql.schema.sql_type import Double
 from dpsql.structs import replace
-
-MAX_READ_CELLS = 100_000
-"""The largest number of cells of a margin that a scan reads."""
 
 Counts = frozenset[Column]
 """Columns that are linear in counts, with weights that follow from keys."""
@@ -44,6 +44,9 @@ def with_margins(plan: Plan) -> Plan:
     match plan:
         case Scan(table=table) if table.grid is not None and table.grid.read is None:
             raise read_by_row(table)
+        case Limit(count=0):
+            # Of no row there is nothing to depend on: so programs ask what columns there are.
+            return bottom_up(_without_rows, plan)
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             scan = _scan(source)
             if scan is None:
@@ -59,16 +62,26 @@ def with_margins(plan: Plan) -> Plan:
 
 
 def read_by_row(table: Table) -> Refused:
-    """The refusal of a statement that asks for the rows of a factored synopsis, or of another."""
+    """The refusal of a statement that asks for the rows of a factored synopsis."""
     grid = table.grid
-    value, keys = ("count", "k1") if grid is None else (grid.values[0], grid.axes[0][0])
+    assert grid is not None
+    key, value, name = map(quoted_name, (grid.axes[0][0], grid.values[0], table.name))
     return Refused(
         f"{table.name} keeps margins of too many combinations to list: its counts are summed by"
         " keys, and not read row by row",
-        hint=f"write SELECT {keys}, sum({value}) FROM {table.name} GROUP BY {keys}, with conditions"  # noqa: S608
-        " on keys alone; and what else is asked around it",
+        hint=f"write SELECT {key}, sum({value}) FROM {name} GROUP BY {key}, with conditions on keys"  # noqa: S608
+        " alone; and what else is asked around it",
         note="synopsis",
     )
+
+
+def _without_rows(plan: Plan) -> Plan:
+    """No rows in the place of those of a factored synopsis."""
+    match plan:
+        case Scan(table=Table(grid=MarginGrid())):
+            return Values(plan.columns, ())
+        case _:
+            return plan
 
 
 def _scan(plan: Plan) -> Scan | None:
@@ -158,12 +171,12 @@ def _margin(scan: Scan) -> Scan:
     read = {column.name for column in scan.columns}
     axes = tuple(axis for axis, names in enumerate(grid.axes) if read & {*names})
     cells = math.prod(grid.shape[axis] for axis in axes)
-    if cells > MAX_READ_CELLS:
+    if cells > MAX_MARGIN_CELLS:
         names = ", ".join(name for axis in axes for name in grid.axes[axis] if name in read)
         sizes = " x ".join(f"{grid.shape[axis]:,}" for axis in axes)
         raise TooComplex(
             f"{names} of {scan.table.name} have {sizes} = {cells:,} combinations, and a statement"
-            f" reads {MAX_READ_CELLS:,} of them at most",
+            f" reads {MAX_MARGIN_CELLS:,} of them at most",
             hint="name fewer keys: each SELECT may name others",
             note="synopsis",
         )

@@ -29,7 +29,7 @@ from dpsql.session.answer.stored_answer import from_bytes
 from dpsql.session.compile.release_compiler import saved_tables
 from dpsql.session.ladders.stored_ladders import StoredLadders
 from dpsql.session.run.execution import Execution
-from dpsql.session.saved.saved_table import SavedTable, read_rows, saved_table
+from dpsql.session.saved.saved_table import SavedTable, first_reading, read_rows, saved_table
 from dpsql.session.saved.table_law import TableLaw
 from dpsql.structs import replace
 
@@ -221,7 +221,7 @@ class SavedReleases:
                 if not self.is_paid(one):
                     raise NotPaid(
                         f"{one.table.name} is another analyst's, and you haven't opened it yet",
-                        hint=f"SELECT * FROM {one.table.name}: your own cap pays for it once",  # noqa: S608
+                        hint=f"{first_reading(one.table)}: your own cap pays for it once",
                         note="releases",
                     )
         cap, policy = self._cap(), self._schema.policy_hash

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 from msgspec import Struct
 
+from dpsql.bind.scope import quoted_name
 from dpsql.ledger.saved_release import SavedReleaseInfo
 from dpsql.privacy.margin_grid import MarginGrid
 from dpsql.release.synopsis.factored.factored_table import StoredMargins
@@ -41,6 +42,12 @@ def read_rows(saved: SavedTable, table: Table, stored: pa.Table) -> pa.Table:
     if table.grid is None or table.grid.read is None:
         raise read_by_row(saved.table)
     return margins.read(stored, table.grid.read)
+
+
+def first_reading(table: Table) -> str:
+    """A statement that reads all that is kept of `table`."""
+    read = "*" if table.grid is None else f"sum({quoted_name(table.grid.values[0])})"
+    return f"SELECT {read} FROM {quoted_name(table.name)}"  # noqa: S608 - for people to write
 
 
 def _stored_margins(about: SavedReleaseMetadata) -> StoredMargins | None:

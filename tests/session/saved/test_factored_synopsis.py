@@ -177,6 +177,12 @@ def test_rows_that_depend_on_the_keys_that_are_named_are_refused(
     assert connection.budget.dataset.epsilon_spent == spent
 
 
+def test_of_no_rows_the_columns_are_told(connection: Connection) -> None:
+    found = connection.execute("SELECT * FROM shop LIMIT 0")
+    assert found.fetchall() == []
+    assert [column[0] for column in found.description or ()][-2:] == ["visits", "count"]
+
+
 def test_the_hint_of_a_refusal_runs(connection: Connection) -> None:
     with pytest.raises(Refused) as refused:
         connection.execute("SELECT * FROM shop")

@@ -139,5 +139,5 @@ def _positions(
     totals: pa.Table, orders: Sequence[NDArray[np.int64]]
 ) -> tuple[NDArray[np.int64], ...]:
     """Along each axis the place of the cell of each row of `totals`."""
-    numbers = (totals.column(f"g{n}").to_numpy() for n in range(len(orders)))
+    numbers = (totals.column(f"g{n}").to_numpy().astype(np.int64) for n in range(len(orders)))
     return tuple(np.argsort(order)[own] for order, own in zip(orders, numbers, strict=True))

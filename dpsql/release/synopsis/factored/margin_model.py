@@ -131,13 +131,11 @@ class MarginModel:
 
     def _raked(self, axes: Axes) -> Estimates:
         """The most even margin that agrees with those that were measured of some of `axes`."""
-        known: list[Axes] = []
-        for part in sorted(_parts(axes), key=len, reverse=True):
-            if self._is_known(part) and not any({*part} <= {*other} for other in known):
-                known.append(part)
+        sets = {tuple(axis for axis in axes if axis in measured) for measured in self._sets}
+        known = [one for one in sets if not any({*one} < {*other} for other in sets)]
         margins = {
             tuple(axes.index(axis) for axis in part): np.maximum(self.margin(part), 0.0)
-            for part in known
+            for part in sorted(known)
         }
         return raked(tuple(self._shape[axis] for axis in axes), margins)
 
