@@ -11,7 +11,7 @@ measurements alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -52,20 +52,30 @@ class Synopsis(Struct, frozen=True):
     measured: tuple[Measured, ...]
 
 
-def fit_weights(cells: Integers, parameters: MwemParameters, randomness: Randomness) -> Synopsis:
+def fit_weights(
+    cells: Integers,
+    parameters: MwemParameters,
+    randomness: Randomness,
+    unordered: Collection[int] = (),
+) -> Synopsis:
     """The weights of a grid of exact counts, `cells`, from noisy measurements of it.
 
     Measuring costs the loss of `parameters`, without that of its sums. The weights have the shape
-    of `cells`.
+    of `cells`; the `unordered` axes of it are measured whole or cell by cell.
     """
+    among = partitions(cells.shape, unordered)
     whole = Partition(cells.shape, cells.shape)
     first = measure(whole, cells, parameters.total, randomness)
     weights = np.full(cells.shape, total_rows([first]) / cells.size)
-    return _rounds(cells, parameters, Synopsis(weights, (first,)), fitted, randomness)
+    return _rounds(cells, among, parameters, Synopsis(weights, (first,)), fitted, randomness)
 
 
 def fit_sums(
-    cells: Integers, parameters: MwemParameters, weights: Estimates, randomness: Randomness
+    cells: Integers,
+    parameters: MwemParameters,
+    weights: Estimates,
+    randomness: Randomness,
+    unordered: Collection[int] = (),
 ) -> Synopsis:
     """Estimates of a grid of exact sums, `cells`, from noisy measurements of it.
 
@@ -78,15 +88,23 @@ def fit_sums(
         return spread_sums(weights, measured, steps)
 
     start = Synopsis(spread_sums(weights, [first], 0), (first,))
-    return _rounds(cells, parameters, start, fit, randomness)
+    among = partitions(cells.shape, unordered)
+    return _rounds(cells, among, parameters, start, fit, randomness)
 
 
 def _rounds(
-    cells: Integers, parameters: MwemParameters, start: Synopsis, fit: Fit, randomness: Randomness
+    cells: Integers,
+    among: tuple[Partition, ...],
+    parameters: MwemParameters,
+    start: Synopsis,
+    fit: Fit,
+    randomness: Randomness,
 ) -> Synopsis:
-    """`start` after all rounds, which take the parts of `parameters` between them."""
+    """`start` after all rounds, which take the parts of `parameters` between them.
+
+    What each measures it chooses among these partitions.
+    """
     estimates, measured = start.estimates, list(start.measured)
-    among = partitions(cells.shape)
     left, taken = parameters.parts if among else 0, 1
     while left:
         # What is left after the last round would be too little for another.

@@ -23,7 +23,11 @@ from dpsql.release.add_noise import RawGroups, all_totals
 from dpsql.release.columns.arrow import arrow_array
 from dpsql.release.columns.group_keys import ascending, every_key, number_of_cells, take
 from dpsql.release.columns.integer_arrays import OUTSIDE_64_BITS, largest
-from dpsql.release.synopsis.calibrate_synopsis import in_statistics_order, row_index
+from dpsql.release.synopsis.calibrate_synopsis import (
+    in_statistics_order,
+    row_index,
+    unordered_axes,
+)
 from dpsql.release.synopsis.margin_error import MEASURED, encode_measured
 from dpsql.release.synopsis.mwem import fit_sums, fit_weights
 from dpsql.schema.sql_type import SqlType
@@ -46,10 +50,10 @@ def synopsis_table(
         _sorted(exact_grid(totals).reshape(shape), ranks)
         for totals in all_totals(raw.totals, bounded, query)
     ]
-    rows = row_index(bounded)
-    counted = fit_weights(grids[rows], parameters, randomness)
+    rows, unordered = row_index(bounded), unordered_axes(bounded)
+    counted = fit_weights(grids[rows], parameters, randomness, unordered)
     synopses = [
-        counted if index == rows else fit_sums(grid, of, counted.estimates, randomness)
+        counted if index == rows else fit_sums(grid, of, counted.estimates, randomness, unordered)
         for index, (grid, of) in enumerate(
             zip(grids, in_statistics_order(bounded, parameters), strict=True)
         )
