@@ -167,6 +167,32 @@ def test_partitions_are_of_the_whole_grid() -> None:
     assert Partition((3,), (4,)).boxes == 1
 
 
+def test_axes_without_an_order_are_whole_or_in_single_cells() -> None:
+    shape = (3, 5, 84, 1)
+    found = partitions(shape, unordered=[0, 1, 3])
+    assert len(found) == count_partitions(shape, unordered=[0, 1, 3]) == 2 * 2 * 8 - 1
+    assert set(found) <= set(partitions(shape))
+    assert {one.sizes[1] for one in found} == {1, 8}
+    assert {one.sizes[2] for one in found} == {2**k for k in range(8)}
+    assert {one.sizes[3] for one in found} == {1}
+
+
+@pytest.mark.parametrize("accounting", list(Accounting))
+def test_laplace_noise_has_parts_of_its_own(accounting: Accounting) -> None:
+    """Under approx, whether noise is of Laplace or Gaussian doesn't depend on these."""
+    delta = Fraction(0) if accounting is Accounting.PURE else Fraction(1, 10**6)
+    for moves, amount in product(
+        (HistogramSensitivity(1, 1), HistogramSensitivity(40, 1)), (Fraction(1, 2), Fraction(3))
+    ):
+        loss = PrivacyLoss(accounting, amount, delta)
+        made, cost = mwem_calibration([moves], 80, loss, 8)
+        is_laplace = isinstance(made.total, DiscreteLaplace)
+        assert made.parts == (8 if is_laplace else 80)
+        assert cost.amount <= amount
+        said, _ = mwem_calibration([moves], 8, loss)
+        assert isinstance(said.total, DiscreteLaplace) == is_laplace
+
+
 @pytest.mark.parametrize("accounting", [Accounting.ZCDP, Accounting.PURE])
 def test_sums_over_measured_margins_are_within_their_intervals(accounting: Accounting) -> None:
     """Seeds are fixed. Of some 95 % of them, or more: weights know more than a single margin."""

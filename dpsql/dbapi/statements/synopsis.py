@@ -11,7 +11,7 @@ from dpsql.session.compile.request import SynopsisRequest
 from dpsql.session.saved.create import SaveRequest
 from dpsql.sqltext.tokens import Word
 
-MIN_ROUNDS, DEFAULT_ROUNDS, MAX_ROUNDS = 1, 8, 50
+MIN_ROUNDS, MAX_ROUNDS = 1, 100
 
 _SYNOPSIS = "CREATE SYNOPSIS name ON SELECT k1, k2 FROM … WITH (epsilon = 0.5, rounds = 8)"
 _OF_SYNOPSES = ("epsilon", "rounds", "groups", "rows_per_group", "rows", "max_cost")
@@ -36,7 +36,7 @@ def read_synopsis(sql: str, first_words: list[Word]) -> CreateRelease:
     if epsilon is None:
         raise _not_so(inside)
     content = SynopsisRequest(
-        DEFAULT_ROUNDS if rounds is None else _rounds(rounds), parse_epsilon(epsilon.value)
+        None if rounds is None else _rounds(rounds), parse_epsilon(epsilon.value)
     )
     wanted = SaveRequest(name.value, sql.strip(), replaces, content)
     options = tuple(assigned(Setting(name), value, value) for name, value in own.items())

@@ -171,17 +171,23 @@ class MwemParameters(Struct, frozen=True):
 
 
 def mwem_calibration(
-    moves: Sequence[HistogramSensitivity], parts: int, query_loss: PrivacyLoss
+    moves: Sequence[HistogramSensitivity],
+    parts: int,
+    query_loss: PrivacyLoss,
+    laplace_parts: int | None = None,
 ) -> tuple[MwemParameters, PrivacyLoss]:
     """Return the less noisy mechanisms that `query_loss` allows, and their loss.
 
     `moves` are those of the histograms: of the rows first, then of each sum; they share the loss
-    equally. Raises ArithmeticError if that passes `query_loss`, which is a bug.
+    equally. Their rounds' loss is cut into `parts`, or where noise is of Laplace into
+    `laplace_parts`, which are no more. Raises ArithmeticError if that passes `query_loss`, which is
+    a bug.
     """
     amount, accounting = query_loss.amount, query_loss.accounting
+    few = parts if laplace_parts is None else laplace_parts
     match accounting:
         case Accounting.PURE:
-            parameters = _shared(_pure, moves, parts, amount)
+            parameters = _shared(_pure, moves, few, amount)
             return parameters, _check_grant(query_loss, parameters.loss(accounting))
         case Accounting.ZCDP:
             parameters = _shared(_gaussian, moves, parts, amount)
@@ -190,13 +196,14 @@ def mwem_calibration(
             parameters = _shared(_gdp, moves, parts, amount)
             return parameters, _check_grant(query_loss, parameters.loss(accounting))
         case Accounting.APPROX:
-            parameters = _shared(_pure, moves, parts, amount)
+            parameters = _shared(_pure, moves, few, amount)
             cost = _check_grant(query_loss, parameters.loss(accounting))
             if query_loss.delta:
                 rho = rho_of_epsilon(amount, query_loss.delta)
                 other = _shared(_gaussian, moves, parts, rho)
                 _check_grant(PrivacyLoss(Accounting.ZCDP, rho), other.loss(Accounting.ZCDP))
-                if other.noise(1, 1).variance < parameters.noise(1, 1).variance:
+                # Of as large a share of the rounds' loss.
+                if other.noise(parts // few, 1).variance < parameters.noise(1, 1).variance:
                     return other, query_loss  # (ε, δ) as converted from ρ
             return parameters, cost
         case missing:

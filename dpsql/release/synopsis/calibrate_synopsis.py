@@ -30,8 +30,9 @@ from dpsql.privacy.allocation.mwem_calibration import (
     mwem_calibration,
 )
 from dpsql.release.calibration import Measurement
-from dpsql.release.synopsis.cell_partition import Shape, count_partitions
+from dpsql.release.synopsis.cell_partition import count_partitions
 from dpsql.release.synopsis.factored.margin_choice import candidate_margins, check_domains
+from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp
 
 MAX_LISTED_CELLS = 100_000
 """The largest number of cells that are listed: each round looks at all of them.
@@ -39,17 +40,29 @@ MAX_LISTED_CELLS = 100_000
 A synopsis of more cells is factored: it keeps margins of them.
 """
 
+_PARTS_PER_KEY, _MAX_PARTS, _LAPLACE_PARTS = 16, 96, 8
+"""Into how many parts the rounds' loss is cut where nobody says.
+
+What k parts measure has a variance that falls with k where noise is Gaussian: to begin with small
+parts costs little, and what they show is measured again by larger ones. Of Laplace noise it falls
+with k², so that the first small ones would be wasted.
+"""
+
+_ORDERED = (Integer, Decimal, Double, Date, Timestamp)
+"""Types of keys whose neighbouring values are taken to be alike."""
+
 
 def calibrate_synopsis(
-    bounded: BoundedRelease, steps: int, query_loss: PrivacyLoss, parts: int
+    bounded: BoundedRelease, steps: int, query_loss: PrivacyLoss, parts: int | None
 ) -> Measurement:
     """The mechanisms of a synopsis over the cells of `bounded`, within `query_loss`.
 
-    The loss of each statistic's rounds is cut into so many `parts`: there are no more rounds than
-    these. `steps` units are removed or added from one neighbour to the other. The rows of each are
-    in at most so many groups, at most so many in each and in all, in either database. Raises
-    Refused for keys without a domain and for what is no count or sum, of a factored synopsis for
-    sums, TooComplex for more cells than even that may have.
+    The loss of each statistic's rounds is cut into so many `parts`, or as many as its noise is best
+    cut into: there are no more rounds than these. `steps` units are removed or added from one
+    neighbour to the other. The rows of each are in at most so many groups, at most so many in each
+    and in all, in either database. Raises Refused for keys without a domain and for what is no
+    count or sum, of a factored synopsis for sums, TooComplex for more cells than even that may
+    have.
     """
     if bounded.partition_count_index is not None or not bounded.contributions.keys:
         raise Refused(
@@ -69,7 +82,12 @@ def calibrate_synopsis(
     moves = [_moves(bounded, statistic, steps) for statistic in statistics]
     rows = row_index(bounded)
     others = [move for index, move in enumerate(moves) if index != rows]
-    parameters, loss = mwem_calibration([moves[rows], *others], parts, query_loss)
+    parameters, loss = mwem_calibration(
+        [moves[rows], *others],
+        _gaussian_parts(bounded) if parts is None else parts,
+        query_loss,
+        _LAPLACE_PARTS if parts is None else None,
+    )
     noise = tuple(one.noise(1, 1) for one in in_statistics_order(bounded, parameters))
     return Measurement(noise, None, loss, table_mechanism=parameters)
 
@@ -94,10 +112,32 @@ def _check_factored(bounded: BoundedRelease) -> None:
         )
 
 
+def _gaussian_parts(bounded: BoundedRelease) -> int:
+    """Into how many parts the loss of rounds of Gaussian noise is cut, where nobody says.
+
+    For each key so many as AIM has rounds, where no key has an order. Rounds that choose among
+    blocks come near in fewer.
+    """
+    axes = len(bounded.contributions.domains)
+    keys = axes if len(unordered_axes(bounded)) == axes else 1
+    return min(_PARTS_PER_KEY * keys, _MAX_PARTS)
+
+
 def row_index(bounded: BoundedRelease) -> int:
     """The index of the count of rows among the statistics of a synopsis."""
     statistics = bounded.contributions.statistics
     return next(n for n, statistic in enumerate(statistics) if statistic.is_row_count)
+
+
+def unordered_axes(bounded: BoundedRelease) -> frozenset[int]:
+    """The axes of a synopsis whose cells have no order: of names, of flags, of several keys."""
+    terms = bounded.contributions
+    kinds = [[terms.keys[key].column.type for key in domain.keys] for domain in terms.domains]
+    return frozenset(
+        axis
+        for axis, types in enumerate(kinds)
+        if len(types) > 1 or not isinstance(types[0], _ORDERED)
+    )
 
 
 def in_statistics_order(
@@ -112,7 +152,6 @@ def synopsis_notes(bounded: BoundedRelease, measurement: Measurement) -> tuple[s
     """The lines of EXPLAIN about the rounds."""
     parameters = measurement.table_mechanism
     assert isinstance(parameters, MwemParameters)
-    shape = tuple(len(domain.cells) for domain in bounded.contributions.domains)
     change = parameters.sensitivity.l1
     of_sums: tuple[str, ...] = ()
     if parameters.sums:
@@ -134,18 +173,19 @@ def synopsis_notes(bounded: BoundedRelease, measurement: Measurement) -> tuple[s
         f"the number of rows is measured with {parameters.total.name} noise",
         f"{parameters.parts} rounds at most, each of a choice and a measurement of what it chose",
         "one that finds no more than noise is followed by one of less noise, at more of the loss",
-        *(_of_margins(shape) if is_factored(bounded) else (_of_partitions(shape),)),
+        *_choices(bounded),
     )
 
 
-def _of_partitions(shape: Shape) -> str:
-    return f"among {count_partitions(shape)} partitions of {math.prod(shape):,} cells"
-
-
-def _of_margins(shape: Shape) -> tuple[str, ...]:
-    among = len(candidate_margins(shape))
+def _choices(bounded: BoundedRelease) -> tuple[str, ...]:
+    """What rounds choose among."""
+    shape = tuple(len(domain.cells) for domain in bounded.contributions.domains)
+    cells = math.prod(shape)
+    if not is_factored(bounded):
+        among = count_partitions(shape, unordered_axes(bounded))
+        return (f"among {among} partitions of {cells:,} cells",)
     return (
-        f"among {among} margins of up to 3 keys, of {math.prod(shape):,} cells",
+        f"among {len(candidate_margins(shape))} margins of up to 3 keys, of {cells:,} cells",
         "which are too many to list: margins are kept, and read by the keys that a statement names",
     )
 

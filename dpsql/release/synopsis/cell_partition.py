@@ -1,12 +1,15 @@
 """Partitions of a grid of cells into boxes: each axis whole, or cut into blocks of neighbours.
 
 An axis of 84 months is cut into blocks of 1, 2, 4, … 64 and 128: the last is the whole axis. A
-partition has one size of blocks for each axis. The partitions follow from the grid's shape alone.
+partition has one size of blocks for each axis. Of an axis that has no order, neighbours have
+nothing in common: it is whole, or each cell is a block. The partitions follow from the grid's shape
+and from which axes have an order.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from itertools import product
 from typing import Any, Protocol
 
@@ -66,14 +69,24 @@ class Partition(Struct, frozen=True):
         return boxes
 
 
-def partitions(shape: Shape) -> tuple[Partition, ...]:
-    """The partitions of the grid, by the number of boxes, without the one of a single box."""
-    sizes = [[2**k for k in range((n - 1).bit_length() + 1)] for n in shape]
+def partitions(shape: Shape, unordered: Collection[int] = ()) -> tuple[Partition, ...]:
+    """The partitions of the grid, by the number of boxes, without the one of a single box.
+
+    The `unordered` axes are whole or in single cells.
+    """
+    sizes = [_sizes(n, is_ordered=axis not in unordered) for axis, n in enumerate(shape)]
     all_partitions = (Partition(shape, chosen) for chosen in product(*sizes))
     several = sorted((p for p in all_partitions if p.boxes > 1), key=lambda p: (p.boxes, p.sizes))
     return tuple(several[:MAX_PARTITIONS])
 
 
-def count_partitions(shape: Shape) -> int:
+def count_partitions(shape: Shape, unordered: Collection[int] = ()) -> int:
     """The number of partitions that `partitions` returns."""
-    return min(math.prod((n - 1).bit_length() + 1 for n in shape) - 1, MAX_PARTITIONS)
+    sizes = [_sizes(n, is_ordered=axis not in unordered) for axis, n in enumerate(shape)]
+    return min(math.prod(map(len, sizes)) - 1, MAX_PARTITIONS)
+
+
+def _sizes(cells: int, *, is_ordered: bool) -> list[int]:
+    """The sizes of blocks that an axis of so many cells may be cut into."""
+    sizes = [2**k for k in range((cells - 1).bit_length() + 1)]
+    return sizes if is_ordered else sorted({1, sizes[-1]})

@@ -11,7 +11,7 @@ measurements alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -56,16 +56,19 @@ class Synopsis(Struct, Generic[Cells], frozen=True):
 
 
 def fit_weights(
-    cells: Integers, parameters: MwemParameters, randomness: Randomness
+    cells: Integers,
+    parameters: MwemParameters,
+    randomness: Randomness,
+    unordered: Collection[int] = (),
 ) -> Synopsis[Estimates]:
     """The weights of a grid of exact counts, `cells`, from noisy measurements of it.
 
     Measuring costs the loss of `parameters`, without that of its sums. The weights have the shape
-    of `cells`.
+    of `cells`; the `unordered` axes of it are measured whole or cell by cell.
     """
+    among = partitions(cells.shape, unordered)
     whole = Partition(cells.shape, cells.shape)
     first = measure(whole, cells, parameters.total, randomness)
-    among = partitions(cells.shape)
     weights = np.full(cells.shape, total_rows([first]) / cells.size)
     return annealed(
         lambda _: among, cells, parameters, Synopsis(weights, (first,)), fitted, randomness
@@ -73,7 +76,11 @@ def fit_weights(
 
 
 def fit_sums(
-    cells: Integers, parameters: MwemParameters, weights: Estimates, randomness: Randomness
+    cells: Integers,
+    parameters: MwemParameters,
+    weights: Estimates,
+    randomness: Randomness,
+    unordered: Collection[int] = (),
 ) -> Synopsis[Estimates]:
     """Estimates of a grid of exact sums, `cells`, from noisy measurements of it.
 
@@ -86,7 +93,7 @@ def fit_sums(
         return spread_sums(weights, measured, steps)
 
     start = Synopsis(spread_sums(weights, [first], 0), (first,))
-    among = partitions(cells.shape)
+    among = partitions(cells.shape, unordered)
     return annealed(lambda _: among, cells, parameters, start, fit, randomness)
 
 

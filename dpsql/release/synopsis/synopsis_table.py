@@ -32,6 +32,7 @@ from dpsql.release.synopsis.calibrate_synopsis import (
     in_statistics_order,
     is_factored,
     row_index,
+    unordered_axes,
 )
 from dpsql.release.synopsis.factored.factored_table import factored_table
 from dpsql.release.synopsis.margin_error import MEASURED, encode_measured
@@ -58,10 +59,10 @@ def synopsis_table(
         _sorted(exact_grid(totals).reshape(shape), ranks)
         for totals in all_totals(raw.totals, bounded, query)
     ]
-    rows = row_index(bounded)
-    counted = fit_weights(grids[rows], parameters, randomness)
+    rows, unordered = row_index(bounded), unordered_axes(bounded)
+    counted = fit_weights(grids[rows], parameters, randomness, unordered)
     synopses = [
-        counted if index == rows else fit_sums(grid, of, counted.estimates, randomness)
+        counted if index == rows else fit_sums(grid, of, counted.estimates, randomness, unordered)
         for index, (grid, of) in enumerate(
             zip(grids, in_statistics_order(bounded, parameters), strict=True)
         )

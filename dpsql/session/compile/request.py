@@ -51,10 +51,10 @@ class AlertRequest(Struct, frozen=True):
 class SynopsisRequest(Struct, frozen=True):
     """Estimated counts of all combinations of keys, by MWEM in at most so many `rounds`.
 
-    It spends `epsilon`, whatever the options say.
+    None is as many as its noise is best cut into. It spends `epsilon`, whatever the options say.
     """
 
-    rounds: int
+    rounds: int | None
     epsilon: Fraction
 
 

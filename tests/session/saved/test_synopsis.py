@@ -222,8 +222,8 @@ def test_what_is_said_where_keys_tell_the_unit_runs(connection: Connection) -> N
 def test_its_price_and_its_rounds_are_told_for_nothing(connection: Connection) -> None:
     text = str(connection.explain(MADE))
     assert SYNOPSIS_NOISE in text
-    assert "8 rounds at most" in text
-    assert "95 partitions" in text
+    assert "16 rounds at most" in text
+    assert "31 partitions" in text
     assert "by 40 rows at most" in text
     assert spent(connection) == 0
 
@@ -248,7 +248,7 @@ ON = "CREATE SYNOPSIS s ON SELECT "
         (ON + "o_orderstatus FROM orders", SyntaxFault),
         (ON + "o_orderstatus FROM orders WITH (rounds = 3)", SyntaxFault),
         (ON + "o_orderstatus FROM orders WITH (epsilon = 1, rounds = 0)", SyntaxFault),
-        (ON + "o_orderstatus FROM orders WITH (epsilon = 1, rounds = 51)", SyntaxFault),
+        (ON + "o_orderstatus FROM orders WITH (epsilon = 1, rounds = 101)", SyntaxFault),
         (ON + "o_orderstatus FROM orders WITH (epsilon = 1, other = 2)", BadParameter),
         (ON + "o_orderstatus FROM orders WITH (epsilon = 1, epsilon = 2)", BadParameter),
         (ON + "o_orderstatus FROM orders WITH (epsilon = 1, groups = -1)", BadParameter),
