@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
@@ -18,14 +18,24 @@ from dpsql.release.synopsis.cell_partition import Partition, Shape
 
 
 class OccupiedCells(Struct, frozen=True):
-    """Cells of a grid of `shape`: along each axis the position of each, and the count of each."""
+    """Cells of a grid of `shape`: along each axis the position of each, and the count of each.
+
+    Each sum is found once, and kept: every round asks for those of all margins.
+    """
 
     shape: Shape
     positions: tuple[NDArray[np.int64], ...]
     counts: Integers
+    found: dict[Partition, NDArray[Any]] = field(default_factory=dict)
 
     def box_sums(self, partition: Partition) -> NDArray[Any]:
         """The sum of the counts in each box of `partition`, in the boxes' shape: exact."""
+        sums = self.found.get(partition)
+        if sums is None:
+            sums = self.found[partition] = self._summed(partition)
+        return sums
+
+    def _summed(self, partition: Partition) -> NDArray[Any]:
         counts = self.counts
         if counts.dtype != object and largest(counts) * counts.size >= OUTSIDE_64_BITS:
             counts = counts.astype(object)
