@@ -36,7 +36,8 @@ from dpsql.release.synopsis.factored.margin_choice import candidate_margins, che
 MAX_LISTED_CELLS = 100_000
 """The largest number of cells that are listed: each round looks at all of them.
 
-A synopsis of more cells is factored: it keeps margins of them.
+A synopsis of more cells is factored: it keeps margins of them. Stored answers are read by this, so
+that it stays.
 """
 
 
@@ -78,20 +79,6 @@ def is_factored(bounded: BoundedRelease) -> bool:
     """Whether a synopsis over the cells of `bounded` has too many of them to list."""
     domains = bounded.contributions.domains
     return math.prod(len(domain.cells) for domain in domains) > MAX_LISTED_CELLS
-
-
-def _check_factored(bounded: BoundedRelease) -> None:
-    """Refuse what no factored synopsis is of."""
-    terms = bounded.contributions
-    check_domains([domain.cells for domain in terms.domains], len(terms.keys) + 1)
-    if len(terms.statistics) != 1 or not all(_is_count(o.estimator) for o in bounded.outputs):
-        cells = math.prod(len(domain.cells) for domain in terms.domains)
-        raise Refused(
-            f"the keys have {cells:,} combinations, and sums are kept of {MAX_LISTED_CELLS:,} at"
-            " most",
-            hint="leave the sums out, or make a synopsis of them by fewer or coarser keys",
-            note="synopsis",
-        )
 
 
 def row_index(bounded: BoundedRelease) -> int:
@@ -136,6 +123,20 @@ def synopsis_notes(bounded: BoundedRelease, measurement: Measurement) -> tuple[s
         "one that finds no more than noise is followed by one of less noise, at more of the loss",
         *(_of_margins(shape) if is_factored(bounded) else (_of_partitions(shape),)),
     )
+
+
+def _check_factored(bounded: BoundedRelease) -> None:
+    """Refuse what no factored synopsis is of."""
+    terms = bounded.contributions
+    check_domains([domain.cells for domain in terms.domains], len(terms.keys) + 1)
+    if len(terms.statistics) != 1 or not all(_is_count(o.estimator) for o in bounded.outputs):
+        cells = math.prod(len(domain.cells) for domain in terms.domains)
+        raise Refused(
+            f"the keys have {cells:,} combinations, and sums are kept of {MAX_LISTED_CELLS:,} at"
+            " most",
+            hint="leave the sums out, or make a synopsis of them by fewer or coarser keys",
+            note="synopsis",
+        )
 
 
 def _of_partitions(shape: Shape) -> str:
