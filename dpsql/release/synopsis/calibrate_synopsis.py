@@ -37,7 +37,8 @@ from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp
 MAX_LISTED_CELLS = 100_000
 """The largest number of cells that are listed: each round looks at all of them.
 
-A synopsis of more cells is factored: it keeps margins of them.
+A synopsis of more cells is factored: it keeps margins of them. Stored answers are read by this, so
+that it stays.
 """
 
 _PARTS_PER_KEY, _MAX_PARTS, _LAPLACE_PARTS = 16, 96, 8
@@ -96,20 +97,6 @@ def is_factored(bounded: BoundedRelease) -> bool:
     """Whether a synopsis over the cells of `bounded` has too many of them to list."""
     domains = bounded.contributions.domains
     return math.prod(len(domain.cells) for domain in domains) > MAX_LISTED_CELLS
-
-
-def _check_factored(bounded: BoundedRelease) -> None:
-    """Refuse what no factored synopsis is of."""
-    terms = bounded.contributions
-    check_domains([domain.cells for domain in terms.domains], len(terms.keys) + 1)
-    if len(terms.statistics) != 1 or not all(_is_count(o.estimator) for o in bounded.outputs):
-        cells = math.prod(len(domain.cells) for domain in terms.domains)
-        raise Refused(
-            f"the keys have {cells:,} combinations, and sums are kept of {MAX_LISTED_CELLS:,} at"
-            " most",
-            hint="leave the sums out, or make a synopsis of them by fewer or coarser keys",
-            note="synopsis",
-        )
 
 
 def _gaussian_parts(bounded: BoundedRelease) -> int:
@@ -175,6 +162,20 @@ def synopsis_notes(bounded: BoundedRelease, measurement: Measurement) -> tuple[s
         "one that finds no more than noise is followed by one of less noise, at more of the loss",
         *_choices(bounded),
     )
+
+
+def _check_factored(bounded: BoundedRelease) -> None:
+    """Refuse what no factored synopsis is of."""
+    terms = bounded.contributions
+    check_domains([domain.cells for domain in terms.domains], len(terms.keys) + 1)
+    if len(terms.statistics) != 1 or not all(_is_count(o.estimator) for o in bounded.outputs):
+        cells = math.prod(len(domain.cells) for domain in terms.domains)
+        raise Refused(
+            f"the keys have {cells:,} combinations, and sums are kept of {MAX_LISTED_CELLS:,} at"
+            " most",
+            hint="leave the sums out, or make a synopsis of them by fewer or coarser keys",
+            note="synopsis",
+        )
 
 
 def _choices(bounded: BoundedRelease) -> tuple[str, ...]:

@@ -10,12 +10,12 @@ from typing import Any, Final
 import pyarrow as pa
 from msgspec import Struct
 
+from dpsql.errors import LedgerFault
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Project
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
 from dpsql.privacy.mechanisms.noise.laplace import DiscreteLaplace
 from dpsql.release.dashboard.chart_error import HALF_WIDTHS, linear, worths
-from dpsql.release.synopsis.calibrate_synopsis import MAX_LISTED_CELLS
 from dpsql.release.synopsis.cell_partition import Partition
 from dpsql.release.synopsis.factored.factored_table import StoredMargins
 from dpsql.release.synopsis.margin_error import (
@@ -31,27 +31,31 @@ _OF_LAPLACE: Final = 2.118379
 """ln(20)/√2: of one draw of Laplace noise; of sums of several, less would do."""
 
 
+_MARGINS: Final = 1
+"""The version of how margins are kept: `dpsql.release.synopsis.factored.factored_table`."""
+
+
 class SynopsisLaw(Struct, frozen=True):
     """The noise of a kept table's estimates, by their names.
 
     `axes` has the names of each axis' keys, as measured partitions have the axes. `noise` is that
     of each statistic; a value is the sum of worths times statistics, by their indices, in `values`.
-    What was measured was chosen by private scores, so that a law is as secret as the rows are.
+    What was measured was chosen by private scores, so that a law is as secret as the rows are. If
+    it `keeps_margins`, the table has these in place of its cells.
     """
 
     axes: tuple[tuple[str, ...], ...]
     values: Mapping[str, tuple[tuple[Fraction, int], ...]]
     noise: tuple[MeasuredNoise, ...]
+    keeps_margins: bool = False
 
     @property
     def margins(self) -> StoredMargins | None:
         """What a table of too many cells to list keeps in their place; None if they are listed."""
-        noise = self.noise[0]
-        shape = noise.measured[0][0].shape
-        if math.prod(shape) <= MAX_LISTED_CELLS:
+        if not self.keeps_margins:
             return None
-        (value,) = self.values
-        return StoredMargins(self.axes, value, shape, noise.measured)
+        (value,), (noise,) = self.values, self.noise
+        return StoredMargins(self.axes, value, noise.measured[0][0].shape, noise.measured)
 
     @property
     def mechanism(self) -> str:
@@ -117,6 +121,7 @@ def synopsis_law(
             tuple(len(domain.cells) for domain in domains),
             _OF_LAPLACE if is_laplace else HALF_WIDTHS,
         ),
+        release.step.is_factored,
     )
 
 
@@ -156,6 +161,7 @@ def encode_synopsis_law(law: SynopsisLaw) -> dict[str, Any]:
             for one in law.noise
         ],
         "half_widths": law.noise[0].half_widths,
+        **({"margins": _MARGINS} if law.keeps_margins else {}),
     }
 
 
@@ -176,4 +182,10 @@ def decode_synopsis_law(fields: Mapping[str, Any]) -> SynopsisLaw:
         name: tuple((Fraction(worth), index) for worth, index in terms)
         for name, terms in named.items()
     }
-    return SynopsisLaw(tuple(tuple(names) for names in fields["axes"]), values, noise)
+    if fields.get("margins", _MARGINS) != _MARGINS:
+        raise LedgerFault(
+            "a synopsis keeps margins in a way that isn't known here",
+            hint="use the version of dpsql that kept it",
+        )
+    axes = tuple(tuple(names) for names in fields["axes"])
+    return SynopsisLaw(axes, values, noise, "margins" in fields)

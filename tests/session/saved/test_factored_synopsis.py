@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,11 @@ import pytest
 from privacy.seeded import SeededRandomness
 
 from dpsql.dbapi.connection import Connection
-from dpsql.errors import Refused, TooComplex
-from dpsql.release.synopsis.margin_error import SYNOPSIS_NOISE
+from dpsql.errors import LedgerFault, Refused, TooComplex
+from dpsql.release.synopsis.cell_partition import Partition
+from dpsql.release.synopsis.margin_error import SYNOPSIS_NOISE, MeasuredNoise
+from dpsql.session.saved.synopsis_law import SynopsisLaw
+from dpsql.session.saved.table_law import decode_table_law, encode_table_law
 from dpsql.session.session import Session
 
 SCHEMA = """
@@ -235,6 +240,30 @@ def test_another_session_reads_the_same_and_a_stored_synopsis_is_kept_again_for_
         assert later.budget.dataset.epsilon_spent == spent
         assert rows(later, sql.replace("shop", "again")) == before
         later.execute("DROP SYNOPSIS again")
+
+
+def test_margins_that_a_later_version_keeps_are_not_misread() -> None:
+    law = SynopsisLaw(
+        (("a",), ("b",)),
+        {"count": ((Fraction(1), 0),)},
+        (MeasuredNoise(((Partition((500, 300), (500, 300)), 4.0),), 1.96),),
+        keeps_margins=True,
+    )
+    fields = json.loads(json.dumps(encode_table_law(law)))
+    assert decode_table_law(fields) == law
+    with pytest.raises(LedgerFault, match="isn't known here"):
+        decode_table_law({**fields, "margins": 2})
+
+
+def test_nobody_is_told_apart_from_no_table_at_all(connection: Connection) -> None:
+    """Of no row there are the same margins to choose from, and nothing fails."""
+    made = MADE.replace("SYNOPSIS shop", "SYNOPSIS nobody").replace(
+        "buyers WITH (epsilon = 20", "buyers WHERE born > 2008 AND visits < 0 WITH (epsilon = 1"
+    )
+    connection.execute(made)
+    (told,) = rows(connection, "SELECT sum(count) FROM nobody")
+    assert told[0] < 300
+    assert len(rows(connection, "SELECT plan, sum(count) FROM nobody GROUP BY plan")) == 4
 
 
 def test_a_query_over_private_rows_reads_sums_of_it(connection: Connection) -> None:

@@ -79,7 +79,7 @@ def factored_table(
     orders = [ascending_cells(domain) for domain in query.domains]
     shape = tuple(map(len, orders))
     keys = [key.column for key in bounded.contributions.keys]
-    (count,) = bounded.outputs
+    (output,) = bounded.outputs
     synopsis = fit_margins(
         OccupiedCells(shape, _positions(raw.totals, orders), of_column(raw.totals.column("s0"))),
         parameters,
@@ -93,13 +93,14 @@ def factored_table(
     for listed, domain, order in zip(
         bounded.contributions.domains, query.domains, orders, strict=True
     ):
-        before, after = [None] * start, [None] * (rows - start - len(order))
         for n, (index, kind) in enumerate(zip(listed.keys, domain.types, strict=True)):
-            values = [domain.cells[cell][n] for cell in order]
-            named[f"c{keys[index].id}"] = arrow_array([*before, *values, *after], kind)
+            values = arrow_array([domain.cells[cell][n] for cell in order], kind)
+            around = (start, rows - start - len(order))
+            before, after = (pa.nulls(count, values.type) for count in around)
+            named[f"c{keys[index].id}"] = pa.concat_arrays([before, values, after])
         start += len(order)
     table = {name: named[name] for name in (f"c{key.id}" for key in keys)}
-    table[f"c{count.column.id}"] = pa.array([*[None] * start, *counts.tolist()], pa.float64())
+    table[f"c{output.column.id}"] = pa.array([*[None] * start, *counts.tolist()], pa.float64())
     table[MEASURED] = pa.array([encode_measured([synopsis.measured]), *[None] * (rows - 1)])
     return pa.table(table)
 
@@ -117,14 +118,8 @@ class StoredMargins(Struct, frozen=True):
 
     def read(self, table: pa.Table, axes: Axes) -> pa.Table:
         """The margin over `axes` as a table of its keys and of the estimated counts."""
-        counts = table.column(self.value).to_numpy()
-        start, measured = sum(self.shape), []
-        for partition, variance in self.measured:
-            own = counts[start : start + partition.boxes].reshape(partition.box_shape)
-            measured.append(Measured(partition, own, variance))
-            start += partition.boxes
         several = tuple(axis for axis in axes if self.shape[axis] > 1)
-        estimates = MarginModel(self.shape, measured).margin(several).ravel()
+        estimates = MarginModel(self.shape, self._counts(table)).margin(several).ravel()
         positions = np.unravel_index(
             np.arange(estimates.size), [self.shape[axis] for axis in axes] or [1]
         )
@@ -133,6 +128,16 @@ class StoredMargins(Struct, frozen=True):
             rows = pa.array(along + sum(self.shape[:axis]))
             read |= {name: table.column(name).take(rows) for name in self.axes[axis]}
         return pa.table({**read, self.value: pa.array(estimates)})
+
+    def _counts(self, table: pa.Table) -> list[Measured]:
+        """The noisy counts of each measured margin, which follow the values of all keys."""
+        counts = table.column(self.value).to_numpy()
+        start, measured = sum(self.shape), []
+        for partition, variance in self.measured:
+            own = counts[start : start + partition.boxes].reshape(partition.box_shape)
+            measured.append(Measured(partition, own, variance))
+            start += partition.boxes
+        return measured
 
 
 def _positions(
