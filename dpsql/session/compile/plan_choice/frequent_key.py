@@ -84,9 +84,7 @@ class FrequentKeys(Struct, frozen=True):
         return bottom_up(rewritten, plan)
 
     def _release(self, top: _TopKeys, plan: Plan) -> Release | None:
-        """The release of the keys `top` of `plan`, or None.
-
-        It is None where that has no less error, or no rule.
+        """The release of the keys `top` of `plan`; None where that has no less error, or no rule.
 
         Whoever bounds the counts again says what is wrong with them.
         """
