@@ -18,6 +18,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from benchmarks.planned_error import (
+    EIGHT_CHARTS,
+    FOUR,
+    ONE_AND_TWO_WAY,
+    SIX,
+    planned_error,
+)
 from documentation.pages import check_table
 from scipy.optimize import brentq
 from scipy.stats import norm
@@ -202,6 +209,7 @@ K_NORM = "K-norm of moves in one direction (Joseph & Yu 2023)"
 SHARED = "[Lebeda 2025](https://arxiv.org/abs/2408.06853)"
 EXACT = "[Balle & Wang 2018](https://arxiv.org/abs/1805.06530)"
 TOGETHER = "the same, at one δ (Wilkins et al. 2024)"
+PLANNED = "[Xiao et al. 2023](https://arxiv.org/abs/2305.08175), at its closed form"
 FLIP = "permute-and-flip ([McKenna & Sheldon 2020](https://arxiv.org/abs/2010.12603))"
 WEIGHED = "the same, with weights (Gopi et al. 2020)"
 
@@ -299,6 +307,24 @@ def top_row(session: Session) -> Row:
     return Row(question, "deviation", 10 * one, now, None, "")
 
 
+def planned_rows() -> Iterator[Row]:
+    """Charts of one row for each unit that spend a ledger of (1, 10^-6); before, one by one."""
+    rho = rho_of_epsilon(Fraction(1), DELTA / 2)
+    for question, shape, charts in (
+        ("zCDP: eight charts of four columns", FOUR, EIGHT_CHARTS),
+        ("zCDP: six columns, and all pairs of them", SIX, ONE_AND_TWO_WAY),
+    ):
+        apart, planned, least = planned_error(shape, charts, rho)
+        yield Row(question, "deviation of a cell, in the mean", apart, planned, least, PLANNED)
+
+
+def gdp_row(session: Session) -> Row:
+    """One query that spends a ledger of (1, 10^-6); before, under zCDP."""
+    (count,) = deviations(release_of(session, "SELECT count(*) AS n FROM people"))
+    before = 1 / math.sqrt(2 * float(rho_of_epsilon(Fraction(1), DELTA / 2)))
+    return Row("GDP: count", "deviation", before, count, best_gaussian(), EXACT)
+
+
 def queries_row(session: Session) -> Row:
     """Of the README's ledger: (3, 10^-6), at ε = 0.05 a query."""
     budget = read_budget(session.schema, "analyst", Fraction(1, 20))
@@ -314,6 +340,10 @@ def test_errors_are_those_that_are_told(tmp_path: Path, request: pytest.FixtureR
         rows = list(approx_rows(session))
     with closing(opened(tmp_path, "zcdp")) as session:
         rows += [*zcdp_rows(session), top_row(session)]
+    eight, six = planned_rows()
+    rows += [eight, six]
+    with closing(opened(tmp_path, "gdp")) as session:
+        rows.append(gdp_row(session))
     with closing(opened(tmp_path, "zcdp", "3", "0.05")) as session:
         rows.append(queries_row(session))
     found = {(row.question, row.of): row for row in rows}
@@ -328,4 +358,9 @@ def test_errors_are_those_that_are_told(tmp_path: Path, request: pytest.FixtureR
     mean = rows[1]
     assert (mean.now / mean.before) ** 2 <= 0.51
     assert rows[-1].now >= 1000
+    assert eight.before >= 1.25 * eight.now
+    assert six.before >= 1.6 * six.now
+    for charts in (eight, six):
+        assert charts.best is not None
+        assert charts.now <= 1.02 * charts.best
     check_table(request, "mechanism-table", HEAD + "".join(row.line() for row in rows))

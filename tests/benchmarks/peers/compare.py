@@ -153,7 +153,11 @@ def times_table(found: Mapping[str, Found]) -> str:
 
 def errors_table(found: Mapping[str, Found]) -> str:
     """Of each shape the errors of its columns, in Markdown."""
-    return _table(found, lambda one: " / ".join(f"{e:.2g}" for e in one["errors"]) + " %")
+    return _table(found, lambda one: " / ".join(map(_percent, one["errors"])) + " %")
+
+
+def _percent(error: float) -> str:
+    return f"{error:.2g}" if error < 100 else f"{error:,.0f}"
 
 
 def _table(found: Mapping[str, Found], say: Callable[[Mapping[str, Any]], str]) -> str:
