@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import decimal
 import os
 import sys
 import threading
@@ -28,6 +29,16 @@ def test_work_one_after_the_other_shares_a_thread() -> None:
     with_deep_stack(int)
     first, then = (with_deep_stack(threading.get_ident) for _ in range(2))
     assert first == then != threading.get_ident()
+
+
+def test_what_work_sets_is_gone_after_it() -> None:
+    def set_precision() -> int:
+        before = decimal.getcontext().prec
+        decimal.getcontext().prec = 3
+        return before
+
+    usual = decimal.DefaultContext.prec
+    assert [with_deep_stack(set_precision) for _ in range(2)] == [usual, usual]
 
 
 def test_a_thread_that_raised_goes_on() -> None:

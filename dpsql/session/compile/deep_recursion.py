@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextvars import Context
 from queue import SimpleQueue
 from typing import Final, TypeVar
 
@@ -67,7 +68,8 @@ class _DeepThreads:
         while goes_on:
             task = tasks.get()
             started = time.thread_time()
-            task.run()
+            # What it sets, such as the precision of decimals, is nothing to the next one.
+            Context().run(task.run)
             goes_on = time.thread_time() - started < _LIGHT_SECONDS and self._wait_in_line(tasks)
             # Last: who asks again at once finds this thread in the line.
             task.finish()
