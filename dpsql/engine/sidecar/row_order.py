@@ -233,8 +233,9 @@ class _Hashes(Struct, frozen=True):
         self.connection.register(_HASHED, pa.table({**columns, ROW_NUMBER: numbers}))
         # DuckDB may return them in another order than it was given them.
         select = f"SELECT {quoted(ROW_NUMBER)}, {item} AS item FROM {rows} AS t"  # noqa: S608
-        answered = self.connection.sql(select).to_arrow_table()
-        self.connection.unregister(_HASHED)
         computed = np.empty(len(numbers), dtype=np.uint64)
-        computed[answered.column(ROW_NUMBER).to_numpy()] = answered.column("item").to_numpy()
+        for batch in self.connection.sql(select).to_arrow_reader(_BATCH):
+            number, value = batch.columns
+            computed[number.to_numpy()] = value.to_numpy()
+        self.connection.unregister(_HASHED)
         return computed
