@@ -20,11 +20,7 @@ from dpsql.session.answer.chart_reading import reading_notes
 from dpsql.session.batch.batch import Batch, answer_batch
 from dpsql.session.batch.batch_price import BatchPrice, explain_batch, price_batch
 from dpsql.session.budget_share import budget_fraction, part_of_left
-from dpsql.session.compile.compile import (
-    compile_for_look,
-    compile_statement,
-    looking_compiler,
-)
+from dpsql.session.compile.compile import compile_for_look, compile_statement, looking_compiler
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.cost_cap import check_cost
 from dpsql.session.compile.loss_conversion import parse_epsilon, query_loss
@@ -47,13 +43,7 @@ from dpsql.session.run.charge_and_run import answered_before, charge_and_run, re
 from dpsql.session.run.execution import Execution, Progress
 from dpsql.session.run.pending_releases import free_ways
 from dpsql.session.run.stored_counts import compile_query
-from dpsql.session.saved.create import (
-    SaveRequest,
-    check_name,
-    check_save_request,
-    encode,
-    metadata,
-)
+from dpsql.session.saved.create import SaveRequest, check_name, check_save_request, encode, metadata
 from dpsql.session.saved.dashboard_law import dashboard_law
 from dpsql.session.saved.saved_releases import SavedReleases
 from dpsql.session.saved.synopsis_law import saved_rows, synopsis_law

@@ -26,13 +26,13 @@ class OccupiedCells(Struct, frozen=True):
     shape: Shape
     positions: tuple[NDArray[np.int64], ...]
     counts: Integers
-    found: dict[Partition, NDArray[Any]] = field(default_factory=dict)
+    known_sums: dict[Partition, NDArray[Any]] = field(default_factory=dict)
 
     def box_sums(self, partition: Partition) -> NDArray[Any]:
         """The sum of the counts in each box of `partition`, in the boxes' shape: exact."""
-        sums = self.found.get(partition)
+        sums = self.known_sums.get(partition)
         if sums is None:
-            sums = self.found[partition] = self._summed(partition)
+            sums = self.known_sums[partition] = self._summed(partition)
         return sums
 
     def _summed(self, partition: Partition) -> NDArray[Any]:
