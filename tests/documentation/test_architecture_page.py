@@ -18,6 +18,7 @@ from documentation.pages import DOCS, ROOT, check_table
 from documentation.worlds import clinic
 
 from dpsql import connect
+from dpsql.session.compile import deep_recursion
 
 WALK: list[dict[str, str]] = yaml.safe_load((DOCS / "walk.yaml").read_text(encoding="utf-8"))
 STOPS = [row["stop"] for row in WALK]
@@ -42,7 +43,9 @@ def test_a_stop_is_a_function_that_exists(stop: str) -> None:
     assert code_of(stop).co_qualname == stop.partition(":")[2]
 
 
-def test_a_select_comes_by_every_stop_in_this_order(tmp_path: Path) -> None:
+def test_a_select_comes_by_every_stop_in_this_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clinic(tmp_path, tmp_path)
     known = {code_of(stop): stop for stop in STOPS}
     passed: dict[str, None] = {}
@@ -52,6 +55,8 @@ def test_a_select_comes_by_every_stop_in_this_order(tmp_path: Path) -> None:
             passed.setdefault(stop)
 
     with connect(tmp_path / "schema.yaml") as connection:
+        # A thread that waits for work was started without the profile.
+        monkeypatch.setattr(deep_recursion, "_threads", deep_recursion._DeepThreads())
         before = sys.getprofile()
         # Statements run in a thread of their own, so that they can be interrupted.
         threading.setprofile(watch)
