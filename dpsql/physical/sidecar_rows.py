@@ -102,24 +102,31 @@ class SidecarRows(Struct, frozen=True):
 
         Its groups are combinations of its values of the keys, so that there are no more than the
         product of their numbers. A unit is taken to have NULL in none: of 3 flags and 2 statuses it
-        has 6 groups, where 12 are listed. None where that is too many, or a key is no counted
-        column: no key of a table is believed to determine it. There are no such counts where a
-        unit's groups aren't drawn, or are by stored ranks.
+        has 6 groups, where 12 are listed. Of keys that aren't listed it may have as many values as
+        fit, of each the same number. None where that is too many, or a key is no counted column: no
+        key of a table is believed to determine it. There are no such counts where a unit's groups
+        aren't drawn, or are by stored ranks.
         """
         match self.limited.limit:
             case ByHash(groups=groups) | ByRank(groups=groups):
                 pass
             case _:
                 return ()
+        # A count of COUNT_CAP means so many or more.
+        groups = min(groups, COUNT_CAP - 1)
         limits: dict[str, int] = {}
+        unlisted: list[str] = []
         for index in range(len(self.contributions.keys)):
             name = counted_column(self.contributions, self.row_source, index)
             values = self._listed_values(index)
-            if name is None or name not in self._columns_with_marks or values is None:
+            if name is None or name not in self._columns_with_marks:
                 return None
-            limits[name] = len(values)
-        # A count of COUNT_CAP means so many or more.
-        if self.is_on_server or prod(limits.values()) > min(groups, COUNT_CAP - 1):
+            if values is None:
+                unlisted.append(name)
+            else:
+                limits[name] = len(values)
+        limits |= _as_many_each(unlisted, groups // max(1, prod(limits.values())))
+        if self.is_on_server or not 0 < prod(limits.values()) <= groups:
             return None
         return tuple((distinct_count_column(name), number) for name, number in limits.items())
 
@@ -219,6 +226,14 @@ class SidecarRows(Struct, frozen=True):
         column = self.row_source.scan.table.columns.get(name)
         values = None if column is None else column.values
         return (float("inf") if values is None else len(values), name)
+
+
+def _as_many_each(names: Sequence[str], product: int) -> dict[str, int]:
+    """The same number for each of `names`, the largest such that their product is no more."""
+    if len(names) < 2:
+        return dict.fromkeys(names, product)
+    # A product is below 2^16.
+    return dict.fromkeys(names, max(n for n in range(2**8) if n ** len(names) <= product))
 
 
 def sidecar_rows(limited: LimitGroups, facts: Facts) -> SidecarRows | None:

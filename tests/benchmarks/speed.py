@@ -51,6 +51,8 @@ from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source
 from dpsql.structs import replace
 
+Clock = Callable[[], float]
+
 FIXTURE = Path(__file__).parent.parent.parent / "fixtures" / "tpch" / "schema.yaml"
 
 
@@ -132,9 +134,14 @@ def _opened(schema: Schema, *, ready: bool) -> Iterator[Engine]:
 
 
 def measure(
-    schema: Schema, engine: Engine, runs: int, only: str | None = None, first: int = 0
+    schema: Schema,
+    engine: Engine,
+    runs: int,
+    only: str | None = None,
+    first: int = 0,
+    clock: Clock = time.perf_counter,
 ) -> list[Ratio]:
-    """Each query plain, private in the engine, and whole, in turns.
+    """Each query plain, private in the engine, and whole, in turns, by `clock`.
 
     `first` is how many answers of the same ledger there are of each query already.
     """
@@ -149,9 +156,9 @@ def measure(
             whole = partial(_answered, session, sql, first + number)
             times.append(
                 (
-                    seconds(partial(engine.execute, sql)),
-                    engine_seconds(schema, prepared, engine),
-                    seconds(whole),
+                    seconds(partial(engine.execute, sql), clock),
+                    engine_seconds(schema, prepared, engine, clock),
+                    seconds(whole, clock),
                 )
             )
         found.append(
@@ -170,9 +177,10 @@ def _answered(session: Session, sql: str, number: int) -> None:
 class _Clock(Relay):
     """An engine that adds up what its statements take."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, clock: Clock) -> None:
         super().__init__(engine)
         self.seconds = 0.0
+        self._clock = clock
 
     def execute(
         self,
@@ -183,18 +191,23 @@ class _Clock(Relay):
         as_rows: bool = False,
         limit: ReadLimit | None = None,
     ) -> Raw:
-        start = time.perf_counter()
+        start = self._clock()
         found = super().execute(sql, parameters, tables, as_rows=as_rows, limit=limit)
-        self.seconds += time.perf_counter() - start
+        self.seconds += self._clock() - start
         return found
 
 
-def engine_seconds(schema: Schema, prepared: CompiledStatement, engine: Engine) -> float:
+def engine_seconds(
+    schema: Schema,
+    prepared: CompiledStatement,
+    engine: Engine,
+    clock: Clock = time.perf_counter,
+) -> float:
     """What all statements of the releases take in the engine; noise is drawn, not counted."""
-    clock = _Clock(engine)
+    timed = _Clock(engine, clock)
     steps = tuple(release.step for release in prepared.releases)
-    run(Job(engine_source(schema), steps), clock, SystemRandomness())
-    return clock.seconds
+    run(Job(engine_source(schema), steps), timed, SystemRandomness())
+    return timed.seconds
 
 
 def _with_memory(ratio: Ratio, schema: Schema) -> Ratio:
@@ -203,11 +216,11 @@ def _with_memory(ratio: Ratio, schema: Schema) -> Ratio:
     return replace(ratio, plain_megabytes=plain, private_megabytes=private)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Wall time."""
-    start = time.perf_counter()
+def seconds(work: Callable[[], object], clock: Clock = time.perf_counter) -> float:
+    """How long `work` takes, by `clock`: wall time, or the processor's."""
+    start = clock()
     work()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def geometric_mean(ratios: list[Ratio]) -> float:

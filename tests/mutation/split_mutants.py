@@ -14,6 +14,10 @@ _Engine = partial(
 )
 _Ways = partial(Mutant, tests="tests/fuzz/test_generated_ways.py")
 
+_Prepared = partial(
+    Mutant, tests="tests/physical/test_prepared_keys.py", fails_by="AssertionError|assert "
+)
+
 SPLIT_MUTANTS = (
     _Cached(
         "of cached sums a group more than count is read",
@@ -86,8 +90,8 @@ SPLIT_MUTANTS = (
     _Split(
         "a unit may have as many values of each key as groups",
         "physical/sidecar_rows.py",
-        "prod(limits.values()) > min(groups, COUNT_CAP - 1)",
-        "max(limits.values()) > groups",
+        "0 < prod(limits.values()) <= groups",
+        "0 < max(limits.values()) <= groups",
     ),
     _Split(
         "the place of a value is taken for the number of the unit's values",
@@ -121,13 +125,19 @@ SPLIT_MUTANTS = (
         "return Column(number, group_rank_column(column), COUNT_TYPE), groups",
         "return Column(number, group_rank_column(column), COUNT_TYPE), COUNT_CAP - 1",
     ),
-    _Split(
+    _Prepared(
+        "a unit with rows beyond bounds and others is counted twice",
+        "physical/strategy/split_by_contribution.py",
+        "if rows.is_on_server or counts_units\n",
+        "if rows.is_on_server\n",
+    ),
+    _Prepared(
         "rows are counted by their day in place of its month",
         "session/sidecar.py",
         'exp.Literal.string("month")',
         'exp.Literal.string("day")',
     ),
-    _Split(
+    _Prepared(
         "a unit's places are those of quarters where it is asked for months",
         "session/sidecar.py",
         'exp.Literal.string("month")',

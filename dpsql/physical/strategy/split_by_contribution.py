@@ -18,6 +18,9 @@ counts for 120. Nor do rows alone where groups are limited by a hash: a unit wit
 groups and 12 others would be in 24. There, rows are told apart only where stored ranks have chosen
 the unit's groups, and all other rows are left out of both parts; or where a unit has so few values
 of each key that it has no more groups than count, and all others are in the rest.
+
+Units of a group are counted as well: each is in one part alone. Of unlimited ones one row of each
+is marked where a column alone has a unit's groups, or else distinct units are counted.
 """
 
 from __future__ import annotations
@@ -75,7 +78,7 @@ class SplitByContribution(Struct, frozen=True):
         rows = sidecar_rows(limited, facts)
         limits = None if rows is None else rows.unlimited_rows()
         of_values = None if rows is None else rows.value_limits()
-        if rows is None or limits is None or of_values is None or not _are_row_sums(rows):
+        if rows is None or limits is None or of_values is None:
             return None
         if table_count(rows.elimination.contributions) > MAX_JOINED_TABLES:
             return None
@@ -87,14 +90,19 @@ class SplitByContribution(Struct, frozen=True):
         ]
         of_rows, values = counts[: len(limits)], counts[len(limits) :]
         marked = _marked_row(rows, number + 1)
+        counts_units = _counts_units(rows) and marked is None
+        if counts_units and rows.is_on_server:
+            return None
         stored = [c for c, _ in counts] + [c for c in (rank and rank[0], marked) if c is not None]
         scan = rows.scan(*stored)
         chosen = [] if rank is None else [at_most(*rank)]
         extra = () if marked is None else (marked,)
         by_row = tuple(_by_row(s, marked) for s in limited.contributions.statistics)
         no_clamp = (
-            None  # its statistics don't tell of all rows that none is beyond its bounds
-            if rows.is_on_server
+            # A server's statistics don't tell of all rows that none is beyond its bounds. And of a
+            # unit that is counted by its rows some may be beyond them: it would be counted twice.
+            None
+            if rows.is_on_server or counts_units
             else no_clamp_condition(
                 replace(limited.contributions, statistics=by_row),
                 rows.row_source,
@@ -116,6 +124,8 @@ class SplitByContribution(Struct, frozen=True):
                 rows.over(scan, rows.exceeds(values), extra),
             )
         note = _note(rows, (*limits, *of_values), rank, no_clamp)
+        if counts_units:
+            note += "; units are counted by their rows"
         return cls(limited, replace(unlimited, statistics=by_row), rest, parts, no_clamp, note)
 
     def estimate(self) -> Fraction:
@@ -126,8 +136,10 @@ class SplitByContribution(Struct, frozen=True):
         """The totals of groups."""
         terms, condition = self.unlimited, self.no_clamp
         tested = () if condition is None else tested_columns(condition, terms.statistics)
+        # A unit that no mark stands for is told by its rows.
+        with_unit = any(isinstance(s.term, UnitCount) for s in terms.statistics)
         rows = emit_contributions(
-            terms, emission.releases, with_unit=False, late=emission.late, extra=tested
+            terms, emission.releases, with_unit=with_unit, late=emission.late, extra=tested
         )
         unlimited = unlimited_totals(terms, rows, emission.late, condition)
         rest = self.rest
@@ -147,17 +159,17 @@ def _counts_rows(contributions: Contributions) -> bool:
     return bool(contributions.statistics) or any(c.draws_rows for c in contributions.cell_choices)
 
 
-def _are_row_sums(rows: SidecarRows) -> bool:
-    """Numbers of units are sums over rows only where one row of each unit is marked."""
-    units = any(isinstance(s.term, UnitCount) for s in rows.contributions.statistics)
-    return not units or (rows.row_source.is_complete and rows.marked_column() is not None)
+def _counts_units(rows: SidecarRows) -> bool:
+    return any(isinstance(s.term, UnitCount) for s in rows.contributions.statistics)
 
 
 def _marked_row(rows: SidecarRows, number: int) -> Column | None:
-    """The column that marks one row of each unit in a group, if units are counted."""
-    group = rows.marked_column()
-    units = any(isinstance(s.term, UnitCount) for s in rows.contributions.statistics)
-    return Column(number, first_row_column(group), Boolean()) if group and units else None
+    """The column that marks one row of each unit in a group, if units are counted.
+
+    None also where a row that is marked may be left out.
+    """
+    group = rows.marked_column() if rows.row_source.is_complete and _counts_units(rows) else None
+    return None if group is None else Column(number, first_row_column(group), Boolean())
 
 
 def _by_row(statistic: Statistic, marked: Column | None) -> Statistic:

@@ -1,0 +1,149 @@
+"""Keys that aren't listed, and months, in two parts: every way finds the same integers."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from fuzz.ways import Database, Outcome, Proofs, Way, database, without_zeros
+
+from dpsql.audit.databases.unit_ownership import Rows, Unit, units_of_rows, without
+from dpsql.audit.sensitivity.bound_check import violations
+from dpsql.bounding.options import ContributionLimits
+from dpsql.physical.strategy.split_by_contribution import SplitByContribution
+from dpsql.schema.load.load import load_schema
+from dpsql.schema.model import Schema
+
+SCHEMA = """
+dataset: trips
+source: trips.duckdb
+units:
+  person: {table: people, key: person}
+tables:
+  people:
+    key: person
+    unit: person
+    columns:
+      person: {type: bigint}
+  trips:
+    key: trip
+    unit: {column: person, references: people.person}
+    limits: {groups: 4, rows_per_group: 3}
+    columns:
+      trip: {type: bigint}
+      person: {type: bigint}
+      town: {type: varchar}
+      way: {type: varchar}
+      km: {type: integer, bounds: [0, 10]}
+      day: {type: date, bounds: [2024-01-01, 2024-12-31]}
+budget: {epsilon: 3, delta: 1.0e-6, accounting: zcdp}
+"""
+
+TOWNS = ("Bonn", "Trier", None, "Ulm", "Köln")
+KM = (3, -7, 10, 50, None, 0)
+DAYS = (
+    *(dt.date(2024, 1, 31), dt.date(2024, 1, 1), None, dt.date(2024, 12, 31), dt.date(2024, 2, 1)),
+    *(
+        dt.date(2023, 12, 31),
+        "infinity",
+        "5881580-07-10",
+        "290309-12-22 (BC)",
+        dt.date(2024, 2, 29),
+    ),
+)
+
+SPLIT = [
+    "SELECT town, way, count(*), sum(km) FROM trips GROUP BY 1, 2",
+    "SELECT town, way, sum(km) FROM trips WHERE km > 2 GROUP BY 1, 2",
+    "SELECT town, count(DISTINCT person), avg(km) FROM trips WHERE km > 2 GROUP BY 1",
+    "SELECT town, count(*), median(km) FROM trips GROUP BY 1",
+    "SELECT date_trunc('month', day), count(*), sum(km) FROM trips GROUP BY 1",
+]
+OTHERS = [
+    "SELECT date_trunc('month', day), town, count(*) FROM trips GROUP BY 1, 2",
+    "SELECT date_trunc('month', day), sum(km) FROM trips WHERE km > 2 GROUP BY 1",
+    "SELECT date_trunc('month', day), median(km) FROM trips GROUP BY 1",
+    "SELECT date_trunc('month', day), count(DISTINCT person) FROM trips GROUP BY 1",
+]
+
+
+def rows() -> Rows:
+    """Of person p 2p trips, to p towns or fewer: no limit binds the first, all bind the last."""
+    trips = [
+        (
+            100 * person + n,
+            person,
+            TOWNS[n * n % min(person, 5)],
+            (None, "bus", "foot")[n % (1 + person % 3)],
+            KM[(n + person) % 6],
+            DAYS[(n // 2 + person) % 10] if person % 2 else DAYS[n % 3],
+        )
+        for person in range(1, 13)
+        for n in range(2 * person)
+    ]
+    nobody = (1, None, "Bonn", "bus", 3, None)
+    return {"people": [(person,) for person in range(1, 14)], "trips": [*trips, nobody]}
+
+
+@pytest.fixture(scope="module")
+def schema(tmp_path_factory: pytest.TempPathFactory) -> Schema:
+    path: Path = tmp_path_factory.mktemp("trips") / "schema.yaml"
+    path.write_text(SCHEMA, encoding="utf-8")
+    return load_schema(path)
+
+
+@pytest.fixture(scope="module")
+def worlds(schema: Schema) -> Iterator[list[Database]]:
+    """All rows, and those without one of some persons, each with a sidecar."""
+    full, holds = rows(), frozenset(schema.tables)
+    owned = units_of_rows(schema, full)
+    persons = sorted({unit for own in owned["people"] for unit in own}, key=repr)
+    lacking = [without(full, owned, frozenset[Unit]({unit})) for unit in persons[::4]]
+    with ExitStack() as stack:
+        yield [stack.enter_context(database(schema, each, holds)) for each in (full, *lacking)]
+
+
+@pytest.mark.parametrize("sql", [*SPLIT, *OTHERS])
+def test_all_ways_find_the_same_integers_within_bounds(
+    schema: Schema, worlds: list[Database], sql: str
+) -> None:
+    proofs = Proofs(schema, {"facts": []}, frozenset(schema.tables))
+    for limits in (ContributionLimits(), ContributionLimits(groups=2, rows_per_group=1)):
+        found = proofs.ways(sql, limits)
+        assert found
+        for ways in found:
+            plans = [way.release.choice.plan for way in ways]
+            is_split = any(isinstance(plan, SplitByContribution) for plan in plans)
+            assert is_split or limits.groups or sql not in SPLIT
+            outcomes = [[each.found(way) for way in ways] for each in worlds]
+            _are_same(ways, outcomes)
+            for way, of_worlds in zip(ways, zip(*outcomes, strict=True), strict=True):
+                _are_bounded(way, of_worlds)
+
+
+def _are_same(ways: list[Way], worlds: list[list[Outcome]]) -> None:
+    """Ways that draw groups alike have the same outcomes."""
+    alike: dict[str, list[int]] = defaultdict(list)
+    for number, way in enumerate(ways):
+        alike[way.draws].append(number)
+    for numbers in alike.values():
+        for outcomes in worlds:
+            first, *others = [outcomes[number] for number in numbers]
+            assert first is not None
+            for other in others:
+                assert other is not None
+                assert list(map(without_zeros, first)) == list(map(without_zeros, other))
+
+
+def _are_bounded(way: Way, outcomes: Sequence[Outcome]) -> None:
+    if not way.release.step.bounded.contributions.statistics:
+        return
+    full, *lacking = outcomes
+    for less in lacking:
+        assert full is not None
+        assert less is not None
+        assert not list(violations(full[0], less[0], way.release, way.release.sensitivity))
