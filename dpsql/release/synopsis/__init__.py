@@ -9,4 +9,5 @@
 | sum_fit            | sums of values are fitted by least squares               |
 | cell_partition     | partitions of a grid of cells into boxes                 |
 | margin_error       | how far noise moves sums over measured margins           |
+| margin_bound       | how far margins are off that no round measured           |
 """
