@@ -181,6 +181,28 @@ _FOUND = (
         "    start = Synopsis(MarginModel(cells.shape, [exact]), (exact,))",
     ),
     Mutant(
+        "a margin's bound is of the rows themselves",
+        "release/synopsis/mwem.py",
+        "rounds.append(Round(taken, estimates, measured[-1]))",
+        "rounds.append(Round(taken, cells.astype(np.float64), measured[-1]))",
+    ),
+    Mutant(
+        "what the estimates moved by after a round is left out of a margin's bound",
+        "release/synopsis/margin_bound.py",
+        "known + penalty(parameters, margin, one.taken) + _moved(margin, one, sums)",
+        "known + penalty(parameters, margin, one.taken)",
+        tests="tests/release/test_synopsis_bounds.py",
+        fails_by="assert ",
+    ),
+    Mutant(
+        "an unlucky choice is left out of a margin's bound",
+        "release/synopsis/margin_bound.py",
+        "return off - penalty(parameters, chosen, one.taken) + worse",
+        "return off - penalty(parameters, chosen, one.taken)",
+        tests="tests/release/test_synopsis_bounds.py",
+        fails_by="assert ",
+    ),
+    Mutant(
         "a box merges as many cells as its narrowest side",
         "release/synopsis/cell_partition.py",
         "return math.prod(min(n, size) for n, size in zip(self.shape, self.sizes, strict=True))",

@@ -94,6 +94,10 @@ class Taped:
     def variance(self) -> object:
         return cast("IndependentNoise", self.own).variance
 
+    @property
+    def rate(self) -> Fraction:
+        return cast("Exponential", self.own).rate
+
     def release(self, values: Sequence[int], randomness: Randomness) -> list[int]:
         del randomness
         handed = np.array(values, dtype=np.int64)

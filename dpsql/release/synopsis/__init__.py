@@ -10,4 +10,5 @@
 | cell_partition     | partitions of a grid of cells into boxes                 |
 | factored           | a synopsis of too many cells to list keeps margins       |
 | margin_error       | how far noise moves sums over measured margins           |
+| margin_bound       | how far margins are off that no round measured           |
 """

@@ -10,7 +10,8 @@ larger where no weight is held at zero, and nearer to the rows where one is. Wha
 follows of earlier noise, so this is nearly the law and not quite: tests count how often it holds.
 
 Of a margin that no partition leaves whole there is no unbiased estimate: how its rows lie within
-boxes is a guess that noise says nothing of. So no error of it is told, rather than one too small.
+boxes is a guess that noise says nothing of. What is told of it is a bound by what the rounds chose
+(`margin_bound`), of which the counts of keys that stand in no candidate have none.
 """
 
 from __future__ import annotations
@@ -23,10 +24,14 @@ from typing import Final
 from msgspec import Struct
 
 from dpsql.release.synopsis.cell_partition import Partition, Shape
+from dpsql.release.synopsis.margin_bound import MarginBound
 from dpsql.release.synopsis.weight_fit import Measured
 
 SYNOPSIS_NOISE: Final = "noisy margins, chosen in rounds"
 """The mechanism's name in reports."""
+
+BOUNDED_NOISE: Final = "bounded by what the rounds chose, no more than that with 95 %"
+"""The mechanism's name where no round measured what is summed."""
 
 MEASURED: Final = "measured"
 """The column of a synopsis' table, beside its own, that says what was measured."""
@@ -35,11 +40,20 @@ MEASURED: Final = "measured"
 class MeasuredNoise(Struct, frozen=True):
     """The noise of a synopsis: of each measured partition, its counts' variance.
 
-    `half_widths` standard deviations are a 95 % half-width.
+    `half_widths` standard deviations are a 95 % half-width. `bounds` are of margins, measured or
+    not: all of them hold together with 95 %.
     """
 
     measured: tuple[tuple[Partition, float], ...]
     half_widths: float
+    bounds: tuple[MarginBound, ...] = ()
+
+    def bound(self, single: Collection[int]) -> int | None:
+        """How far off the sum over all cells with one value along the `single` axes is at most."""
+        shape = self.measured[0][0].shape
+        axes = {axis for axis in single if shape[axis] > 1}
+        finer = [one.bound for one in self.bounds if axes <= {*one.axes}]
+        return min(finer, default=None)
 
     def variance(self, single: Collection[int]) -> float | None:
         """The variance of the sum over all cells with one value along each of the `single` axes.
@@ -60,23 +74,39 @@ def _merged_boxes(partition: Partition, single: Collection[int]) -> int:
     return math.prod(-(-n // size) for axis, (n, size) in axes if axis not in single)
 
 
-def encode_measured(statistics: Sequence[Sequence[Measured]]) -> str:
+def encode_measured(
+    statistics: Sequence[Sequence[Measured]], bounds: Sequence[Sequence[MarginBound]] = ()
+) -> str:
     """What was measured of each statistic, as text: of each partition its sizes and its variance.
 
-    Of rows alone it is as earlier versions wrote it.
+    With the bounds of each, if there are any: earlier versions wrote none.
     """
     each = [[[one.partition.sizes, one.variance] for one in measured] for measured in statistics]
-    return json.dumps(each[0] if len(each) == 1 else {"statistics": each})
+    written = [[[one.axes, one.bound] for one in of] for of in bounds]
+    return json.dumps({"statistics": each} | ({"bounds": written} if bounds else {}))
 
 
 def decode_measured(text: str, shape: Shape, half_widths: float) -> tuple[MeasuredNoise, ...]:
-    """What `encode_measured` wrote, of a grid of `shape`: the noise of each statistic."""
+    """What `encode_measured` wrote, of a grid of `shape`: the noise of each statistic.
+
+    Of rows alone earlier versions wrote a bare list.
+    """
     written = json.loads(text)
-    each = written["statistics"] if isinstance(written, dict) else [written]
+    fields = written if isinstance(written, dict) else {"statistics": [written]}
+    each = fields["statistics"]
+    bounds = decode_bounds(fields.get("bounds", [[]] * len(each)))
     return tuple(
         MeasuredNoise(
             tuple((Partition(shape, tuple(sizes)), variance) for sizes, variance in measured),
             half_widths,
+            of,
         )
-        for measured in each
+        for measured, of in zip(each, bounds, strict=True)
     )
+
+
+def decode_bounds(
+    written: Sequence[Sequence[tuple[Sequence[int], int]]],
+) -> list[tuple[MarginBound, ...]]:
+    """The bounds of each statistic, of their axes and what these are off by at most."""
+    return [tuple(MarginBound(tuple(axes), bound) for axes, bound in of) for of in written]

@@ -39,7 +39,7 @@ _STEPS, _LAST_STEPS = 40, 300
 _ANNEALED = 4
 """A round takes so many times the parts of one that found no more than noise."""
 
-_LARGEST_LOSS = 2**61
+LARGEST_LOSS = 2**61
 """Losses of candidates are cut there: the exponential mechanism takes no larger ones."""
 
 Cells = TypeVar("Cells", bound=Estimates | CellTable)
@@ -48,11 +48,20 @@ Fit = Callable[[Cells, Sequence[Measured], int], Cells]
 """Estimates are moved toward measurements, in at most so many steps."""
 
 
+class Round(Struct, Generic[Cells], frozen=True):
+    """What a round that took so many parts measured, and the estimates by which it chose that."""
+
+    taken: int
+    before: Cells
+    measured: Measured
+
+
 class Synopsis(Struct, Generic[Cells], frozen=True):
     """The estimates of a grid of cells, and all that they are fitted to: the sum of all first."""
 
     estimates: Cells
     measured: tuple[Measured, ...]
+    rounds: tuple[Round[Cells], ...] = ()
 
 
 def fit_weights(
@@ -110,6 +119,7 @@ def annealed(
     Each chooses one of the `candidates` that there are after what was measured.
     """
     estimates, measured = start.estimates, list(start.measured)
+    rounds = list[Round[Cells]]()
     left, taken = parameters.parts, 1
     while left and (among := candidates(measured)):
         # What is left after the last round would be too little for another.
@@ -118,12 +128,13 @@ def annealed(
         chosen = _choose(among, cells, estimates, parameters, taken, randomness)
         noise = parameters.noise(taken, chosen.merged)
         measured.append(measure(chosen, cells, noise, randomness))
+        rounds.append(Round(taken, estimates, measured[-1]))
         before = chosen.sums(estimates)
         estimates = fit(estimates, measured, _STEPS if left else _LAST_STEPS)
         moved = float(np.abs(chosen.sums(estimates) - before).sum())
         if moved <= chosen.boxes * _deviation(noise):
             taken *= _ANNEALED
-    return Synopsis(estimates, tuple(measured))
+    return Synopsis(estimates, tuple(measured), tuple(rounds))
 
 
 def _choose(
@@ -142,12 +153,16 @@ def _choose(
     """
     losses = []
     for one in candidates:
-        beyond = one.boxes * _deviation(parameters.noise(taken, one.merged))
         farness = _distance(rounded(one.sums(estimates)), one.sums(cells))
-        loss = math.floor(min(beyond, 2.0**60)) - farness
-        losses.append(max(loss, -_LARGEST_LOSS))
+        losses.append(max(penalty(parameters, one, taken) - farness, -LARGEST_LOSS))
     (chosen,) = parameters.choice(taken).choose(losses, randomness)
     return candidates[int(chosen)]
+
+
+def penalty(parameters: MwemParameters, partition: Partition, taken: int) -> int:
+    """What noise will add to the differences of a partition in a round of so many parts."""
+    beyond = partition.boxes * _deviation(parameters.noise(taken, partition.merged))
+    return math.floor(min(beyond, 2.0**60))
 
 
 def _distance(left: Integers, right: Integers) -> int:

@@ -34,7 +34,9 @@ from dpsql.release.synopsis.calibrate_synopsis import (
     row_index,
     unordered_axes,
 )
+from dpsql.release.synopsis.cell_partition import partitions
 from dpsql.release.synopsis.factored.factored_table import factored_table
+from dpsql.release.synopsis.margin_bound import CONFIDENCE, margin_bounds
 from dpsql.release.synopsis.margin_error import MEASURED, encode_measured
 from dpsql.release.synopsis.mwem import fit_sums, fit_weights
 
@@ -48,8 +50,8 @@ def synopsis_table(
 ) -> pa.Table:
     """A table of the keys of every cell, in ascending order, and the cells' estimates.
 
-    The first row's MEASURED says what was measured, and with how much noise. Of more cells than are
-    listed it is a `factored_table`.
+    The first row's MEASURED says what was measured, with how much noise, and how far margins are
+    off at most. Of more cells than are listed it is a `factored_table`.
     """
     if is_factored(bounded):
         return factored_table(raw, bounded, query, parameters, randomness)
@@ -77,7 +79,13 @@ def synopsis_table(
     cells = [_sorted(one.estimates, inverses).ravel()[order] for one in synopses]
     for output in bounded.outputs:
         named[f"c{output.column.id}"] = pa.array(_value(output.estimator, cells))
-    measured = encode_measured([one.measured for one in synopses])
+    mechanisms, among = in_statistics_order(bounded, parameters), partitions(shape, unordered)
+    failure = (1 - CONFIDENCE) / len(synopses)
+    bounds = [
+        margin_bounds(one, among, of, failure, is_count=index == rows)
+        for index, (one, of) in enumerate(zip(synopses, mechanisms, strict=True))
+    ]
+    measured = encode_measured([one.measured for one in synopses], bounds)
     named[MEASURED] = pa.array([measured, *[None] * (len(order) - 1)])
     return pa.table(named)
 

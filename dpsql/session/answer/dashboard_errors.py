@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import assert_never
 
 from msgspec import Struct
 
 from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression, Literal
 from dpsql.plan.operator import Aggregate, Filter, Limit, Plan, Project, Scan, Sort
+from dpsql.release.synopsis.margin_error import BOUNDED_NOISE
 from dpsql.schema.model import Table
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.saved.dashboard_law import DashboardLaw
+from dpsql.session.saved.synopsis_law import SynopsisLaw
 from dpsql.session.saved.table_law import TableLaw
 
 LawOf = Callable[[Table], TableLaw | None]
@@ -54,9 +58,21 @@ def _of_column(plan: Plan, column: Column, name: str, law_of: LawOf) -> ColumnPr
     single = summed.single if isinstance(_base(plan), Aggregate) else keys
     variance = law.variance(summed.value.name, single)
     if variance is None:
-        return None
+        return _bounded(law, summed.value.name, name, single)
     width = law.half_width(variance)
     return ColumnPrivacy(name, law.mechanism, float(variance) ** 0.5, width)
+
+
+def _bounded(law: TableLaw, value: str, name: str, single: Collection[str]) -> ColumnPrivacy | None:
+    """What bounds a sum that was measured nowhere: of a synopsis the choices of its rounds."""
+    match law:
+        case SynopsisLaw():
+            bound = law.bound(value, single)
+            return None if bound is None else ColumnPrivacy(name, BOUNDED_NOISE, bound, bound)
+        case DashboardLaw():
+            return None
+        case missing:
+            assert_never(missing)
 
 
 def _base(plan: Plan) -> Plan:

@@ -22,6 +22,7 @@ from dpsql.release.synopsis.margin_error import (
     MEASURED,
     SYNOPSIS_NOISE,
     MeasuredNoise,
+    decode_bounds,
     decode_measured,
 )
 from dpsql.session.answer.stored_answer import from_bytes
@@ -67,15 +68,9 @@ class SynopsisLaw(Struct, frozen=True):
 
         None where no round measured such sums, and of some keys of an axis alone.
         """
-        if value not in self.values:
+        held = self._held(single)
+        if held is None or value not in self.values:
             return None
-        held: list[int] = []
-        for axis, names in enumerate(self.axes):
-            named = sum(name in single for name in names)
-            if named not in (0, len(names)):
-                return None
-            if named:
-                held.append(axis)
         total = Fraction(0)
         for worth, index in self.values[value]:
             variance = self.noise[index].variance(held)
@@ -83,6 +78,33 @@ class SynopsisLaw(Struct, frozen=True):
                 return None
             total += worth**2 * Fraction(variance)
         return total
+
+    def bound(self, value: str, single: Collection[str]) -> float | None:
+        """How far off the sum of `value` is at most with 95 %, where no round measured it.
+
+        None of a synopsis that an earlier version made, and of margins that are too fine.
+        """
+        held = self._held(single)
+        if held is None or value not in self.values:
+            return None
+        total = Fraction(0)
+        for worth, index in self.values[value]:
+            bound = self.noise[index].bound(held)
+            if bound is None:
+                return None
+            total += abs(worth) * bound
+        return float(total)
+
+    def _held(self, single: Collection[str]) -> list[int] | None:
+        """The axes that `single` keys hold to one value; None of some keys of an axis alone."""
+        held: list[int] = []
+        for axis, names in enumerate(self.axes):
+            named = sum(name in single for name in names)
+            if named not in (0, len(names)):
+                return None
+            if named:
+                held.append(axis)
+        return held
 
     def half_width(self, variance: Fraction) -> float:
         """The 95 % half-width of a sum whose noise has this variance."""
@@ -162,21 +184,27 @@ def encode_synopsis_law(law: SynopsisLaw) -> dict[str, Any]:
         ],
         "half_widths": law.noise[0].half_widths,
         **({"margins": _MARGINS} if law.keeps_margins else {}),
+        "bounds": [[[each.axes, each.bound] for each in one.bounds] for one in law.noise],
     }
 
 
 def decode_synopsis_law(fields: Mapping[str, Any]) -> SynopsisLaw:
-    """What `encode_synopsis_law` wrote; what it wrote before there were sums has a list of one."""
+    """What `encode_synopsis_law` wrote; what it wrote before there were sums has a list of one.
+
+    Before there were bounds it wrote none.
+    """
     shape, named, measured = tuple(fields["shape"]), fields["values"], fields["measured"]
     if isinstance(named, list):
         (name,) = named
         named, measured = {name: [["1", 0]]}, [measured]
+    bounds = decode_bounds(fields.get("bounds", [[]] * len(measured)))
     noise = tuple(
         MeasuredNoise(
             tuple((Partition(shape, tuple(sizes)), variance) for sizes, variance in one),
             fields["half_widths"],
+            of,
         )
-        for one in measured
+        for one, of in zip(measured, bounds, strict=True)
     )
     values = {
         name: tuple((Fraction(worth), index) for worth, index in terms)

@@ -23,7 +23,9 @@ from dpsql.privacy.allocation.mwem_calibration import (
     HistogramSensitivity,
     mwem_calibration,
 )
+from dpsql.release.synopsis.margin_bound import MarginBound
 from dpsql.release.synopsis.margin_error import (
+    BOUNDED_NOISE,
     MEASURED,
     SYNOPSIS_NOISE,
 )
@@ -31,9 +33,10 @@ from dpsql.release.synopsis.mwem import fit_weights
 from dpsql.session.answer.answer import ColumnPrivacy
 from dpsql.session.answer.stored_answer import to_bytes
 from dpsql.session.compile.request import SynopsisRequest
-from dpsql.session.saved.synopsis_law import synopsis_law
+from dpsql.session.saved.synopsis_law import SynopsisLaw, synopsis_law
 from dpsql.session.saved.table_law import decode_table_law, encode_table_law
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 KEYS = (
     "SELECT o_orderstatus, o_orderpriority, date_trunc('month', o_orderdate) AS month FROM orders"
@@ -131,7 +134,7 @@ def shown(connection: Connection, sql: str) -> tuple[ColumnPrivacy | None, ...]:
     return privacy.shown_columns
 
 
-def test_sums_over_what_was_measured_have_an_error_and_others_have_none(
+def test_sums_over_what_was_measured_have_an_error_and_other_margins_a_bound(
     connection: Connection,
 ) -> None:
     connection.execute(MADE)
@@ -143,6 +146,14 @@ def test_sums_over_what_was_measured_have_an_error_and_others_have_none(
     assert 0 < whole.scale < 40 / math.sqrt(2 * 0.0229 / 20)
     of_range = "SELECT sum(count) FROM by_month WHERE month > DATE '1995-01-01'"
     assert shown(connection, of_range) == (None,)
+    *keys, cell = shown(connection, "SELECT * FROM by_month")
+    assert keys == [None, None, None]
+    assert cell is not None
+    assert cell.mechanism == BOUNDED_NOISE
+    assert cell.half_width is not None
+    assert whole.half_width is not None
+    # No round measured single cells, of which no more is known than that they have some rows.
+    assert whole.half_width < cell.half_width < 15_000 + 10 * whole.half_width
 
 
 def test_a_synopsis_that_was_stored_before_is_read_without_errors(tpch_schema: Path) -> None:
@@ -172,7 +183,14 @@ def test_a_law_that_was_kept_before_there_were_sums_is_read() -> None:
         "half_widths": 1.96,
     }
     law = decode_table_law(old)
+    assert isinstance(law, SynopsisLaw)
     assert law.variance("count", ["sex"]) == 8
+    assert law.bound("count", ["ward"]) is None
+    bounds = (MarginBound((0, 1), 70), MarginBound((1,), 90))
+    bounded = replace(law, noise=(replace(law.noise[0], bounds=bounds),))
+    assert decode_table_law(json.loads(json.dumps(encode_table_law(bounded)))) == bounded
+    assert bounded.bound("count", ["ward"]) == 70
+    assert bounded.bound("other", ["ward"]) is None
     assert decode_table_law(json.loads(json.dumps(encode_table_law(law)))) == law
 
 
