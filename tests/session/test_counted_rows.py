@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from dpsql.engine.sidecar import row_order, value_counts
+from dpsql.engine.sidecar import row_order, row_parts, value_counts
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.range_check import range_check
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable
@@ -91,7 +91,10 @@ def test_counts_are_those_of_sql_where_few_units_are_counted_at_a_time(
 
 
 @pytest.mark.parametrize("number", [4, 70])  # 70: some have no unit
-def test_rows_that_waited_in_files_are_counted_alike(tmp_path: Path, number: int) -> None:
+def test_rows_that_waited_in_files_are_counted_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(row_parts, "_READ_AGAIN", 3)
     with made(UNITS["uuid"]) as connection:
         parts = in_parts(connection, CONTENTS, number, tmp_path)
         first = next(parts)

@@ -1,6 +1,6 @@
 """The rows of a table, each with its unit, in parts of units that memory has room for.
 
-A few parts are read from the source one by one, each by a scan of all rows. Of more, all rows are
+Some parts are read from the source one by one, each by a scan of all rows. Of more, all rows are
 read once, and wait in files beside the sidecar that is made, one for each part. There the rows are
 as safe as in the sidecar itself, which has them, too: nobody but its owner can read the folder, and
 it is removed however the process ends.
@@ -34,8 +34,9 @@ the memory that it takes. All rows of a unit are among them, however many it has
 _SAMPLED: Final = 20_000
 """Rows of a table by whose bytes it is told how many others are read at a time."""
 
-_READ_AGAIN: Final = 3
-"""So many parts take less time to be read from the source than to be written, read and removed."""
+_READ_AGAIN: Final = 12
+"""So many parts take less time to be read from the source than to wait in files: of TPC-H's lines,
+a scan for one part takes a sixteenth of that from DuckDB's own file, a twelfth from Parquet."""
 
 _FILE_LIMIT: Final = 500
 """Of more files at once, a process may not have room. Parts are longer then."""
