@@ -143,3 +143,18 @@ def test_a_bound_is_of_a_margin_and_of_all_coarser_ones() -> None:
     text = encode_measured([[one], [one]], [noise.bounds, ()])
     assert decode_measured(text, shape, 2.0)[0].bounds == noise.bounds
     assert decode_measured("[[[3, 1, 5], 4.0]]", shape, 2.0)[0].bounds == ()
+
+
+@pytest.mark.parametrize("size", [0, 2**53, 2**90])
+def test_bounds_of_no_rows_and_of_huge_sums_are_numbers(size: int) -> None:
+    """What doubles are rounded by is in them, where sums are far larger than noise."""
+    made = calibrated(Accounting.PURE, Fraction(50))
+    for shape in ((1,), (1, 3), (2, 3)):
+        cells = np.full(shape, size, dtype=object if size > 2**53 else np.int64)
+        cells.flat[0] = -size
+        found = fit_sums(cells, made.sums[0], np.ones(shape), SeededRandomness("huge"))
+        among = partitions(shape)
+        for one in margin_bounds(found, among, made.sums[0], 0.05, is_count=False):
+            errors = off(found, cells, one.axes).astype(float)
+            assert errors.max() <= one.bound
+            assert one.bound <= 3_000 + 10 * size
