@@ -49,6 +49,9 @@ parts costs little, and what they show is measured again by larger ones. Of Lapl
 with k², so that the first small ones would be wasted.
 """
 
+_MAX_SUMMED = 500_000_000
+"""Cells that all rounds sum for their choices, at most, where nobody says how many there are."""
+
 _ORDERED = (Integer, Decimal, Double, Date, Timestamp)
 """Types of keys whose neighbouring values are taken to be alike."""
 
@@ -103,11 +106,16 @@ def _gaussian_parts(bounded: BoundedRelease) -> int:
     """Into how many parts the loss of rounds of Gaussian noise is cut, where nobody says.
 
     For each key so many as AIM has rounds, where no key has an order. Rounds that choose among
-    blocks come near in fewer.
+    blocks come near in fewer, and so do those of a factored synopsis. Of large grids they are
+    fewer, since each round sums all cells for each candidate.
     """
-    axes = len(bounded.contributions.domains)
-    keys = axes if len(unordered_axes(bounded)) == axes else 1
-    return min(_PARTS_PER_KEY * keys, _MAX_PARTS)
+    if is_factored(bounded):
+        return _PARTS_PER_KEY
+    shape = tuple(len(domain.cells) for domain in bounded.contributions.domains)
+    unordered = unordered_axes(bounded)
+    keys = len(shape) if len(unordered) == len(shape) else 1
+    in_time = _MAX_SUMMED // (math.prod(shape) * max(1, count_partitions(shape, unordered)))
+    return min(_PARTS_PER_KEY * keys, _MAX_PARTS, max(in_time, _LAPLACE_PARTS))
 
 
 def row_index(bounded: BoundedRelease) -> int:
