@@ -57,7 +57,7 @@ DAYS = (
 )
 
 SPLIT = [
-    "SELECT town, way, count(*), sum(km) FROM trips GROUP BY 1, 2",
+    "SELECT town, way, count(*), sum(km), sum(3 - km) FROM trips GROUP BY 1, 2",
     "SELECT town, way, sum(km) FROM trips WHERE km > 2 GROUP BY 1, 2",
     "SELECT town, count(DISTINCT person), avg(km) FROM trips WHERE km > 2 GROUP BY 1",
     "SELECT town, count(*), median(km) FROM trips GROUP BY 1",
