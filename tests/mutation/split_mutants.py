@@ -126,12 +126,6 @@ SPLIT_MUTANTS = (
         "return Column(number, group_rank_column(column), COUNT_TYPE), COUNT_CAP - 1",
     ),
     _Prepared(
-        "a unit with rows beyond bounds and others is counted twice",
-        "physical/strategy/split_by_contribution.py",
-        "if rows.is_on_server or counts_units\n",
-        "if rows.is_on_server\n",
-    ),
-    _Prepared(
         "rows are counted by their day in place of its month",
         "session/sidecar.py",
         'exp.Literal.string("month")',

@@ -57,7 +57,7 @@ DAYS = (
 )
 
 SPLIT = [
-    "SELECT town, way, count(*), sum(km) FROM trips GROUP BY 1, 2",
+    "SELECT town, way, count(*), sum(km), sum(3 - km) FROM trips GROUP BY 1, 2",
     "SELECT town, way, sum(km) FROM trips WHERE km > 2 GROUP BY 1, 2",
     "SELECT town, count(DISTINCT person), avg(km) FROM trips WHERE km > 2 GROUP BY 1",
     "SELECT town, count(*), median(km) FROM trips GROUP BY 1",
@@ -72,7 +72,7 @@ OTHERS = [
 
 
 def rows() -> Rows:
-    """Of person p 2p trips, to p towns or fewer: no limit binds the first, all bind the last."""
+    """Of person p 2p trips, to p towns or fewer: no limit binds the first, all bind the twelfth."""
     trips = [
         (
             100 * person + n,
@@ -85,8 +85,11 @@ def rows() -> Rows:
         for person in range(1, 13)
         for n in range(2 * person)
     ]
+    # Twelve months in four quarters, and rows of one group within bounds and beyond.
+    trips += [(1300 + m, 13, "Bonn", "bus", 3, dt.date(2024, m, 15)) for m in range(1, 13)]
+    trips += [(1400 + n, 14, "Ulm", "bus", km, None) for n, km in enumerate((3, 50, None))]
     nobody = (1, None, "Bonn", "bus", 3, None)
-    return {"people": [(person,) for person in range(1, 14)], "trips": [*trips, nobody]}
+    return {"people": [(person,) for person in range(1, 16)], "trips": [*trips, nobody]}
 
 
 @pytest.fixture(scope="module")
