@@ -195,6 +195,14 @@ _FOUND = (
         fails_by="assert ",
     ),
     Mutant(
+        "what bounds a count by two keys is taken for a bound of counts by either",
+        "release/synopsis/margin_error.py",
+        "known += [one.of_count for one in self.bounds if axes == {*one.axes}]",
+        "known += [one.of_count for one in self.bounds if axes <= {*one.axes}]",
+        tests="tests/release/test_synopsis_bounds.py",
+        fails_by="assert ",
+    ),
+    Mutant(
         "an unlucky choice is left out of a margin's bound",
         "release/synopsis/margin_bound.py",
         "return off - penalty(parameters, chosen, one.taken) + worse",

@@ -16,9 +16,9 @@ the noise beside it; here the signs need no such term.) A margin is taken of the
 it best, since all rounds' bounds hold at once: a round that takes k of T parts may fail with k/T of
 what is left to fail, decided before it is drawn, and no part is taken twice.
 
-One sum of a margin is off by half of that: the errors e add up to E, the error of all rows, so
-that those above 0 are at most (Σ|e| + |E|)/2, and those below as well. Counts are off by no more
-than the larger of the rows and their estimate, and both are part of those of fewer keys.
+Any sum of a margin's counts is off by half of that: the errors e add up to E, the error of all
+rows, so that those above 0 are at most (Σ|e| + |E|)/2, and those below as well. One count is off by
+no more than the larger of the rows and their estimate, and both are part of those of fewer keys.
 """
 
 from __future__ import annotations
@@ -55,10 +55,15 @@ _THETAS = tuple(n / 20 for n in range(1, 20))
 
 
 class MarginBound(Struct, frozen=True):
-    """No count over the cells with one value along each of `axes` is off by more than `bound`."""
+    """How far the margin over `axes`, of all cells with one value along each of them, is off.
+
+    None of its counts by more than `of_count`, nor the sum of any of them by more than `of_sum`,
+    which is None where no round tells.
+    """
 
     axes: tuple[int, ...]
-    bound: int
+    of_count: int
+    of_sum: int | None
 
 
 def margin_bounds(
@@ -89,14 +94,21 @@ def margin_bounds(
             ),
             default=math.inf,
         )
-        # No count is larger than one that it is part of, and neither is its estimate.
+        of_sum = min(max(distance, 0.0), max(distance + total, 0.0) / 2)
+        # No count is larger than one that it is part of, and neither is its estimate. That is so of
+        # a count alone: one of other keys, which several counts add up to, is no part of the other.
         caps = [cap for coarser, cap in largest if coarser <= {*axes}]
-        bound = min(max(distance, 0.0), max(distance + total, 0.0) / 2, *caps, math.inf)
+        of_count = min(of_sum, *caps, math.inf)
         if is_count:
-            largest.append((frozenset(axes), float(sums.max()) + bound))
-        if math.isfinite(bound):
-            bounds.append(MarginBound(axes, math.ceil(bound * (1 + _ROUNDED_BY)) + 1))
+            largest.append((frozenset(axes), float(sums.max()) + of_count))
+        if math.isfinite(of_count):
+            some = _rounded_up(of_sum) if math.isfinite(of_sum) else None
+            bounds.append(MarginBound(axes, _rounded_up(of_count), some))
     return tuple(bounds)
+
+
+def _rounded_up(bound: float) -> int:
+    return math.ceil(bound * (1 + _ROUNDED_BY)) + 1
 
 
 def single_axes(partition: Partition) -> tuple[int, ...]:

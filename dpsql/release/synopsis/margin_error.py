@@ -48,12 +48,18 @@ class MeasuredNoise(Struct, frozen=True):
     half_widths: float
     bounds: tuple[MarginBound, ...] = ()
 
-    def bound(self, single: Collection[int]) -> int | None:
-        """How far off the sum over all cells with one value along the `single` axes is at most."""
+    def bound(self, single: Collection[int], several: Collection[int] = ()) -> int | None:
+        """How far off the sum over cells with one value along the `single` axes is at most.
+
+        Of all such cells, or of those with some values along `several` others.
+        """
         shape = self.measured[0][0].shape
-        axes = {axis for axis in single if shape[axis] > 1}
-        finer = [one.bound for one in self.bounds if axes <= {*one.axes}]
-        return min(finer, default=None)
+        axes = {axis for axis in (*single, *several) if shape[axis] > 1}
+        of_sums = [one.of_sum for one in self.bounds if axes <= {*one.axes}]
+        known = [bound for bound in of_sums if bound is not None]
+        if not any(shape[axis] > 1 for axis in several):
+            known += [one.of_count for one in self.bounds if axes == {*one.axes}]
+        return min(known, default=None)
 
     def variance(self, single: Collection[int]) -> float | None:
         """The variance of the sum over all cells with one value along each of the `single` axes.
@@ -82,8 +88,8 @@ def encode_measured(
     With the bounds of each, if there are any: earlier versions wrote none.
     """
     each = [[[one.partition.sizes, one.variance] for one in measured] for measured in statistics]
-    written = [[[one.axes, one.bound] for one in of] for of in bounds]
-    return json.dumps({"statistics": each} | ({"bounds": written} if bounds else {}))
+    fields = {"statistics": each} | ({"bounds": encode_bounds(bounds)} if bounds else {})
+    return json.dumps(fields)
 
 
 def decode_measured(text: str, shape: Shape, half_widths: float) -> tuple[MeasuredNoise, ...]:
@@ -105,8 +111,16 @@ def decode_measured(text: str, shape: Shape, half_widths: float) -> tuple[Measur
     )
 
 
+def encode_bounds(bounds: Sequence[Sequence[MarginBound]]) -> list[list[list[object]]]:
+    """The bounds of each statistic for JSON."""
+    return [[[one.axes, one.of_count, one.of_sum] for one in of] for of in bounds]
+
+
 def decode_bounds(
-    written: Sequence[Sequence[tuple[Sequence[int], int]]],
+    written: Sequence[Sequence[tuple[Sequence[int], int, int | None]]],
 ) -> list[tuple[MarginBound, ...]]:
-    """The bounds of each statistic, of their axes and what these are off by at most."""
-    return [tuple(MarginBound(tuple(axes), bound) for axes, bound in of) for of in written]
+    """What `encode_bounds` wrote."""
+    return [
+        tuple(MarginBound(tuple(axes), of_count, of_sum) for axes, of_count, of_sum in of)
+        for of in written
+    ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from msgspec import Struct
 
+from dpsql.plan import traversal
 from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.expression import And, Column, Compare, Comparison, Expression, Literal
 from dpsql.plan.operator import Aggregate, Filter, Limit, Plan, Project, Scan, Sort
@@ -17,6 +18,7 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.saved.dashboard_law import DashboardLaw
 from dpsql.session.saved.synopsis_law import SynopsisLaw
 from dpsql.session.saved.table_law import TableLaw
+from dpsql.structs import replace
 
 LawOf = Callable[[Table], TableLaw | None]
 """The law of a kept table, None if it is neither a dashboard's nor a synopsis'."""
@@ -27,8 +29,9 @@ def dashboard_columns(
 ) -> tuple[ColumnPrivacy | None, ...]:
     """`shown`, of each column of the answer, with how sums of a kept table's values were made.
 
-    Such a sum is by keys as they are, of one cell or of all that have some keys' constant values.
-    Of all else the error isn't told.
+    Such a sum is by keys as they are, of one cell or of all that have some keys' constant values;
+    or, of a synopsis, of all that have values which keys alone choose. Of all else the error isn't
+    told.
     """
     if not compiled.saved_tables:
         return tuple(shown)
@@ -40,11 +43,15 @@ def dashboard_columns(
 
 
 class _Sum(Struct, frozen=True):
-    """The column of a scan that is summed, and the keys of which each sum has one value."""
+    """The column of a scan that is summed, and the keys of which each sum has one value.
+
+    Of `several` others it has some values, which these alone choose.
+    """
 
     scan: Scan
     value: Column
     single: frozenset[str]
+    several: frozenset[str] = frozenset()
 
 
 def _of_column(plan: Plan, column: Column, name: str, law_of: LawOf) -> ColumnPrivacy | None:
@@ -53,21 +60,22 @@ def _of_column(plan: Plan, column: Column, name: str, law_of: LawOf) -> ColumnPr
     if summed is None or law is None or summed.value.name not in law.values:
         return None
     keys = {key for names in law.axes for key in names}
-    if not summed.single <= keys:
+    if not summed.single | summed.several <= keys:
         return None
-    single = summed.single if isinstance(_base(plan), Aggregate) else keys
-    variance = law.variance(summed.value.name, single)
+    if isinstance(_base(plan), Scan):
+        summed = replace(summed, single=frozenset(keys))
+    variance = None if summed.several else law.variance(summed.value.name, summed.single)
     if variance is None:
-        return _bounded(law, summed.value.name, name, single)
+        return _bounded(law, summed, name)
     width = law.half_width(variance)
     return ColumnPrivacy(name, law.mechanism, float(variance) ** 0.5, width)
 
 
-def _bounded(law: TableLaw, value: str, name: str, single: Collection[str]) -> ColumnPrivacy | None:
+def _bounded(law: TableLaw, summed: _Sum, name: str) -> ColumnPrivacy | None:
     """What bounds a sum that was measured nowhere: of a synopsis the choices of its rounds."""
     match law:
         case SynopsisLaw():
-            bound = law.bound(value, single)
+            bound = law.bound(summed.value.name, summed.single, summed.several)
             return None if bound is None else ColumnPrivacy(name, BOUNDED_NOISE, bound, bound)
         case DashboardLaw():
             return None
@@ -95,47 +103,50 @@ def _summed(plan: Plan, column: Column) -> _Sum | None:
             return _Sum(plan, column, frozenset()) if column in columns else None
         case Aggregate(source=source, keys=keys, aggregates=aggregates):
             calls = [one.call for one in aggregates if one.column.id == column.id]
-            scan, single = _constants(source)
+            scan, parts = _conditions(source)
             if scan is None or not calls:
                 return None
             call, grouped = calls[0], [key.expression for key in keys]
             is_sum = call.function is AggregateFunction.SUM and len(call.arguments) == 1
-            if not is_sum or call.distinct or call.filter is not None:
-                return None
-            if call.output_kind is not OutputKind.VALUE:
+            if not is_sum or call.distinct or call.output_kind is not OutputKind.VALUE:
                 return None
             (value,) = call.arguments
             if not isinstance(value, Column) or value not in scan.columns:
                 return None
-            names = [key.name for key in grouped if isinstance(key, Column) and key in scan.columns]
-            if len(names) < len(grouped):
+            if call.filter is not None:
+                parts = (*parts, *_parts(call.filter))
+            single = {key for key in grouped if isinstance(key, Column)}
+            single |= {known for part in parts if (known := _constant(part)) is not None}
+            others = [part for part in parts if _constant(part) is None]
+            others += [key for key in grouped if not isinstance(key, Column)]
+            several = traversal.columns(*others)
+            if not {*single, *several} <= {*scan.columns}:
                 return None
-            return _Sum(scan, value, single | {*names})
+            names = [frozenset(one.name for one in of) for of in (single, several - single)]
+            return _Sum(scan, value, *names)
         case _:
             return None
 
 
-def _constants(plan: Plan) -> tuple[Scan | None, frozenset[str]]:
-    """A scan with at most a filter above it, and the columns that this holds to one value each."""
+def _conditions(plan: Plan) -> tuple[Scan | None, tuple[Expression, ...]]:
+    """A scan with at most a filter above it, and what this asks of each row."""
     match plan:
         case Scan():
-            return plan, frozenset()
+            return plan, ()
         case Filter(source=Scan() as scan, predicate=predicate):
-            names = [_constant(part) for part in _parts(predicate)]
-            known = frozenset(name for name in names if name is not None)
-            return (scan, known) if None not in names else (None, frozenset())
+            return scan, _parts(predicate)
         case _:
-            return None, frozenset()
+            return None, ()
 
 
 def _parts(predicate: Expression) -> tuple[Expression, ...]:
     return predicate.operands if isinstance(predicate, And) else (predicate,)
 
 
-def _constant(predicate: Expression) -> str | None:
+def _constant(predicate: Expression) -> Column | None:
     """The column that `predicate` holds to one value; None if it says something else."""
     match predicate:
         case Compare(op=Comparison.EQUAL, left=Column() as column, right=Literal()):
-            return column.name
+            return column
         case _:
             return None

@@ -24,6 +24,7 @@ from dpsql.release.synopsis.margin_error import (
     MeasuredNoise,
     decode_bounds,
     decode_measured,
+    encode_bounds,
 )
 from dpsql.session.answer.stored_answer import from_bytes
 from dpsql.session.compile.compiled import CompiledStatement
@@ -68,8 +69,8 @@ class SynopsisLaw(Struct, frozen=True):
 
         None where no round measured such sums, and of some keys of an axis alone.
         """
-        held = self._held(single)
-        if held is None or value not in self.values:
+        held, in_part = self._held(single, ())
+        if in_part or value not in self.values:
             return None
         total = Fraction(0)
         for worth, index in self.values[value]:
@@ -79,32 +80,40 @@ class SynopsisLaw(Struct, frozen=True):
             total += worth**2 * Fraction(variance)
         return total
 
-    def bound(self, value: str, single: Collection[str]) -> float | None:
+    def bound(
+        self, value: str, single: Collection[str], several: Collection[str] = ()
+    ) -> float | None:
         """How far off the sum of `value` is at most with 95 %, where no round measured it.
 
+        It is over all cells with one value of `single` keys, and with some values of `several`.
         None of a synopsis that an earlier version made, and of margins that are too fine.
         """
-        held = self._held(single)
-        if held is None or value not in self.values:
+        if value not in self.values:
             return None
+        held, in_part = self._held(single, several)
         total = Fraction(0)
         for worth, index in self.values[value]:
-            bound = self.noise[index].bound(held)
+            bound = self.noise[index].bound(held, in_part)
             if bound is None:
                 return None
             total += abs(worth) * bound
         return float(total)
 
-    def _held(self, single: Collection[str]) -> list[int] | None:
-        """The axes that `single` keys hold to one value; None of some keys of an axis alone."""
+    def _held(
+        self, single: Collection[str], several: Collection[str]
+    ) -> tuple[list[int], list[int]]:
+        """The axes that `single` keys hold to one value, and those of which keys choose several.
+
+        So does one value of some of an axis' keys.
+        """
         held: list[int] = []
+        in_part: list[int] = []
         for axis, names in enumerate(self.axes):
-            named = sum(name in single for name in names)
-            if named not in (0, len(names)):
-                return None
-            if named:
+            if {*names} <= {*single}:
                 held.append(axis)
-        return held
+            elif {*names} & {*single, *several}:
+                in_part.append(axis)
+        return held, in_part
 
     def half_width(self, variance: Fraction) -> float:
         """The 95 % half-width of a sum whose noise has this variance."""
@@ -184,7 +193,7 @@ def encode_synopsis_law(law: SynopsisLaw) -> dict[str, Any]:
         ],
         "half_widths": law.noise[0].half_widths,
         **({"margins": _MARGINS} if law.keeps_margins else {}),
-        "bounds": [[[each.axes, each.bound] for each in one.bounds] for one in law.noise],
+        "bounds": encode_bounds([one.bounds for one in law.noise]),
     }
 
 

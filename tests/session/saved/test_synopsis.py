@@ -144,8 +144,7 @@ def test_sums_over_what_was_measured_have_an_error_and_other_margins_a_bound(
     assert whole.half_width == pytest.approx(1.959964 * whole.scale)
     # The number of rows has a twentieth of the loss, and each measurement tells it once more.
     assert 0 < whole.scale < 40 / math.sqrt(2 * 0.0229 / 20)
-    of_range = "SELECT sum(count) FROM by_month WHERE month > DATE '1995-01-01'"
-    assert shown(connection, of_range) == (None,)
+    assert shown(connection, "SELECT sum(count) FROM by_month WHERE count > 3") == (None,)
     *keys, cell = shown(connection, "SELECT * FROM by_month")
     assert keys == [None, None, None]
     assert cell is not None
@@ -154,6 +153,30 @@ def test_sums_over_what_was_measured_have_an_error_and_other_margins_a_bound(
     assert whole.half_width is not None
     # No round measured single cells, of which no more is known than that they have some rows.
     assert whole.half_width < cell.half_width < 15_000 + 10 * whole.half_width
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT sum(count) FROM by_month WHERE month > DATE '1995-01-01'",
+        "SELECT year(month) AS y, sum(count) AS n FROM by_month GROUP BY y",
+        "SELECT o_orderstatus, sum(count) FROM by_month WHERE month < DATE '1995-01-01' GROUP BY 1",
+        "SELECT sum(count) FILTER (WHERE month <> DATE '1995-01-01') FROM by_month",
+        "SELECT sum(count) FROM by_month WHERE o_orderstatus = 'O' AND o_orderpriority LIKE '%U%'",
+    ],
+)
+def test_a_sum_of_what_keys_choose_is_bounded_as_its_margin(
+    connection: Connection, sql: str
+) -> None:
+    """Whether its blocks of months were measured or not: a range may cut them."""
+    connection.execute(MADE)
+    *_, summed = shown(connection, sql)
+    assert summed is not None
+    assert summed.mechanism == BOUNDED_NOISE
+    assert summed.half_width is not None
+    (whole,) = shown(connection, "SELECT sum(count) AS n FROM by_month")
+    assert whole is not None
+    assert summed.half_width > (whole.half_width or 0)
 
 
 def test_a_synopsis_that_was_stored_before_is_read_without_errors(tpch_schema: Path) -> None:
@@ -186,10 +209,16 @@ def test_a_law_that_was_kept_before_there_were_sums_is_read() -> None:
     assert isinstance(law, SynopsisLaw)
     assert law.variance("count", ["sex"]) == 8
     assert law.bound("count", ["ward"]) is None
-    bounds = (MarginBound((0, 1), 70), MarginBound((1,), 90))
+    bounds = (MarginBound((0, 1), 30, 70), MarginBound((1,), 90, None))
     bounded = replace(law, noise=(replace(law.noise[0], bounds=bounds),))
     assert decode_table_law(json.loads(json.dumps(encode_table_law(bounded)))) == bounded
-    assert bounded.bound("count", ["ward"]) == 70
+    assert bounded.bound("count", ["ward"]) == bounded.bound("count", [], ["ward"]) == 70
+    assert bounded.bound("count", ["ward", "sex"]) == 30
+    assert bounded.bound("count", ["ward"], ["sex"]) == 70
+    of_two = replace(bounded, axes=(("sex", "age"), ("ward",)))
+    assert of_two.bound("count", ["sex", "ward"]) == 70
+    assert of_two.bound("count", ["sex", "age", "ward"]) == 30
+    assert of_two.variance("count", ["sex"]) is None
     assert bounded.bound("other", ["ward"]) is None
     assert decode_table_law(json.loads(json.dumps(encode_table_law(law)))) == law
 
