@@ -30,6 +30,7 @@ tables:
       order_id: {type: bigint}
       buyer: {type: bigint}
       kind: {type: varchar, values: [a, b]}
+      day: {type: date, bounds: [2020-01-01, 2021-12-31]}
   lines:
     unit: {column: order_id, references: orders.order_id}
     columns:
@@ -38,7 +39,7 @@ tables:
 budget: {epsilon: 1, accounting: pure}
 """
 
-FORM = "9"
+FORM = "10"
 
 DIGEST = ["unit of the row", "rows", "one", "other"]
 
@@ -48,8 +49,9 @@ NAMES = {
     "main.made of": ["stamp", "name", "source", "rows", "units"],
     "main.buyers": ["buyer_id", "age", *UNIT, "beyond bounds of age"],
     "main.orders": [
-        *("order_id", "buyer", "kind", *UNIT),
+        *("order_id", "buyer", "kind", "day", *UNIT),
         *("rows with kind", "place of kind", "values of kind in the unit", "first of kind"),
+        *("rows with month of day", "place of month of day"),
     ],
     "main.lines": ["order_id", "price", *UNIT, "beyond bounds of price", "buyer"],
     "main.made by": ["form", "salt", "renewed"],
@@ -65,7 +67,8 @@ def test_a_file_of_one_form_has_these_names(tmp_path: Path, state_folder: Path) 
     with duckdb.connect(tmp_path / "shop.duckdb") as connection:
         connection.execute("CREATE TABLE buyers AS SELECT 1::BIGINT buyer_id, 30::INT age")
         connection.execute(
-            "CREATE TABLE orders AS SELECT 1::BIGINT order_id, 1::BIGINT buyer, 'a' kind"
+            "CREATE TABLE orders AS SELECT 1::BIGINT order_id, 1::BIGINT buyer, 'a' kind,"
+            " DATE '2020-02-29' AS day"
         )
         connection.execute(
             "CREATE TABLE lines AS SELECT 1::BIGINT order_id, 1.5::DECIMAL(10,2) price"
