@@ -193,6 +193,10 @@ def test_what_is_read_has_the_error_that_was_told(connection: Connection) -> Non
         "SELECT sum(count) FROM board WHERE o_orderstatus = 'O' AND o_orderpriority = '1-URGENT'",
     )
     assert one == pytest.approx(told("by o_orderpriority, o_orderstatus"), rel=1e-3)
+    (filtered,) = half_widths(
+        connection, "SELECT sum(count) FILTER (WHERE o_orderstatus = 'O') FROM board"
+    )
+    assert filtered == pytest.approx(told("by o_orderstatus"), rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +209,7 @@ def test_what_is_read_has_the_error_that_was_told(connection: Connection) -> Non
         "SELECT count, sum(count) FROM board GROUP BY count",
         "SELECT sum(count + 1) FROM board",
         "SELECT sum(DISTINCT count) FROM board",
-        "SELECT sum(count) FILTER (WHERE year = 1995) FROM board",
+        "SELECT sum(count) FILTER (WHERE year < 1995) FROM board",
         "SELECT avg(count) FROM board",
         "SELECT 2 * sum(count) FROM board",
         "SELECT count FROM board",
