@@ -8,6 +8,7 @@ Contribution").
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from dpsql.privacy.accounting.zcdp_conversion import delta_of_rho
 from dpsql.privacy.directed_rounding import exp, ln, round_down
@@ -33,6 +34,8 @@ def threshold(mechanism: Noise, *, groups: int, per_group: int, delta: Fraction)
     return per_group + mechanism.tail_point(per_group_delta(groups, delta))
 
 
+# Statements that differ in a constant ask for the same ones.
+@lru_cache(maxsize=256)
 def selection_delta(
     shows: Fraction, *, groups: int, rho: Fraction, rho_per_group: Fraction, epsilon: Fraction
 ) -> Fraction:

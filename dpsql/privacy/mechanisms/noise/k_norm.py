@@ -46,6 +46,7 @@ from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 
 _LEVELS_PER_LOSS = 4
+_MAX_REMEMBERED = 256
 
 Edges = tuple[tuple[int, int], ...]
 
@@ -140,33 +141,44 @@ class KNormNoise(Struct, frozen=True):
     @property
     def variance(self) -> float:
         """The noise's variance, the mean of h(h + 1)/3 over levels of half-edge h."""
-        squares = sum(p * h * (h + 1) for p, h in self._edges(BITS))
-        return float(Fraction(squares, 3 << BITS))
+        return _variance(self.law, self.index)
 
     def tail(self, at_least: int) -> Fraction:
         """Return P(noise >= at_least), rounded up by less than 2^-40; for at_least >= 1."""
-        return self._tail(at_least, BITS)
+        if at_least < 1:
+            raise ValueError("the tail begins at 1")
+        return _tail(_level_edges(self.law, self.index, BITS), at_least, BITS)
 
     def tail_point(self, probability: Fraction) -> int:
         """Return the least k >= 1 with tail(k) <= probability, both rounded up by a thousandth."""
         check_tail(probability)
-        bits = bits_of_tail(probability)
-        guess = _near_tail_point(self._edges(bits), float(probability), bits)
-        return first_true(lambda k: self._tail(k, bits) <= probability, guess)
+        return _tail_point(self, probability)
 
     def half_width(self, confidence: Fraction) -> int:
         """Return the least h with P(|noise| <= h) >= confidence."""
         return self.tail_point(tail_probability(confidence)) - 1
 
-    def _edges(self, bits: int) -> Edges:
-        return _level_edges(self.law, self.index, bits)
 
-    def _tail(self, point: int, bits: int) -> Fraction:
-        if point < 1:
-            raise ValueError("the tail begins at 1")
-        edges = self._edges(bits)
-        beyond = sum(-(-p * (h - point + 1) // (2 * h + 1)) for p, h in edges if h >= point)
-        return Fraction(beyond + 2 * len(edges) + 2, 1 << bits)
+# A statement asks for the same numbers again and again, to choose its noise and to tell its errors;
+# each is a sum over thousands of levels.
+@lru_cache(maxsize=_MAX_REMEMBERED)
+def _variance(law: KNorm, index: int) -> float:
+    squares = sum(p * h * (h + 1) for p, h in _level_edges(law, index, BITS))
+    return float(Fraction(squares, 3 << BITS))
+
+
+@lru_cache(maxsize=_MAX_REMEMBERED)
+def _tail_point(noise: KNormNoise, probability: Fraction) -> int:
+    bits = bits_of_tail(probability)
+    edges = _level_edges(noise.law, noise.index, bits)
+    guess = _near_tail_point(edges, float(probability), bits)
+    return first_true(lambda k: _tail(edges, k, bits) <= probability, guess)
+
+
+def _tail(edges: Edges, point: int, bits: int) -> Fraction:
+    """P(noise >= point), rounded up by as many 2^-bits as twice the levels; for a point >= 1."""
+    beyond = sum(-(-p * (h - point + 1) // (2 * h + 1)) for p, h in edges if h >= point)
+    return Fraction(beyond + 2 * len(edges) + 2, 1 << bits)
 
 
 @lru_cache(maxsize=8)
