@@ -163,12 +163,11 @@ def counted_column(contributions: Contributions, rows: RowSource, index: int) ->
             name = rows.columns[key].name
             return name if name in group_count_columns(table) else None
         case Call("date_trunc", (Literal(value="month"), Column() as day)) if day in rows.columns:
-            name, is_listed = (
-                rows.columns[day].name,
-                any(index in domain.keys for domain in contributions.domains),
-            )
-            is_counted = rows.scan.sidecar is not SidecarAccess.ON_SERVER and is_listed
-            return month_of(name) if is_counted and name in month_count_columns(table) else None
+            name = rows.columns[day].name
+            is_listed = any(index in domain.keys for domain in contributions.domains)
+            is_counted = name in month_count_columns(table) and is_listed
+            is_on_server = rows.scan.sidecar is SidecarAccess.ON_SERVER
+            return month_of(name) if is_counted and not is_on_server else None
         case _:
             return None
 

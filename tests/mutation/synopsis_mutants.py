@@ -109,8 +109,8 @@ _FOUND = (
     Mutant(
         "rows are counted twice in a histogram",
         "release/synopsis/synopsis_table.py",
-        "_sorted(exact_grid(totals).reshape(shape), ranks)",
-        "_sorted(2 * exact_grid(totals).reshape(shape), ranks)",
+        "_sorted(summable(totals).reshape(shape), ranks)",
+        "_sorted(2 * summable(totals).reshape(shape), ranks)",
     ),
     Mutant(
         "weights are scaled to the true number of rows",

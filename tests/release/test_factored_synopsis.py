@@ -25,7 +25,6 @@ from dpsql.release.synopsis.factored.factored_table import fit_margins
 from dpsql.release.synopsis.factored.margin_choice import (
     MAX_MARGIN_CELLS,
     Axes,
-    axes_of,
     candidate_margins,
     check_domains,
     fitting_margins,
@@ -86,7 +85,7 @@ def test_no_row_at_all_is_a_margin_of_zeros() -> None:
 
 def test_candidates_are_the_small_margins_of_up_to_three_axes() -> None:
     shape = (1_000, 90, 1, 80, 1_200, 2)
-    among = {axes_of(one): one.boxes for one in candidate_margins(shape)}
+    among = {one.single_axes: one.boxes for one in candidate_margins(shape)}
     assert (0, 1) in among
     assert (0, 4) not in among
     assert not any(2 in axes or len(axes) > 3 for axes in among)
@@ -100,10 +99,10 @@ def test_margins_are_candidates_as_long_as_they_can_be_kept() -> None:
     among = candidate_margins(shape)
     assert stored_rows(columns) == 3_932
     first = [Measured(margin(shape, axes), np.zeros(1), 1.0) for axes in [(), (1, 2)]]
-    assert {axes_of(one) for one in fitting_margins(among, [], columns)} == {
+    assert {one.single_axes for one in fitting_margins(among, [], columns)} == {
         *[(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
     }
-    assert {axes_of(one) for one in fitting_margins(among, first, columns)} == {
+    assert {one.single_axes for one in fitting_margins(among, first, columns)} == {
         *[(0,), (1,), (2,), (0, 1), (0, 2)]
     }
 

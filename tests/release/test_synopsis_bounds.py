@@ -26,7 +26,6 @@ from dpsql.release.synopsis.margin_bound import (
     MarginBound,
     margin_bounds,
     noise_of_sum,
-    single_axes,
 )
 from dpsql.release.synopsis.margin_error import MeasuredNoise, decode_measured, encode_measured
 from dpsql.release.synopsis.mwem import Round, Synopsis, fit_sums, fit_weights, penalty
@@ -109,7 +108,7 @@ def test_no_margin_is_off_by_more_than_its_bound(accounting: Accounting) -> None
 def test_what_moved_after_a_round_and_what_it_left_out_are_in_the_bound() -> None:
     """By hand: a round that chose the first key, after which the second one's counts moved."""
     among, made = partitions((2, 2), (0, 1)), calibrated(Accounting.PURE, Fraction(3))
-    first, second = (next(p for p in among if single_axes(p) == axes) for axes in ((0,), (1,)))
+    first, second = (next(p for p in among if p.single_axes == axes) for axes in ((0,), (1,)))
     before = np.full((2, 2), 1000.0)
     measured = Measured(first, np.array([[2100.0], [1900.0]]), 1.0)
     whole = Measured(Partition((2, 2), (2, 2)), np.array([[4000.0]]), 1.0)

@@ -16,11 +16,11 @@ from dpsql.privacy.allocation.mwem_calibration import (
     mwem_calibration,
 )
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
+from dpsql.release.columns.integer_arrays import summable
 from dpsql.release.synopsis.cell_partition import Partition
 from dpsql.release.synopsis.margin_error import decode_measured, encode_measured
 from dpsql.release.synopsis.mwem import fit_sums, fit_weights
 from dpsql.release.synopsis.sum_fit import spread_sums
-from dpsql.release.synopsis.synopsis_table import exact_grid
 from dpsql.release.synopsis.weight_fit import Measured
 
 ROWS, VALUES = HistogramSensitivity(2, 3, 5), HistogramSensitivity(2, 3 * 70, 5 * 70)
@@ -130,7 +130,7 @@ def test_sums_over_measured_margins_are_within_their_intervals() -> None:
 def test_sums_of_any_size_are_exact_and_fail_nothing(size: int) -> None:
     """Sums of 128 bits, whose partitions' sums pass 64 bits, and scores that pass what is taken."""
     cells = np.array([[size, -size, 0], [size, size, -size]], dtype=object)
-    grid = exact_grid(cells.astype(np.int64) if size < 2**63 else cells)
+    grid = summable(cells.astype(np.int64) if size < 2**63 else cells)
     assert int(Partition((2, 3), (2, 4)).sums(grid).item()) == size
     moves = HistogramSensitivity(1, size)
     made, _ = mwem_calibration([ROWS, moves], 3, PrivacyLoss(Accounting.PURE, Fraction(50)))
@@ -138,4 +138,4 @@ def test_sums_of_any_size_are_exact_and_fail_nothing(size: int) -> None:
         found = fit_sums(grid, of, np.ones((2, 3)), SeededRandomness("large")).estimates
         assert np.isfinite(found).all()
         assert abs(found.sum() - size) < size
-    assert exact_grid(np.zeros(3, np.int64)).dtype == np.int64
+    assert summable(np.zeros(3, np.int64)).dtype == np.int64

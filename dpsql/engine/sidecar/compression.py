@@ -36,12 +36,13 @@ _SAMPLED: Final = 50_000
 
 def column_definitions(contents: SidecarTable, types: Mapping[str, str], rows: pa.Table) -> str:
     """The columns of a CREATE TABLE with these `types`, by the first of the `rows` that it gets."""
+    in_runs = _of_unit(contents) if _has_runs(rows) else frozenset()
     definitions = []
     for name, kind in types.items():
         method = ""
         if kind == "VARCHAR" and name in rows.column_names and _are_many(rows.column(name)):
             method = " USING COMPRESSION ZSTD"
-        elif kind in _INTEGERS and name in _of_unit(contents) and _has_runs(rows):
+        elif kind in _INTEGERS and name in in_runs:
             method = " USING COMPRESSION RLE"
         definitions.append(f"{quoted(name)} {kind}{method}")
     return ", ".join(definitions)

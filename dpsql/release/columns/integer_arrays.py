@@ -52,6 +52,13 @@ def largest(values: Integers) -> int:
     return max(abs(int(values.min())), abs(int(values.max()))) if values.size else 0
 
 
+def summable(values: Integers) -> Integers:
+    """`values` in an array in which no sum of them overflows: of Python integers, if need be."""
+    if values.dtype != object and largest(values) * values.size >= OUTSIDE_64_BITS:
+        return values.astype(object)
+    return values
+
+
 def combined(
     terms: Sequence[tuple[int, int]], vectors: Sequence[Integers], factor_limit: int = 1
 ) -> NDArray[np.int64] | None:

@@ -48,6 +48,12 @@ class Partition(Struct, frozen=True):
         return tuple(-(-n // size) for n, size in zip(self.shape, self.sizes, strict=True))
 
     @property
+    def single_axes(self) -> tuple[int, ...]:
+        """The axes of several cells that it has in single ones: of a margin, what it is over."""
+        axes = enumerate(zip(self.shape, self.sizes, strict=True))
+        return tuple(axis for axis, (n, size) in axes if size == 1 < n)
+
+    @property
     def merged(self) -> int:
         """The largest number of cells in a box."""
         return math.prod(min(n, size) for n, size in zip(self.shape, self.sizes, strict=True))

@@ -24,7 +24,7 @@ no more than the larger of the rows and their estimate, and both are part of tho
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -85,7 +85,7 @@ def margin_bounds(
     largest = [(frozenset[int](), float(synopsis.estimates.sum()) + total)] if is_count else []
     bounds = []
     for margin in _margins(among):
-        axes, sums = single_axes(margin), margin.sums(synopsis.estimates)
+        axes, sums = margin.single_axes, margin.sums(synopsis.estimates)
         distance = min(
             (
                 known + penalty(parameters, margin, one.taken) + _moved(margin, one, sums)
@@ -111,24 +111,14 @@ def _rounded_up(bound: float) -> int:
     return math.ceil(bound * (1 + _ROUNDED_BY)) + 1
 
 
-def single_axes(partition: Partition) -> tuple[int, ...]:
-    """The axes of several cells that `partition` has in single ones."""
-    axes = enumerate(zip(partition.shape, partition.sizes, strict=True))
-    return tuple(axis for axis, (n, size) in axes if size == 1 < n)
-
-
 def _margins(among: Sequence[Partition]) -> list[Partition]:
     """Those that cut no axis into blocks, those of few axes first."""
     whole = [
         one
         for one in among
-        if all(size in (1, 2 ** (n - 1).bit_length()) for n, size in _sides(one))
+        if all(size == 1 or size >= n for n, size in zip(one.shape, one.sizes, strict=True))
     ]
-    return sorted(whole[:_MAX_MARGINS], key=lambda one: len(single_axes(one)))
-
-
-def _sides(partition: Partition) -> Iterator[tuple[int, int]]:
-    return zip(partition.shape, partition.sizes, strict=True)
+    return sorted(whole[:_MAX_MARGINS], key=lambda one: len(one.single_axes))
 
 
 def _beyond_penalty(

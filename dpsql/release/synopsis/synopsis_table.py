@@ -17,7 +17,6 @@ from dpsql.plan.bounded_release.bounded_release import BoundedRelease
 from dpsql.plan.bounded_release.engine_query import EngineQuery
 from dpsql.plan.bounded_release.estimator import Estimator, LinearEstimator
 from dpsql.privacy.allocation.mwem_calibration import MwemParameters
-from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.add_noise import RawGroups, all_totals
 from dpsql.release.columns.group_keys import (
@@ -27,7 +26,7 @@ from dpsql.release.columns.group_keys import (
     number_of_cells,
     take,
 )
-from dpsql.release.columns.integer_arrays import OUTSIDE_64_BITS, largest
+from dpsql.release.columns.integer_arrays import summable
 from dpsql.release.synopsis.calibrate_synopsis import (
     in_statistics_order,
     is_factored,
@@ -58,16 +57,15 @@ def synopsis_table(
     shape = tuple(len(domain.cells) for domain in query.domains)
     ranks = [ascending_cells(domain) for domain in query.domains]
     grids = [
-        _sorted(exact_grid(totals).reshape(shape), ranks)
+        _sorted(summable(totals).reshape(shape), ranks)
         for totals in all_totals(raw.totals, bounded, query)
     ]
     rows, unordered = row_index(bounded), unordered_axes(bounded)
+    mechanisms = in_statistics_order(bounded, parameters)
     counted = fit_weights(grids[rows], parameters, randomness, unordered)
     synopses = [
         counted if index == rows else fit_sums(grid, of, counted.estimates, randomness, unordered)
-        for index, (grid, of) in enumerate(
-            zip(grids, in_statistics_order(bounded, parameters), strict=True)
-        )
+        for index, (grid, of) in enumerate(zip(grids, mechanisms, strict=True))
     ]
     keys = every_key(bounded, query)
     order = ascending(keys, np.arange(number_of_cells(query), dtype=np.int64))
@@ -79,7 +77,7 @@ def synopsis_table(
     cells = [_sorted(one.estimates, inverses).ravel()[order] for one in synopses]
     for output in bounded.outputs:
         named[f"c{output.column.id}"] = pa.array(_value(output.estimator, cells))
-    mechanisms, among = in_statistics_order(bounded, parameters), partitions(shape, unordered)
+    among = partitions(shape, unordered)
     failure = (1 - CONFIDENCE) / len(synopses)
     bounds = [
         margin_bounds(one, among, of, failure, is_count=index == rows)
@@ -88,13 +86,6 @@ def synopsis_table(
     measured = encode_measured([one.measured for one in synopses], bounds)
     named[MEASURED] = pa.array([measured, *[None] * (len(order) - 1)])
     return pa.table(named)
-
-
-def exact_grid(totals: Integers) -> Integers:
-    """`totals` as an array in which no sum of them overflows: of Python integers, if need be."""
-    if totals.dtype != object and largest(totals) * totals.size >= OUTSIDE_64_BITS:
-        return totals.astype(object)
-    return totals
 
 
 def _value(estimator: Estimator, cells: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

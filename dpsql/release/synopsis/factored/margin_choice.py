@@ -41,12 +41,6 @@ def margin(shape: Shape, axes: Axes) -> Partition:
     return Partition(shape, tuple(1 if axis in axes else n for axis, n in enumerate(shape)))
 
 
-def axes_of(partition: Partition) -> Axes:
-    """The axes of two values or more that `partition`, a margin, leaves whole."""
-    pairs = enumerate(zip(partition.shape, partition.sizes, strict=True))
-    return tuple(axis for axis, (n, size) in pairs if size < n)
-
-
 def candidate_margins(shape: Shape) -> tuple[Partition, ...]:
     """The margins over up to three axes, those with the fewest cells first, as far as they go."""
     own = [axis for axis, n in enumerate(shape) if n > 1]

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.release.synopsis.cell_partition import Partition, Shape
-from dpsql.release.synopsis.factored.margin_choice import Axes, axes_of
+from dpsql.release.synopsis.factored.margin_choice import Axes
 from dpsql.release.synopsis.factored.nonnegative import interaction, nonnegative
 from dpsql.release.synopsis.factored.raking import raked
 from dpsql.release.synopsis.weight_fit import Estimates, Measured
@@ -46,7 +46,7 @@ class MarginModel:
         self._measured = [
             (axes, one.counts.reshape([shape[axis] for axis in axes]), one.variance)
             for one in measured
-            for axes in [axes_of(one.partition)]
+            for axes in [one.partition.single_axes]
         ]
         self._sets = {frozenset(axes) for axes, _, _ in self._measured}
         self._margins: dict[Axes, Estimates] = {}
@@ -54,7 +54,7 @@ class MarginModel:
 
     def box_sums(self, partition: Partition) -> NDArray[Any]:
         """The estimates of `partition`, a margin, in its boxes' shape."""
-        return self.margin(axes_of(partition)).reshape(partition.box_shape)
+        return self.margin(partition.single_axes).reshape(partition.box_shape)
 
     def margin(self, axes: Axes) -> Estimates:
         """The estimated counts of the margin over `axes`, each of two values or more."""

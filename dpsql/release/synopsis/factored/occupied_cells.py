@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
-from dpsql.release.columns.integer_arrays import OUTSIDE_64_BITS, largest
+from dpsql.release.columns.integer_arrays import summable
 from dpsql.release.synopsis.cell_partition import Partition, Shape
 
 
@@ -36,9 +36,7 @@ class OccupiedCells(Struct, frozen=True):
         return sums
 
     def _summed(self, partition: Partition) -> NDArray[Any]:
-        counts = self.counts
-        if counts.dtype != object and largest(counts) * counts.size >= OUTSIDE_64_BITS:
-            counts = counts.astype(object)
+        counts = summable(self.counts)
         boxes = np.zeros(counts.size, dtype=np.int64)
         for positions, n, size in zip(self.positions, self.shape, partition.sizes, strict=True):
             if size < n:
