@@ -33,6 +33,7 @@ from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer_cache import AnswerCache
+from dpsql.session.compile.generic.statement_shapes import StatementShapes
 from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset
@@ -62,6 +63,7 @@ class SchemaSnapshot:
         self.translations = TranslationCache(schema.tables)
         self._plans = PlanCache(size=_REMEMBERED)
         self._statements = StatementCache(_REMEMBERED)
+        self._shapes = StatementShapes(_REMEMBERED)
         self._answers = AnswerCache(_REMEMBERED)
         self.repeated = RepeatedAnswers()
         self.digits = DigitCheck(_REMEMBERED)
@@ -90,7 +92,7 @@ class SchemaSnapshot:
         engine, sandbox = self._engine(), PublicStatements(self._catalog_workers, analyst)
         execution = RemoteExecution(self.schema, engine, self._line, self.facts, progress, sandbox)
         execution.plans, execution.answers = self._plans, self._answers
-        execution.whole.statements = self._statements
+        execution.whole.statements, execution.whole.shapes = self._statements, self._shapes
         return Session(self.schema, analyst=analyst, progress=progress, execution=execution)
 
     def close(self) -> None:

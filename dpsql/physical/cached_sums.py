@@ -32,6 +32,11 @@ from dpsql.plan.bounded_release.engine_query import CachedSums
 from dpsql.plan.operator import Release
 
 
+def cache_name(sums: str) -> str:
+    """What the sums that the SQL `sums` finds are kept under."""
+    return f"cached {digest_of('cached sums', sums)}"
+
+
 def cached_sums(
     bounded: BoundedRelease, plan: PhysicalPlan, releases: Mapping[Release, str]
 ) -> CachedSums | None:
@@ -49,6 +54,6 @@ def cached_sums(
     emission = Emission(releases, late_key_joins(terms), rows_of_one_batch)
     partials = unit_group_sums(plan.rows, emission.unit_rows(plan.rows), emission.late)
     sums = rendered(ranked.sums(partials, emission.late))
-    name = f"cached {digest_of('cached sums', sums)}"
+    name = cache_name(sums)
     totals = rendered(ranked.totals(name))
     return CachedSums(name, sums, totals, plan.limited.rows is not None, batch_policy(bounded))

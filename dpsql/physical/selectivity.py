@@ -13,7 +13,7 @@ from typing import Final
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import Environment
 from dpsql.analysis.domains.predicate_narrowing import narrow
-from dpsql.plan.expression import Column, Compare, Comparison, Expression, conjuncts
+from dpsql.plan.expression import Column, Compare, Comparison, Expression, Parameter, conjuncts
 from dpsql.plan.operator import Filter, Join, Plan
 from dpsql.plan.traversal import operators
 from dpsql.privacy.domain import Domain
@@ -45,13 +45,25 @@ def _share(conditions: Sequence[Expression], before: Environment) -> Fraction:
     """The share that all of `conditions` leave: two ends of a range are one part of its values."""
     after: Environment = before
     unknown = 0
+    of_parameters = Fraction(1)
     for condition in conditions:
-        if not _equates_columns(condition):
+        share = _share_of_parameter(condition)
+        if share is not None:
+            of_parameters *= share
+        elif not _equates_columns(condition):
             unknown += narrow(condition, before) == before
             after = narrow(condition, after)
     domains = [(before.get(known), domain) for known, domain in after.items()]
-    shares = [_share_of_values(old, new) for old, new in domains if old != new]
-    return prod(shares, start=_GUESSED**unknown)
+    shares = [share_of_values(old, new) for old, new in domains if old != new]
+    return prod(shares, start=of_parameters * _GUESSED**unknown)
+
+
+def _share_of_parameter(condition: Expression) -> Fraction | None:
+    match condition:
+        case Compare(right=Parameter(share=share)) | Compare(left=Parameter(share=share)):
+            return share
+        case _:
+            return None
 
 
 def _equates_columns(condition: Expression) -> bool:
@@ -62,7 +74,8 @@ def _equates_columns(condition: Expression) -> bool:
             return False
 
 
-def _share_of_values(before: Domain | None, after: Domain) -> Fraction:
+def share_of_values(before: Domain | None, after: Domain) -> Fraction:
+    """The share of the values of `before` that a condition leaves, which has those of `after`."""
     if before is None:
         return _GUESSED
     if before.values and after.values is not None:

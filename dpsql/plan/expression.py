@@ -51,6 +51,18 @@ class Literal(Struct, frozen=True):
     type: SqlType
 
 
+class Parameter(Struct, frozen=True):
+    """The constant `number` of a generic plan: any value of `type` but NULL, one for all rows.
+
+    What is proved of the plan holds whatever the value is. `share` is how much of the rows its
+    comparison is taken to leave, from 0 to 1; it decides time alone.
+    """
+
+    number: int
+    type: SqlType
+    share: Fraction
+
+
 class Column(Struct, frozen=True):
     """A column of the operator's input, by its id, which no alias touches; `name` is for people."""
 
@@ -168,7 +180,19 @@ class Call(Struct, frozen=True):
 
 
 Expression = (
-    Literal | Column | Arithmetic | Compare | And | Or | Not | IsNull | InList | Case | Cast | Call
+    Literal
+    | Parameter
+    | Column
+    | Arithmetic
+    | Compare
+    | And
+    | Or
+    | Not
+    | IsNull
+    | InList
+    | Case
+    | Cast
+    | Call
 )
 
 

@@ -21,6 +21,7 @@ from dpsql.plan.expression import (
     Literal,
     Not,
     Or,
+    Parameter,
     Scalar,
 )
 from dpsql.schema.sql_type import Double, Interval
@@ -38,6 +39,8 @@ def describe(expression: Expression) -> str:
             return repr(float(number)).removesuffix(".0")
         case Literal(value=value):
             return describe_value(value)
+        case Parameter(number=number):
+            return f"${number}"
         case Column(name=name):
             return name
         case Arithmetic(op=op, left=left, right=right):

@@ -16,7 +16,57 @@ _NEW_DATA = "tests/pgwire/test_wire_new_data.py"
 _SHARING = "tests/pgwire/test_wire_sharing.py"
 _REPEATED = "tests/pgwire/test_wire_repeated.py"
 
+_GENERIC = "tests/session/test_generic_plans.py"
+
 CACHE_MUTANTS = (
+    _Cache(
+        "statements of one generic plan share an answer",
+        "session/compile/generic/generic_plans.py",
+        "return tuple(replace(release, key=keys[release.release]) for release in releases)",
+        "return tuple(releases)",
+        _GENERIC,
+        "answer_of_its_own",
+    ),
+    _Cache(
+        "units' sums of one generic plan share a name",
+        "session/compile/generic/instantiation.py",
+        "return _renamed(written) if isinstance(written, CachedSums) else written",
+        "return written",
+        _GENERIC,
+        "generated_statements",
+    ),
+    _Cache(
+        "a constant beyond what is declared has a place in any generic plan",
+        "session/compile/generic/parameters.py",
+        "if high is not None and number >= high:",
+        "if False:",
+        _GENERIC,
+        "another_plan",
+    ),
+    _Cache(
+        "a column that is also summed is compared with a parameter",
+        "session/compile/generic/parameters.py",
+        "if number is not None and read[number] == times",
+        "if number is not None and read[number] >= times",
+        _GENERIC,
+        "reads_its_column",
+    ),
+    _Cache(
+        "other words of a text aren't compared",
+        "session/compile/generic/statement_shapes.py",
+        "if known is not None and known != word.text:",
+        "if False:",
+        _GENERIC,
+        "met_twice",
+    ),
+    _Cache(
+        "a decimal's digits are any",
+        "session/compile/generic/constant_words.py",
+        "if self.digits is not None and self.digits != _digits(word.text):",
+        "if False:",
+        _GENERIC,
+        "met_twice",
+    ),
     _Cache(
         "a translation stays what it was when a kept table is replaced",
         "pgwire/sql/query_reader.py",
@@ -68,16 +118,16 @@ CACHE_MUTANTS = (
     _Cache(
         "what reads kept tables is bound once",
         "session/run/statement_cache.py",
-        "isinstance(plan, PublicStatement) or saved_tables(plan):",
-        "isinstance(plan, PublicStatement):",
+        "return not (statement.reads_clock or is_whole or saved_tables(plan))",
+        "return not (statement.reads_clock or is_whole)",
         _SHARING,
         "bound_each_time",
     ),
     _Cache(
         "what reads the clock is bound once",
         "session/run/statement_cache.py",
-        "if statement.reads_clock or isinstance(plan",
-        "if isinstance(plan",
+        "return not (statement.reads_clock or is_whole",
+        "return not (is_whole",
         _SHARING,
         "bound_each_time",
     ),

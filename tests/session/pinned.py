@@ -14,7 +14,7 @@ from dpsql.engine.sidecar.contents import _sealed as sealed
 from dpsql.engine.source import PostgresSource, ServerTable, SparkSource
 from dpsql.plan.bounded_release.estimator import DividedSum, LinearEstimator
 from dpsql.plan.bounded_release.key_factors import KeyFactors
-from dpsql.plan.expression import And, Literal
+from dpsql.plan.expression import And, Literal, Parameter
 from dpsql.plan.operator import PublicStatement
 from dpsql.privacy.domain import Domain, Interval
 from dpsql.schema.model import Schema
@@ -201,6 +201,7 @@ VALUES: dict[str, object] = {
     "rare types": (Uuid(), Array(BIGINT)),
     "a whole statement": PublicStatement((), "SELECT 1", ("doctors",), ("",)),
     "conditions": And((Literal(True, Boolean()), Literal(None, Boolean()))),
+    "a constant of a generic plan": Parameter(0, BIGINT, Fraction(1)),
     "a sum of groups with caps of their own": DividedSum(
         LinearEstimator(((0, 1),), Fraction(1), BIGINT), KeyFactors(0, (("a", 16), (None, 23)), 256)
     ),

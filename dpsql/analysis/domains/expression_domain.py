@@ -25,6 +25,7 @@ from dpsql.plan.expression import (
     Literal,
     Not,
     Or,
+    Parameter,
 )
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, of_values
 from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
@@ -48,6 +49,8 @@ def domain(expression: Expression, columns: Environment) -> Domain:
             if value is None:
                 return Domain(values=(), nullable=True)
             return of_values((value,), nullable=False)
+        case Parameter():
+            return UNKNOWN.as_not_null()
         case Column(id=number):
             return columns.get(number, UNKNOWN)
         case Arithmetic():

@@ -21,6 +21,7 @@ from dpsql.plan.expression import (
     Literal,
     Not,
     Or,
+    Parameter,
 )
 from dpsql.plan.traversal import columns
 from dpsql.privacy.domain import Domain, of_values
@@ -38,6 +39,8 @@ def constant(expression: Expression, fixed: Fixed) -> Literal | None:
     match expression:
         case Literal():
             return expression
+        case Parameter():
+            return None
         case Column():
             return fixed.get(expression)
         case Arithmetic(left=left, right=right) | Compare(left=left, right=right) if _is_strict(

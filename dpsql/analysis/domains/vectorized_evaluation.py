@@ -28,6 +28,7 @@ from dpsql.plan.expression import (
     Literal,
     Not,
     Or,
+    Parameter,
     Scalar,
 )
 from dpsql.plan.functions import FUNCTIONS
@@ -47,6 +48,8 @@ def computed(expression: Expression, column_values: ColumnValues, rows: int) -> 
     match expression:
         case Literal(value=value):
             return (value,) * rows
+        case Parameter():
+            return None  # whatever it is, it is known only when the statement runs
         case Column(id=number):
             return column_values[number]
         case Arithmetic(left=left, right=right):

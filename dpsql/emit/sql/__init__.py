@@ -7,5 +7,6 @@
 | writer            | what writers of one kind of node share                          |
 | expression_writer | names, constants, and what is computed of them, as text         |
 | query_writer      | queries and their clauses as text                               |
+| parameter_mark    | what stands in SQL for a generic plan's constants     |
 | server_writer     | those of both that servers write alike                          |
 """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from msgspec import Struct
 
 from dpsql.bind.saved_release import SavedReleaseNames
+from dpsql.bind.statement import Statement
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bounding.public_facts import Facts
 from dpsql.errors import Refused
@@ -17,6 +18,7 @@ from dpsql.session.compile.compiled import CompiledStatement, compile_bound
 from dpsql.session.compile.cost_cap import meets_cost_cap
 from dpsql.session.compile.deep_recursion import with_deep_stack
 from dpsql.session.compile.error_target import min_loss_for_error
+from dpsql.session.compile.generic.generic_plans import GenericPlansOfTerms, may_be_generic
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import (
     AlertRequest,
@@ -49,6 +51,7 @@ class Compiler(Struct, frozen=True):
     options: QueryOptions
     releases: SavedReleaseNames
     bind: Binder
+    generic: GenericPlansOfTerms | None = None
 
     def compile(self, epsilon: Fraction) -> CompiledStatement:
         """The statement at `epsilon`."""
@@ -86,16 +89,23 @@ class Compiler(Struct, frozen=True):
 
     def _compiled(self, loss: PrivacyLoss) -> CompiledStatement:
         bind = binder_of(self.request, self.bind)
-        return compile_bound(
-            bind(self.sql, self.schema, self.parameters, self.releases),
-            self.sql,
-            self.schema,
-            self.facts,
-            loss,
-            self.edition,
-            self.request,
-            self.options,
-        )
+        statement = bind(self.sql, self.schema, self.parameters, self.releases)
+
+        def compiled(of: Statement) -> CompiledStatement:
+            return compile_bound(
+                of,
+                self.sql,
+                self.schema,
+                self.facts,
+                loss,
+                self.edition,
+                self.request,
+                self.options,
+            )
+
+        if self.generic is None:
+            return compiled(statement)
+        return self.generic.compiled(statement, loss, compiled)
 
 
 def compile_statement(
@@ -120,12 +130,15 @@ def compile_statement(
 
     def compiled() -> CompiledStatement:
         compiler = compiler_of(context, sql, options, parameters, request, edition, pays=pays)
+        if may_be_generic(sql, context.schema, request, options):
+            generic = GenericPlansOfTerms(context.plans.generic, terms, context.schema.policy_hash)
+            compiler = replace(compiler, generic=generic)
         return compiler.compile_for_target(epsilon)
 
     facts, ladders = context.execution.facts().edition, tuple(one.entry for one in edition.ladders)
+    terms = (options, request, edition.version, facts, ladders)
     values = tuple(sorted(parameters.items()))
-    key = (sql, options, values, request, edition.version, facts, ladders)
-    return context.plans.get(key, compiled)
+    return context.plans.get((sql, values, terms), compiled)
 
 
 _ANY_VERSION = "any"

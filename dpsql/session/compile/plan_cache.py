@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable
 from dpsql.bind.expression.current_time import utc
 from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.generic.generic_plans import GenericPlans
 
 MAX_PLANS = 64
 """Statements that one session remembers: each may list a great many group keys."""
@@ -20,7 +21,8 @@ class PlanCache:
 
     What now() means changes from minute to minute, so statements that ask for it are remembered for
     a minute. Sessions of one edition of the schema may share a cache: who asks for what another
-    compiles at that moment waits for it.
+    compiles at that moment waits for it. `generic` plans are those of statements that differ in
+    constants alone.
     """
 
     def __init__(self, clock: Callable[[], dt.datetime] = utc, size: int = MAX_PLANS) -> None:
@@ -29,6 +31,7 @@ class PlanCache:
         self._guard = threading.Lock()
         self._compiled: OrderedDict[Hashable, tuple[dt.datetime, CompiledStatement]] = OrderedDict()
         self._in_progress: dict[Hashable, threading.Event] = {}
+        self.generic = GenericPlans(size)
 
     def get(
         self, key: Hashable, compile_statement: Callable[[], CompiledStatement]

@@ -12,7 +12,7 @@ from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.options import ContributionLimits
 from dpsql.bounding.public_facts import Facts
-from dpsql.engine.digest import digest_of
+from dpsql.engine.digest import Digest, digest_of
 from dpsql.errors import Refused
 from dpsql.physical.choose import choose_on_server
 from dpsql.physical.engine_query import plan_release
@@ -74,6 +74,11 @@ def is_shown_by_row(plan: Plan) -> bool:
 def is_drawn_whole(bounded: BoundedRelease) -> bool:
     """Whether one mechanism makes all of its table, whatever hides its rows already."""
     return experts_of(bounded) is not None or named_conditions(bounded) is not None
+
+
+def answer_key(bounded: Digest, measurement: Digest, policy_hash: str, version: str) -> Digest:
+    """What an answer is stored under: what is asked for and how it is measured, of which data."""
+    return digest_of("key of an answer", bounded, measurement, policy_hash, version)
 
 
 class ReleaseCompiler(Struct, frozen=True):
@@ -181,8 +186,8 @@ class ReleaseCompiler(Struct, frozen=True):
             cached_sums=planned.cached_sums,
         )
         keys = {other: earlier[self.names[other]].key for other in below}
-        digests = release_digest(bounded, keys), digested(measurement)
-        key = digest_of("key of an answer", *digests, self.schema.policy_hash, self.version)
+        policy = self.schema.policy_hash
+        key = answer_key(release_digest(bounded, keys), digested(measurement), policy, self.version)
         return CompiledRelease(release, name, step, changes, key, planned.choice, ways=ways)
 
     def _prepared(self, bounded: BoundedRelease) -> Prepared | None:

@@ -32,6 +32,11 @@ from dpsql.session.digest.tag import Tagged
 
 _EXPRESSIONS: Final[dict[type, Tagged]] = {
     expression.Literal: Tagged("literal", ("value", "type")),
+    expression.Parameter: Tagged(
+        "parameter",
+        ("number", "type"),
+        {"share": "it decides time alone; and no answer is stored under a generic plan's digest"},
+    ),
     expression.Arithmetic: Tagged("arithmetic", ("op", "left", "right", "type")),
     expression.Compare: Tagged("compare", ("op", "left", "right")),
     expression.And: Tagged("and", ("operands",)),

@@ -17,7 +17,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from dpsql.bind.column_ids import Names
 from dpsql.bind.saved_release import SavedReleaseNames
-from dpsql.bind.statement import Statement, bind
+from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
 from dpsql.bind.statements.public_statement import public_tables
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bind.syntax.parse import tokens
@@ -41,8 +41,9 @@ from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.model import Schema
 from dpsql.schema.source_types import reading
 from dpsql.schema.sql_type import UHUGEINT, Array, Interval, Null, SqlType, Varchar, parse_type
+from dpsql.session.compile.generic.statement_shapes import StatementShapes
 from dpsql.session.run.public_table_copies import Copies
-from dpsql.session.run.statement_cache import StatementCache
+from dpsql.session.run.statement_cache import StatementCache, may_be_remembered
 from dpsql.session.run.zone_conversions import conversions_written_out
 
 SECONDS: Final = 30
@@ -86,6 +87,7 @@ class WholeStatements:
         self, schema: Schema, copies: Callable[[], Copies], engine: Callable[[], SandboxEngine]
     ) -> None:
         self.statements = StatementCache()
+        self.shapes = StatementShapes()
         self._schema = schema
         self._copies = copies
         self._engine = engine
@@ -98,6 +100,12 @@ class WholeStatements:
         known = self.statements.get(sql, parameters) if is_own else None
         if known is not None:
             return known
+        has_shape = is_own and not parameters
+        words = tokens(sql) if has_shape else []
+        shaped = self.shapes.statement(words) if has_shape else None
+        if shaped is not None:
+            self.statements.add(sql, parameters, shaped)
+            return shaped
         try:
             statement = bind(sql, schema, parameters, releases)
         except (ProgrammingError, NotSupportedError) as refusal:
@@ -105,9 +113,22 @@ class WholeStatements:
             if whole is None:
                 raise
             return whole
-        if is_own:
+        if is_own and may_be_remembered(statement):
             self.statements.add(sql, parameters, statement)
+            if has_shape:
+                self.shapes.learn(sql, words, statement, self._bound_alike(releases))
         return statement
+
+    def _bound_alike(self, releases: SavedReleaseNames) -> Callable[[str], Statement | None]:
+        """What texts like one that was bound are bound to; None if they are refused."""
+
+        def bound(sql: str) -> Statement | None:
+            try:
+                return bind(sql, self._schema, NO_PARAMETERS, releases)
+            except Error:
+                return None
+
+        return bound
 
     def rows(self, plan: PublicStatement) -> pa.Table:
         """The rows of `plan`, as of now."""

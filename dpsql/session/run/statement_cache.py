@@ -19,12 +19,19 @@ MAX_CHARACTERS: Final = 2**20
 """Characters of all their texts together."""
 
 
-class StatementCache:
-    """The last statements over one schema, by their texts and their parameters' values.
+def may_be_remembered(statement: Statement) -> bool:
+    """Whether its text decides `statement`, now and for as long as the schema is.
 
-    What else may decide a plan isn't remembered: the clock, kept tables, whose names may mean
-    others by the next time, and rows of public tables, of which statements that run whole are made.
+    It isn't all that decides one that reads the clock, kept tables, whose names may mean others by
+    the next time, or rows of public tables, of which statements that run whole are made.
     """
+    plan = statement.plan
+    is_whole = isinstance(plan, PublicStatement)
+    return not (statement.reads_clock or is_whole or saved_tables(plan))
+
+
+class StatementCache:
+    """The last statements over one schema, by their texts and their parameters' values."""
 
     def __init__(self, size: int = MAX_STATEMENTS) -> None:
         self._guard = threading.Lock()
@@ -43,10 +50,7 @@ class StatementCache:
             return known[1]
 
     def add(self, sql: str, parameters: Parameters, statement: Statement) -> None:
-        """`sql` with these `parameters` is `statement`, now and for as long as the schema is."""
-        plan = statement.plan
-        if statement.reads_clock or isinstance(plan, PublicStatement) or saved_tables(plan):
-            return
+        """`sql` with these `parameters` is `statement`, which may be remembered."""
         with self._guard:
             self._forget(_key(sql, parameters))
             self._bound[_key(sql, parameters)] = len(sql), statement

@@ -7,6 +7,7 @@
 | function_call | scalar functions in total form                                      |
 | time_zone     | conversions between time zones, by the rules of these               |
 | literal       | constants, without a cast where they stand beside their type        |
+| parameter     | a generic plan's constants, as they are written                     |
 | steps         | values and sums as integers of steps                                |
 | decimal_steps | decimals without their point, exactly                               |
 | aggregate     | exact aggregates and window functions                               |

@@ -22,6 +22,7 @@ from dpsql.emit.dialect.duckdb.function_call import (
 from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
 from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.sql.identifier import reference
+from dpsql.emit.sql.parameter_mark import parameter_mark
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -38,6 +39,7 @@ from dpsql.plan.expression import (
     Literal,
     Not,
     Or,
+    Parameter,
 )
 from dpsql.schema.sql_type import Double, Integer, Varchar
 
@@ -65,6 +67,8 @@ def emit_expression(expression: Expression) -> exp.Expr:
     match expression:
         case Literal(value=value, type=kind):
             return emit_literal(value, kind)
+        case Parameter(number=number):
+            return parameter_mark(number, is_typed=True)
         case Column():
             return reference(expression)
         case Arithmetic():
@@ -138,6 +142,8 @@ def is_nan(expression: exp.Expr) -> exp.Expr:
 
 def _untyped_operand(operand: Expression, other: Expression) -> exp.Expr:
     """`operand` of a comparison, without a cast where `other` says what type it is of."""
+    if isinstance(operand, Parameter) and operand.type == other.type:
+        return parameter_mark(operand.number, is_typed=False)
     if isinstance(other, Literal) or not isinstance(operand, Literal):
         return emit_expression(operand)
     constant = untyped_literal if operand.type == other.type else emit_literal

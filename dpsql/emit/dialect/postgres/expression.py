@@ -21,6 +21,7 @@ from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.dialect.postgres import guard
 from dpsql.emit.dialect.postgres.function import emit_call
 from dpsql.emit.sql.identifier import reference
+from dpsql.errors import InternalError
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -37,6 +38,7 @@ from dpsql.plan.expression import (
     Literal,
     Not,
     Or,
+    Parameter,
 )
 from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Timestamp, Varchar
 
@@ -64,6 +66,8 @@ def emit_expression(expression: Expression) -> exp.Expr:
     match expression:
         case Literal():
             return _literal(expression)
+        case Parameter():
+            raise InternalError("generic plans are run on DuckDB alone")
         case Column():
             return reference(expression)
         case Arithmetic():

@@ -17,6 +17,7 @@ from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.dialect.spark import guard
 from dpsql.emit.dialect.spark.function import emit_call
 from dpsql.emit.sql.identifier import reference
+from dpsql.errors import InternalError
 from dpsql.plan.expression import (
     And,
     Arithmetic,
@@ -33,6 +34,7 @@ from dpsql.plan.expression import (
     Literal,
     Not,
     Or,
+    Parameter,
 )
 from dpsql.schema.sql_type import (
     Boolean,
@@ -75,6 +77,8 @@ def emit_expression(expression: Expression) -> exp.Expr:
     match expression:
         case Literal(value=value, type=kind):
             return constant(value, kind)
+        case Parameter():
+            raise InternalError("generic plans are run on DuckDB alone")
         case Column():
             return reference(expression)
         case Arithmetic():

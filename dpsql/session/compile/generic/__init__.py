@@ -1,0 +1,10 @@
+"""Statements that differ in constants alone are bound and proved once.
+
+| module           | what it holds                                                        |
+| ---------------- | -------------------------------------------------------------------- |
+| parameters       | which constants no proof can use, and statements with parameters     |
+| instantiation    | what was compiled with parameters, with constants in their places    |
+| generic_plans    | statements that differ in constants alone, proved once               |
+| constant_words   | words of a text that are plainly one constant                        |
+| statement_shapes | texts that differ in constants alone, bound once                     |
+"""

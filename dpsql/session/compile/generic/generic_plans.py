@@ -1,0 +1,208 @@
+"""Generic plans: what was compiled of statements with parameters, for those that come after.
+
+A plan is made when a second statement comes that differs from another in constants alone; it is
+used if it gives that one what it has without it, and else such statements are compiled one by one.
+Nothing that is proved rests on that comparison: a generic plan's proof never saw a constant.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from enum import Enum, auto
+from fractions import Fraction
+from typing import TypeVar
+
+from msgspec import Struct
+
+from dpsql.bind.statement import Statement
+from dpsql.emit.dialect.duckdb.parameter import constants
+from dpsql.emit.sql.parameter_mark import has_marks
+from dpsql.errors import Error
+from dpsql.plan.bounded_release.engine_query import CachedSums, UnitBatches
+from dpsql.plan.expression import Literal
+from dpsql.plan.operator import Release
+from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.schema.model import Schema
+from dpsql.schema.source_location import ServerSource
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.session.compile.generic.instantiation import Template
+from dpsql.session.compile.generic.parameters import with_parameters
+from dpsql.session.compile.release_compiler import answer_key
+from dpsql.session.compile.request import AnswerRequest, Request
+from dpsql.session.digest.canonical_digest import release_digest
+from dpsql.session.digest.codec import digested
+from dpsql.session.options import QueryOptions
+from dpsql.structs import replace
+
+MAX_GENERIC_PLANS = 64
+
+Batched = TypeVar("Batched", UnitBatches | None, CachedSums | None)
+
+Compile = Callable[[Statement], CompiledStatement]
+
+
+class _Seen(Enum):
+    """What is known of statements that have no generic plan."""
+
+    ONCE = auto()
+    COMPILED_EACH = auto()
+
+
+class GenericPlan:
+    """What was compiled of a statement with parameters."""
+
+    def __init__(self, compiled: CompiledStatement, policy_hash: str) -> None:
+        self._compiled = compiled
+        self._policy_hash = policy_hash
+        self._parts = Template(
+            (
+                compiled.plan,
+                compiled.releases,
+                compiled.tagged_union,
+                compiled.numbered,
+                compiled.consistency,
+            )
+        )
+        self._measured = [digested(release.step.measurement) for release in compiled.releases]
+
+    def instance(self, statement: Statement, literals: tuple[Literal, ...]) -> CompiledStatement:
+        """`statement` compiled, which has these `literals` where the plan has parameters."""
+        filled = self._parts.instance(constants(literals))
+        plan, releases, tagged_union, numbered, consistency = filled
+        return replace(
+            self._compiled,
+            statement=statement,
+            plan=plan,
+            releases=self._with_keys(releases),
+            tagged_union=tagged_union,
+            numbered=numbered,
+            consistency=consistency,
+        )
+
+    def _with_keys(self, releases: Sequence[CompiledRelease]) -> tuple[CompiledRelease, ...]:
+        """Each of `releases` with its own key: other constants ask for another answer."""
+        keys: dict[Release, str] = {}
+        for release, measured in zip(releases, self._measured, strict=True):
+            bounded = release_digest(release.step.bounded, keys)
+            policy_hash, version = self._policy_hash, self._compiled.version
+            keys[release.release] = answer_key(bounded, measured, policy_hash, version)
+        return tuple(replace(release, key=keys[release.release]) for release in releases)
+
+
+_Known = _Seen | GenericPlan
+
+
+class GenericPlans:
+    """The generic plans that were used last, by all that their compilation depends on."""
+
+    def __init__(self, size: int = MAX_GENERIC_PLANS) -> None:
+        self._size = size
+        self._guard = threading.Lock()
+        self._known: OrderedDict[Hashable, _Known] = OrderedDict()
+
+    def get(self, key: Hashable) -> _Known | None:
+        """What is known of statements of `key`."""
+        with self._guard:
+            known = self._known.get(key)
+            if known is not None:
+                self._known.move_to_end(key)
+            return known
+
+    def put(self, key: Hashable, known: _Known) -> None:
+        """Remember what is `known` of statements of `key`; what was used least is forgotten."""
+        with self._guard:
+            self._known[key] = known
+            self._known.move_to_end(key)
+            if len(self._known) > self._size:
+                self._known.popitem(last=False)
+
+
+class GenericPlansOfTerms(Struct, frozen=True):
+    """The generic `plans` of statements that have `terms` in common, whose facts and options are.
+
+    Answers are stored under a schema's `policy_hash`.
+    """
+
+    plans: GenericPlans
+    terms: Hashable
+    policy_hash: str
+
+    def compiled(
+        self, statement: Statement, loss: PrivacyLoss, compile_bound: Compile
+    ) -> CompiledStatement:
+        """`statement` for `loss`, as `compile_bound` makes it."""
+        generalisation = with_parameters(statement)
+        if generalisation is None:
+            return compile_bound(statement)
+        generic, literals = generalisation
+        key = (generic, loss, self.terms)
+        known = self.plans.get(key)
+        if isinstance(known, GenericPlan):
+            return known.instance(statement, literals)
+        compiled = compile_bound(statement)
+        if known is None and not compiled.saved_tables:  # names may mean other tables by then
+            self.plans.put(key, _Seen.ONCE)
+        elif known is _Seen.ONCE:
+            plan = generic_plan(generic, literals, compiled, self.policy_hash, compile_bound)
+            self.plans.put(key, plan or _Seen.COMPILED_EACH)
+        return compiled
+
+
+def generic_plan(
+    generic: Statement,
+    literals: tuple[Literal, ...],
+    compiled: CompiledStatement,
+    policy_hash: str,
+    compile_bound: Compile,
+) -> GenericPlan | None:
+    """The plan of `generic`, if it gives `compiled` with these `literals`."""
+    try:
+        plan = GenericPlan(compile_bound(generic), policy_hash)
+    except Error:
+        return None
+    same = as_run(plan.instance(compiled.statement, literals)) == as_run(compiled)
+    return plan if same else None
+
+
+def may_be_generic(sql: str, schema: Schema, request: Request, options: QueryOptions) -> bool:
+    """Whether statements like `sql` may share a plan: on a server, SQL is written otherwise.
+
+    One that looks for its own ε is compiled at many, each of which would be remembered.
+    """
+    return (
+        isinstance(request, AnswerRequest)
+        and options.price.max_error is None
+        and not isinstance(schema.source, ServerSource)
+        and not has_marks(sql)
+    )
+
+
+def as_run(compiled: CompiledStatement) -> CompiledStatement:
+    """`compiled` without its estimates of time, which differ from constant to constant."""
+    return replace(compiled, releases=tuple(map(_release_as_run, compiled.releases)))
+
+
+def _release_as_run(release: CompiledRelease) -> CompiledRelease:
+    step = release.step
+    fallback = step.without_sidecar
+    if fallback is not None:
+        fallback = replace(fallback, batches=_unestimated(fallback.batches))
+    step = replace(
+        step,
+        batches=_unestimated(step.batches),
+        without_sidecar=fallback,
+        cached_sums=_unestimated(step.cached_sums),
+    )
+    candidates = tuple(
+        replace(each, estimate=Fraction(0)) for each in release.choice.candidates[:1]
+    )
+    return replace(release, step=step, choice=replace(release.choice, candidates=candidates))
+
+
+def _unestimated(batched: Batched) -> Batched:
+    if batched is None:
+        return None
+    return replace(batched, policy=replace(batched.policy, selectivity=Fraction(1)))

@@ -1,0 +1,192 @@
+"""Texts that differ in constants alone are bound once.
+
+    SELECT dept, count(*) FROM people WHERE age > 30 GROUP BY dept
+    SELECT dept, count(*) FROM people WHERE age > 41 GROUP BY dept
+
+Which words of a text are its plan's parameters is found by a trial: a text with other constants in
+their places is bound, too, and has to be the same statement with those constants. A word is taken
+for a constant only where it is written so plainly that binding reads it in one way.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import Struct
+from sqlglot.tokenizer_core import Token, TokenType
+
+from dpsql.bind.statement import Statement
+from dpsql.bind.statements.own_query import quoted_text
+from dpsql.emit.dialect.duckdb.parameter import Constants
+from dpsql.plan.expression import Column, Compare, Literal
+from dpsql.schema.sql_type import Integer
+from dpsql.session.compile.generic.constant_words import (
+    KINDS,
+    ConstantWord,
+    constant_words,
+    near_constants,
+    read_constant,
+)
+from dpsql.session.compile.generic.instantiation import Template
+from dpsql.session.compile.generic.parameters import Comparison, GenericStatement, generalised
+from dpsql.structs import replace
+
+MAX_SHAPES = 64
+
+_TRIALS: Final = 3
+"""How many texts of one shape are tried; all others are bound by themselves."""
+
+Shape = tuple[tuple[TokenType, str], ...]
+
+Bind = Callable[[str], Statement | None]
+
+
+class _BoundShape(Struct, frozen=True):
+    """A statement with parameters, and where they stand among its `words`."""
+
+    generic: GenericStatement
+    plan: Template
+    words: tuple[str | None, ...]
+    constants: tuple[ConstantWord, ...]
+
+    def statement(self, words: Sequence[Token]) -> Statement | None:
+        """The statement of a text of this shape; None if it has to be bound by itself."""
+        for known, word in zip(self.words, words, strict=True):
+            if known is not None and known != word.text:
+                return None
+        literals: dict[int, Literal] = {}
+        for constant in self.constants:
+            literal = constant.read(words[constant.index])
+            if literal is None or literals.setdefault(constant.number, literal) != literal:
+                return None
+        values = tuple(literals[number] for number in range(len(literals)))
+        return self.withconstant_words(values)
+
+    def withconstant_words(self, literals: tuple[Literal, ...]) -> Statement | None:
+        """The statement with `literals`, in their order; None if they make another plan."""
+        if len(set(literals)) < len(literals):
+            return None  # equal constants are one parameter
+        for literal, comparisons in zip(literals, self.generic.comparisons, strict=True):
+            if not all(each.accepts(literal) for each in comparisons):
+                return None
+        plan = self.plan.instance(Constants(literals, {}))
+        return replace(self.generic.statement, plan=plan)
+
+
+class _Known(Struct, frozen=True):
+    """What is known of texts of one shape: how many were bound, and the statements they were."""
+
+    bound: int = 0
+    shapes: tuple[_BoundShape, ...] = ()
+
+
+class StatementShapes:
+    """The shapes of texts that were bound last."""
+
+    def __init__(self, size: int = MAX_SHAPES) -> None:
+        self._size = size
+        self._guard = threading.Lock()
+        self._known: OrderedDict[Shape, _Known] = OrderedDict()
+
+    def statement(self, words: Sequence[Token]) -> Statement | None:
+        """What a text of these `words` is bound to; None if that isn't known."""
+        key = _shape(words)
+        with self._guard:
+            known = self._known.get(key)
+            if known is None:
+                return None
+            self._known.move_to_end(key)
+        statements = (shape.statement(words) for shape in known.shapes)
+        return next((one for one in statements if one is not None), None)
+
+    def learn(self, sql: str, words: Sequence[Token], statement: Statement, bind: Bind) -> None:
+        """`sql`, which has these `words`, is `statement`, for as long as `bind` binds it so."""
+        key = _shape(words)
+        with self._guard:
+            known = self._known.get(key, _Known())
+        if known.bound > _TRIALS:
+            return
+        # What is asked once isn't tried: most texts of an analyst are.
+        shape = _bound_shape(sql, words, statement, bind) if known.bound else None
+        shapes = known.shapes if shape is None else (*known.shapes, shape)
+        with self._guard:
+            self._known[key] = _Known(known.bound + 1, shapes)
+            self._known.move_to_end(key)
+            if len(self._known) > self._size:
+                self._known.popitem(last=False)
+
+
+def _shape(words: Sequence[Token]) -> Shape:
+    """The words, but for what numbers and texts there are."""
+    return tuple((word.token_type, "" if word.token_type in KINDS else word.text) for word in words)
+
+
+def _bound_shape(
+    sql: str, words: Sequence[Token], statement: Statement, bind: Bind
+) -> _BoundShape | None:
+    """The shape of `sql`, if a text with other constants is bound to the same with those."""
+    generalisation = generalised(statement)
+    if generalisation is None:
+        return None
+    generic, literals = generalisation
+    if not all(_is_plain(each.condition) for of in generic.comparisons for each in of):
+        return None
+    constants = tuple(constant_words(words, literals))
+    if {each.number for each in constants} < set(range(len(literals))):
+        return None
+    indices = {each.index for each in constants}
+    known = tuple(None if n in indices else word.text for n, word in enumerate(words))
+    shape = _BoundShape(generic, Template(generic.statement.plan), known, constants)
+    other = _other_text(sql, words, shape)
+    if other is None:
+        return None
+    text, others = other
+    expected = shape.withconstant_words(others)
+    return shape if expected is not None and bind(text) == expected else None
+
+
+def _is_plain(condition: Compare) -> bool:
+    """Whether both sides have the types that they have whatever the constant is.
+
+    A column of few bits is converted for the sake of an integer that these don't hold; decimals are
+    converted for the sake of digits, which are as many in all texts of a shape.
+    """
+    return isinstance(condition.left, Column) or not isinstance(condition.right.type, Integer)
+
+
+def _other_text(
+    sql: str, words: Sequence[Token], shape: _BoundShape
+) -> tuple[str, tuple[Literal, ...]] | None:
+    """`sql` with other constants, and these; None if no others leave the plan as it is."""
+    others: dict[int, tuple[str, Literal]] = {}
+    parts, last = [], 0
+    for constant in shape.constants:
+        word = words[constant.index]
+        if constant.number not in others:
+            comparisons = shape.generic.comparisons[constant.number]
+            other = _another(word, constant.like, comparisons)
+            if other is None:
+                return None
+            others[constant.number] = other
+        written = others[constant.number][0]
+        shown = quoted_text(written) if word.token_type is TokenType.STRING else written
+        parts += [sql[last : word.start], shown]
+        last = word.end + 1
+    return "".join([*parts, sql[last:]]), tuple(others[n][1] for n in range(len(others)))
+
+
+def _another(
+    word: Token, literal: Literal, comparisons: Sequence[Comparison]
+) -> tuple[str, Literal] | None:
+    """Another constant that leaves the plan as it is, and how it is written."""
+    listed = comparisons[0].declared.values or ()
+    for written in near_constants(word.text, literal.value, listed):
+        other = read_constant(word.token_type, written, literal)
+        if other is None or other == literal:
+            continue
+        if all(each.accepts(other) for each in comparisons):
+            return written, other
+    return None
