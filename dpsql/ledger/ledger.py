@@ -164,11 +164,12 @@ class Ledger:
         with self._reading():
             return charge_log.replay(self._chain, receipt)
 
-    def stored_answer(self, key: str) -> StoredAnswerInfo | None:
-        """The release that is stored under `key`, without its answer; None if there is none."""
-        check_keys([key])
+    def stored_answers(self, keys: Sequence[str]) -> dict[str, StoredAnswerInfo]:
+        """The releases that are stored under `keys`, by their keys, without their answers."""
+        check_keys(keys)
         with self._reading():
-            return stored_answer.find(self._chain, key)
+            known = ((key, stored_answer.find(self._chain, key)) for key in keys)
+            return {key: info for key, info in known if info is not None}
 
     def has_paid(self, key: str, analyst: str) -> bool:
         """Whether the analyst has seen the release `key`: paid for it, or read it since."""

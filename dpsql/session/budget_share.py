@@ -23,10 +23,11 @@ def budget_fraction(
     asked: it tells an analyst what others have asked, where answers are shared. Nor do the releases
     named `free`.
     """
+    stored = ledger.stored_answers([release.key for release in compiled.releases])
     due = {
         r.key: r.step.measurement.loss.amount
         for r in compiled.releases
-        if r.name not in free and ledger.stored_answer(r.key) is None
+        if r.name not in free and r.key not in stored
     }
     cost = sum(due.values(), Fraction(0))
     return part_of_left(cost, ledger.balance(), ledger.balance(analyst, cap))

@@ -77,9 +77,8 @@ class SessionContext(Struct):
         """Wait for other sessions' statements, where an execution serves several."""
 
         def due() -> frozenset[str]:
-            ledger = self.ledger.open()
-            keys = (release.key for release in compiled.releases)
-            return frozenset(key for key in keys if ledger.stored_answer(key) is None)
+            keys = [release.key for release in compiled.releases]
+            return frozenset(keys) - self.ledger.open().stored_answers(keys).keys()
 
         return self.execution.turn(due)
 

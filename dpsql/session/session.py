@@ -41,7 +41,7 @@ from dpsql.session.ladders.draw_ladders import (
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.run.charge_and_run import answered_before, charge_and_run, remember_releases
 from dpsql.session.run.execution import Execution, Progress
-from dpsql.session.run.pending_releases import free_ways
+from dpsql.session.run.pending_releases import look_up
 from dpsql.session.run.stored_counts import compile_query
 from dpsql.session.saved.create import SaveRequest, check_name, check_save_request, encode, metadata
 from dpsql.session.saved.dashboard_law import dashboard_law
@@ -264,7 +264,7 @@ class Session:
         compiled = compile_statement(context, sql, options, parameters, request, pays=False)
         if compiled.loss is None:
             return Fraction(0)
-        free, ledger = free_ways(context, compiled), context.ledger
+        free, ledger = look_up(context, compiled).free, context.ledger
         return budget_fraction(compiled, ledger.open(), self.analyst, ledger.cap, free)
 
     @property

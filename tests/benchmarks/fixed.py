@@ -65,7 +65,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("identify", release_compiler, "release_digest"),
     ("bind", WholeStatements, "bound"),
     ("look up", Execution, "version"),
-    ("look up", charge_and_run, "free_ways"),
+    ("look up", charge_and_run, "look_up"),
     ("look up", charge_and_run, "pending_releases"),
     ("charge", Ledger, "charge"),
     ("engine", DuckDBEngine, "execute"),

@@ -53,7 +53,7 @@ def use(place: Place) -> str:
                 if again.state.value == "released":
                     assert ledger.replay(again) == b"answer" * 2000
             # A damaged index may have forgotten the release: then it is paid again.
-            if ledger.stored_answer(f"{0:064x}") is not None:
+            if ledger.stored_answers([f"{0:064x}"]):
                 ledger.read_answers([f"{0:064x}"], "analyst 1", None, "p")
             ledger.verify()
             assert ledger.balance().spent.amount >= SPENT

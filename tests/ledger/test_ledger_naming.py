@@ -116,7 +116,7 @@ def test_killed_on_the_way_there_is_no_name_and_the_answer_is_stored(
     assert run(kill_at, place, Store, where) == -signal.SIGKILL
     with place.open() as ledger:
         assert ledger.names.all() == ()
-        assert ledger.stored_answer(KEY) is not None
+        assert ledger.stored_answers([KEY])
         assert ledger.balance().spent.amount == TENTH
         ledger.names.keep(MINE, "about", b"rows", [KEY], replace=False)
         ledger.verify()

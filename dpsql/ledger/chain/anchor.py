@@ -56,14 +56,15 @@ class Anchor:
         """The end of the file, empty if it doesn't exist; LedgerFault if it is damaged."""
         with translated_errors(self.path):
             try:
-                file = self.path.open("rb")
+                file = self.path.open("rb", buffering=0)
             except FileNotFoundError:
                 return Tail(0, "", b"")
             with file:
                 count, rest = divmod(os.fstat(file.fileno()).st_size, WIDTH)
-                file.seek(max(count - 1, 0) * WIDTH)
-                last = file.read(WIDTH) if count else b""
-                torn = file.read(rest)
+                whole = WIDTH if count else 0
+                file.seek(count * WIDTH - whole)
+                end = file.read(whole + rest)
+        last, torn = end[:whole], end[whole:]
         if not count:
             return Tail(0, "", torn)
         match = _LINE.fullmatch(last)
@@ -93,7 +94,7 @@ class Anchor:
                 self.path, what, f"look at the last line, cut it off, keep {WIDTH * tail.seq} bytes"
             )
         with translated_errors(self.path):
-            if not self.path.exists():
+            if not tail.seq and not self.path.exists():
                 create_private(self.path)
             with self.path.open("ab", buffering=0) as file:
                 rest = lines[len(tail.torn) :]

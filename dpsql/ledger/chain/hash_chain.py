@@ -80,8 +80,9 @@ class Chain:
 
     def append(self, event: Event) -> Entry:
         """Appends an entry. Its time is never before the last entry's, whatever the clock says."""
-        last = self.store.last()
-        head = self.entry(last) if last else None
+        rows = self.store.end()
+        head = self._checked(rows[-1].seq, rows) if rows else None
+        last = 0 if head is None else head.seq
         now = self.clock()
         if head is not None and not self._warned and head.at - now > JUMP:
             self._warned = True
@@ -128,10 +129,7 @@ class Chain:
 
     def entry(self, seq: int) -> Entry:
         """Entry `seq`, its hash checked by that of the entry before it; LedgerFault if damaged."""
-        rows = self.store.rows(max(seq - 2, 0), min(seq, 2))
-        if [row.seq for row in rows] not in ([seq], [seq - 1, seq]):
-            raise fault(self.path, f"lacks entry {seq}", RESTORE)
-        return self.linked(START if seq == 1 else rows[0].hash, rows[-1])
+        return self._checked(seq, self.store.rows(max(seq - 2, 0), min(seq, 2)))
 
     def linked(self, before: str, row: Row) -> Entry:
         """The entry in `row`, checked to follow an entry with the hash `before`; or LedgerFault."""
@@ -153,6 +151,12 @@ class Chain:
                     raise fault(self.path, f"lacks entry {seq + 1}", RESTORE)
                 yield self.linked(before, row)
                 before, seq = row.hash, row.seq
+
+    def _checked(self, seq: int, rows: list[Row]) -> Entry:
+        """Entry `seq`, of the `rows` of it and of the one before it; LedgerFault if damaged."""
+        if [row.seq for row in rows] not in ([seq], [seq - 1, seq]):
+            raise fault(self.path, f"lacks entry {seq}", RESTORE)
+        return self.linked(START if seq == 1 else rows[0].hash, rows[-1])
 
     def _compare(self, seq: int, own_hash: str) -> None:
         rows = self.store.rows(seq - 1, 1)

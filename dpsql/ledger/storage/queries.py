@@ -53,6 +53,11 @@ class Store:
         query = "SELECT seq, hash, body FROM entry WHERE seq > ? ORDER BY seq LIMIT ?"
         return [self._row(row) for row in self._run(query, after, limit)]
 
+    def end(self) -> list[Row]:
+        """The last two entries, or as many as there are, in order."""
+        query = "SELECT seq, hash, body FROM entry ORDER BY seq DESC LIMIT 2"
+        return [self._row(row) for row in reversed(self._run(query))]
+
     def last(self) -> int:
         """The number of the last entry, 0 if there is none."""
         ((last,),) = self._run("SELECT max(seq) FROM entry")
@@ -270,7 +275,9 @@ class Store:
 
     def _row(self, values: tuple[object, ...]) -> Row:
         seq, own_hash, body = values
-        return Row(self._integer(seq), self._text(own_hash), self._text(body))
+        if isinstance(seq, int) and isinstance(own_hash, str) and isinstance(body, str):
+            return Row(seq, own_hash, body)
+        raise fault(self.path, "is damaged", RESTORE)
 
     def _text(self, value: object) -> str:
         if not isinstance(value, str):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 from dpsql.ledger.amount import DIGITS
@@ -146,17 +146,16 @@ class Database:
             ((number,),) = self._db.execute("PRAGMA data_version").fetchall()
         return int(number)
 
-    @contextmanager
-    def writing(self, *, waits: bool = True) -> Iterator[None]:
+    def writing(self, *, waits: bool = True) -> AbstractContextManager[None]:
         """One exclusive transaction: durable once it is left, rolled back if an error leaves it.
 
         Unless it `waits`, it outlives the process, and the machine only once a later one is
         durable: the log is synced as a whole, and what isn't whole at its end is cut off.
         """
-        if waits:
-            with self._transaction("IMMEDIATE"):
-                yield
-            return
+        return self._transaction("IMMEDIATE") if waits else self._hasty()
+
+    @contextmanager
+    def _hasty(self) -> Iterator[None]:
         self._db.execute("PRAGMA synchronous = NORMAL")
         try:
             with self._transaction("IMMEDIATE"):
@@ -178,11 +177,9 @@ class Database:
             if self._db.in_transaction:
                 self._db.execute("RELEASE part")
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """A transaction that reads one snapshot."""
-        with self._transaction("DEFERRED"):
-            yield
+        return self._transaction("DEFERRED")
 
     @contextmanager
     def _transaction(self, kind: str) -> Iterator[None]:
@@ -294,5 +291,5 @@ def _mode(path: Path) -> str:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    status = path.stat()
+    status = os.stat(path)  # noqa: PTH116 - in each transaction
     return status.st_dev, status.st_ino

@@ -21,7 +21,7 @@ the session; and stored answers that were asked for at a smaller ε than is aske
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import assert_never
 
@@ -29,7 +29,6 @@ import pyarrow as pa
 from msgspec import Struct
 
 from dpsql.engine.digest import Digest, digest_of
-from dpsql.ledger.ledger import Ledger
 from dpsql.plan.aggregate import AggregateFunction, OutputKind
 from dpsql.plan.bounded_release.bounded_release import Cell
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
@@ -143,14 +142,15 @@ class RollUpSources:
         for key in list(self._answered)[:-MAX_RELEASES]:
             del self._answered[key]
 
-    def roll_ups(self, compiled: CompiledStatement, ledger: Ledger) -> dict[str, RollUp]:
-        """For releases that aren't stored, and that a given answer can be summed to, by name, how.
+    def roll_ups(
+        self, compiled: CompiledStatement, missing: Sequence[CompiledRelease]
+    ) -> dict[str, RollUp]:
+        """For those of `missing`, by name, that a given answer can be summed to, how.
 
-        Where that is asked for.
+        They are releases of `compiled` that aren't stored. Where that is asked for.
         """
         if not compiled.options.answer.reuse:
             return {}
-        missing = [r for r in compiled.releases if ledger.stored_answer(r.key) is None]
         read = {name for release in compiled.releases for name in release.step.reads}
         known = [release for source, release in self._answered.values() if _fits(source, compiled)]
         best: dict[str, RollUp] = {}

@@ -64,7 +64,11 @@ def to_bytes(table: pa.Table) -> bytes:
 def from_bytes(data: bytes, columns: Sequence[str]) -> pa.Table:
     """The table that `to_bytes` made `data` of, under a statement's own names of its columns."""
     with pa.ipc.open_stream(data) as reader:
-        table = reader.read_all()
+        return named(reader.read_all(), columns)
+
+
+def named(table: pa.Table, columns: Sequence[str]) -> pa.Table:
+    """A released table under a statement's own names of its columns."""
     # One without columns has only rows.
     # What stands beside the columns is last; an older version kept less there.
     return table.rename_columns(list(columns)[: table.num_columns]) if columns else table

@@ -51,11 +51,10 @@ from dpsql.session.options import QueryOptions
 from dpsql.session.run.charge_and_run import charge_and_run, draw
 from dpsql.session.run.known_size import check_sizes
 from dpsql.session.run.pending_releases import (
-    free_ways,
+    look_up,
     loss_one_by_one,
     pending_releases,
     unique_releases,
-    unpaid,
 )
 
 if TYPE_CHECKING:
@@ -157,22 +156,22 @@ def charge_batch(
 
     Of those that are `planned` as one, the dashboards that they are read of are due instead.
     """
-    schema, ledger = context.schema, context.ledger.open()
+    schema = context.schema
     questions = [statements[index] for index in rest(statements, planned)]
     questions += [family.compiled for family in planned]
     for one in questions:
         check_sizes(one, schema.per_query.largest)
-    free = [free_ways(context, one) for one in questions]
-    pairs = list(zip(questions, free, strict=True))
-    if costly := unique_releases(unpaid(one, ledger, ways) for one, ways in pairs):
-        each = [unpaid(one, ledger, free_ways(context, one)) for one in statements]
+    coverages = [look_up(context, one) for one in questions]
+    if costly := unique_releases(one.unpaid for one in coverages):
+        each = [look_up(context, one).unpaid for one in statements]
         alone = [summed_loss(unique_releases([one])) for one in each]
         price = statements[0].options.price
         check_batch_cost(composed_loss(schema, costly), alone, price, schema)
     for index in (index for family in planned for index in family.members):
         # What stands above what it is read of is tried before anything is charged.
         context.execution.check(statements[index])
-    parts = [pending_releases(context, one, ways) for one, ways in pairs if one.releases]
+    pairs = zip(questions, coverages, strict=True)
+    parts = [pending_releases(context, one, its) for one, its in pairs if one.releases]
     due = unique_releases(part.due for part in parts)
     receipt = draw(context, sql, parts, composed_loss(schema, due)).receipt if due else None
     context.remember([family.dashboard for family in planned])

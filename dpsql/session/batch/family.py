@@ -40,7 +40,7 @@ from dpsql.session.answer.stored_answer import from_bytes
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.request import DashboardRequest, Request
 from dpsql.session.digest.sum_digest import sum_digests
-from dpsql.session.run.pending_releases import free_ways, unpaid
+from dpsql.session.run.pending_releases import look_up
 from dpsql.session.saved.dashboard_law import dashboard_law
 from dpsql.structs import replace
 
@@ -100,8 +100,7 @@ def due_families(
     compiled: Compile,
 ) -> Families:
     """The families of what is due of `statements`: neither stored nor free otherwise."""
-    ledger = context.ledger.open()
-    due = [bool(unpaid(one, ledger, free_ways(context, one))) for one in statements]
+    due = [bool(look_up(context, one).unpaid) for one in statements]
     texts = [sql if is_due else "" for sql, is_due in zip(written, due, strict=True)]
     return families(context, texts, statements, compiled)
 

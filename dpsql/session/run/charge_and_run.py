@@ -20,12 +20,11 @@ from dpsql.session.run.charged_draw import ChargedDraw, draw_charged
 from dpsql.session.run.known_size import check_sizes
 from dpsql.session.run.pending_releases import (
     PendingReleases,
-    free_ways,
+    look_up,
     loss_one_by_one,
     pending_releases,
     run_releases,
     unique_releases,
-    unpaid,
 )
 
 if TYPE_CHECKING:
@@ -73,13 +72,14 @@ def charge_and_run(context: SessionContext, sql: str, compiled: CompiledStatemen
     if (answered := answered_before(context, compiled)) is not None:
         return answered
     check_sizes(compiled, context.schema.per_query.largest)
-    rolled = free_ways(context, compiled)
-    if costly := unique_releases([unpaid(compiled, context.ledger.open(), rolled)]):
+    coverage = look_up(context, compiled)
+    rolled, costly = coverage.free, unique_releases([coverage.unpaid])
+    if costly:
         check_cost(loss_one_by_one(costly), compiled.options.price, context.schema)
-    pending = pending_releases(context, compiled, rolled)
-    if not pending.due:
+    pending = pending_releases(context, compiled, coverage)
+    if not costly:
         return ReleasedTables(pending.tables, pending.stored, rolled)
-    loss = loss_one_by_one(unique_releases([pending.due]))
+    loss = loss_one_by_one(costly)
     drawn = draw(context, sql, [pending], loss)
     context.sources.add(compiled, pending.due)
     (tables,) = drawn.tables

@@ -21,7 +21,7 @@ from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.storage.disk_reservation import MIN_BYTES
 from dpsql.release.columns.group_keys import number_of_cells
 from dpsql.release.synopsis.factored.margin_choice import stored_rows
-from dpsql.session.answer.stored_answer import from_bytes, to_bytes
+from dpsql.session.answer.stored_answer import from_bytes, named, to_bytes
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.run.pending_releases import PendingReleases, unique_releases
 from dpsql.structs import replace
@@ -102,10 +102,14 @@ def _listed_rows(release: CompiledRelease) -> int:
 
 
 class _Run(Struct):
-    """What is drawn of a charge, by its keys; `running` is the key of what is being computed."""
+    """What is drawn of a charge, by its keys; `running` is the key of what is being computed.
+
+    `drawn` are the tables of what is `stored`.
+    """
 
     run: Run
     stored: dict[str, StoredAnswer] = field(default_factory=dict)
+    drawn: dict[str, pa.Table] = field(default_factory=dict)
     running: str = ""
 
     def tables(self, part: PendingReleases) -> dict[str, pa.Table]:
@@ -115,10 +119,13 @@ class _Run(Struct):
             key = release.key
             if key not in stored:
                 self.running = key
-                answer = to_bytes(self.run(release, tables))
+                self.drawn[key] = self.run(release, tables)
+                answer = to_bytes(self.drawn[key])
                 self.running = ""
                 stored[key] = StoredAnswer(key, answer, release.step.measurement.loss)
-            tables[release.name] = from_bytes(stored[key].answer, release.columns)
+            if key not in self.drawn:
+                self.drawn[key] = from_bytes(stored[key].answer, release.columns)
+            tables[release.name] = named(self.drawn[key], release.columns)
         return tables
 
     def give(self, others: Mapping[str, bytes], parts: Sequence[PendingReleases]) -> None:
@@ -131,6 +138,7 @@ class _Run(Struct):
                     changed.add(release.key)
         theirs = {key: replace(self.stored[key], answer=answer) for key, answer in others.items()}
         self.stored = {k: one for k, one in self.stored.items() if k not in changed} | theirs
+        self.drawn = {k: table for k, table in self.drawn.items() if k not in changed}
 
 
 def _burn(ledger: Ledger, receipt: Receipt, failure: Failure | None) -> None:

@@ -34,7 +34,7 @@ from dpsql.session.run.known_size import is_few
 from dpsql.session.run.public_statements import SECONDS, WholeStatements
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
 from dpsql.session.run.public_tables import public_inputs
-from dpsql.session.run.without_engine import project_without_engine
+from dpsql.session.run.without_engine import is_projected, project_without_engine
 from dpsql.session.sidecar import open_source, sidecar_path, sidecar_seen
 
 Progress = Callable[[str], None]
@@ -134,9 +134,9 @@ class Execution:
     def check(self, compiled: CompiledStatement) -> None:
         """Fail now, if the source is gone, or what stands above can't be computed of any rows."""
         self.source().ping()
-        tables = no_rows(compiled)
-        if project_without_engine(compiled, tables) is not None:
+        if is_projected(compiled):
             return
+        tables = no_rows(compiled)
         sql = self._finish(compiled)
         kinds = tuple(kind for table in tables.values() for kind in table.schema.types)
         if (sql, kinds) in self._tried:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from msgspec import Struct
 
-from dpsql.ledger.ledger import Ledger
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.session.answer.chart_reading import ChartReading, chart_readings
-from dpsql.session.answer.column_errors import FreeWay, Rolled, below_max_error
+from dpsql.session.answer.column_errors import FreeWay, below_max_error
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.answer.stored_answer import from_bytes
 from dpsql.session.compile.compiled import CompiledStatement
@@ -19,6 +18,18 @@ from dpsql.session.compile.compiled_release import CompiledRelease
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
+
+
+class Coverage(Struct, frozen=True):
+    """What the ledger has of a statement: the names of releases that are `stored`.
+
+    `free` are ways in which others follow of what is stored, by their names; `unpaid` is what has
+    noise, and is neither.
+    """
+
+    stored: frozenset[str]
+    free: Mapping[str, FreeWay]
+    unpaid: Sequence[CompiledRelease]
 
 
 class PendingReleases(Struct, frozen=True):
@@ -37,48 +48,40 @@ def unique_releases(due: Iterable[Sequence[CompiledRelease]]) -> list[CompiledRe
     return list({release.key: release for releases in due for release in releases}.values())
 
 
-def unpaid(
-    compiled: CompiledStatement, ledger: Ledger, free: Container[str] = ()
-) -> list[CompiledRelease]:
-    """What of `compiled` is neither stored, nor `free` by its name, nor shown without noise."""
-    candidates = (r for r in compiled.releases if r.name not in free)
-    return [
-        r
-        for r in candidates
-        if r.step.measurement.loss.amount and ledger.stored_answer(r.key) is None
-    ]
-
-
 def loss_one_by_one(due: Sequence[CompiledRelease]) -> PrivacyLoss:
     """What `due`, of which there is at least one, costs one by one."""
     losses = [release.step.measurement.loss for release in due]
     return sum(losses[1:], losses[0])
 
 
-def free_ways(context: SessionContext, compiled: CompiledStatement) -> dict[str, FreeWay]:
-    """What of `compiled` isn't stored, and follows of what is, for nothing.
+def look_up(context: SessionContext, compiled: CompiledStatement) -> Coverage:
+    """What of `compiled` is stored, and what follows of what is, for nothing.
 
     Of dashboards that the analyst may read, or else of what this session was given.
     """
     ledger = context.ledger.open()
-    rolled = context.sources.roll_ups(compiled, ledger)
-    charts = chart_readings(compiled, unpaid(compiled, ledger), context.readable_dashboards())
-    return below_max_error({**rolled, **charts}, compiled.options.price.max_error)
+    answers = ledger.stored_answers([release.key for release in compiled.releases])
+    stored = frozenset(r.name for r in compiled.releases if r.key in answers)
+    missing = [r for r in compiled.releases if r.key not in answers]
+    noisy = [release for release in missing if release.step.measurement.loss.amount]
+    rolled = context.sources.roll_ups(compiled, missing)
+    charts = chart_readings(compiled, noisy, context.readable_dashboards())
+    free = below_max_error({**rolled, **charts}, compiled.options.price.max_error)
+    return Coverage(stored, free, [release for release in noisy if release.name not in free])
 
 
 def pending_releases(
-    context: SessionContext, compiled: CompiledStatement, rolled: Rolled
+    context: SessionContext, compiled: CompiledStatement, coverage: Coverage
 ) -> PendingReleases:
-    """What is due of `compiled`, where the releases named in `rolled` follow of stored ones.
+    """What is due of `compiled`, of which the ledger has `coverage`.
 
     What is stored is read, for which the analyst's own cap may pay, and what has no noise is run.
     What stands above the releases is tried before, if anything is due: a failure costs nothing.
     """
-    ledger = context.ledger.open()
+    rolled, due = coverage.free, coverage.unpaid
     direct = [r for r in compiled.releases if r.name not in rolled]
-    stored = [r for r in direct if ledger.stored_answer(r.key) is not None]
-    others = [r for r in direct if r not in stored]
-    due = [r for r in others if r.step.measurement.loss.amount]
+    stored = [r for r in direct if r.name in coverage.stored]
+    others = [r for r in direct if r.name not in coverage.stored]
     if due:
         context.execution.check(compiled)
     summed = [way for way in rolled.values() if isinstance(way, RollUp)]

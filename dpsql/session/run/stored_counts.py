@@ -16,7 +16,7 @@ from dpsql.session.compile.compile import compile_statement
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.request import ANSWER
 from dpsql.session.options import QueryOptions
-from dpsql.session.run.pending_releases import free_ways, unpaid
+from dpsql.session.run.pending_releases import look_up
 from dpsql.structs import replace
 
 if TYPE_CHECKING:
@@ -37,5 +37,4 @@ def compile_query(
 
 def _is_free(context: SessionContext, compiled: CompiledStatement) -> bool:
     """Whether nothing of `compiled` is due: all is stored, or follows of what is."""
-    ledger = context.ledger.existing()
-    return ledger is not None and not unpaid(compiled, ledger, free_ways(context, compiled))
+    return context.ledger.existing() is not None and not look_up(context, compiled).unpaid

@@ -38,23 +38,35 @@ MAX_SORTED = 1_000
 """Rows that are sorted here; more are sorted sooner by the engine."""
 
 
+def is_projected(compiled: CompiledStatement) -> bool:
+    """Whether the rows of `compiled` are those of its release, put in order, cut, and picked from.
+
+    Then there is nothing to try of what stands above the release: it computes no value.
+    """
+    if len(compiled.releases) != 1 or compiled.tagged_union is not None:
+        return False
+    plan, numbered, own = _plan(compiled), compiled.numbered, compiled.releases[0].release
+    if numbered is not None:
+        own = next(new for new, old in numbered.releases.items() if old == own)
+    return bool(output_columns(plan)) and _is_projection(plan, own)
+
+
 def project_without_engine(
     compiled: CompiledStatement, released: Mapping[str, pa.Table]
 ) -> pa.Table | None:
     """The rows of `compiled`, of the tables of its releases; None if an engine has to make them."""
-    if len(compiled.releases) != 1 or compiled.tagged_union is not None:
+    if not is_projected(compiled):
         return None
-    (release,) = compiled.releases
-    plan, numbered = compiled.plan, compiled.numbered
-    own = release.release
-    if numbered is not None:
-        plan = numbered.plan
-        own = next(new for new, old in numbered.releases.items() if old == own)
-    rows = _rows(plan, own, released[release.name])
+    (release,), plan = compiled.releases, _plan(compiled)
+    rows = _rows(plan, released[release.name])
     if rows is None:
         return None
     names = [f"c{column.id}" for column in output_columns(plan)]
-    return pa.table([rows.columns[name] for name in names], names=names) if names else None
+    return pa.table([rows.columns[name] for name in names], names=names)
+
+
+def _plan(compiled: CompiledStatement) -> Plan:
+    return compiled.plan if compiled.numbered is None else compiled.numbered.plan
 
 
 class _Rows(Struct, frozen=True):
@@ -64,12 +76,29 @@ class _Rows(Struct, frozen=True):
     count: int
 
 
-def _rows(plan: Plan, release: Release, table: pa.Table) -> _Rows | None:
+def _is_projection(plan: Plan, release: Release) -> bool:
     match plan:
         case Release():
-            return _released(plan, table) if plan == release else None
+            return plan == release and all(_is_plain(c.type) for c in output_columns(plan))
         case Project(source=source, outputs=outputs):
-            below = _rows(source, release, table)
+            picks = all(isinstance(output.expression, Column) for output in outputs)
+            return picks and _is_projection(source, release)
+        case Sort(source=source, by=by):
+            picks = all(isinstance(key.expression, Column) for key in by)
+            return picks and _is_projection(source, release)
+        case Limit(source=source):
+            return _is_projection(source, release)
+        case _:
+            return False
+
+
+def _rows(plan: Plan, table: pa.Table) -> _Rows | None:
+    """The rows of a projection of `table`; None if they are many, or Python can't order them."""
+    match plan:
+        case Release():
+            return _released(plan, table)
+        case Project(source=source, outputs=outputs):
+            below = _rows(source, table)
             if below is None:
                 return None
             columns: dict[str, pa.Array] = {}
@@ -79,10 +108,10 @@ def _rows(plan: Plan, release: Release, table: pa.Table) -> _Rows | None:
                 columns[f"c{output.column.id}"] = below.columns[f"c{output.expression.id}"]
             return _Rows(columns, below.count)
         case Sort(source=source, by=by):
-            below = _rows(source, release, table)
+            below = _rows(source, table)
             return None if below is None else _sorted(below, by)
         case Limit(source=source, count=count, offset=offset):
-            below = _rows(source, release, table)
+            below = _rows(source, table)
             if below is None:
                 return None
             first = min(offset, below.count)
@@ -94,12 +123,14 @@ def _rows(plan: Plan, release: Release, table: pa.Table) -> _Rows | None:
 
 def _released(plan: Release, table: pa.Table) -> _Rows | None:
     columns = output_columns(plan)
-    if not all(_is_plain(column.type) for column in columns):
-        return None
-    arrays = {f"c{c.id}": table.column(f"c{c.id}").combine_chunks() for c in columns}
+    arrays = {f"c{c.id}": _whole(table.column(f"c{c.id}")) for c in columns}
     if any(arrays[f"c{c.id}"].type != arrow_type(c.type) for c in columns):
         return None
     return _Rows(arrays, table.num_rows)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _is_plain(kind: SqlType) -> bool:

@@ -184,8 +184,8 @@ class SavedReleases:
     def cost(self, table: SavedTable) -> Fraction:
         """What the releases in a table cost, in the ledger's currency."""
         ledger = self._ledger()
-        stored = [] if ledger is None else [ledger.stored_answer(key) for key in table.info.keys]
-        return sum((one.loss.amount for one in stored if one is not None), Fraction(0))
+        stored = {} if ledger is None else ledger.stored_answers(table.info.keys)
+        return sum((one.loss.amount for one in stored.values()), Fraction(0))
 
     def catalog(self) -> Schema:
         """The schema with the tables that a statement can name beside its own."""
