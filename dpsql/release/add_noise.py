@@ -23,6 +23,7 @@ from dpsql.release.columns.group_keys import (
     every_key,
     keys_of_rows,
     listed_keys,
+    listed_order,
     number_of_cells,
     take,
 )
@@ -77,7 +78,8 @@ def add_noise(
     Groups below a threshold are left out. The groups are in the order of their keys, so that the
     order of `raw` shows nowhere.
     """
-    if bounded.partition_count_index is None or not bounded.contributions.statistics:
+    is_listed = bounded.partition_count_index is None or not bounded.contributions.statistics
+    if is_listed:
         keys, count = every_key(bounded, query), number_of_cells(query)
         totals = all_totals(raw.totals, bounded, query)
     else:
@@ -93,8 +95,13 @@ def add_noise(
         if units is None:
             units = half_width(measurement.mechanisms[index]) + 1
         shown &= (noisy[index] >= units).astype(np.bool_)
-    order = ascending(keys, shown.nonzero()[0])
-    ordered = tuple(take(key, order) for key in keys)
+    if is_listed:
+        order = listed_order(bounded, query)
+        order = order[shown[order]]
+    else:
+        order = ascending(keys, shown.nonzero()[0])
+    is_whole = is_listed and order.size == count
+    ordered = listed_keys(bounded, query) if is_whole else tuple(take(key, order) for key in keys)
     choices: list[Integers] = []
     if bounded.contributions.cell_choices:
         cells = _as_cells(ordered, order.size)

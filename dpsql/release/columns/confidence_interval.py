@@ -259,6 +259,7 @@ def combined(own: Sequence[Noise], variances: Sequence[float]) -> tuple[Combined
     )
 
 
+@lru_cache(maxsize=1024)
 def half_width(noise: NoiseSpread) -> int:
     """The 95 % half-width of one draw, or of a weighted sum of draws."""
     return noise.width if isinstance(noise, Combined) else noise.half_width(CONFIDENCE)

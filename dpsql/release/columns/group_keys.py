@@ -6,7 +6,8 @@ Cells of several domains have one number; no key is ever a Python value of its o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +28,14 @@ _SMALL: Final = 1_000
 
 
 def domain_table(domain: DomainTable) -> pa.Table:
-    """A key domain as a table for the engine; integers that Arrow has no type for become texts."""
+    """A key domain as a table for the engine; integers that Arrow has no type for become texts.
+
+    Of few cells it is the same table each time.
+    """
+    return (_small_table if len(domain.cells) <= _SMALL else _domain_table)(domain)
+
+
+def _domain_table(domain: DomainTable) -> pa.Table:
     numbers = pa.array(range(len(domain.cells)), pa.int64())
     columns = [
         pa.array([None if v is None else str(v) for v in values], pa.string())
@@ -45,19 +53,57 @@ def number_of_cells(query: EngineQuery) -> int:
 
 def every_key(bounded: BoundedRelease, query: EngineQuery) -> Keys:
     """The key of each cell of the enumerated domains, in the order of cell numbers."""
-    rest = np.arange(number_of_cells(query), dtype=np.int64)
-    parts = []
-    for domain in reversed(query.domains):
-        parts.append(rest % len(domain.cells))
-        rest = rest // len(domain.cells)
-    return _in_order(bounded, query, parts[::-1], ())
+    return (_few_keys if _are_few(query) else _every_key)(_positions(bounded), query.domains)
 
 
 def listed_keys(bounded: BoundedRelease, query: EngineQuery) -> Keys:
     """The keys of a release that shows every cell of its domains, in the order of its rows."""
-    keys = every_key(bounded, query)
-    order = ascending(keys, np.arange(number_of_cells(query), dtype=np.int64))
-    return tuple(take(key, order) for key in keys)
+    return (_few_listed if _are_few(query) else _listed)(_positions(bounded), query.domains)
+
+
+def listed_order(bounded: BoundedRelease, query: EngineQuery) -> Indices:
+    """The number of each cell of the enumerated domains, in the order of their keys."""
+    return (_few_order if _are_few(query) else _order)(_positions(bounded), query.domains)
+
+
+Positions = tuple[tuple[int, ...], ...]
+"""For each domain of keys which of a release's keys it lists."""
+
+
+def _positions(bounded: BoundedRelease) -> Positions:
+    return tuple(domain.keys for domain in bounded.contributions.domains)
+
+
+def _are_few(query: EngineQuery) -> bool:
+    return number_of_cells(query) <= _SMALL
+
+
+def _every_key(positions: Positions, domains: tuple[DomainTable, ...]) -> Keys:
+    rest = np.arange(math.prod(len(domain.cells) for domain in domains), dtype=np.int64)
+    parts = []
+    for domain in reversed(domains):
+        parts.append(rest % len(domain.cells))
+        rest = rest // len(domain.cells)
+    return _in_order(positions, domains, parts[::-1], ())
+
+
+def _order(positions: Positions, domains: tuple[DomainTable, ...]) -> Indices:
+    count = math.prod(len(domain.cells) for domain in domains)
+    order = ascending(_every_key(positions, domains), np.arange(count, dtype=np.int64))
+    order.setflags(write=False)
+    return order
+
+
+def _listed(positions: Positions, domains: tuple[DomainTable, ...]) -> Keys:
+    order = _order(positions, domains)
+    return tuple(take(key, order) for key in _every_key(positions, domains))
+
+
+# A schema's listed keys are those of many statements.
+_small_table = lru_cache(maxsize=64)(_domain_table)
+_few_keys = lru_cache(maxsize=64)(_every_key)
+_few_order = lru_cache(maxsize=64)(_order)
+_few_listed = lru_cache(maxsize=64)(_listed)
 
 
 def keys_of_rows(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> Keys:
@@ -68,7 +114,7 @@ def keys_of_rows(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> 
         _typed(raw.column(f"g{count + n}"), key.expression.type) for n, key in enumerate(unlisted)
     )
     parts = [raw.column(f"g{n}").to_numpy() for n in range(count)]
-    return _in_order(bounded, query, parts, others)
+    return _in_order(_positions(bounded), query.domains, parts, others)
 
 
 def cells_of(raw: pa.Table, query: EngineQuery) -> Indices:
@@ -113,15 +159,15 @@ def _nulls_last(column: pa.Array) -> list[tuple[bool, Any]]:
 
 
 def _in_order(
-    bounded: BoundedRelease, query: EngineQuery, parts: list[Indices], unlisted: Keys
+    positions: Positions, domains: Sequence[DomainTable], parts: list[Indices], unlisted: Keys
 ) -> Keys:
     """Columns in the order of the keys, made of cells of the domains and of unlisted keys."""
-    domains = bounded.contributions.domains
     by_index: dict[int, pa.Array] = {}
-    for key_domain, domain, numbers in zip(domains, query.domains, parts, strict=True):
-        for index, column in zip(key_domain.keys, _columns(domain), strict=True):
+    for indices, domain, numbers in zip(positions, domains, parts, strict=True):
+        for index, column in zip(indices, _columns(domain), strict=True):
             by_index[index] = take(column, numbers)
-    rest = [index for index in range(len(bounded.contributions.keys)) if index not in by_index]
+    count = len(by_index) + len(unlisted)
+    rest = [index for index in range(count) if index not in by_index]
     by_index |= dict(zip(rest, unlisted, strict=True))
     return tuple(by_index[index] for index in range(len(by_index)))
 
