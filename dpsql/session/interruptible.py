@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
+from contextlib import suppress
 from typing import Final, TypeVar
 
 from dpsql.ledger.storage.waiting import may_wait
+from dpsql.session.compile.deep_recursion import start_deep
 
 Result = TypeVar("Result")
 
@@ -38,21 +40,12 @@ def interruptible(work: Callable[[], Result], interrupt: Callable[[], None]) -> 
 
 
 def start(work: Callable[[], Result]) -> Future[Result]:
-    """`work` begins in a thread of its own, which doesn't keep the process alive."""
-    outcome: Future[Result] = Future()
-    threading.Thread(target=_settle, args=(outcome, work), daemon=True).start()
-    return outcome
+    """`work` begins in a thread that it has to itself; statements are compiled there, too."""
+    return start_deep(work)
 
 
 def is_done(outcome: Future[Result]) -> bool:
     """Wait a moment, and tell whether the work is over."""
-    return bool(wait([outcome], timeout=_TICK_SECONDS).done)
-
-
-def _settle(outcome: Future[Result], work: Callable[[], Result]) -> None:
-    try:
-        returned = work()
-    except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-        outcome.set_exception(error)
-    else:
-        outcome.set_result(returned)
+    with suppress(TimeoutError):
+        outcome.exception(_TICK_SECONDS)
+    return outcome.done()

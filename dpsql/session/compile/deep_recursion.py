@@ -11,7 +11,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextvars import Context
+from functools import partial
 from queue import SimpleQueue
 from typing import Final, TypeVar
 
@@ -64,7 +66,7 @@ class _DeepThreads:
         return tasks
 
     def _serve(self, tasks: SimpleQueue[_Task]) -> None:
-        goes_on = True
+        _here.is_deep = goes_on = True
         while goes_on:
             task = tasks.get()
             started = time.thread_time()
@@ -101,14 +103,37 @@ def with_deep_stack(work: Callable[[], Result]) -> Result:
 
     if sys.getrecursionlimit() < CALLS:
         sys.setrecursionlimit(CALLS)
-    done = threading.Lock()
-    done.acquire()
-    _threads.do(_Task(run, done.release))
-    done.acquire()
+    if getattr(_here, "is_deep", False):
+        Context().run(run)
+    else:
+        done = threading.Lock()
+        done.acquire()
+        _threads.do(_Task(run, done.release))
+        done.acquire()
     if errors:
         raise errors[0]
     return results[0]
 
+
+def start_deep(work: Callable[[], Result]) -> Future[Result]:
+    """`work` begins on a thread where it can recurse deeply, and doesn't keep the process alive."""
+    outcome: Future[Result] = Future()
+    settled: list[Callable[[], None]] = []
+
+    def run() -> None:
+        try:
+            settled.append(partial(outcome.set_result, work()))
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            settled.append(partial(outcome.set_exception, error))
+
+    def settle() -> None:
+        settled.pop()()
+
+    _threads.do(_Task(run, settle))
+    return outcome
+
+
+_here = threading.local()
 
 _threads = _DeepThreads()
 
