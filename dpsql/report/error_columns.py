@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from dpsql.report.result.result import Result, unique_names
 from dpsql.schema.sql_type import Double, SqlType
-from dpsql.session.answer.answer import HalfWidth
+from dpsql.session.answer.answer import ColumnErrors, HalfWidth
 from dpsql.structs import replace
 
 PLUS_MINUS = "±"
@@ -71,9 +71,7 @@ def with_error_columns(result: Result) -> Result:
             types.append(Double())
             arrays.append(pa.chunked_array([_of_column(values, column)]))
     table = pa.table(arrays, names=unique_names(names))
-    return replace(
-        result, names=tuple(names), types=tuple(types), table=table, half_widths=(), biases=()
-    )
+    return replace(result, names=tuple(names), types=tuple(types), table=table, errors=ColumnErrors)
 
 
 def _known(

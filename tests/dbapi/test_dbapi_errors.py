@@ -18,7 +18,7 @@ from dpsql.report.error_columns import bias_rows, with_error_columns
 from dpsql.report.html.answer import MAX_ROWS, answer_page
 from dpsql.report.result.result import Result
 from dpsql.schema.sql_type import BIGINT, HUGEINT, Varchar
-from dpsql.session.answer.answer import ColumnBias
+from dpsql.session.answer.answer import ColumnBias, ColumnErrors
 
 SQL = (
     "SELECT species, count(*) AS n, avg(body_mass_g) AS mean, sum(body_mass_g) AS mass"
@@ -79,6 +79,18 @@ def test_a_means_error_is_the_distance_to_the_farther_end_of_its_interval(
     assert widths == pytest.approx(np.maximum(values - lows, highs - values))
 
 
+def test_what_is_told_beside_rows_needs_no_connection(connection: Connection) -> None:
+    cursor, again = connection.execute(SQL), connection.execute(SQL)
+    connection.close()
+    assert cursor.half_widths == again.half_widths
+    assert all(width for width in (cursor.half_widths or [])[1:])
+    assert cursor.privacy is not None
+    assert again.privacy is not None
+    assert cursor.privacy.loss is not None
+    assert again.privacy.loss is None
+    assert again.privacy.notes == cursor.privacy.notes
+
+
 def test_what_noise_decided_is_told(connection: Connection) -> None:
     connection.execute("SET dpsql.epsilon = 0.001")
     cursor = connection.execute("SELECT count(*), stddev(body_mass_g) AS s FROM penguins")
@@ -113,8 +125,8 @@ def test_what_has_no_noise_has_no_errors(connection: Connection) -> None:
 
 def test_a_missing_value_has_no_error_and_names_may_repeat() -> None:
     table = pa.table({"a": pa.array([1, None]), "b": pa.array([Decimal(2), Decimal(3)])})
-    widths = (5.0, pa.array([1.5, None]))
-    found = with_error_columns(Result(("n", "n"), (BIGINT, HUGEINT), table, None, widths))
+    errors = ColumnErrors((5.0, pa.array([1.5, None])))
+    found = with_error_columns(Result(("n", "n"), (BIGINT, HUGEINT), table, None, lambda: errors))
     assert found.names == ("n", "n ±", "n", "n ±")
     assert [column.to_pylist() for column in found.table.columns] == [
         [1, None],
@@ -128,9 +140,8 @@ def test_what_limits_leave_out_is_beside_errors_where_some_ladder_tells_it() -> 
     table = pa.table({"a": pa.array([1, None, 5]), "b": pa.array([2, 3, 4]), "c": ["x", "y", "z"]})
     rows = pa.array([0.5, 0.5, None])
     biases = ColumnBias(2.0, 1.0, 4.0), ColumnBias(rows, rows, rows), None
-    result = Result(
-        ("a", "b", "c"), (BIGINT, BIGINT, Varchar()), table, None, (5.0, 6.0, None), (), biases
-    )
+    errors = ColumnErrors((5.0, 6.0, None), biases)
+    result = Result(("a", "b", "c"), (BIGINT, BIGINT, Varchar()), table, None, lambda: errors)
     found = with_error_columns(result)
     shown = dict(zip(found.names, (c.to_pylist() for c in found.table.columns), strict=True))
     assert list(shown)[:6] == ["a", "a ±", "a bias", "a bias low", "a bias high", "b"]
@@ -158,7 +169,8 @@ def test_a_notebook_shows_values_errors_and_cost(connection: Connection) -> None
 def test_nothing_in_a_page_acts_and_long_answers_are_cut() -> None:
     count = MAX_ROWS + 7
     table = pa.table({"a": ["<script>&" + "x" * 500] * count, "b": [3] * count})
-    page = answer_page(Result(("<i>", "n"), (Varchar(), BIGINT), table, None, (None, 4.0)))
+    errors = ColumnErrors((None, 4.0))
+    page = answer_page(Result(("<i>", "n"), (Varchar(), BIGINT), table, None, lambda: errors))
     assert "<script>" not in page
     assert "<i>" not in page
     assert "&lt;script&gt;&amp;" in page

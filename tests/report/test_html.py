@@ -32,6 +32,7 @@ from dpsql.report.html.template import render
 from dpsql.report.result.result import Result
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.sql_type import Varchar
+from dpsql.session.answer.answer import ColumnErrors
 from dpsql.session.explain.error_curve import Sweep
 from dpsql.session.explain.report import PrivacyReport
 from dpsql.structs import field_names, has_fields
@@ -73,7 +74,8 @@ def filled(kind: Any, text: str) -> Any:
 
 def answer(text: str) -> str:
     table = pa.table({"a": [text, None], "b": [1, 2]})
-    return answer_page(Result((text, text), (Varchar(), Varchar()), table, None, (None, 4.0)))
+    errors = ColumnErrors((None, 4.0))
+    return answer_page(Result((text, text), (Varchar(), Varchar()), table, None, lambda: errors))
 
 
 def spent(text: str) -> str:

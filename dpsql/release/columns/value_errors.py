@@ -12,7 +12,6 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.plan.aggregate import AggregateFunction, OutputKind
@@ -56,16 +55,6 @@ _CORRELATIONS: Final = frozenset({AggregateFunction.CORR, AggregateFunction.REGR
 Floats = NDArray[np.float64]
 
 
-class ValueErrors(Struct, frozen=True):
-    """Of each value of a column its 95 % half-width, NaN if unknown, and whether it was clamped.
-
-    What is clamped stands at an end of all that it can be: noise put it there, or beyond.
-    """
-
-    half_widths: Floats
-    clamped: NDArray[np.bool_]
-
-
 def has_value_errors(output: EstimatedColumn) -> bool:
     """Whether the error of a column's values depends on their group's key or noisy integers."""
     estimator = of_drawn(output.estimator)
@@ -76,16 +65,15 @@ def has_value_errors(output: EstimatedColumn) -> bool:
     )
 
 
-def value_errors(
+def value_half_widths(
     bounded: BoundedRelease, index: int, table: pa.Table, spreads: Sequence[NoiseSpread]
-) -> ValueErrors:
-    """The errors of the output at `index` of a released table.
+) -> Floats:
+    """The 95 % half-widths of the output at `index` of a released table, NaN where unknown.
 
     `spreads` is the noise of each statistic, as the table shows it.
     """
     output = bounded.outputs[index]
-    column = table.column(f"c{output.column.id}")
-    values = np.array([np.nan if v is None else float(v) for v in column.to_pylist()], float)
+    values = _values(output, table)
     statistics = noisy_statistics(bounded, table)
     # An earlier version stored less.
     is_stored = set(statistic_indices(output.estimator)) <= statistics.keys()
@@ -94,16 +82,28 @@ def value_errors(
         case Mean() as mean if is_stored:
             low, high = mean_ends(mean, statistics, spreads)
         case DividedSum() as divided:
-            widths = _divided_widths(divided, bounded, table, spreads)
-            return ValueErrors(widths, np.zeros(len(values), dtype=np.bool_))
+            return _divided_widths(divided, bounded, table, spreads)
         case OfSample(estimator=QuantileValue() | ChosenValue()):
             pass
         case Moments() | Variance() | OfSample() if is_stored and len(values) <= MAX_ROWS:
             low, high = _ends(output.estimator, statistics, spreads, len(values))
         case _:
             pass
-    clamped = _clamped(of_drawn(output.estimator), values)
-    return ValueErrors(np.maximum(values - low, high - values), clamped)
+    widths: Floats = np.maximum(values - low, high - values)
+    return widths
+
+
+def clamped_values(output: EstimatedColumn, table: pa.Table) -> NDArray[np.bool_]:
+    """Which values of a released column stand at an end of all that they can be.
+
+    Noise put them there, or beyond.
+    """
+    return _clamped(of_drawn(output.estimator), _values(output, table))
+
+
+def _values(output: EstimatedColumn, table: pa.Table) -> Floats:
+    values = table.column(f"c{output.column.id}").to_pylist()
+    return np.array([np.nan if value is None else float(value) for value in values], float)
 
 
 def _divided_widths(

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pyarrow as pa
 from msgspec import Struct
 
 from dpsql.schema.sql_type import Decimal, SqlType, Varchar
-from dpsql.session.answer.answer import Answer, ColumnBias, HalfWidth, Privacy
+from dpsql.session.answer.answer import (
+    Answer,
+    AnswerDetails,
+    ColumnBias,
+    ColumnErrors,
+    HalfWidth,
+    Privacy,
+)
 
 Description = tuple[str, str, None, None, int | None, int | None, None]
 """PEP 249's seven items: name, type code, display and internal size, precision, scale, null_ok."""
@@ -17,18 +24,35 @@ Description = tuple[str, str, None, None, int | None, int | None, None]
 class Result(Struct, frozen=True):
     """A table that may be shown: released, public, or about dpsql itself, as of SHOW.
 
-    `privacy` is None where no query was answered. `half_widths` has the 95 % half-widths of each
-    column, and is empty where no column is noisy. `clamped` tells for each column which values
-    stand at an end of all that they can be, and `biases` what limits leave out of its values.
+    `details` computes what a query cost, and is None where none was answered; `errors` computes the
+    errors of its columns, of which none is known where no column is noisy.
     """
 
     names: tuple[str, ...]
     types: tuple[SqlType, ...]
     table: pa.Table
-    privacy: Privacy | None = None
-    half_widths: tuple[HalfWidth, ...] = ()
-    clamped: tuple[pa.Array | None, ...] = ()
-    biases: tuple[ColumnBias | None, ...] = ()
+    details: Callable[[], AnswerDetails] | None = None
+    errors: Callable[[], ColumnErrors] = ColumnErrors
+
+    @property
+    def privacy(self) -> Privacy | None:
+        """What the query cost; None where none was answered."""
+        return None if self.details is None else self.details().privacy
+
+    @property
+    def clamped(self) -> tuple[pa.Array | None, ...]:
+        """For each column which values stand at an end of all that they can be."""
+        return () if self.details is None else self.details().clamped
+
+    @property
+    def half_widths(self) -> tuple[HalfWidth, ...]:
+        """The 95 % half-widths of each column."""
+        return self.errors().half_widths
+
+    @property
+    def biases(self) -> tuple[ColumnBias | None, ...]:
+        """What limits leave out of each column's values."""
+        return self.errors().biases
 
     @property
     def description(self) -> tuple[Description, ...]:
@@ -38,15 +62,7 @@ class Result(Struct, frozen=True):
 
 def from_answer(answer: Answer) -> Result:
     """The result of a query."""
-    return Result(
-        answer.names,
-        answer.types,
-        answer.table,
-        answer.privacy,
-        answer.half_widths,
-        answer.clamped,
-        answer.biases,
-    )
+    return Result(answer.names, answer.types, answer.table, answer.details, answer.errors)
 
 
 def text_result(names: Sequence[str], rows: Iterable[Sequence[str | None]]) -> Result:

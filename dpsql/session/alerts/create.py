@@ -19,7 +19,7 @@ from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.sql_type import BIGINT, Double, SqlType, Varchar
 from dpsql.session.alerts.stored_alert import AlertSpec, StoredAlert, encode_alert
-from dpsql.session.answer.answer import Answer, Privacy
+from dpsql.session.answer.answer import Answer, AnswerDetails, ColumnErrors, Privacy
 from dpsql.session.answer.column_errors import column_of
 from dpsql.session.answer.stored_answer import charge_for
 from dpsql.session.compile.compiled import CompiledStatement
@@ -101,4 +101,4 @@ def _answer(
         shown_columns=unknown,
     )
     table = pa.table(arrays, names=list(COLUMNS))
-    return Answer(table, tuple(COLUMNS), types, privacy, unknown, clamped=unknown, biases=unknown)
+    return Answer(table, tuple(COLUMNS), types, lambda: AnswerDetails(privacy), ColumnErrors)

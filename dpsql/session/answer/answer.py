@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -54,6 +55,17 @@ class ColumnBias(Struct, frozen=True):
     high: HalfWidth
 
 
+class ColumnErrors(Struct, frozen=True):
+    """How far noise may have moved an answer's values, and what limits leave out of them.
+
+    Each has one for each column, or is empty where nothing is known of any; of `biases` one is None
+    where no ladder tells.
+    """
+
+    half_widths: tuple[HalfWidth, ...] = ()
+    biases: tuple[ColumnBias | None, ...] = ()
+
+
 class Privacy(Struct, frozen=True):
     """What an answer cost: `epsilon` for people, `loss` in the ledger's currency (None: nothing).
 
@@ -78,21 +90,44 @@ class Privacy(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class AnswerDetails(Struct, frozen=True):
+    """What an answer cost, and how it was made.
+
+    `clamped` tells for each column which of its values stand at an end of all that they can be,
+    None where none does.
+    """
+
+    privacy: Privacy
+    clamped: tuple[pa.Array | None, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A noisy table; names and types follow from the plan alone.
 
-    `half_widths` has one for each column: how far noise may have moved its values.
-    `keys` are those of the stored releases that it was made of. `clamped` tells for each column
-    which of its values stand at an end of all that they can be, None where none does. `biases` has
-    for each column what limits leave out of its values, None where no ladder tells.
+    `details` and `errors` compute what is told beside it, of the plan and of what was released: who
+    wants the rows alone doesn't wait for it. `keys` are those of the stored releases that it was
+    made of.
     """
 
     table: pa.Table
     names: tuple[str, ...]
     types: tuple[SqlType, ...]
-    privacy: Privacy
-    half_widths: tuple[HalfWidth, ...]
+    details: Callable[[], AnswerDetails] = field(compare=False, repr=False)
+    errors: Callable[[], ColumnErrors] = field(compare=False, repr=False)
     keys: tuple[str, ...] = ()
-    clamped: tuple[pa.Array | None, ...] = ()
-    biases: tuple[ColumnBias | None, ...] = ()
+
+    @property
+    def privacy(self) -> Privacy:
+        """What it cost, and how its values were made."""
+        return self.details().privacy
+
+    @property
+    def half_widths(self) -> tuple[HalfWidth, ...]:
+        """For each column how far noise may have moved its values."""
+        return self.errors().half_widths
+
+    @property
+    def biases(self) -> tuple[ColumnBias | None, ...]:
+        """For each column what limits leave out of its values, None where no ladder tells."""
+        return self.errors().biases

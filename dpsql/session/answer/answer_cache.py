@@ -12,10 +12,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache, partial
 
 from msgspec import Struct
 
-from dpsql.session.answer.answer import Answer
+from dpsql.session.answer.answer import Answer, AnswerDetails
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.structs import replace
 
@@ -30,16 +31,15 @@ View = Callable[[Sequence[str]], Sequence[bytes]]
 
 
 class CachedAnswer(Struct, frozen=True):
-    """The answer of `statement`, and the stored releases that it was made of, by their keys."""
+    """The answer of `statement`, and the stored releases that it was made of, by their keys.
+
+    `size` are the bytes that it holds.
+    """
 
     statement: CompiledStatement
     answer: Answer
     stored: Mapping[str, bytes]
-
-    @property
-    def size(self) -> int:
-        """Bytes held."""
-        return int(self.answer.table.nbytes) + sum(map(len, self.stored.values()))
+    size: int
 
 
 class AnswerCache:
@@ -54,7 +54,9 @@ class AnswerCache:
 
     def add(self, compiled: CompiledStatement, answer: Answer, stored: Mapping[str, bytes]) -> None:
         """`answer` is that of `compiled`, made of the releases `stored` in the ledger."""
-        entry = CachedAnswer(compiled, answer, stored)
+        # What is released is held as its bytes and, for its errors, as a table.
+        size = int(answer.table.nbytes) + 2 * sum(map(len, stored.values()))
+        entry = CachedAnswer(compiled, answer, stored, size)
         with self._guard:
             self._forget(id(compiled))
             if entry.size > MAX_BYTES:
@@ -77,12 +79,16 @@ class AnswerCache:
                 if self._cached.get(id(compiled)) is entry:
                     self._forget(id(compiled))
             return None
-        free = replace(
-            entry.answer.privacy, loss=None, epsilon=Fraction(0), stored=True, receipt=None
-        )
-        return replace(entry.answer, privacy=free)
+        return replace(entry.answer, details=cache(partial(_free, entry.answer)))
 
     def _forget(self, number: int) -> None:
         entry = self._cached.pop(number, None)
         if entry is not None:
             self._size -= entry.size
+
+
+def _free(answer: Answer) -> AnswerDetails:
+    """What is told beside `answer` where it is given again."""
+    details = answer.details()
+    free = replace(details.privacy, loss=None, epsilon=Fraction(0), stored=True, receipt=None)
+    return replace(details, privacy=free)

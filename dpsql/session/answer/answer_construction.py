@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, assert_never
 
 import pyarrow as pa
 
-from dpsql.session.answer.answer import Answer, Privacy
+from dpsql.session.answer.answer import Answer, AnswerDetails, Privacy
 from dpsql.session.answer.chart_reading import ChartReading
 from dpsql.session.answer.column_errors import PrivacyReader, Rolled
 from dpsql.session.answer.dashboard_errors import dashboard_columns
@@ -20,12 +21,13 @@ from dpsql.session.answer.distinct_range import (
     distinct_ranges,
 )
 from dpsql.session.answer.rollup import RollUp
-from dpsql.session.answer.row_errors import error_notes, row_errors
+from dpsql.session.answer.row_errors import ErrorReader, error_notes
 from dpsql.session.answer.unlisted_keys import unlisted_key_notes
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.run.charge_and_run import AnsweredBefore, Released, ReleasedTables
+from dpsql.structs import replace
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
@@ -67,37 +69,57 @@ def _answer(
 
     Of these, values are shown within `ranges`.
     """
-    columns = compiled.statement.columns
+    columns, rolled = compiled.statement.columns, released.rolled
     ordered = rows.select([f"c{c.id}" for c in columns])
-    loss, receipt, rolled = released.loss, released.receipt, released.rolled
     reader = PrivacyReader(compiled, rolled)
-    shown_columns = dashboard_columns(compiled, context.saved.law, reader.answer_columns())
-    errors = row_errors(compiled, reader, shown_columns, rows, tables, rolled)
+    errors = ErrorReader(compiled, reader, rows, tables, rolled)
+
+    def describe() -> AnswerDetails:
+        clamped = errors.clamped()
+        privacy = _privacy(compiled, context, released, reader)
+        notes = (
+            *privacy.notes,
+            *unlisted_key_notes(compiled.releases, tables),
+            *error_notes(errors, clamped, ordered),
+            *clamp_notes(ranges, tables),
+        )
+        return AnswerDetails(replace(privacy, notes=notes), clamped)
+
+    details = cache(describe)
+    column_errors = cache(lambda: errors.errors(details().privacy.shown_columns))
+    if compiled.saved_tables:
+        # Their laws are those of now: they may be dropped, or replaced.
+        details()
+    keys = tuple(dict.fromkeys(k for r in compiled.releases for k in _keys(r, rolled)))
+    # Names may repeat; only the plan's columns are told apart, so they go beside the table.
+    types = tuple(c.type for c in columns)
     names = compiled.statement.names
-    privacy = Privacy(
+    return Answer(ordered, names, types, details, column_errors, keys)
+
+
+def _privacy(
+    compiled: CompiledStatement,
+    context: SessionContext,
+    released: ReleasedTables,
+    reader: PrivacyReader,
+) -> Privacy:
+    """What the answer of `compiled` cost, and how its columns are made."""
+    loss, receipt, rolled = released.loss, released.receipt, released.rolled
+    return Privacy(
         loss,
         epsilon_of(context.schema, loss.amount if loss else Fraction(0)),
         reader.released_columns(),
         tuple(units for r in compiled.releases if (units := r.threshold_in_units) is not None),
         bool(compiled.releases) and receipt is None,
         None if receipt is None else str(receipt.receipt_id),
-        shown_columns,
+        dashboard_columns(compiled, context.saved.law, reader.answer_columns()),
         max((way.cells for way in rolled.values() if isinstance(way, RollUp)), default=0),
         (
             *dict.fromkeys(w.note for w in rolled.values() if isinstance(w, ChartReading)),
             *compiled.consistency.without(rolled).notes,
             *default_limit_notes(compiled.releases),
             *dict.fromkeys(note for r in compiled.releases for note in r.limit_notes),
-            *unlisted_key_notes(compiled.releases, tables),
-            *error_notes(compiled, reader, errors, ordered),
-            *clamp_notes(ranges, tables),
         ),
-    )
-    keys = tuple(dict.fromkeys(k for r in compiled.releases for k in _keys(r, rolled)))
-    # Names may repeat; only the plan's columns are told apart, so they go beside the table.
-    types = tuple(c.type for c in columns)
-    return Answer(
-        ordered, names, types, privacy, errors.half_widths, keys, errors.clamped, errors.biases
     )
 
 

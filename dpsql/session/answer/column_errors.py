@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from math import inf
 from types import MappingProxyType
 from typing import TypeAlias, assert_never
@@ -218,9 +219,12 @@ class PrivacyReader:
         self._rolled = rolled
         self._consistency = compiled.consistency.without(rolled)
         self._columns: dict[Origin, ColumnPrivacy] = {}
-        self._indices = {
+
+    @cached_property
+    def _indices(self) -> dict[Origin, tuple[CompiledRelease, int]]:
+        return {
             (release.release, output.column.id): (release, index)
-            for release in compiled.releases
+            for release in self._compiled.releases
             for index, output in enumerate(release.step.bounded.outputs)
         }
 

@@ -7,91 +7,58 @@ is one of means, the error is another in each row: that of the released row that
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from msgspec import Struct
+from numpy.typing import NDArray
 
 from dpsql.plan.bounded_release.estimator import DividedSum, row_count_index
 from dpsql.privacy.ladder.expected_bias import ExpectedBias
-from dpsql.release.columns.value_errors import Floats, ValueErrors, has_value_errors, value_errors
-from dpsql.session.answer.answer import ColumnBias, ColumnPrivacy, HalfWidth
+from dpsql.release.columns.value_errors import (
+    Floats,
+    clamped_values,
+    has_value_errors,
+    value_half_widths,
+)
+from dpsql.session.answer.answer import ColumnBias, ColumnErrors, ColumnPrivacy, HalfWidth
 from dpsql.session.answer.column_errors import PrivacyReader, Rolled
 from dpsql.session.compile.column_provenance import Origin, origins
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
+
+Arms = tuple[tuple[Origin, ...] | None, ...]
+"""For each arm of an answer's rows where the values of a column come from."""
+
+Clamped = tuple[pa.Array | None, ...]
 
 
-class RowErrors(Struct, frozen=True):
-    """For each column of an answer the half-widths of its values, and which of them are clamped.
+def error_notes(reader: ErrorReader, clamped: Clamped, rows: pa.Table) -> Iterator[str]:
+    """What is to be said of columns whose values noise decided: which these are, and how many.
 
-    `clamped` is None for columns that have no such value, and `biases` where no ladder tells what
-    limits leave out.
+    The columns of `rows` are those of the answer.
     """
-
-    half_widths: tuple[HalfWidth, ...]
-    clamped: tuple[pa.Array | None, ...]
-    biases: tuple[ColumnBias | None, ...]
-
-
-def row_errors(
-    compiled: CompiledStatement,
-    privacy: PrivacyReader,
-    shown: Sequence[ColumnPrivacy | None],
-    finished: pa.Table,
-    released: Mapping[str, pa.Table],
-    rolled: Rolled,
-) -> RowErrors:
-    """The 95 % half-widths of an answer's values, whose rows are `finished`, made of `released`.
-
-    `privacy` tells how they were made, and `shown` how the answer's columns are shown.
-    """
-    widths: list[HalfWidth] = [None if one is None else one.half_width for one in shown]
-    clamped: list[pa.Array | None] = [None] * len(shown)
-    biases = [None if one is None else _same_for_all(one.bias) for one in shown]
-    if compiled.tagged_union is None and compiled.numbered is None:
-        return RowErrors(tuple(widths), tuple(clamped), tuple(biases))
-    reader = _ErrorReader(compiled, privacy, finished, released, rolled)
-    for index, column in enumerate(compiled.statement.columns):
-        widths[index], clamped[index] = reader.errors(column.id)
-        biases[index] = reader.bias(column.id)
-    return RowErrors(tuple(widths), tuple(clamped), tuple(biases))
-
-
-def _same_for_all(bias: ExpectedBias | None) -> ColumnBias | None:
-    return None if bias is None else ColumnBias(bias.expected, bias.low, bias.high)
-
-
-def error_notes(
-    compiled: CompiledStatement, privacy: PrivacyReader, errors: RowErrors, rows: pa.Table
-) -> Iterator[str]:
-    """What is to be said of columns whose values noise decided: which these are, and how many."""
-    columns = compiled.statement.columns
-    for name, column, clamped, values in zip(
-        compiled.statement.names, columns, errors.clamped, rows.columns, strict=True
+    statement = reader.compiled.statement
+    for name, column, ends, values in zip(
+        statement.names, statement.columns, clamped, rows.columns, strict=True
     ):
-        if clamped is not None:
+        if ends is not None:
             yield (
-                f"{name}: {sum(clamped.to_pylist())} of {len(values)} stand at an end of all that"
+                f"{name}: {sum(ends.to_pylist())} of {len(values)} stand at an end of all that"
                 " they can be, where noise has put them"
             )
-        if values.null_count and _needs_rows(compiled, privacy, column.id):
+        if values.null_count and reader.needs_rows(column.id):
             yield (
                 f"{name}: {values.null_count} of {len(values)} are NULL, since their groups may be"
                 " empty, as far as noise tells"
             )
 
 
-def _needs_rows(compiled: CompiledStatement, privacy: PrivacyReader, column: int) -> bool:
-    """Whether values of a column are NULL in groups that may be empty."""
-    released = (privacy.release(origin) for origin in origins(compiled.plan, column) or ())
-    return any(
-        row_count_index(release.step.bounded.outputs[index].estimator) is not None
-        for release, index in released
-    )
+class ErrorReader:
+    """Finds the error of each value of an answer's columns.
 
-
-class _ErrorReader:
-    """Finds the error of each value of an answer's columns."""
+    The answer's rows are `finished`, made of the tables `released`.
+    """
 
     def __init__(
         self,
@@ -101,50 +68,74 @@ class _ErrorReader:
         released: Mapping[str, pa.Table],
         rolled: Rolled,
     ) -> None:
-        self._compiled = compiled
+        self.compiled = compiled
+        self._privacy = privacy
+        self._finished = finished
         self._released = released
         self._rolled = rolled
         self._count = finished.num_rows
-        self._privacy = privacy
-        union, numbered = compiled.tagged_union, compiled.numbered
-        self._arms = np.zeros(self._count, dtype=np.int64)
-        if union is not None:
-            self._arms = finished.column(f"c{union.tag.id}").to_numpy()
-        # An arm without numbers has no released rows.
-        self._rows = np.zeros(self._count, dtype=np.int64)
-        if numbered is not None:
-            self._rows = finished.column(f"c{numbered.row.id}").fill_null(0).to_numpy()
+        self._arms_of: dict[int, Arms] = {}
 
-    def errors(self, column: int) -> tuple[HalfWidth, pa.Array | None]:
-        """The half-widths of a column's values, and which are clamped; None if none is.
+    def clamped(self) -> Clamped:
+        """Which values of each column stand at an end of all that they can be; None if none do."""
+        columns = self.compiled.statement.columns
+        if self.compiled.numbered is None:
+            return (None,) * len(columns)
+        return tuple(self._clamped(column.id) for column in columns)
 
-        What they are is known of the statement: one for all rows, one for each, or none.
+    def errors(self, shown: Sequence[ColumnPrivacy | None]) -> ColumnErrors:
+        """The half-widths of each column's values, and what limits leave out of them.
+
+        What they are is known of the statement: one for all rows, one for each, or none. `shown`
+        tells how the columns were made, as far as all of their values were made alike.
         """
-        union = self._compiled.tagged_union
-        arms = (origins(self._compiled.plan, column),) if union is None else union.origins(column)
-        by_row = [self._of_rows(each) for each in arms]
-        privacies = [self._privacy.noisiest(each) for each in arms]
-        by_arm = [None if one is None else one.half_width for one in privacies]
-        if len(set(by_arm)) == 1 and not any(by_row):
-            return by_arm[0], None
-        widths = np.full(self._count, np.nan)
-        clamped = np.zeros(self._count, dtype=np.bool_)
-        for arm, (own, width) in enumerate(zip(by_row, by_arm, strict=True)):
-            inside = self._arms == arm
-            if own is not None:
-                rows = self._rows[inside]
-                widths[inside], clamped[inside] = own.half_widths[rows], own.clamped[rows]
-            elif width is not None:
-                widths[inside] = width
-        return (
-            pa.array(widths, mask=np.isnan(widths)),
-            pa.array(clamped) if clamped.any() else None,
+        if self.compiled.tagged_union is None and self.compiled.numbered is None:
+            return ColumnErrors(
+                tuple(None if one is None else one.half_width for one in shown),
+                tuple(None if one is None else _same_for_all(one.bias) for one in shown),
+            )
+        ids = [column.id for column in self.compiled.statement.columns]
+        return ColumnErrors(tuple(map(self._half_widths, ids)), tuple(map(self._bias, ids)))
+
+    def needs_rows(self, column: int) -> bool:
+        """Whether values of a column are NULL in groups that may be empty."""
+        whole = origins(self.compiled.plan, column) or ()
+        return any(
+            row_count_index(release.step.bounded.outputs[index].estimator) is not None
+            for release, index in map(self._privacy.release, whole)
         )
 
-    def bias(self, column: int) -> ColumnBias | None:
+    def _clamped(self, column: int) -> pa.Array | None:
+        clamped = np.zeros(self._count, dtype=np.bool_)
+        for arm, each in enumerate(self._arms(column)):
+            source = self._by_row(each)
+            if source is not None:
+                release, index = source
+                output = release.step.bounded.outputs[index]
+                inside = self._inside(arm)
+                ends = clamped_values(output, self._released[release.name])
+                clamped[inside] = ends[self._rows[inside]]
+        return pa.array(clamped) if clamped.any() else None
+
+    def _half_widths(self, column: int) -> HalfWidth:
+        arms = self._arms(column)
+        by_row = [self._widths_by_row(each) for each in arms]
+        privacies = [self._privacy.noisiest(each) for each in arms]
+        by_arm = [None if one is None else one.half_width for one in privacies]
+        if len(set(by_arm)) == 1 and all(each is None for each in by_row):
+            return by_arm[0]
+        widths = np.full(self._count, np.nan)
+        for arm, (own, width) in enumerate(zip(by_row, by_arm, strict=True)):
+            inside = self._inside(arm)
+            if own is not None:
+                widths[inside] = own[self._rows[inside]]
+            elif width is not None:
+                widths[inside] = width
+        return pa.array(widths, mask=np.isnan(widths))
+
+    def _bias(self, column: int) -> ColumnBias | None:
         """What limits leave out of a column's values, which are of another release in each arm."""
-        union = self._compiled.tagged_union
-        arms = (origins(self._compiled.plan, column),) if union is None else union.origins(column)
+        arms = self._arms(column)
         privacies = [self._privacy.noisiest(each) for each in arms]
         by_arm = [None if one is None else one.bias for one in privacies]
         by_row = [self._key_biases(each) for each in arms]
@@ -152,16 +143,66 @@ class _ErrorReader:
             return _same_for_all(by_arm[0])
         values = np.full((3, self._count), np.nan)
         for arm, (own, bias) in enumerate(zip(by_row, by_arm, strict=True)):
-            inside = self._arms == arm
+            inside = self._inside(arm)
             if own is not None:
                 values[:, inside] = own[:, self._rows[inside]]
             elif bias is not None:
                 values[:, inside] = [[bias.expected], [bias.low], [bias.high]]
         return ColumnBias(*(pa.array(row, mask=np.isnan(row)) for row in values))
 
+    def _arms(self, column: int) -> Arms:
+        """Where the values of a column come from, in each arm of a union or in all rows."""
+        known = self._arms_of.get(column)
+        if known is None:
+            plan, union = self.compiled.plan, self.compiled.tagged_union
+            known = (origins(plan, column),) if union is None else union.origins(column)
+            self._arms_of[column] = known
+        return known
+
+    def _inside(self, arm: int) -> NDArray[np.bool_]:
+        """Which rows are of an arm."""
+        union = self.compiled.tagged_union
+        if union is None:
+            return np.ones(self._count, dtype=np.bool_)
+        tags = self._finished.column(f"c{union.tag.id}").to_numpy()
+        return np.asarray(tags == arm)
+
+    @cached_property
+    def _rows(self) -> NDArray[np.int64]:
+        """The number of the released row that each row is; an arm without numbers has none."""
+        numbered = self.compiled.numbered
+        if numbered is None:
+            return np.zeros(self._count, dtype=np.int64)
+        numbers = self._finished.column(f"c{numbered.row.id}")
+        return np.asarray((numbers.fill_null(0) if numbers.null_count else numbers).to_numpy())
+
+    def _by_row(self, arm_origins: tuple[Origin, ...] | None) -> tuple[CompiledRelease, int] | None:
+        """The released column whose errors are another in each row, and which values are of."""
+        if self.compiled.numbered is None or arm_origins is None or len(arm_origins) != 1:
+            return None
+        release, index = self._privacy.release(arm_origins[0])
+        if (
+            not has_value_errors(release.step.bounded.outputs[index])
+            or release.opaque is not None
+            or release.step.measurement.table_mechanism is not None
+            or release.name in self._rolled
+        ):
+            return None
+        return release, index
+
+    def _widths_by_row(self, arm_origins: tuple[Origin, ...] | None) -> Floats | None:
+        """The half-widths of a released column, by its row; None where all have the same."""
+        source = self._by_row(arm_origins)
+        if source is None:
+            return None
+        release, index = source
+        spreads = self.compiled.consistency.without(self._rolled).spreads(release)
+        table = self._released[release.name]
+        return value_half_widths(release.step.bounded, index, table, spreads)
+
     def _key_biases(self, arm_origins: tuple[Origin, ...] | None) -> Floats | None:
         """What limits leave out of each released row, with its ends; None where all lack alike."""
-        if self._compiled.numbered is None or arm_origins is None or len(arm_origins) != 1:
+        if self.compiled.numbered is None or arm_origins is None or len(arm_origins) != 1:
             return None
         release, index = self._privacy.release(arm_origins[0])
         bounded = release.step.bounded
@@ -174,18 +215,6 @@ class _ErrorReader:
         known = {value: (bias.expected, bias.low, bias.high) for value, bias in biases}
         return np.array([known.get(each, (np.nan,) * 3) for each in keys], float).reshape(-1, 3).T
 
-    def _of_rows(self, arm_origins: tuple[Origin, ...] | None) -> ValueErrors | None:
-        """The errors of a released column of means, by the released row; None for another."""
-        if self._compiled.numbered is None or arm_origins is None or len(arm_origins) != 1:
-            return None
-        release, index = self._privacy.release(arm_origins[0])
-        bounded = release.step.bounded
-        if (
-            not has_value_errors(bounded.outputs[index])
-            or release.opaque is not None
-            or release.step.measurement.table_mechanism is not None
-            or release.name in self._rolled
-        ):
-            return None
-        spreads = self._compiled.consistency.without(self._rolled).spreads(release)
-        return value_errors(bounded, index, self._released[release.name], spreads)
+
+def _same_for_all(bias: ExpectedBias | None) -> ColumnBias | None:
+    return None if bias is None else ColumnBias(bias.expected, bias.low, bias.high)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.model import Schema
-from dpsql.session.answer.answer import Answer
+from dpsql.session.answer.answer import Answer, AnswerDetails, ColumnErrors
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.ladders.stored_ladders import COLUMNS, LadderForm
 from dpsql.structs import replace
@@ -47,7 +47,8 @@ def joined_answer(
     )
     keys = tuple(dict.fromkeys(key for answer in answers for key in answer.keys))
     types, unknown = tuple(COLUMNS.values()), (None, None, None)
-    return Answer(table, tuple(names), types, privacy, (*unknown, errors), keys)
+    details, widths = AnswerDetails(privacy), ColumnErrors((*unknown, errors))
+    return Answer(table, tuple(names), types, lambda: details, lambda: widths, keys)
 
 
 def _rows(

@@ -87,7 +87,10 @@ def test_it_is_listed_and_dropped(connection: Connection) -> None:
     assert any("CREATE DASHBOARD board" in str(value) for value in row)
     with pytest.raises(NameTaken):
         connection.execute(MADE)
+    before = connection.execute("SELECT sum(count) FROM board")
     connection.execute("DROP DASHBOARD board")
+    # Errors are told when they are asked for, by the law that the dashboard had.
+    assert (before.half_widths or [None])[0] is not None
     with pytest.raises(Error, match="board"):
         connection.execute("SELECT sum(count) FROM board")
     connection.execute("DROP DASHBOARD IF EXISTS board")
