@@ -10,7 +10,7 @@ import pytest
 
 from dpsql.errors import TooComplex
 from dpsql.session.compile import deep_recursion
-from dpsql.session.compile.deep_recursion import MAX_IDLE, with_deep_stack
+from dpsql.session.compile.deep_recursion import MAX_IDLE, start_deep, with_deep_stack
 
 
 def depth(levels: int) -> int:
@@ -31,6 +31,17 @@ def test_work_one_after_the_other_shares_a_thread() -> None:
     assert first == then != threading.get_ident()
 
 
+def test_work_on_a_deep_thread_stays_there() -> None:
+    def ask() -> tuple[int, int]:
+        return threading.get_ident(), with_deep_stack(threading.get_ident)
+
+    (own, asked), there = start_deep(ask).result(), threading.get_ident()
+    assert own == asked != there
+    assert start_deep(lambda: with_deep_stack(lambda: depth(20_000))).result() == 20_000
+    with pytest.raises(ZeroDivisionError):
+        start_deep(lambda: with_deep_stack(lambda: 1 // 0)).result()
+
+
 def test_what_work_sets_is_gone_after_it() -> None:
     def set_precision() -> int:
         before = decimal.getcontext().prec
@@ -38,6 +49,8 @@ def test_what_work_sets_is_gone_after_it() -> None:
         return before
 
     usual = decimal.DefaultContext.prec
+    twice = start_deep(lambda: [with_deep_stack(set_precision) for _ in range(2)])
+    assert twice.result() == [usual, usual]
     assert [with_deep_stack(set_precision) for _ in range(2)] == [usual, usual]
 
 

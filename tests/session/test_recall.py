@@ -17,6 +17,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.bind.statement import bind
 from dpsql.bounding.options import ReleaseOptions
 from dpsql.errors import LedgerFault, SourceFault
+from dpsql.ledger.storage.sqlite import Database
 from dpsql.session.answer.answer_cache import MAX_ANSWERS, AnswerCache
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.plan_cache import PlanCache
@@ -88,6 +89,19 @@ def test_the_same_text_is_answered_without_a_step_of_work(
     assert again.privacy.epsilon == 0
     assert again.privacy.columns == first.privacy.columns
     assert session.balance().spent.amount == Fraction(1, 2)
+
+
+def test_few_transactions_find_charge_and_keep_a_new_answer(session: Session) -> None:
+    session.query(SQL)
+    statements: list[str] = []
+    database = session._context.ledger.open()._chain.database
+    assert isinstance(database, Database)
+    database._db.set_trace_callback(statements.append)
+    session.query(f"{SQL} HAVING count(*) > 5", QueryOptions(Fraction(1, 4)))
+    database._db.set_trace_callback(None)
+    begun = [each for each in statements if each.startswith("BEGIN")]
+    # What is stored, kept under names, and failed; the charge, its line, and the answer.
+    assert begun == ["BEGIN DEFERRED"] * 3 + ["BEGIN IMMEDIATE"] * 3
 
 
 def test_another_text_parameter_epsilon_or_setting_is_another_statement(session: Session) -> None:
