@@ -78,7 +78,8 @@ class SessionContext(Struct):
 
         def due() -> frozenset[str]:
             keys = [release.key for release in compiled.releases]
-            return frozenset(keys) - self.ledger.open().stored_answers(keys).keys()
+            stored = self.ledger.open().stored_answers(keys)
+            return frozenset(key for key in keys if key not in stored)
 
         return self.execution.turn(due)
 
