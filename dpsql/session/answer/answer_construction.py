@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, assert_never
 
 import pyarrow as pa
 
-from dpsql.session.answer.answer import Answer, AnswerDetails, Privacy
+from dpsql.schema.model import Schema, Table
+from dpsql.session.answer.answer import Answer, AnswerDetails, ColumnPrivacy, Privacy
 from dpsql.session.answer.chart_reading import ChartReading
 from dpsql.session.answer.column_errors import PrivacyReader, Rolled
 from dpsql.session.answer.dashboard_errors import dashboard_columns
@@ -73,10 +74,13 @@ def _answer(
     ordered = rows.select([f"c{c.id}" for c in columns])
     reader = PrivacyReader(compiled, rolled)
     errors = ErrorReader(compiled, reader, rows, tables, rolled)
+    # Not the context: who is given the answer again may outlive the session that was given it.
+    schema, law_of = context.schema, context.saved.law if compiled.saved_tables else _no_law
 
     def describe() -> AnswerDetails:
         clamped = errors.clamped()
-        privacy = _privacy(compiled, context, released, reader)
+        shown = dashboard_columns(compiled, law_of, reader.answer_columns())
+        privacy = _privacy(compiled, schema, released, reader, shown)
         notes = (
             *privacy.notes,
             *unlisted_key_notes(compiled.releases, tables),
@@ -97,22 +101,27 @@ def _answer(
     return Answer(ordered, names, types, details, column_errors, keys)
 
 
+def _no_law(_: Table) -> None:
+    """Of a statement that reads no kept table none has a law."""
+
+
 def _privacy(
     compiled: CompiledStatement,
-    context: SessionContext,
+    schema: Schema,
     released: ReleasedTables,
     reader: PrivacyReader,
+    shown: tuple[ColumnPrivacy | None, ...],
 ) -> Privacy:
-    """What the answer of `compiled` cost, and how its columns are made."""
+    """What the answer of `compiled` cost, and how its columns, `shown` so, are made."""
     loss, receipt, rolled = released.loss, released.receipt, released.rolled
     return Privacy(
         loss,
-        epsilon_of(context.schema, loss.amount if loss else Fraction(0)),
+        epsilon_of(schema, loss.amount if loss else Fraction(0)),
         reader.released_columns(),
         tuple(units for r in compiled.releases if (units := r.threshold_in_units) is not None),
         bool(compiled.releases) and receipt is None,
         None if receipt is None else str(receipt.receipt_id),
-        dashboard_columns(compiled, context.saved.law, reader.answer_columns()),
+        shown,
         max((way.cells for way in rolled.values() if isinstance(way, RollUp)), default=0),
         (
             *dict.fromkeys(w.note for w in rolled.values() if isinstance(w, ChartReading)),
