@@ -23,14 +23,12 @@ def keys(*values: float | None) -> dict[str, pa.Table]:
 
 def answer(cursors: Cursors, tables: dict[str, pa.Table], sql: str = SUM) -> object:
     with cursors.having(tables) as cursor:
-        cursor.execute("BEGIN TRANSACTION READ ONLY")
         return cursor.execute(sql).fetchall()[0][0]
 
 
 def used(cursors: Cursors, tables: dict[str, pa.Table]) -> int:
     """Tells cursors apart."""
     with cursors.having(tables) as cursor:
-        cursor.execute("BEGIN TRANSACTION READ ONLY")
         return id(cursor)
 
 
@@ -70,16 +68,22 @@ def test_of_many_and_of_large_tables_no_cursor_is_kept(cursors: Cursors) -> None
     before = list(cursors._waiting)
     large = {"keys": pa.table({"n": [1] * (MAX_REGISTERED_BYTES // 8 + 1)})}
     assert answer(cursors, large) == MAX_REGISTERED_BYTES // 8 + 1
-    with cursors.having({}) as cursor:
-        assert cursor.execute("SELECT 1").fetchall() == [(1,)]
     assert list(cursors._waiting) == before
+
+
+@pytest.mark.parametrize("in_transaction", [True, False])
+def test_a_cursor_without_tables_is_kept_too(cursors: Cursors, *, in_transaction: bool) -> None:
+    with cursors.having({}, in_transaction=in_transaction) as first:
+        assert first.execute("SELECT 1").fetchall() == [(1,)]
+    with cursors.having({}) as second:
+        assert second is first  # and is in no transaction any more
+        assert second.execute("SELECT 2").fetchall() == [(2,)]
 
 
 def test_a_kept_cursor_does_not_hold_a_file_once_all_is_closed(tmp_path: Path) -> None:
     file = str(tmp_path / "rows.duckdb")
     cursors = Cursors(duckdb.connect(file))
-    with cursors.having(keys(2)) as last:
-        last.execute("BEGIN TRANSACTION READ ONLY")
+    with cursors.having(keys(2)):
         answer(cursors, keys(1))
         cursors.close()
     with duckdb.connect(file, config={"threads": 1}) as connection:
@@ -88,7 +92,7 @@ def test_a_kept_cursor_does_not_hold_a_file_once_all_is_closed(tmp_path: Path) -
 
 def test_an_interrupt_between_two_statements_stops_neither(cursors: Cursors) -> None:
     with cursors.having(keys(1)) as cursor:
-        cursor.execute("BEGIN TRANSACTION READ ONLY")
+        cursor.execute("SELECT 1").fetchall()
     cursor.interrupt()
     assert used(cursors, keys(1)) == id(cursor)
     assert answer(cursors, keys(1)) == 1

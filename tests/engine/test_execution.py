@@ -54,6 +54,26 @@ def test_registered_tables_live_for_one_statement(engine: DuckDBEngine) -> None:
         engine.execute(statement)
 
 
+def test_registered_tables_are_found_in_any_case(engine: DuckDBEngine) -> None:
+    keys = {"Keys": pa.table({"n": [1, 2]}), "other": pa.table({"n": [3]})}
+    assert engine.execute("SELECT sum(n)::INT AS n FROM kEYS", (), keys).table["n"][0].as_py() == 3
+
+
+def test_what_writes_is_refused_however_often_a_select_like_it_ran(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as connection:
+        connection.execute("CREATE TABLE a AS SELECT 1 AS n")
+    table = SourceTable("a", None, (("n", "INTEGER"),))
+    with DuckDBEngine(DuckDBSource(str(tmp_path / "a.duckdb"), (table,))) as engine:
+        # Into the engine's own memory, which no access mode protects.
+        engine._connection.execute("CREATE TABLE kept (n INTEGER)")
+        writing = "WITH w AS (INSERT INTO kept SELECT n FROM a WHERE n > $1 RETURNING n) FROM w"
+        for bound in (5, 5, 0, 0):
+            with pytest.raises(ExecutionFailed):
+                engine.execute(writing, [bound])
+            assert engine.execute("SELECT n FROM a WHERE n > $1", [0]).table.num_rows == 1
+        assert engine.execute("SELECT n FROM kept").table.num_rows == 0
+
+
 def test_registered_tables_compare_as_the_engine_does(parquet_engine: DuckDBEngine) -> None:
     numbers = pa.table({"x": [1.0, float("nan"), float("inf"), None]})
     statement = "SELECT count(*) AS n FROM numbers WHERE x > 5"

@@ -85,8 +85,9 @@ def test_the_lock_itself_denies(engine: DuckDBEngine, files: Path, statement: st
 def test_only_one_select_runs(engine: DuckDBEngine, files: Path, statement: str) -> None:
     file = files / "people.parquet"
     before = hashlib.sha256(file.read_bytes()).digest()
-    with pytest.raises(ExecutionFailed):
-        engine.execute(statement.format(file=file))
+    for _ in range(2):  # to have failed in a read-only transaction proves nothing of a statement
+        with pytest.raises(ExecutionFailed):
+            engine.execute(statement.format(file=file))
     assert hashlib.sha256(file.read_bytes()).digest() == before
     assert engine.execute("SELECT id FROM people").table.num_rows == 3
 

@@ -38,6 +38,14 @@ SERVICE_MUTANTS = (
         "write_nothing_either",
     ),
     _Service(
+        "a statement that was never seen to write nothing needs no transaction",
+        "engine/duckdb/engine.py",
+        "in_transaction = not parsed.is_proved",
+        "in_transaction = parsed.is_proved",
+        "tests/engine/test_execution.py",
+        "what_writes_is_refused",
+    ),
+    _Service(
         "answers of the catalogue are fetched whole",
         "engine/sandbox/database.py",
         "if rows < 0 or size < 0:",

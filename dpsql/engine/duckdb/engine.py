@@ -21,7 +21,9 @@ from dpsql.engine.duckdb.semantics import check_semantics
 from dpsql.engine.duckdb.spill import start_spilling
 from dpsql.engine.duckdb.statement import (
     Cursors,
+    ParsedSelect,
     limited_select,
+    named_tables,
     quoted,
     refuse_shadows,
     sealed_rows,
@@ -67,7 +69,7 @@ class DuckDBEngine:
         self._identity = identity(source)
         self._fingerprint: str | None = None
         self._guard = threading.Lock()
-        # The same statement is often run again: parsing it takes up to 15 ms.
+        # A statement is often run again, with other parameters: to parse it takes up to 15 ms.
         self._parsed = lru_cache(maxsize=_MAX_PARSED)(self._parse)
         resources = {"threads": threads, "memory_limit": memory_limit}
         self._connection = duckdb.connect(
@@ -110,8 +112,9 @@ class DuckDBEngine:
             raise InterfaceError("the engine is closed")
         refuse_shadows(tables, self._declared)
         self._refuse_changed_files()
+        read = named_tables(tables, sql)
         raw = sealed_rows(
-            lambda: self._run(sql, parameters, tables, as_rows=as_rows, limit=limit), limit
+            lambda: self._run(sql, parameters, read, as_rows=as_rows, limit=limit), limit
         )
         self._refuse_changed_files()
         return raw
@@ -255,15 +258,21 @@ class DuckDBEngine:
         as_rows: bool,
         limit: ReadLimit | None,
     ) -> pa.Table | ReadLimit:
-        statement = self._parsed(sql)
+        parsed = self._parsed(sql)
 
         def rows() -> pa.Table | ReadLimit:
             if limit is not None:
                 # A relation that was read in part may keep its cursor busy.
                 with causes_logged(), self._cursors.one() as cursor:
-                    return limited_select(cursor, statement, parameters, tables, limit)
-            with causes_logged(), self._cursors.having(tables) as cursor:
-                return select(cursor, statement, parameters, as_rows=as_rows)
+                    return limited_select(cursor, parsed.statement, parameters, tables, limit)
+            in_transaction = not parsed.is_proved
+            with (
+                causes_logged(),
+                self._cursors.having(tables, in_transaction=in_transaction) as cursor,
+            ):
+                result = select(cursor, parsed.statement, parameters, as_rows=as_rows)
+            parsed.is_proved = True
+            return result
 
         try:
             return self._cache.retrying(rows)
@@ -272,10 +281,10 @@ class DuckDBEngine:
                 raise
             raise MemoryError from None  # the disk that is spilled to may be full
 
-    def _parse(self, sql: str) -> duckdb.Statement:
+    def _parse(self, sql: str) -> ParsedSelect:
         self._create_named_views(sql)
         with self._cursors.one() as cursor:
-            return single_select(cursor, sql)
+            return ParsedSelect(single_select(cursor, sql))
 
     def _refuse_changed_files(self) -> None:
         if identity(self._source) != self._identity:

@@ -1,7 +1,7 @@
 """One SELECT on a cursor of a locked connection: sealed rows, or a failure that says nothing.
 
-A cursor that has small tables waits for the next statement over the very same ones, such as the
-listed keys of a schema: to register a table takes as long as to parse a statement.
+A cursor that has small tables, or none, waits for the next statement over the very same ones, such
+as the listed keys of a schema: to register a table takes as long as to parse a statement.
 """
 
 from __future__ import annotations
@@ -43,6 +43,27 @@ def single_select(cursor: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Stateme
     return statements[0]
 
 
+class ParsedSelect:
+    """A SELECT that is run again and again; `is_proved` once it was seen to write nothing.
+
+    DuckDB refuses to plan a statement that writes in a read-only transaction, whatever rows there
+    are: what has come to its end in one is none, and needs no transaction around it from then on.
+    """
+
+    __slots__ = ("is_proved", "statement")
+
+    def __init__(self, statement: duckdb.Statement) -> None:
+        self.statement: Final = statement
+        self.is_proved = False
+
+
+def named_tables(tables: Mapping[str, pa.Table], sql: str) -> Mapping[str, pa.Table]:
+    """Those of `tables` that `sql` may read: others take time to register."""
+    folded = sql.casefold()
+    # A quoted name has each of its quotes twice.
+    return {n: rows for n, rows in tables.items() if '"' in n or n.casefold() in folded}
+
+
 def select(
     cursor: duckdb.DuckDBPyConnection,
     statement: duckdb.Statement,
@@ -50,8 +71,7 @@ def select(
     *,
     as_rows: bool,
 ) -> pa.Table:
-    """The rows of `statement`, in a transaction of its own, which is left open."""
-    _begin(cursor)
+    """The rows of `statement`."""
     cursor.execute(statement, list(parameters) or None)
     return integers(cursor) if as_rows else all_rows(cursor)
 
@@ -92,6 +112,7 @@ def run_and_forget(
                 return limited_select(cursor, statement, parameters, tables, limit)
             for name, table in tables.items():
                 cursor.register(name, table)
+            _begin(cursor)
             return select(cursor, statement, parameters, as_rows=as_rows)
     finally:
         with suppress(duckdb.Error):
@@ -151,8 +172,13 @@ class Cursors:
             cursor.close()
 
     @contextmanager
-    def having(self, tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor on which `tables` are registered, and nothing else; it has no transaction."""
+    def having(
+        self, tables: Mapping[str, pa.Table], *, in_transaction: bool = True
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor on which `tables` are registered, and nothing else.
+
+        While it is entered, it is `in_transaction`, which is read-only.
+        """
         contents = _contents(tables)
         with self._guard:
             waiting = self._taken(contents)
@@ -162,11 +188,13 @@ class Cursors:
             if waiting is None:
                 for name, table in tables.items():
                     cursor.register(name, table)
+            if in_transaction:
+                _begin(cursor)
             yield cursor
-            if contents is not None:
-                with suppress(duckdb.Error):  # without a transaction, or interrupted after its end
+            with suppress(duckdb.Error):  # interrupted after its end
+                if in_transaction:
                     cursor.rollback()
-                    is_reusable = True
+                is_reusable = contents is not None
         finally:
             self._end(cursor)
             if not is_reusable or not self._wait(contents, cursor):
@@ -201,8 +229,6 @@ class Cursors:
 
     def _taken(self, contents: Hashable) -> duckdb.DuckDBPyConnection | None:
         """A waiting cursor that has tables of these `contents`, which is nobody else's then."""
-        if contents is None:
-            return None
         for number, (others, cursor) in reversed(self._waiting.items()):
             if others == contents:
                 del self._waiting[number]
@@ -223,10 +249,10 @@ class Cursors:
 
 
 def _contents(tables: Mapping[str, pa.Table]) -> Hashable | None:
-    """Names, types and values of `tables`, to the bit; None if there are none, or they are large.
+    """Names, types and values of `tables`, to the bit; None if they are large.
 
     Tables that compare as equal may differ: 0.0 is equal to -0.0.
     """
-    if not tables or sum(table.nbytes for table in tables.values()) > MAX_REGISTERED_BYTES:
+    if sum(table.nbytes for table in tables.values()) > MAX_REGISTERED_BYTES:
         return None
     return tuple((name, stream(table)) for name, table in tables.items())
