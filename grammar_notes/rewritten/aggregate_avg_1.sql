@@ -56,22 +56,16 @@ FROM (
           COUNT(r1) AS m1
         FROM (
           SELECT
-            u,
-            v0 AS r0,
-            v1 AS r1
+            c7 AS u,
+            CASE WHEN NOT c5 IS NULL THEN 1 END AS r0,
+            c5 AS r1
           FROM (
             SELECT
-              c7 AS u,
-              CASE WHEN NOT c5 IS NULL THEN 1 END AS v0,
-              c5 AS v1
-            FROM (
-              SELECT
-                t."cost" AS c5,
-                t."patient_id" AS c7
-              FROM "visits" AS t
-              WHERE
-                NOT t."patient_id" IS NULL
-            ) AS t
+              t."cost" AS c5,
+              t."patient_id" AS c7
+            FROM "visits" AS t
+            WHERE
+              NOT t."patient_id" IS NULL
           ) AS t
         ) AS t
         GROUP BY

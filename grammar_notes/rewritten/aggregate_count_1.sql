@@ -23,25 +23,19 @@ FROM (
             COUNT(*) AS n
           FROM (
             SELECT
-              u,
-              v0 AS r0,
-              v1 AS r1
+              c5 AS u,
+              c3 AS r0,
+              c4 AS r1
             FROM (
               SELECT
-                c5 AS u,
-                c3 AS v0,
-                c4 AS v1
-              FROM (
-                SELECT
-                  t."kind" AS c3,
-                  t."score" AS c4,
-                  p0."patient_id" AS c5
-                FROM "tests" AS t
-                JOIN "visits" AS p0
-                  ON t."visit_id" = p0."visit_id"
-                WHERE
-                  NOT p0."patient_id" IS NULL
-              ) AS t
+                t."kind" AS c3,
+                t."score" AS c4,
+                p0."patient_id" AS c5
+              FROM "tests" AS t
+              JOIN "visits" AS p0
+                ON t."visit_id" = p0."visit_id"
+              WHERE
+                NOT p0."patient_id" IS NULL
             ) AS t
           ) AS t
           GROUP BY
@@ -63,25 +57,19 @@ LEFT JOIN (
         r0
       FROM (
         SELECT
-          u,
-          v0 AS r0,
-          v1 AS r1
+          c5 AS u,
+          c3 AS r0,
+          c4 AS r1
         FROM (
           SELECT
-            c5 AS u,
-            c3 AS v0,
-            c4 AS v1
-          FROM (
-            SELECT
-              t."kind" AS c3,
-              t."score" AS c4,
-              p0."patient_id" AS c5
-            FROM "tests" AS t
-            JOIN "visits" AS p0
-              ON t."visit_id" = p0."visit_id"
-            WHERE
-              NOT p0."patient_id" IS NULL
-          ) AS t
+            t."kind" AS c3,
+            t."score" AS c4,
+            p0."patient_id" AS c5
+          FROM "tests" AS t
+          JOIN "visits" AS p0
+            ON t."visit_id" = p0."visit_id"
+          WHERE
+            NOT p0."patient_id" IS NULL
         ) AS t
       ) AS t
       GROUP BY
@@ -107,25 +95,19 @@ LEFT JOIN (
         r1
       FROM (
         SELECT
-          u,
-          v0 AS r0,
-          v1 AS r1
+          c5 AS u,
+          c3 AS r0,
+          c4 AS r1
         FROM (
           SELECT
-            c5 AS u,
-            c3 AS v0,
-            c4 AS v1
-          FROM (
-            SELECT
-              t."kind" AS c3,
-              t."score" AS c4,
-              p0."patient_id" AS c5
-            FROM "tests" AS t
-            JOIN "visits" AS p0
-              ON t."visit_id" = p0."visit_id"
-            WHERE
-              NOT p0."patient_id" IS NULL
-          ) AS t
+            t."kind" AS c3,
+            t."score" AS c4,
+            p0."patient_id" AS c5
+          FROM "tests" AS t
+          JOIN "visits" AS p0
+            ON t."visit_id" = p0."visit_id"
+          WHERE
+            NOT p0."patient_id" IS NULL
         ) AS t
       ) AS t
       GROUP BY

@@ -19,20 +19,15 @@ FROM (
             COUNT(*) AS n
           FROM (
             SELECT
-              u,
-              v0 AS r0
+              c7 AS u,
+              c2 AS r0
             FROM (
               SELECT
-                c7 AS u,
-                c2 AS v0
-              FROM (
-                SELECT
-                  t."age" AS c2,
-                  t."patient_id" AS c7
-                FROM "patients" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t
+                t."age" AS c2,
+                t."patient_id" AS c7
+              FROM "patients" AS t
+              WHERE
+                NOT t."patient_id" IS NULL
             ) AS t
           ) AS t
           GROUP BY
@@ -62,20 +57,15 @@ LEFT JOIN (
         r0
       FROM (
         SELECT
-          u,
-          v0 AS r0
+          c7 AS u,
+          c2 AS r0
         FROM (
           SELECT
-            c7 AS u,
-            c2 AS v0
-          FROM (
-            SELECT
-              t."age" AS c2,
-              t."patient_id" AS c7
-            FROM "patients" AS t
-            WHERE
-              NOT t."patient_id" IS NULL
-          ) AS t
+            t."age" AS c2,
+            t."patient_id" AS c7
+          FROM "patients" AS t
+          WHERE
+            NOT t."patient_id" IS NULL
         ) AS t
       ) AS t
       GROUP BY

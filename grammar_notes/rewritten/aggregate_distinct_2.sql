@@ -37,31 +37,23 @@ FROM (
               COUNT(*) AS n
             FROM (
               SELECT
-                u,
-                k0_0,
-                v0 AS r0,
-                v1 AS r1,
-                v2 AS r2
+                c7 AS u,
+                c6 AS k0_0,
+                CASE WHEN (
+                  TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
+                ) THEN c5 END AS r0,
+                CASE WHEN (
+                  TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
+                ) THEN c5 END AS r1,
+                c5 AS r2
               FROM (
                 SELECT
-                  c7 AS u,
-                  c6 AS k0_0,
-                  CASE WHEN (
-                    TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
-                  ) THEN c5 END AS v0,
-                  CASE WHEN (
-                    TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
-                  ) THEN c5 END AS v1,
-                  c5 AS v2
-                FROM (
-                  SELECT
-                    t."cost" AS c5,
-                    t."ward" AS c6,
-                    t."patient_id" AS c7
-                  FROM "visits" AS t
-                  WHERE
-                    NOT t."patient_id" IS NULL
-                ) AS t
+                  t."cost" AS c5,
+                  t."ward" AS c6,
+                  t."patient_id" AS c7
+                FROM "visits" AS t
+                WHERE
+                  NOT t."patient_id" IS NULL
               ) AS t
             ) AS t
             GROUP BY
@@ -91,34 +83,26 @@ LEFT JOIN (
         r0
       FROM (
         SELECT
-          u,
-          g0,
-          v0 AS r0,
-          v1 AS r1,
-          v2 AS r2
+          c7 AS u,
+          d0.cell AS g0,
+          CASE WHEN (
+            TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
+          ) THEN c5 END AS r0,
+          CASE WHEN (
+            TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
+          ) THEN c5 END AS r1,
+          c5 AS r2
         FROM (
           SELECT
-            c7 AS u,
-            d0.cell AS g0,
-            CASE WHEN (
-              TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
-            ) THEN c5 END AS v0,
-            CASE WHEN (
-              TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
-            ) THEN c5 END AS v1,
-            c5 AS v2
-          FROM (
-            SELECT
-              t."cost" AS c5,
-              t."ward" AS c6,
-              t."patient_id" AS c7
-            FROM "visits" AS t
-            WHERE
-              NOT t."patient_id" IS NULL
-          ) AS t
-          JOIN domain_0 AS d0
-            ON c6 IS NOT DISTINCT FROM d0.k0
+            t."cost" AS c5,
+            t."ward" AS c6,
+            t."patient_id" AS c7
+          FROM "visits" AS t
+          WHERE
+            NOT t."patient_id" IS NULL
         ) AS t
+        JOIN domain_0 AS d0
+          ON c6 IS NOT DISTINCT FROM d0.k0
       ) AS t
       GROUP BY
         u,
@@ -158,34 +142,26 @@ LEFT JOIN (
         r1
       FROM (
         SELECT
-          u,
-          g0,
-          v0 AS r0,
-          v1 AS r1,
-          v2 AS r2
+          c7 AS u,
+          d0.cell AS g0,
+          CASE WHEN (
+            TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
+          ) THEN c5 END AS r0,
+          CASE WHEN (
+            TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
+          ) THEN c5 END AS r1,
+          c5 AS r2
         FROM (
           SELECT
-            c7 AS u,
-            d0.cell AS g0,
-            CASE WHEN (
-              TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
-            ) THEN c5 END AS v0,
-            CASE WHEN (
-              TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
-            ) THEN c5 END AS v1,
-            c5 AS v2
-          FROM (
-            SELECT
-              t."cost" AS c5,
-              t."ward" AS c6,
-              t."patient_id" AS c7
-            FROM "visits" AS t
-            WHERE
-              NOT t."patient_id" IS NULL
-          ) AS t
-          JOIN domain_0 AS d0
-            ON c6 IS NOT DISTINCT FROM d0.k0
+            t."cost" AS c5,
+            t."ward" AS c6,
+            t."patient_id" AS c7
+          FROM "visits" AS t
+          WHERE
+            NOT t."patient_id" IS NULL
         ) AS t
+        JOIN domain_0 AS d0
+          ON c6 IS NOT DISTINCT FROM d0.k0
       ) AS t
       GROUP BY
         u,
@@ -223,34 +199,26 @@ LEFT JOIN (
         r2
       FROM (
         SELECT
-          u,
-          g0,
-          v0 AS r0,
-          v1 AS r1,
-          v2 AS r2
+          c7 AS u,
+          d0.cell AS g0,
+          CASE WHEN (
+            TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
+          ) THEN c5 END AS r0,
+          CASE WHEN (
+            TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
+          ) THEN c5 END AS r1,
+          c5 AS r2
         FROM (
           SELECT
-            c7 AS u,
-            d0.cell AS g0,
-            CASE WHEN (
-              TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
-            ) THEN c5 END AS v0,
-            CASE WHEN (
-              TRY_CAST(c5 AS DECIMAL(12, 2)) > 10.00
-            ) THEN c5 END AS v1,
-            c5 AS v2
-          FROM (
-            SELECT
-              t."cost" AS c5,
-              t."ward" AS c6,
-              t."patient_id" AS c7
-            FROM "visits" AS t
-            WHERE
-              NOT t."patient_id" IS NULL
-          ) AS t
-          JOIN domain_0 AS d0
-            ON c6 IS NOT DISTINCT FROM d0.k0
+            t."cost" AS c5,
+            t."ward" AS c6,
+            t."patient_id" AS c7
+          FROM "visits" AS t
+          WHERE
+            NOT t."patient_id" IS NULL
         ) AS t
+        JOIN domain_0 AS d0
+          ON c6 IS NOT DISTINCT FROM d0.k0
       ) AS t
       GROUP BY
         u,

@@ -31,20 +31,15 @@ FROM (
           SUM(CASE WHEN r0 < 0.00 THEN 0.00 WHEN r0 > 1000.00 THEN 1000.00 ELSE r0 END) AS s0
         FROM (
           SELECT
-            u,
-            v0 AS r0
+            c7 AS u,
+            c5 AS r0
           FROM (
             SELECT
-              c7 AS u,
-              c5 AS v0
-            FROM (
-              SELECT
-                t."cost" AS c5,
-                t."patient_id" AS c7
-              FROM "visits" AS t
-              WHERE
-                NOT t."patient_id" IS NULL
-            ) AS t
+              t."cost" AS c5,
+              t."patient_id" AS c7
+            FROM "visits" AS t
+            WHERE
+              NOT t."patient_id" IS NULL
           ) AS t
         ) AS t
         GROUP BY

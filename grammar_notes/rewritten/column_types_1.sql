@@ -16,33 +16,24 @@ FROM (
           COUNT(*) AS n
         FROM (
           SELECT
-            u
+            c10 AS u
           FROM (
             SELECT
-              c10 AS u
-            FROM (
-              SELECT
-                c5,
-                c10
-              FROM (
-                SELECT
-                  t."form" AS c5,
-                  t."person_id" AS c10
-                FROM "people" AS t
-                WHERE
-                  NOT t."person_id" IS NULL
-              ) AS t
-              WHERE
-                (
-                  (
-                    TRY(TRY(c5) ->> '$.address.town') = 'Bonn'
-                  )
-                  OR (
-                    TRY(TRY(c5) ->> '$.tags[0]') = 'x'
-                  )
-                )
-            ) AS t
+              t."form" AS c5,
+              t."person_id" AS c10
+            FROM "people" AS t
+            WHERE
+              NOT t."person_id" IS NULL
           ) AS t
+          WHERE
+            (
+              (
+                TRY(TRY(c5) ->> '$.address.town') = 'Bonn'
+              )
+              OR (
+                TRY(TRY(c5) ->> '$.tags[0]') = 'x'
+              )
+            )
         ) AS t
         GROUP BY
           u

@@ -7,26 +7,20 @@ WITH placed AS MATERIALIZED (
     CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
-      u,
-      g0,
-      v1 AS r1
+      c7 AS u,
+      d0.cell AS g0,
+      c5 AS r1
     FROM (
       SELECT
-        c7 AS u,
-        d0.cell AS g0,
-        c5 AS v1
-      FROM (
-        SELECT
-          t."visit_date" AS c4,
-          t."cost" AS c5,
-          t."patient_id" AS c7
-        FROM "visits" AS t
-        WHERE
-          NOT t."patient_id" IS NULL
-      ) AS t
-      LEFT JOIN domain_0 AS d0
-        ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d0.k0
+        t."visit_date" AS c4,
+        t."cost" AS c5,
+        t."patient_id" AS c7
+      FROM "visits" AS t
+      WHERE
+        NOT t."patient_id" IS NULL
     ) AS t
+    LEFT JOIN domain_0 AS d0
+      ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT

@@ -1,36 +1,24 @@
 -- CountUnitsFirst
 WITH counted AS MATERIALIZED (
   SELECT
-    u,
-    g0,
-    v1 AS r1
+    c7 AS u,
+    d0.cell AS g0,
+    c5 AS r1
   FROM (
     SELECT
-      c7 AS u,
-      d0.cell AS g0,
-      c5 AS v1
-    FROM (
-      SELECT
-        c4,
-        c5,
-        c7
-      FROM (
-        SELECT
-          t."visit_date" AS c4,
-          t."cost" AS c5,
-          t."patient_id" AS c7
-        FROM "visits" AS t
-        WHERE
-          NOT t."patient_id" IS NULL
-      ) AS t
-      WHERE
-        (
-          TRY_CAST(c5 AS DECIMAL(12, 2)) <= 500.00
-        )
-    ) AS t
-    JOIN domain_0 AS d0
-      ON c4 IS NOT DISTINCT FROM d0.k0
+      t."visit_date" AS c4,
+      t."cost" AS c5,
+      t."patient_id" AS c7
+    FROM "visits" AS t
+    WHERE
+      NOT t."patient_id" IS NULL
   ) AS t
+  JOIN domain_0 AS d0
+    ON c4 IS NOT DISTINCT FROM d0.k0
+  WHERE
+    (
+      TRY_CAST(c5 AS DECIMAL(12, 2)) <= 500.00
+    )
 ), many AS MATERIALIZED (
   SELECT
     u AS mu

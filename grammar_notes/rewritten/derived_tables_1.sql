@@ -6,37 +6,32 @@ WITH placed AS MATERIALIZED (
     CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
-      u,
-      g0
+      c7 AS u,
+      d0.cell AS g0
     FROM (
       SELECT
-        c7 AS u,
-        d0.cell AS g0
+        c8 AS c11,
+        c7
       FROM (
         SELECT
-          c8 AS c11,
+          c2 AS c9,
+          COUNT(*) AS c8,
           c7
         FROM (
           SELECT
-            c2 AS c9,
-            COUNT(*) AS c8,
-            c7
-          FROM (
-            SELECT
-              t."patient_id" AS c2,
-              t."patient_id" AS c7
-            FROM "visits" AS t
-            WHERE
-              NOT t."patient_id" IS NULL
-          ) AS t
-          GROUP BY
-            c2,
-            c7
+            t."patient_id" AS c2,
+            t."patient_id" AS c7
+          FROM "visits" AS t
+          WHERE
+            NOT t."patient_id" IS NULL
         ) AS t
+        GROUP BY
+          c2,
+          c7
       ) AS t
-      LEFT JOIN domain_0 AS d0
-        ON c11 = d0.k0
     ) AS t
+    LEFT JOIN domain_0 AS d0
+      ON c11 = d0.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT

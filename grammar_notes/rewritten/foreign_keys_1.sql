@@ -16,48 +16,44 @@ FROM (
           COUNT(*) AS n
         FROM (
           SELECT
-            u
+            c5 AS u
           FROM (
             SELECT
-              c5 AS u
+              c1,
+              c2,
+              c5,
+              TRUE AS c16
             FROM (
               SELECT
-                c1,
-                c2,
-                c5,
-                TRUE AS c16
-              FROM (
-                SELECT
-                  t."item" AS c1,
-                  t."parcel" AS c2,
-                  t."buyer" AS c5
-                FROM "lines" AS t
-                WHERE
-                  NOT t."buyer" IS NULL
-              ) AS t0
+                t."item" AS c1,
+                t."parcel" AS c2,
+                t."buyer" AS c5
+              FROM "lines" AS t
               WHERE
-                EXISTS(
+                NOT t."buyer" IS NULL
+            ) AS t0
+            WHERE
+              EXISTS(
+                SELECT
+                  1
+                FROM (
                   SELECT
-                    1
+                    c8 AS c14,
+                    c9 AS c15
                   FROM (
                     SELECT
-                      c8 AS c14,
-                      c9 AS c15
-                    FROM (
-                      SELECT
-                        t."item" AS c8,
-                        t."parcel" AS c9
-                      FROM "returned" AS t
-                    ) AS t
-                  ) AS t1
-                  WHERE
-                    (
-                      c14 = c1
-                    ) AND (
-                      TRY_CAST(c15 AS BIGINT) = c2
-                    )
-                )
-            ) AS t
+                      t."item" AS c8,
+                      t."parcel" AS c9
+                    FROM "returned" AS t
+                  ) AS t
+                ) AS t1
+                WHERE
+                  (
+                    c14 = c1
+                  ) AND (
+                    TRY_CAST(c15 AS BIGINT) = c2
+                  )
+              )
           ) AS t
         ) AS t
         GROUP BY

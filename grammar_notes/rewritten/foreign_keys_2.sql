@@ -19,86 +19,81 @@ FROM (
             COUNT(*) AS n
           FROM (
             SELECT
-              u,
-              v0 AS r0
+              c5 AS u,
+              c1 AS r0
             FROM (
               SELECT
-                c5 AS u,
-                c1 AS v0
+                c1,
+                c2,
+                c15,
+                c5,
+                FALSE AS c22
               FROM (
                 SELECT
                   c1,
                   c2,
-                  c15,
                   c5,
-                  FALSE AS c22
+                  TRUE AS c15
                 FROM (
                   SELECT
-                    c1,
-                    c2,
-                    c5,
-                    TRUE AS c15
-                  FROM (
-                    SELECT
-                      t."shipment" AS c1,
-                      t."place" AS c2,
-                      t."buyer" AS c5
-                    FROM "boxes" AS t
-                    WHERE
-                      NOT t."buyer" IS NULL
-                  ) AS t0
+                    t."shipment" AS c1,
+                    t."place" AS c2,
+                    t."buyer" AS c5
+                  FROM "boxes" AS t
                   WHERE
-                    EXISTS(
-                      SELECT
-                        1
-                      FROM (
-                        SELECT
-                          c7 AS c13,
-                          c8 AS c14,
-                          c11
-                        FROM (
-                          SELECT
-                            t."shipment" AS c7,
-                            t."place" AS c8,
-                            t."buyer" AS c11
-                          FROM "boxes" AS t
-                          WHERE
-                            NOT t."buyer" IS NULL
-                        ) AS t
-                      ) AS t1
-                      WHERE
-                        (
-                          c13 = c1
-                        ) AND (
-                          c14 <> c2
-                        ) AND c5 = c11
-                    )
+                    NOT t."buyer" IS NULL
                 ) AS t0
                 WHERE
-                  NOT EXISTS(
+                  EXISTS(
                     SELECT
                       1
                     FROM (
                       SELECT
-                        c16 AS c21,
-                        c19
+                        c7 AS c13,
+                        c8 AS c14,
+                        c11
                       FROM (
                         SELECT
-                          t."shipment" AS c16,
-                          p0."buyer" AS c19
-                        FROM "damages" AS t
-                        JOIN "boxes" AS p0
-                          ON t."shipment" = p0."shipment" AND t."place" = p0."place"
+                          t."shipment" AS c7,
+                          t."place" AS c8,
+                          t."buyer" AS c11
+                        FROM "boxes" AS t
                         WHERE
-                          NOT p0."buyer" IS NULL
+                          NOT t."buyer" IS NULL
                       ) AS t
                     ) AS t1
                     WHERE
                       (
-                        c21 = c1
-                      ) AND c5 = c19
+                        c13 = c1
+                      ) AND (
+                        c14 <> c2
+                      ) AND c5 = c11
                   )
-              ) AS t
+              ) AS t0
+              WHERE
+                NOT EXISTS(
+                  SELECT
+                    1
+                  FROM (
+                    SELECT
+                      c16 AS c21,
+                      c19
+                    FROM (
+                      SELECT
+                        t."shipment" AS c16,
+                        p0."buyer" AS c19
+                      FROM "damages" AS t
+                      JOIN "boxes" AS p0
+                        ON t."shipment" = p0."shipment" AND t."place" = p0."place"
+                      WHERE
+                        NOT p0."buyer" IS NULL
+                    ) AS t
+                  ) AS t1
+                  WHERE
+                    (
+                      c21 = c1
+                    ) AND c5 = c19
+                )
             ) AS t
           ) AS t
           GROUP BY
@@ -120,86 +115,81 @@ LEFT JOIN (
         r0
       FROM (
         SELECT
-          u,
-          v0 AS r0
+          c5 AS u,
+          c1 AS r0
         FROM (
           SELECT
-            c5 AS u,
-            c1 AS v0
+            c1,
+            c2,
+            c15,
+            c5,
+            FALSE AS c22
           FROM (
             SELECT
               c1,
               c2,
-              c15,
               c5,
-              FALSE AS c22
+              TRUE AS c15
             FROM (
               SELECT
-                c1,
-                c2,
-                c5,
-                TRUE AS c15
-              FROM (
-                SELECT
-                  t."shipment" AS c1,
-                  t."place" AS c2,
-                  t."buyer" AS c5
-                FROM "boxes" AS t
-                WHERE
-                  NOT t."buyer" IS NULL
-              ) AS t0
+                t."shipment" AS c1,
+                t."place" AS c2,
+                t."buyer" AS c5
+              FROM "boxes" AS t
               WHERE
-                EXISTS(
-                  SELECT
-                    1
-                  FROM (
-                    SELECT
-                      c7 AS c13,
-                      c8 AS c14,
-                      c11
-                    FROM (
-                      SELECT
-                        t."shipment" AS c7,
-                        t."place" AS c8,
-                        t."buyer" AS c11
-                      FROM "boxes" AS t
-                      WHERE
-                        NOT t."buyer" IS NULL
-                    ) AS t
-                  ) AS t1
-                  WHERE
-                    (
-                      c13 = c1
-                    ) AND (
-                      c14 <> c2
-                    ) AND c5 = c11
-                )
+                NOT t."buyer" IS NULL
             ) AS t0
             WHERE
-              NOT EXISTS(
+              EXISTS(
                 SELECT
                   1
                 FROM (
                   SELECT
-                    c16 AS c21,
-                    c19
+                    c7 AS c13,
+                    c8 AS c14,
+                    c11
                   FROM (
                     SELECT
-                      t."shipment" AS c16,
-                      p0."buyer" AS c19
-                    FROM "damages" AS t
-                    JOIN "boxes" AS p0
-                      ON t."shipment" = p0."shipment" AND t."place" = p0."place"
+                      t."shipment" AS c7,
+                      t."place" AS c8,
+                      t."buyer" AS c11
+                    FROM "boxes" AS t
                     WHERE
-                      NOT p0."buyer" IS NULL
+                      NOT t."buyer" IS NULL
                   ) AS t
                 ) AS t1
                 WHERE
                   (
-                    c21 = c1
-                  ) AND c5 = c19
+                    c13 = c1
+                  ) AND (
+                    c14 <> c2
+                  ) AND c5 = c11
               )
-          ) AS t
+          ) AS t0
+          WHERE
+            NOT EXISTS(
+              SELECT
+                1
+              FROM (
+                SELECT
+                  c16 AS c21,
+                  c19
+                FROM (
+                  SELECT
+                    t."shipment" AS c16,
+                    p0."buyer" AS c19
+                  FROM "damages" AS t
+                  JOIN "boxes" AS p0
+                    ON t."shipment" = p0."shipment" AND t."place" = p0."place"
+                  WHERE
+                    NOT p0."buyer" IS NULL
+                ) AS t
+              ) AS t1
+              WHERE
+                (
+                  c21 = c1
+                ) AND c5 = c19
+            )
         ) AS t
       ) AS t
       GROUP BY

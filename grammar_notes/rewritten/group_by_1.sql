@@ -30,58 +30,53 @@ FROM (
             COUNT(*) AS n
           FROM (
             SELECT
-              u,
-              g0
+              c7 AS u,
+              LIST_EXTRACT(
+                LIST_TRANSFORM(
+                  [
+                    (
+                      (
+                        c11 * 0
+                      ) * CASE WHEN (
+                        TRY_CAST(c5 AS DECIMAL(12, 2)) > 500.00
+                      ) THEN (
+                        -1
+                      ) ELSE 1 END
+                    )
+                  ],
+                  LAMBDA v : CASE WHEN ISFINITE(v) THEN v END
+                ),
+                1
+              ) + CAST(0 AS DOUBLE) AS g0
             FROM (
               SELECT
-                c7 AS u,
-                LIST_EXTRACT(
-                  LIST_TRANSFORM(
-                    [
-                      (
-                        (
-                          c11 * 0
-                        ) * CASE WHEN (
-                          TRY_CAST(c5 AS DECIMAL(12, 2)) > 500.00
-                        ) THEN (
-                          -1
-                        ) ELSE 1 END
-                      )
-                    ],
-                    LAMBDA v : CASE WHEN ISFINITE(v) THEN v END
-                  ),
-                  1
-                ) + CAST(0 AS DOUBLE) AS g0
+                c2,
+                c5,
+                c8,
+                c11,
+                c7 AS c7
               FROM (
                 SELECT
-                  c2,
-                  c5,
-                  c8,
-                  c11,
-                  c7 AS c7
-                FROM (
-                  SELECT
-                    t."patient_id" AS c2,
-                    t."cost" AS c5,
-                    t."patient_id" AS c7
-                  FROM "visits" AS t
-                  WHERE
-                    NOT t."patient_id" IS NULL
-                ) AS t0
-                CROSS JOIN (
-                  SELECT
-                    t."patient_id" AS c8,
-                    t."weight" AS c11,
-                    t."patient_id" AS c14
-                  FROM "patients" AS t
-                  WHERE
-                    NOT t."patient_id" IS NULL
-                ) AS t1
+                  t."patient_id" AS c2,
+                  t."cost" AS c5,
+                  t."patient_id" AS c7
+                FROM "visits" AS t
                 WHERE
-                  (
-                    c2 = c8
-                  )
-              ) AS t
+                  NOT t."patient_id" IS NULL
+              ) AS t0
+              CROSS JOIN (
+                SELECT
+                  t."patient_id" AS c8,
+                  t."weight" AS c11,
+                  t."patient_id" AS c14
+                FROM "patients" AS t
+                WHERE
+                  NOT t."patient_id" IS NULL
+              ) AS t1
+              WHERE
+                (
+                  c2 = c8
+                )
             ) AS t
           ) AS t
           GROUP BY

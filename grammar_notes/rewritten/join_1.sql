@@ -16,40 +16,36 @@ FROM (
           COUNT(*) AS n
         FROM (
           SELECT
-            u
+            c7 AS u
           FROM (
             SELECT
-              c7 AS u
+              c2,
+              c8,
+              c9,
+              c7 AS c7
             FROM (
               SELECT
-                c2,
-                c8,
-                c9,
-                c7 AS c7
-              FROM (
-                SELECT
-                  t."patient_id" AS c2,
-                  t."patient_id" AS c7
-                FROM "visits" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t0
-              CROSS JOIN (
-                SELECT
-                  t."patient_id" AS c8,
-                  t."age" AS c9,
-                  t."patient_id" AS c14
-                FROM "patients" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t1
+                t."patient_id" AS c2,
+                t."patient_id" AS c7
+              FROM "visits" AS t
               WHERE
-                (
-                  c2 = c8
-                ) AND (
-                  c9 >= 18
-                )
-            ) AS t
+                NOT t."patient_id" IS NULL
+            ) AS t0
+            CROSS JOIN (
+              SELECT
+                t."patient_id" AS c8,
+                t."age" AS c9,
+                t."patient_id" AS c14
+              FROM "patients" AS t
+              WHERE
+                NOT t."patient_id" IS NULL
+            ) AS t1
+            WHERE
+              (
+                c2 = c8
+              ) AND (
+                c9 >= 18
+              )
           ) AS t
         ) AS t
         GROUP BY

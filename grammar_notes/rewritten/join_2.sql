@@ -70,21 +70,16 @@ FROM (
                     SUM(CASE WHEN r1 < 0.00 THEN 0.00 WHEN r1 > 1000.00 THEN 1000.00 ELSE r1 END) AS s1
                   FROM (
                     SELECT
-                      u,
-                      v1 AS r1
+                      c14 AS u,
+                      c12 AS r1
                     FROM (
                       SELECT
-                        c14 AS u,
-                        c12 AS v1
-                      FROM (
-                        SELECT
-                          t."patient_id" AS c9,
-                          t."cost" AS c12,
-                          t."patient_id" AS c14
-                        FROM "visits" AS t
-                        WHERE
-                          NOT t."patient_id" IS NULL
-                      ) AS t
+                        t."patient_id" AS c9,
+                        t."cost" AS c12,
+                        t."patient_id" AS c14
+                      FROM "visits" AS t
+                      WHERE
+                        NOT t."patient_id" IS NULL
                     ) AS t
                   ) AS t
                   GROUP BY

@@ -55,18 +55,14 @@ FROM (
                     COUNT(*) AS n
                   FROM (
                     SELECT
-                      u
+                      c14 AS u
                     FROM (
                       SELECT
-                        c14 AS u
-                      FROM (
-                        SELECT
-                          t."patient_id" AS c9,
-                          t."patient_id" AS c14
-                        FROM "visits" AS t
-                        WHERE
-                          NOT t."patient_id" IS NULL
-                      ) AS t
+                        t."patient_id" AS c9,
+                        t."patient_id" AS c14
+                      FROM "visits" AS t
+                      WHERE
+                        NOT t."patient_id" IS NULL
                     ) AS t
                   ) AS t
                   GROUP BY

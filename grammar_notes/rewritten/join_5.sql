@@ -6,57 +6,52 @@ WITH placed AS MATERIALIZED (
     CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
-      u,
-      g0
+      c7 AS u,
+      d0.cell AS g0
     FROM (
       SELECT
-        c7 AS u,
-        d0.cell AS g0
+        c1,
+        c2,
+        c6,
+        c9,
+        c13,
+        c17,
+        c7 AS c7
       FROM (
         SELECT
-          c1,
-          c2,
-          c6,
-          c9,
-          c13,
-          c17,
-          c7 AS c7
-        FROM (
-          SELECT
-            t."visit_id" AS c1,
-            t."patient_id" AS c2,
-            t."ward" AS c6,
-            t."patient_id" AS c7
-          FROM "visits" AS t
-          WHERE
-            NOT t."patient_id" IS NULL
-        ) AS t0
-        CROSS JOIN (
-          SELECT
-            "visit_id" AS c9
-          FROM "tests"
-        ) AS t1
-        CROSS JOIN (
-          SELECT
-            t."patient_id" AS c13,
-            t."insured" AS c17,
-            t."patient_id" AS c19
-          FROM "patients" AS t
-          WHERE
-            NOT t."patient_id" IS NULL
-        ) AS t2
+          t."visit_id" AS c1,
+          t."patient_id" AS c2,
+          t."ward" AS c6,
+          t."patient_id" AS c7
+        FROM "visits" AS t
         WHERE
+          NOT t."patient_id" IS NULL
+      ) AS t0
+      CROSS JOIN (
+        SELECT
+          "visit_id" AS c9
+        FROM "tests"
+      ) AS t1
+      CROSS JOIN (
+        SELECT
+          t."patient_id" AS c13,
+          t."insured" AS c17,
+          t."patient_id" AS c19
+        FROM "patients" AS t
+        WHERE
+          NOT t."patient_id" IS NULL
+      ) AS t2
+      WHERE
+        (
           (
-            (
-              c1 = c9
-            ) AND (
-              c13 = c2
-            )
-          ) AND c17
-      ) AS t
-      LEFT JOIN domain_0 AS d0
-        ON c6 IS NOT DISTINCT FROM d0.k0
+            c1 = c9
+          ) AND (
+            c13 = c2
+          )
+        ) AND c17
     ) AS t
+    LEFT JOIN domain_0 AS d0
+      ON c6 IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT

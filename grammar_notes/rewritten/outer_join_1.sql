@@ -6,60 +6,55 @@ WITH placed AS MATERIALIZED (
     CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
-      u,
-      g0
+      c15 AS u,
+      d0.cell AS g0
     FROM (
       SELECT
-        c15 AS u,
-        d0.cell AS g0
+        c16 AS c19,
+        c15
       FROM (
         SELECT
-          c16 AS c19,
+          c1 AS c17,
+          COUNT(c8) AS c16,
           c15
         FROM (
           SELECT
-            c1 AS c17,
-            COUNT(c8) AS c16,
-            c15
+            c1,
+            c8,
+            c9,
+            c13,
+            c7 AS c15
           FROM (
             SELECT
-              c1,
-              c8,
-              c9,
-              c13,
-              c7 AS c15
-            FROM (
-              SELECT
-                t."patient_id" AS c1,
-                t."patient_id" AS c7
-              FROM "patients" AS t
-              WHERE
-                NOT t."patient_id" IS NULL
-            ) AS t0
-            LEFT JOIN (
-              SELECT
-                t."visit_id" AS c8,
-                t."patient_id" AS c9,
-                t."ward" AS c13,
-                t."patient_id" AS c14
-              FROM "visits" AS t
-              WHERE
-                NOT t."patient_id" IS NULL
-            ) AS t1
-              ON (
-                c1 = c9
-              ) AND (
-                c13 <> 'GP'
-              ) AND c7 = c14
-          ) AS t
-          GROUP BY
-            c1,
-            c15
+              t."patient_id" AS c1,
+              t."patient_id" AS c7
+            FROM "patients" AS t
+            WHERE
+              NOT t."patient_id" IS NULL
+          ) AS t0
+          LEFT JOIN (
+            SELECT
+              t."visit_id" AS c8,
+              t."patient_id" AS c9,
+              t."ward" AS c13,
+              t."patient_id" AS c14
+            FROM "visits" AS t
+            WHERE
+              NOT t."patient_id" IS NULL
+          ) AS t1
+            ON (
+              c1 = c9
+            ) AND (
+              c13 <> 'GP'
+            ) AND c7 = c14
         ) AS t
+        GROUP BY
+          c1,
+          c15
       ) AS t
-      LEFT JOIN domain_0 AS d0
-        ON c19 = d0.k0
     ) AS t
+    LEFT JOIN domain_0 AS d0
+      ON c19 = d0.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT

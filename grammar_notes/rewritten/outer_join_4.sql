@@ -75,50 +75,42 @@ FROM (
           COUNT(r2) AS m2
         FROM (
           SELECT
-            u,
-            g0,
-            v0 AS r0,
-            v1 AS r1,
-            v2 AS r2
+            c10 AS u,
+            d0.cell AS g0,
+            CASE WHEN NOT c4 IS NULL THEN 1 END AS r0,
+            CASE WHEN NOT c8 IS NULL THEN 1 END AS r1,
+            c8 AS r2
           FROM (
             SELECT
-              c10 AS u,
-              d0.cell AS g0,
-              CASE WHEN NOT c4 IS NULL THEN 1 END AS v0,
-              CASE WHEN NOT c8 IS NULL THEN 1 END AS v1,
-              c8 AS v2
+              c1,
+              c2,
+              c4,
+              c6,
+              c8,
+              c10 AS c10
             FROM (
               SELECT
-                c1,
-                c2,
-                c4,
-                c6,
-                c8,
-                c10 AS c10
-              FROM (
-                SELECT
-                  t."doctor_id" AS c1,
-                  t."specialty" AS c2
-                FROM "doctors" AS t
-              ) AS t0
-              CROSS JOIN (
-                SELECT
-                  t."visit_id" AS c4,
-                  t."doctor_id" AS c6,
-                  t."cost" AS c8,
-                  t."patient_id" AS c10
-                FROM "visits" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t1
+                t."doctor_id" AS c1,
+                t."specialty" AS c2
+              FROM "doctors" AS t
+            ) AS t0
+            CROSS JOIN (
+              SELECT
+                t."visit_id" AS c4,
+                t."doctor_id" AS c6,
+                t."cost" AS c8,
+                t."patient_id" AS c10
+              FROM "visits" AS t
               WHERE
-                (
-                  c6 = c1
-                )
-            ) AS t
-            JOIN domain_0 AS d0
-              ON c2 = d0.k0
+                NOT t."patient_id" IS NULL
+            ) AS t1
+            WHERE
+              (
+                c6 = c1
+              )
           ) AS t
+          JOIN domain_0 AS d0
+            ON c2 = d0.k0
         ) AS t
         GROUP BY
           u,

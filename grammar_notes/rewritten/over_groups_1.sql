@@ -34,20 +34,15 @@ FROM (
                 COUNT(*) AS n
               FROM (
                 SELECT
-                  u,
-                  k0_0
+                  c7 AS u,
+                  c6 AS k0_0
                 FROM (
                   SELECT
-                    c7 AS u,
-                    c6 AS k0_0
-                  FROM (
-                    SELECT
-                      t."ward" AS c6,
-                      t."patient_id" AS c7
-                    FROM "visits" AS t
-                    WHERE
-                      NOT t."patient_id" IS NULL
-                  ) AS t
+                    t."ward" AS c6,
+                    t."patient_id" AS c7
+                  FROM "visits" AS t
+                  WHERE
+                    NOT t."patient_id" IS NULL
                 ) AS t
               ) AS t
               GROUP BY

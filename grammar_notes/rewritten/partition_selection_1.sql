@@ -57,48 +57,41 @@ FROM (
               SUM(CASE WHEN r0 < 0.00 THEN 0.00 WHEN r0 > 1000.00 THEN 1000.00 ELSE r0 END) AS s0
             FROM (
               SELECT
-                u,
-                k0_0,
-                g1,
-                v0 AS r0
+                c7 AS u,
+                c6 AS k0_0,
+                c13 AS g1,
+                c5 AS r0
               FROM (
                 SELECT
-                  c7 AS u,
-                  c6 AS k0_0,
-                  c13 AS g1,
-                  c5 AS v0
+                  c2,
+                  c5,
+                  c6,
+                  c8,
+                  c13,
+                  c7 AS c7
                 FROM (
                   SELECT
-                    c2,
-                    c5,
-                    c6,
-                    c8,
-                    c13,
-                    c7 AS c7
-                  FROM (
-                    SELECT
-                      t."patient_id" AS c2,
-                      t."cost" AS c5,
-                      t."ward" AS c6,
-                      t."patient_id" AS c7
-                    FROM "visits" AS t
-                    WHERE
-                      NOT t."patient_id" IS NULL
-                  ) AS t0
-                  CROSS JOIN (
-                    SELECT
-                      t."patient_id" AS c8,
-                      t."city" AS c13,
-                      t."patient_id" AS c14
-                    FROM "patients" AS t
-                    WHERE
-                      NOT t."patient_id" IS NULL
-                  ) AS t1
+                    t."patient_id" AS c2,
+                    t."cost" AS c5,
+                    t."ward" AS c6,
+                    t."patient_id" AS c7
+                  FROM "visits" AS t
                   WHERE
-                    (
-                      c2 = c8
-                    )
-                ) AS t
+                    NOT t."patient_id" IS NULL
+                ) AS t0
+                CROSS JOIN (
+                  SELECT
+                    t."patient_id" AS c8,
+                    t."city" AS c13,
+                    t."patient_id" AS c14
+                  FROM "patients" AS t
+                  WHERE
+                    NOT t."patient_id" IS NULL
+                ) AS t1
+                WHERE
+                  (
+                    c2 = c8
+                  )
               ) AS t
             ) AS t
             GROUP BY

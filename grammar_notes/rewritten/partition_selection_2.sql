@@ -30,27 +30,22 @@ FROM (
             COUNT(*) AS n
           FROM (
             SELECT
-              u,
-              g0
+              c7 AS u,
+              CASE
+                WHEN TRY((
+                  TRY(c4) + CAST('9000 years' AS INTERVAL)
+                )) BETWEEN CAST('0001-01-01 00:00:00' AS TIMESTAMP) AND CAST('9999-12-31 23:59:59.999999' AS TIMESTAMP)
+                THEN TRY((
+                  TRY(c4) + CAST('9000 years' AS INTERVAL)
+                ))
+              END AS g0
             FROM (
               SELECT
-                c7 AS u,
-                CASE
-                  WHEN TRY((
-                    TRY(c4) + CAST('9000 years' AS INTERVAL)
-                  )) BETWEEN CAST('0001-01-01 00:00:00' AS TIMESTAMP) AND CAST('9999-12-31 23:59:59.999999' AS TIMESTAMP)
-                  THEN TRY((
-                    TRY(c4) + CAST('9000 years' AS INTERVAL)
-                  ))
-                END AS g0
-              FROM (
-                SELECT
-                  t."visit_date" AS c4,
-                  t."patient_id" AS c7
-                FROM "visits" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t
+                t."visit_date" AS c4,
+                t."patient_id" AS c7
+              FROM "visits" AS t
+              WHERE
+                NOT t."patient_id" IS NULL
             ) AS t
           ) AS t
           GROUP BY

@@ -1,14 +1,14 @@
 -- SumRows
 SELECT
   g0,
-  COALESCE(s0, 0) AS s0,
-  COALESCE(s1, 0) AS s1,
+  s0 AS s0,
+  s1 AS s1,
   COALESCE(s2, 0) AS s2
 FROM (
   SELECT
     g0,
-    SUM(1) AS s0,
-    SUM(r1) AS s1,
+    COUNT(*) AS s0,
+    COUNT(r1) AS s1,
     SUM(
       CASE
         WHEN r2 < (

@@ -16,36 +16,27 @@ FROM (
           COUNT(*) AS n
         FROM (
           SELECT
-            u
+            c7 AS u
           FROM (
             SELECT
-              c7 AS u
-            FROM (
-              SELECT
-                c6,
-                c7
-              FROM (
-                SELECT
-                  t."city" AS c6,
-                  t."patient_id" AS c7
-                FROM "patients" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t
-              WHERE
-                (
-                  (
-                    LOWER(c6) LIKE 'r%'
-                  )
-                  AND (
-                    LENGTH(UPPER(c6)) < 9
-                  )
-                  AND (
-                    SUBSTRING(c6, 1, 2) <> 'xx'
-                  )
-                )
-            ) AS t
+              t."city" AS c6,
+              t."patient_id" AS c7
+            FROM "patients" AS t
+            WHERE
+              NOT t."patient_id" IS NULL
           ) AS t
+          WHERE
+            (
+              (
+                LOWER(c6) LIKE 'r%'
+              )
+              AND (
+                LENGTH(UPPER(c6)) < 9
+              )
+              AND (
+                SUBSTRING(c6, 1, 2) <> 'xx'
+              )
+            )
         ) AS t
         GROUP BY
           u

@@ -7,92 +7,86 @@ WITH placed AS MATERIALIZED (
     CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
-      u,
-      g0,
-      v1 AS r1
+      c30 AS u,
+      d0.cell AS g0,
+      c29 AS r1
     FROM (
       SELECT
-        c30 AS u,
-        d0.cell AS g0,
-        c29 AS v1
+        *
       FROM (
         SELECT
-          *
+          c24 AS c28,
+          c25 AS c29,
+          c7 AS c30
         FROM (
           SELECT
-            c24 AS c28,
-            c25 AS c29,
-            c7 AS c30
+            c8 AS c24,
+            TRY_CAST(c9 AS DECIMAL(12, 2)) AS c25,
+            c7
           FROM (
             SELECT
-              c8 AS c24,
-              TRY_CAST(c9 AS DECIMAL(12, 2)) AS c25,
+              c6 AS c8,
+              c5 AS c9,
               c7
             FROM (
               SELECT
-                c6 AS c8,
-                c5 AS c9,
-                c7
-              FROM (
-                SELECT
-                  t."cost" AS c5,
-                  t."ward" AS c6,
-                  t."patient_id" AS c7
-                FROM "visits" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t
+                t."cost" AS c5,
+                t."ward" AS c6,
+                t."patient_id" AS c7
+              FROM "visits" AS t
+              WHERE
+                NOT t."patient_id" IS NULL
             ) AS t
           ) AS t
-          UNION ALL
+        ) AS t
+        UNION ALL
+        SELECT
+          c26 AS c28,
+          c27 AS c29,
+          c14 AS c30
+        FROM (
           SELECT
-            c26 AS c28,
-            c27 AS c29,
-            c14 AS c30
+            c22 AS c26,
+            TRY_CAST(c23 AS DECIMAL(12, 2)) AS c27,
+            c14
           FROM (
             SELECT
-              c22 AS c26,
-              TRY_CAST(c23 AS DECIMAL(12, 2)) AS c27,
+              c20 AS c22,
+              c13 AS c23,
               c14
             FROM (
               SELECT
-                c20 AS c22,
-                c13 AS c23,
-                c14
+                c11,
+                c13,
+                c15,
+                c20,
+                c21 AS c14
               FROM (
                 SELECT
-                  c11,
-                  c13,
-                  c15,
-                  c20,
-                  c21 AS c14
-                FROM (
-                  SELECT
-                    "visit_id" AS c11,
-                    "score" AS c13
-                  FROM "tests"
-                ) AS t0
-                CROSS JOIN (
-                  SELECT
-                    t."visit_id" AS c15,
-                    t."ward" AS c20,
-                    t."patient_id" AS c21
-                  FROM "visits" AS t
-                  WHERE
-                    NOT t."patient_id" IS NULL
-                ) AS t1
+                  "visit_id" AS c11,
+                  "score" AS c13
+                FROM "tests"
+              ) AS t0
+              CROSS JOIN (
+                SELECT
+                  t."visit_id" AS c15,
+                  t."ward" AS c20,
+                  t."patient_id" AS c21
+                FROM "visits" AS t
                 WHERE
-                  (
-                    c11 = c15
-                  )
-              ) AS t
+                  NOT t."patient_id" IS NULL
+              ) AS t1
+              WHERE
+                (
+                  c11 = c15
+                )
             ) AS t
           ) AS t
         ) AS t
       ) AS t
-      LEFT JOIN domain_0 AS d0
-        ON c28 IS NOT DISTINCT FROM d0.k0
     ) AS t
+    LEFT JOIN domain_0 AS d0
+      ON c28 IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT

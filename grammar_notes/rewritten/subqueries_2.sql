@@ -16,64 +16,54 @@ FROM (
           COUNT(*) AS n
         FROM (
           SELECT
-            u
+            c7 AS u
           FROM (
             SELECT
-              c7 AS u
+              c1,
+              c7,
+              FALSE AS c17
             FROM (
               SELECT
-                c1,
-                c7,
-                FALSE AS c17
-              FROM (
-                SELECT
-                  t."patient_id" AS c1,
-                  t."patient_id" AS c7
-                FROM "patients" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t0
+                t."patient_id" AS c1,
+                t."patient_id" AS c7
+              FROM "patients" AS t
               WHERE
-                NOT EXISTS(
+                NOT t."patient_id" IS NULL
+            ) AS t0
+            WHERE
+              NOT EXISTS(
+                SELECT
+                  1
+                FROM (
                   SELECT
-                    1
+                    c10 AS c16,
+                    c15
                   FROM (
                     SELECT
-                      c10 AS c16,
-                      c15
-                    FROM (
-                      SELECT
-                        c10,
-                        c14,
-                        c15
-                      FROM (
-                        SELECT
-                          t."patient_id" AS c10,
-                          t."ward" AS c14,
-                          t."patient_id" AS c15
-                        FROM "visits" AS t
-                        WHERE
-                          NOT t."patient_id" IS NULL
-                      ) AS t
-                      WHERE
-                        (
-                          c14 = 'ER'
-                        )
-                    ) AS t
-                  ) AS t1
+                      t."patient_id" AS c10,
+                      t."ward" AS c14,
+                      t."patient_id" AS c15
+                    FROM "visits" AS t
+                    WHERE
+                      NOT t."patient_id" IS NULL
+                  ) AS t
                   WHERE
                     (
-                      (
-                        c1 = c16
-                      ) OR (
-                        c1 IS NULL
-                      ) OR (
-                        c16 IS NULL
-                      )
+                      c14 = 'ER'
                     )
-                    AND c7 = c15
-                )
-            ) AS t
+                ) AS t1
+                WHERE
+                  (
+                    (
+                      c1 = c16
+                    ) OR (
+                      c1 IS NULL
+                    ) OR (
+                      c16 IS NULL
+                    )
+                  )
+                  AND c7 = c15
+              )
           ) AS t
         ) AS t
         GROUP BY

@@ -6,59 +6,49 @@ WITH placed AS MATERIALIZED (
     CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
-      u,
-      g0
+      c7 AS u,
+      d0.cell AS g0
     FROM (
       SELECT
-        c7 AS u,
-        d0.cell AS g0
+        c1,
+        c6,
+        c7,
+        TRUE AS c16
       FROM (
         SELECT
-          c1,
-          c6,
-          c7,
-          TRUE AS c16
-        FROM (
-          SELECT
-            t."visit_id" AS c1,
-            t."ward" AS c6,
-            t."patient_id" AS c7
-          FROM "visits" AS t
-          WHERE
-            NOT t."patient_id" IS NULL
-        ) AS t0
+          t."visit_id" AS c1,
+          t."ward" AS c6,
+          t."patient_id" AS c7
+        FROM "visits" AS t
         WHERE
-          EXISTS(
+          NOT t."patient_id" IS NULL
+      ) AS t0
+      WHERE
+        EXISTS(
+          SELECT
+            1
+          FROM (
             SELECT
-              1
+              c10 AS c15
             FROM (
               SELECT
-                c10 AS c15
-              FROM (
-                SELECT
-                  c10,
-                  c11
-                FROM (
-                  SELECT
-                    t."visit_id" AS c10,
-                    t."kind" AS c11
-                  FROM "tests" AS t
-                ) AS t
-                WHERE
-                  (
-                    c11 = 'scan'
-                  )
-              ) AS t
-            ) AS t1
+                t."visit_id" AS c10,
+                t."kind" AS c11
+              FROM "tests" AS t
+            ) AS t
             WHERE
               (
-                c15 = c1
+                c11 = 'scan'
               )
-          )
-      ) AS t
-      LEFT JOIN domain_0 AS d0
-        ON c6 IS NOT DISTINCT FROM d0.k0
+          ) AS t1
+          WHERE
+            (
+              c15 = c1
+            )
+        )
     ) AS t
+    LEFT JOIN domain_0 AS d0
+      ON c6 IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT

@@ -25,63 +25,52 @@ FROM (
             COUNT(*) AS n
           FROM (
             SELECT
-              u,
-              k0_0
+              c5 AS u,
+              c3 AS k0_0
             FROM (
               SELECT
-                c5 AS u,
-                c3 AS k0_0
+                c2,
+                c3,
+                c5,
+                TRUE AS c16
               FROM (
                 SELECT
-                  c2,
-                  c3,
-                  c5,
-                  TRUE AS c16
-                FROM (
-                  SELECT
-                    t."visit_id" AS c2,
-                    t."kind" AS c3,
-                    p0."patient_id" AS c5
-                  FROM "tests" AS t
-                  JOIN "visits" AS p0
-                    ON t."visit_id" = p0."visit_id"
-                  WHERE
-                    NOT p0."patient_id" IS NULL
-                ) AS t0
+                  t."visit_id" AS c2,
+                  t."kind" AS c3,
+                  p0."patient_id" AS c5
+                FROM "tests" AS t
+                JOIN "visits" AS p0
+                  ON t."visit_id" = p0."visit_id"
                 WHERE
-                  EXISTS(
+                  NOT p0."patient_id" IS NULL
+              ) AS t0
+              WHERE
+                EXISTS(
+                  SELECT
+                    1
+                  FROM (
                     SELECT
-                      1
+                      c7 AS c15,
+                      c13
                     FROM (
                       SELECT
-                        c7 AS c15,
-                        c13
-                      FROM (
-                        SELECT
-                          c7,
-                          c12,
-                          c13
-                        FROM (
-                          SELECT
-                            t."visit_id" AS c7,
-                            t."ward" AS c12,
-                            t."patient_id" AS c13
-                          FROM "visits" AS t
-                          WHERE
-                            NOT t."patient_id" IS NULL
-                        ) AS t
-                        WHERE
-                          (
-                            c12 = 'ER'
-                          )
-                      ) AS t
-                    ) AS t1
+                        t."visit_id" AS c7,
+                        t."ward" AS c12,
+                        t."patient_id" AS c13
+                      FROM "visits" AS t
+                      WHERE
+                        NOT t."patient_id" IS NULL
+                    ) AS t
                     WHERE
                       (
-                        c15 = c2
-                      ) AND c5 = c13
-                  )
-              ) AS t
+                        c12 = 'ER'
+                      )
+                  ) AS t1
+                  WHERE
+                    (
+                      c15 = c2
+                    ) AND c5 = c13
+                )
             ) AS t
           ) AS t
           GROUP BY

@@ -6,23 +6,18 @@ WITH placed AS MATERIALIZED (
     CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
-      u,
-      g0
+      c15 AS u,
+      d0.cell AS g0
     FROM (
       SELECT
-        c15 AS u,
-        d0.cell AS g0
-      FROM (
-        SELECT
-          t."doctor_id" AS c11,
-          t."patient_id" AS c15
-        FROM "visits" AS t
-        WHERE
-          NOT t."patient_id" IS NULL
-      ) AS t
-      LEFT JOIN domain_0 AS d0
-        ON c11 IS NOT DISTINCT FROM d0.k0
+        t."doctor_id" AS c11,
+        t."patient_id" AS c15
+      FROM "visits" AS t
+      WHERE
+        NOT t."patient_id" IS NULL
     ) AS t
+    LEFT JOIN domain_0 AS d0
+      ON c11 IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT
@@ -292,55 +287,49 @@ WITH placed AS MATERIALIZED (
     CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
-      u,
-      g0,
-      v0 AS r0
+      c7 AS u,
+      d0.cell AS g0,
+      c5 AS r0
     FROM (
       SELECT
-        c7 AS u,
-        d0.cell AS g0,
-        c5 AS v0
+        c3,
+        c5,
+        c7,
+        TRUE AS c19
       FROM (
         SELECT
-          c3,
-          c5,
-          c7,
-          TRUE AS c19
-        FROM (
-          SELECT
-            t."doctor_id" AS c3,
-            t."cost" AS c5,
-            t."patient_id" AS c7
-          FROM "visits" AS t
-          WHERE
-            NOT t."patient_id" IS NULL
-        ) AS t0
+          t."doctor_id" AS c3,
+          t."cost" AS c5,
+          t."patient_id" AS c7
+        FROM "visits" AS t
         WHERE
-          EXISTS(
+          NOT t."patient_id" IS NULL
+      ) AS t0
+      WHERE
+        EXISTS(
+          SELECT
+            1
+          FROM (
             SELECT
-              1
+              c17 AS c18
             FROM (
               SELECT
-                c17 AS c18
-              FROM (
-                SELECT
-                  TRY_CAST(c17 AS BIGINT) AS c17,
-                  TRY_CAST(c16 AS BIGINT) AS c16
-                FROM release_0
-              ) AS t
-              ORDER BY
-                c16 DESC
-              LIMIT 2
-            ) AS t1
-            WHERE
-              (
-                c3 = c18
-              )
-          )
-      ) AS t
-      LEFT JOIN domain_0 AS d0
-        ON c3 IS NOT DISTINCT FROM d0.k0
+                TRY_CAST(c17 AS BIGINT) AS c17,
+                TRY_CAST(c16 AS BIGINT) AS c16
+              FROM release_0
+            ) AS t
+            ORDER BY
+              c16 DESC
+            LIMIT 2
+          ) AS t1
+          WHERE
+            (
+              c3 = c18
+            )
+        )
     ) AS t
+    LEFT JOIN domain_0 AS d0
+      ON c3 IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT

@@ -102,45 +102,35 @@ FROM (
           COUNT(*) AS n
         FROM (
           SELECT
-            u
+            c7 AS u
           FROM (
             SELECT
-              c7 AS u
+              c4,
+              c17,
+              c7 AS c7
             FROM (
               SELECT
-                c4,
-                c17,
-                c7
+                t."weight" AS c4,
+                t."patient_id" AS c7
+              FROM "patients" AS t
+              WHERE
+                NOT t."patient_id" IS NULL
+            ) AS t0
+            LEFT JOIN (
+              SELECT
+                c16 AS c17
               FROM (
                 SELECT
-                  c4,
-                  c17,
-                  c7 AS c7
-                FROM (
-                  SELECT
-                    t."weight" AS c4,
-                    t."patient_id" AS c7
-                  FROM "patients" AS t
-                  WHERE
-                    NOT t."patient_id" IS NULL
-                ) AS t0
-                LEFT JOIN (
-                  SELECT
-                    c16 AS c17
-                  FROM (
-                    SELECT
-                      TRY_CAST(c16 AS DOUBLE) AS c16
-                    FROM release_0
-                  ) AS t
-                ) AS t1
-                  ON TRUE
+                  TRY_CAST(c16 AS DOUBLE) AS c16
+                FROM release_0
               ) AS t
-              WHERE
-                (
-                  c4 > c17
-                )
-            ) AS t
+            ) AS t1
+              ON TRUE
           ) AS t
+          WHERE
+            (
+              c4 > c17
+            )
         ) AS t
         GROUP BY
           u

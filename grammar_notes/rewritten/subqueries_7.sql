@@ -16,67 +16,55 @@ FROM (
           COUNT(*) AS n
         FROM (
           SELECT
-            u
+            c7 AS u
           FROM (
             SELECT
-              c7 AS u
+              c1,
+              c2,
+              c18,
+              c19,
+              c7 AS c7
             FROM (
               SELECT
-                c1,
-                c2,
-                c18,
-                c19,
-                c7
+                t."patient_id" AS c1,
+                t."age" AS c2,
+                t."patient_id" AS c7
+              FROM "patients" AS t
+              WHERE
+                NOT t."patient_id" IS NULL
+            ) AS t0
+            LEFT JOIN (
+              SELECT
+                c16 AS c18,
+                c17 AS c19,
+                c15
               FROM (
                 SELECT
-                  c1,
-                  c2,
-                  c18,
-                  c19,
-                  c7 AS c7
+                  c10 AS c17,
+                  SUM(c13) AS c16,
+                  c15
                 FROM (
                   SELECT
-                    t."patient_id" AS c1,
-                    t."age" AS c2,
-                    t."patient_id" AS c7
-                  FROM "patients" AS t
+                    t."patient_id" AS c10,
+                    t."cost" AS c13,
+                    t."patient_id" AS c15
+                  FROM "visits" AS t
                   WHERE
                     NOT t."patient_id" IS NULL
-                ) AS t0
-                LEFT JOIN (
-                  SELECT
-                    c16 AS c18,
-                    c17 AS c19,
-                    c15
-                  FROM (
-                    SELECT
-                      c10 AS c17,
-                      SUM(c13) AS c16,
-                      c15
-                    FROM (
-                      SELECT
-                        t."patient_id" AS c10,
-                        t."cost" AS c13,
-                        t."patient_id" AS c15
-                      FROM "visits" AS t
-                      WHERE
-                        NOT t."patient_id" IS NULL
-                    ) AS t
-                    GROUP BY
-                      c10,
-                      c15
-                  ) AS t
-                ) AS t1
-                  ON (
-                    c19 = c1
-                  ) AND c7 = c15
+                ) AS t
+                GROUP BY
+                  c10,
+                  c15
               ) AS t
-              WHERE
-                (
-                  TRY_CAST(c2 AS DECIMAL(38, 2)) < c18
-                )
-            ) AS t
+            ) AS t1
+              ON (
+                c19 = c1
+              ) AND c7 = c15
           ) AS t
+          WHERE
+            (
+              TRY_CAST(c2 AS DECIMAL(38, 2)) < c18
+            )
         ) AS t
         GROUP BY
           u

@@ -9,28 +9,22 @@ WITH placed AS MATERIALIZED (
     ) * 13 + g1 AS UTINYINT) AS x
   FROM (
     SELECT
-      u,
-      g0,
-      g1
+      c7 AS u,
+      d0.cell AS g0,
+      d1.cell AS g1
     FROM (
       SELECT
-        c7 AS u,
-        d0.cell AS g0,
-        d1.cell AS g1
-      FROM (
-        SELECT
-          t."visit_date" AS c4,
-          t."ward" AS c6,
-          t."patient_id" AS c7
-        FROM "visits" AS t
-        WHERE
-          NOT t."patient_id" IS NULL
-      ) AS t
-      LEFT JOIN domain_0 AS d0
-        ON c6 IS NOT DISTINCT FROM d0.k0
-      LEFT JOIN domain_1 AS d1
-        ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d1.k0
+        t."visit_date" AS c4,
+        t."ward" AS c6,
+        t."patient_id" AS c7
+      FROM "visits" AS t
+      WHERE
+        NOT t."patient_id" IS NULL
     ) AS t
+    LEFT JOIN domain_0 AS d0
+      ON c6 IS NOT DISTINCT FROM d0.k0
+    LEFT JOIN domain_1 AS d1
+      ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d1.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT

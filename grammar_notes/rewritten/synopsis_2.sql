@@ -9,46 +9,40 @@ WITH placed AS MATERIALIZED (
     ) * 4 + g1 AS UTINYINT) AS x
   FROM (
     SELECT
-      u,
-      g0,
-      g1
+      c7 AS u,
+      d0.cell AS g0,
+      d1.cell AS g1
     FROM (
       SELECT
-        c7 AS u,
-        d0.cell AS g0,
-        d1.cell AS g1
+        c3,
+        c6,
+        c8,
+        c9,
+        c7 AS c7
       FROM (
         SELECT
-          c3,
-          c6,
-          c8,
-          c9,
-          c7 AS c7
-        FROM (
-          SELECT
-            t."doctor_id" AS c3,
-            t."ward" AS c6,
-            t."patient_id" AS c7
-          FROM "visits" AS t
-          WHERE
-            NOT t."patient_id" IS NULL
-        ) AS t0
-        CROSS JOIN (
-          SELECT
-            t."doctor_id" AS c8,
-            t."specialty" AS c9
-          FROM "doctors" AS t
-        ) AS t1
+          t."doctor_id" AS c3,
+          t."ward" AS c6,
+          t."patient_id" AS c7
+        FROM "visits" AS t
         WHERE
-          (
-            c3 = c8
-          )
-      ) AS t
-      LEFT JOIN domain_0 AS d0
-        ON c9 = d0.k0
-      LEFT JOIN domain_1 AS d1
-        ON c6 IS NOT DISTINCT FROM d1.k0
+          NOT t."patient_id" IS NULL
+      ) AS t0
+      CROSS JOIN (
+        SELECT
+          t."doctor_id" AS c8,
+          t."specialty" AS c9
+        FROM "doctors" AS t
+      ) AS t1
+      WHERE
+        (
+          c3 = c8
+        )
     ) AS t
+    LEFT JOIN domain_0 AS d0
+      ON c9 = d0.k0
+    LEFT JOIN domain_1 AS d1
+      ON c6 IS NOT DISTINCT FROM d1.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT

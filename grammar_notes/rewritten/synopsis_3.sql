@@ -11,33 +11,25 @@ WITH placed AS MATERIALIZED (
     ) * 13 + g1 AS UTINYINT) AS x
   FROM (
     SELECT
-      u,
-      g0,
-      g1,
-      v0 AS r0,
-      v2 AS r2
+      c7 AS u,
+      d0.cell AS g0,
+      d1.cell AS g1,
+      CASE WHEN NOT c5 IS NULL THEN 1 END AS r0,
+      c5 AS r2
     FROM (
       SELECT
-        c7 AS u,
-        d0.cell AS g0,
-        d1.cell AS g1,
-        CASE WHEN NOT c5 IS NULL THEN 1 END AS v0,
-        c5 AS v2
-      FROM (
-        SELECT
-          t."visit_date" AS c4,
-          t."cost" AS c5,
-          t."ward" AS c6,
-          t."patient_id" AS c7
-        FROM "visits" AS t
-        WHERE
-          NOT t."patient_id" IS NULL
-      ) AS t
-      LEFT JOIN domain_0 AS d0
-        ON c6 IS NOT DISTINCT FROM d0.k0
-      LEFT JOIN domain_1 AS d1
-        ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d1.k0
+        t."visit_date" AS c4,
+        t."cost" AS c5,
+        t."ward" AS c6,
+        t."patient_id" AS c7
+      FROM "visits" AS t
+      WHERE
+        NOT t."patient_id" IS NULL
     ) AS t
+    LEFT JOIN domain_0 AS d0
+      ON c6 IS NOT DISTINCT FROM d0.k0
+    LEFT JOIN domain_1 AS d1
+      ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d1.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT

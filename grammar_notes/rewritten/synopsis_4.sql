@@ -88,68 +88,58 @@ FROM (
                     COUNT(*) AS n
                   FROM (
                     SELECT
-                      u,
-                      g0,
-                      k1_0,
-                      k2_0,
-                      k3_0,
-                      k4_0,
-                      k5_0
+                      c7 AS u,
+                      d0.cell AS g0,
+                      c6 AS k1_0,
+                      TRY((
+                        TRY(c9) // 10
+                      )) AS k2_0,
+                      c10 AS k3_0,
+                      c12 AS k4_0,
+                      (
+                        TRY_CAST(c5 AS DECIMAL(12, 2)) > 100.00
+                      ) AS k5_0
                     FROM (
                       SELECT
-                        c7 AS u,
-                        d0.cell AS g0,
-                        c6 AS k1_0,
-                        TRY((
-                          TRY(c9) // 10
-                        )) AS k2_0,
-                        c10 AS k3_0,
-                        c12 AS k4_0,
-                        (
-                          TRY_CAST(c5 AS DECIMAL(12, 2)) > 100.00
-                        ) AS k5_0
+                        c2,
+                        c4,
+                        c5,
+                        c6,
+                        c8,
+                        c9,
+                        c10,
+                        c12,
+                        c7 AS c7
                       FROM (
                         SELECT
-                          c2,
-                          c4,
-                          c5,
-                          c6,
-                          c8,
-                          c9,
-                          c10,
-                          c12,
-                          c7 AS c7
-                        FROM (
-                          SELECT
-                            t."patient_id" AS c2,
-                            t."visit_date" AS c4,
-                            t."cost" AS c5,
-                            t."ward" AS c6,
-                            t."patient_id" AS c7
-                          FROM "visits" AS t
-                          WHERE
-                            NOT t."patient_id" IS NULL
-                        ) AS t0
-                        CROSS JOIN (
-                          SELECT
-                            t."patient_id" AS c8,
-                            t."age" AS c9,
-                            t."sex" AS c10,
-                            t."insured" AS c12,
-                            t."patient_id" AS c14
-                          FROM "patients" AS t
-                          WHERE
-                            NOT t."patient_id" IS NULL
-                        ) AS t1
+                          t."patient_id" AS c2,
+                          t."visit_date" AS c4,
+                          t."cost" AS c5,
+                          t."ward" AS c6,
+                          t."patient_id" AS c7
+                        FROM "visits" AS t
                         WHERE
-                          (
-                            c2 = c8
-                          )
-                      ) AS t
-                      JOIN domain_0 AS d0
-                        ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d0.k0
-                        AND TRY(DAYOFWEEK(TRY(c4))) IS NOT DISTINCT FROM d0.k1
+                          NOT t."patient_id" IS NULL
+                      ) AS t0
+                      CROSS JOIN (
+                        SELECT
+                          t."patient_id" AS c8,
+                          t."age" AS c9,
+                          t."sex" AS c10,
+                          t."insured" AS c12,
+                          t."patient_id" AS c14
+                        FROM "patients" AS t
+                        WHERE
+                          NOT t."patient_id" IS NULL
+                      ) AS t1
+                      WHERE
+                        (
+                          c2 = c8
+                        )
                     ) AS t
+                    JOIN domain_0 AS d0
+                      ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d0.k0
+                      AND TRY(DAYOFWEEK(TRY(c4))) IS NOT DISTINCT FROM d0.k1
                   ) AS t
                   GROUP BY
                     u,

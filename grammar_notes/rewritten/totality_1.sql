@@ -16,48 +16,39 @@ FROM (
           COUNT(*) AS n
         FROM (
           SELECT
-            u
+            c7 AS u
           FROM (
             SELECT
-              c7 AS u
+              c8 AS c11,
+              c7
             FROM (
               SELECT
-                c11,
+                c1 AS c9,
+                LIST_SUM(
+                  LIST_TRANSFORM(
+                    ARRAY_AGG(DISTINCT c4),
+                    LAMBDA v : TRY_CAST(v * CAST('1048576.0' AS DOUBLE) AS BIGINT)
+                  )
+                ) / CAST('1048576.0' AS DOUBLE) AS c8,
                 c7
               FROM (
                 SELECT
-                  c8 AS c11,
-                  c7
-                FROM (
-                  SELECT
-                    c1 AS c9,
-                    LIST_SUM(
-                      LIST_TRANSFORM(
-                        ARRAY_AGG(DISTINCT c4),
-                        LAMBDA v : TRY_CAST(v * CAST('1048576.0' AS DOUBLE) AS BIGINT)
-                      )
-                    ) / CAST('1048576.0' AS DOUBLE) AS c8,
-                    c7
-                  FROM (
-                    SELECT
-                      t."patient_id" AS c1,
-                      t."weight" AS c4,
-                      t."patient_id" AS c7
-                    FROM "patients" AS t
-                    WHERE
-                      NOT t."patient_id" IS NULL
-                  ) AS t
-                  GROUP BY
-                    c1,
-                    c7
-                ) AS t
+                  t."patient_id" AS c1,
+                  t."weight" AS c4,
+                  t."patient_id" AS c7
+                FROM "patients" AS t
+                WHERE
+                  NOT t."patient_id" IS NULL
               ) AS t
-              WHERE
-                (
-                  c11 > CAST('1.0' AS DOUBLE)
-                )
+              GROUP BY
+                c1,
+                c7
             ) AS t
           ) AS t
+          WHERE
+            (
+              c11 > CAST('1.0' AS DOUBLE)
+            )
         ) AS t
         GROUP BY
           u

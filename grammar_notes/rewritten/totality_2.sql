@@ -16,56 +16,47 @@ FROM (
           COUNT(*) AS n
         FROM (
           SELECT
-            u
+            c7 AS u
           FROM (
             SELECT
-              c7 AS u
+              c8 AS c11,
+              c7
             FROM (
               SELECT
-                c11,
+                c1 AS c9,
+                QUANTILE_CONT(
+                  TRY_CAST(TRY_CAST(CASE
+                    WHEN (
+                      (
+                        c1 = 17
+                      ) AND (
+                        c2 = 37
+                      )
+                    )
+                    THEN '300000-01-01'
+                    ELSE '2020-01-01'
+                  END AS DATE) AS TIMESTAMP),
+                  CAST('0.5' AS DOUBLE)
+                ) AS c8,
                 c7
               FROM (
                 SELECT
-                  c8 AS c11,
-                  c7
-                FROM (
-                  SELECT
-                    c1 AS c9,
-                    QUANTILE_CONT(
-                      TRY_CAST(TRY_CAST(CASE
-                        WHEN (
-                          (
-                            c1 = 17
-                          ) AND (
-                            c2 = 37
-                          )
-                        )
-                        THEN '300000-01-01'
-                        ELSE '2020-01-01'
-                      END AS DATE) AS TIMESTAMP),
-                      CAST('0.5' AS DOUBLE)
-                    ) AS c8,
-                    c7
-                  FROM (
-                    SELECT
-                      t."patient_id" AS c1,
-                      t."age" AS c2,
-                      t."patient_id" AS c7
-                    FROM "patients" AS t
-                    WHERE
-                      NOT t."patient_id" IS NULL
-                  ) AS t
-                  GROUP BY
-                    c1,
-                    c7
-                ) AS t
+                  t."patient_id" AS c1,
+                  t."age" AS c2,
+                  t."patient_id" AS c7
+                FROM "patients" AS t
+                WHERE
+                  NOT t."patient_id" IS NULL
               ) AS t
-              WHERE
-                (
-                  c11 IS NULL
-                )
+              GROUP BY
+                c1,
+                c7
             ) AS t
           ) AS t
+          WHERE
+            (
+              c11 IS NULL
+            )
         ) AS t
         GROUP BY
           u

@@ -35,23 +35,17 @@ FROM (
             SUM(CASE WHEN r1 < 0.00 THEN 0.00 WHEN r1 > 1000.00 THEN 1000.00 ELSE r1 END) AS s1
           FROM (
             SELECT
-              u,
-              k0_0,
-              v1 AS r1
+              c7 AS u,
+              c6 AS k0_0,
+              c5 AS r1
             FROM (
               SELECT
-                c7 AS u,
-                c6 AS k0_0,
-                c5 AS v1
-              FROM (
-                SELECT
-                  t."cost" AS c5,
-                  t."ward" AS c6,
-                  t."patient_id" AS c7
-                FROM "visits" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t
+                t."cost" AS c5,
+                t."ward" AS c6,
+                t."patient_id" AS c7
+              FROM "visits" AS t
+              WHERE
+                NOT t."patient_id" IS NULL
             ) AS t
           ) AS t
           GROUP BY

@@ -43,21 +43,16 @@ FROM (
                   c6
                 FROM (
                   SELECT
-                    c2,
-                    c6
-                  FROM (
-                    SELECT
-                      t."age" AS c2,
-                      t."pupil_id" AS c6
-                    FROM "pupils" AS t
-                    WHERE
-                      NOT t."pupil_id" IS NULL
-                  ) AS t
+                    t."age" AS c2,
+                    t."pupil_id" AS c6
+                  FROM "pupils" AS t
                   WHERE
-                    (
-                      c2 >= 18
-                    )
+                    NOT t."pupil_id" IS NULL
                 ) AS t
+                WHERE
+                  (
+                    c2 >= 18
+                  )
               ) AS t
             ) AS t
           ) AS t

@@ -6,33 +6,28 @@ WITH placed AS MATERIALIZED (
     CAST(g0 AS UTINYINT) AS x
   FROM (
     SELECT
-      u,
-      g0
+      c6 AS u,
+      d0.cell AS g0
     FROM (
       SELECT
-        c6 AS u,
-        d0.cell AS g0
+        c10 AS c14,
+        c6
       FROM (
         SELECT
-          c10 AS c14,
+          c5 AS c10,
           c6
         FROM (
           SELECT
-            c5 AS c10,
-            c6
-          FROM (
-            SELECT
-              t."street" AS c5,
-              t."pupil_id" AS c6
-            FROM "pupils" AS t
-            WHERE
-              NOT t."pupil_id" IS NULL
-          ) AS t
+            t."street" AS c5,
+            t."pupil_id" AS c6
+          FROM "pupils" AS t
+          WHERE
+            NOT t."pupil_id" IS NULL
         ) AS t
       ) AS t
-      LEFT JOIN domain_0 AS d0
-        ON c14 IS NOT DISTINCT FROM d0.k0
     ) AS t
+    LEFT JOIN domain_0 AS d0
+      ON c14 IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (
   SELECT

@@ -31,35 +31,25 @@ FROM (
           SUM(CASE WHEN r0 < 100.00 THEN 100.00 WHEN r0 > 200.00 THEN 200.00 ELSE r0 END) AS s0
         FROM (
           SELECT
-            u,
-            v0 AS r0
+            c7 AS u,
+            c5 AS r0
           FROM (
             SELECT
-              c7 AS u,
-              c5 AS v0
-            FROM (
-              SELECT
-                c5,
-                c7
-              FROM (
-                SELECT
-                  t."cost" AS c5,
-                  t."patient_id" AS c7
-                FROM "visits" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t
-              WHERE
-                (
-                  (
-                    TRY_CAST(c5 AS DECIMAL(12, 2)) >= 100.00
-                  )
-                  AND (
-                    TRY_CAST(c5 AS DECIMAL(12, 2)) <= 200.00
-                  )
-                )
-            ) AS t
+              t."cost" AS c5,
+              t."patient_id" AS c7
+            FROM "visits" AS t
+            WHERE
+              NOT t."patient_id" IS NULL
           ) AS t
+          WHERE
+            (
+              (
+                TRY_CAST(c5 AS DECIMAL(12, 2)) >= 100.00
+              )
+              AND (
+                TRY_CAST(c5 AS DECIMAL(12, 2)) <= 200.00
+              )
+            )
         ) AS t
         GROUP BY
           u

@@ -16,39 +16,28 @@ FROM (
           COUNT(*) AS n
         FROM (
           SELECT
-            u
+            c7 AS u
           FROM (
             SELECT
-              c7 AS u
-            FROM (
-              SELECT
-                c2,
-                c4,
-                c6,
-                c7
-              FROM (
-                SELECT
-                  t."age" AS c2,
-                  t."weight" AS c4,
-                  t."city" AS c6,
-                  t."patient_id" AS c7
-                FROM "patients" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t
-              WHERE
-                (
-                  (
-                    TRY(TRY_CAST(c6 AS INT) + c2) > 3
-                  )
-                  AND (
-                    (
-                      c4 / NULLIF(c2, 0)
-                    ) > CAST('1.0' AS DOUBLE)
-                  )
-                )
-            ) AS t
+              t."age" AS c2,
+              t."weight" AS c4,
+              t."city" AS c6,
+              t."patient_id" AS c7
+            FROM "patients" AS t
+            WHERE
+              NOT t."patient_id" IS NULL
           ) AS t
+          WHERE
+            (
+              (
+                TRY(TRY_CAST(c6 AS INT) + c2) > 3
+              )
+              AND (
+                (
+                  c4 / NULLIF(c2, 0)
+                ) > CAST('1.0' AS DOUBLE)
+              )
+            )
         ) AS t
         GROUP BY
           u

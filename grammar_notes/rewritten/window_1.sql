@@ -25,56 +25,44 @@ FROM (
             COUNT(*) AS n
           FROM (
             SELECT
-              u,
-              k0_0
+              c7 AS u,
+              c11 AS k0_0
             FROM (
               SELECT
-                c7 AS u,
-                c11 AS k0_0
+                c6 AS c11,
+                c8 AS c12,
+                c9 AS c13,
+                c7
               FROM (
                 SELECT
-                  c11,
-                  c12,
-                  c13,
-                  c7
+                  c2,
+                  c4,
+                  c5,
+                  c6,
+                  c7,
+                  ROW_NUMBER() OVER (PARTITION BY c2, c7 ORDER BY c4 ASC, c2, c4, c5, c6) AS c8,
+                  LAG(c5) OVER (PARTITION BY c2, c7 ORDER BY c4 ASC, c2, c4, c5, c6) AS c9
                 FROM (
                   SELECT
-                    c6 AS c11,
-                    c8 AS c12,
-                    c9 AS c13,
-                    c7
-                  FROM (
-                    SELECT
-                      c2,
-                      c4,
-                      c5,
-                      c6,
-                      c7,
-                      ROW_NUMBER() OVER (PARTITION BY c2, c7 ORDER BY c4 ASC, c2, c4, c5, c6) AS c8,
-                      LAG(c5) OVER (PARTITION BY c2, c7 ORDER BY c4 ASC, c2, c4, c5, c6) AS c9
-                    FROM (
-                      SELECT
-                        t."patient_id" AS c2,
-                        t."visit_date" AS c4,
-                        t."cost" AS c5,
-                        t."ward" AS c6,
-                        t."patient_id" AS c7
-                      FROM "visits" AS t
-                      WHERE
-                        NOT t."patient_id" IS NULL
-                    ) AS t
-                  ) AS t
+                    t."patient_id" AS c2,
+                    t."visit_date" AS c4,
+                    t."cost" AS c5,
+                    t."ward" AS c6,
+                    t."patient_id" AS c7
+                  FROM "visits" AS t
+                  WHERE
+                    NOT t."patient_id" IS NULL
                 ) AS t
-                WHERE
-                  (
-                    (
-                      c12 <= 2
-                    ) AND (
-                      TRY_CAST(c13 AS DECIMAL(12, 2)) > 10.00
-                    )
-                  )
               ) AS t
             ) AS t
+            WHERE
+              (
+                (
+                  c12 <= 2
+                ) AND (
+                  TRY_CAST(c13 AS DECIMAL(12, 2)) > 10.00
+                )
+              )
           ) AS t
           GROUP BY
             u,

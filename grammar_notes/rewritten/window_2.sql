@@ -50,67 +50,59 @@ FROM (
               c13 AS v1
             FROM (
               SELECT
-                c12,
-                c13,
-                c14,
-                c15,
+                c8 AS c12,
+                c9 AS c13,
+                c10 AS c14,
+                c11 AS c15,
                 c7
               FROM (
                 SELECT
-                  c8 AS c12,
-                  c9 AS c13,
-                  c10 AS c14,
-                  c11 AS c15,
-                  c7
+                  c2,
+                  c5,
+                  c6,
+                  c7,
+                  RANK() OVER (PARTITION BY c2, c7 ORDER BY c6 ASC) AS c8,
+                  COUNT(*) OVER (PARTITION BY c2, c7) AS c9,
+                  SUM(c5) OVER (PARTITION BY c2, c7 ORDER BY c6 ASC) AS c10,
+                  SUM(c5) OVER (
+                    PARTITION BY c2, c7
+                    ORDER BY c6 ASC, c2, c5, c6
+                    ROWS BETWEEN 1 PRECEDING AND CURRENT ROW
+                  ) AS c11
                 FROM (
                   SELECT
-                    c2,
-                    c5,
-                    c6,
-                    c7,
-                    RANK() OVER (PARTITION BY c2, c7 ORDER BY c6 ASC) AS c8,
-                    COUNT(*) OVER (PARTITION BY c2, c7) AS c9,
-                    SUM(c5) OVER (PARTITION BY c2, c7 ORDER BY c6 ASC) AS c10,
-                    SUM(c5) OVER (
-                      PARTITION BY c2, c7
-                      ORDER BY c6 ASC, c2, c5, c6
-                      ROWS BETWEEN 1 PRECEDING AND CURRENT ROW
-                    ) AS c11
-                  FROM (
-                    SELECT
-                      t."patient_id" AS c2,
-                      t."cost" AS c5,
-                      t."ward" AS c6,
-                      t."patient_id" AS c7
-                    FROM "visits" AS t
-                    WHERE
-                      NOT t."patient_id" IS NULL
-                  ) AS t
+                    t."patient_id" AS c2,
+                    t."cost" AS c5,
+                    t."ward" AS c6,
+                    t."patient_id" AS c7
+                  FROM "visits" AS t
+                  WHERE
+                    NOT t."patient_id" IS NULL
                 ) AS t
               ) AS t
-              WHERE
-                (
-                  (
-                    c12 <= 3
-                  )
-                  AND (
-                    c14 > 500.00
-                  )
-                  AND (
-                    CASE
-                      WHEN (
-                        NOT (
-                          c15 IS NULL
-                        )
-                      )
-                      THEN c15
-                      ELSE CAST('0' AS DECIMAL(38, 2))
-                    END >= 0.00
-                  )
-                )
             ) AS t
             JOIN domain_0 AS d0
               ON c12 = d0.k0
+            WHERE
+              (
+                (
+                  c12 <= 3
+                )
+                AND (
+                  c14 > 500.00
+                )
+                AND (
+                  CASE
+                    WHEN (
+                      NOT (
+                        c15 IS NULL
+                      )
+                    )
+                    THEN c15
+                    ELSE CAST('0' AS DECIMAL(38, 2))
+                  END >= 0.00
+                )
+              )
           ) AS t
         ) AS t
         GROUP BY

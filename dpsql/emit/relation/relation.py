@@ -20,7 +20,7 @@ from dpsql.emit.relation.scan_and_join import (
     unit_sources,
     without_unit,
 )
-from dpsql.emit.sql.clauses import select_of
+from dpsql.emit.sql.clauses import select_of, select_over
 from dpsql.emit.sql.identifier import (
     as_column,
     column_name,
@@ -218,8 +218,7 @@ def _arm(
 def _select_over(
     source: Plan, releases: Mapping[Release, str], items: list[exp.Expr]
 ) -> exp.Select:
-    below = subquery(emit_plan(source, releases), "t")
-    return select_of(items, below)
+    return select_over(emit_plan(source, releases), items)
 
 
 def _ordered(

@@ -12,11 +12,12 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.dialect.nodes import integer, listed_key, readable_key, scalar
+from dpsql.emit.dialect.told_cells import ToldCell, with_cells
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.release.cell.histogram_cell import argument, coordinate
 from dpsql.emit.release.cell.month_cell import month_cell
 from dpsql.emit.release.contribution import clamp, discretize, raw_values
-from dpsql.emit.sql.clauses import joined, select_of
+from dpsql.emit.sql.clauses import joined, select_of, select_over
 from dpsql.emit.sql.identifier import column_ref, reference, subquery, table, with_alias
 from dpsql.plan.bounded_release.bounded_release import Contributions, KeyDomain
 from dpsql.plan.bounded_release.column_names import (
@@ -80,47 +81,54 @@ def emit_contributions(
         with_alias(readable_key(key.expression), name)
         for key, name in zip(contributions.unlisted_keys, names, strict=True)
     ]
+    values = [raw_values(s) for s in contributions.statistics]
+    arguments = [
+        tuple(map(column_ref, value_names(number)[: len(each)]))
+        for number, each in enumerate(values)
+    ]
+    terms = list(map(discretize, contributions.statistics, arguments))
+    # Decimals and counts are clamped as they are.
+    are_terms = not (extra or counted or contributions.cell_choices) and all(
+        term is each for term, each in zip(terms, arguments, strict=True)
+    )
+    names_of = term_names if are_terms else value_names
     items += [
         with_alias(column, name)
-        for number, s in enumerate(contributions.statistics)
-        for name, column in zip(value_names(number), raw_values(s), strict=False)
+        for number, each in enumerate(values)
+        for name, column in zip(names_of(number), each, strict=False)
     ]
     items += [
         with_alias(argument(s), argument_name(n)) for n, s in enumerate(contributions.cell_choices)
     ]
     read = contributions.source if with_unit else _unnumbered(contributions.source)
     items += map(column_ref, extra)
-    source = subquery(emit_plan(read, releases) if rows is None else rows, "t")
-    select = select_of(items or [with_alias(integer(1), "nothing")], source)
+    select = select_over(
+        emit_plan(read, releases) if rows is None else rows,
+        items or [with_alias(integer(1), "nothing")],
+    )
     for number, domain in enumerate(contributions.domains):
         if number not in late and number not in counted:
             listed_keys = [contributions.keys[key].expression for key in domain.keys]
             keys = [(scalar(key), key.type) for key in listed_keys]
             select = _join_domain(select, domain, number, keys, outer=not inner_key_joins)
+    if are_terms:
+        return select
     groups = map(column_ref, grouped_names(contributions, late))
     carried = [*([column_ref(UNIT)] if with_unit else []), *groups]
     steps = [
         with_alias(column, name)
-        for number, s in enumerate(contributions.statistics)
-        for name, column in zip(
-            term_names(number),
-            discretize(s, tuple(map(column_ref, value_names(number)[: len(raw_values(s))]))),
-            strict=False,
-        )
+        for number, each in enumerate(terms)
+        for name, column in zip(term_names(number), each, strict=False)
     ]
     steps += [
         with_alias(coordinate(s, column_ref(argument_name(n))), coordinate_name(n))
         for n, s in enumerate(contributions.cell_choices)
     ]
     columns = [*carried, *steps, *map(column_ref, extra)]
-    terms = select_from(select, columns or [with_alias(integer(1), "nothing")])
+    discretized = select_from(select, columns or [with_alias(integer(1), "nothing")])
     if inner_key_joins and counted:
-        in_cells = [
-            exp.Not(this=exp.Is(this=column_ref(group_name(n)), expression=exp.null()))
-            for n in counted
-        ]
-        terms = terms.where(*in_cells, copy=False)
-    return terms
+        discretized = discretized.where(*map(_is_in_cell, counted), copy=False)
+    return discretized
 
 
 def counted_cell(contributions: Contributions, index: int) -> exp.Expr | None:
@@ -152,6 +160,41 @@ def join_keys(
         keys = list(zip(columns, types, strict=True))
         select = _join_domain(select, domain, number, keys)
     return select
+
+
+def totals_by_cell(
+    sums: exp.Select,
+    contributions: Contributions,
+    late: frozenset[int],
+    names: Sequence[str],
+    totals: Sequence[exp.Expr],
+    *,
+    counted: str | None = None,
+) -> exp.Select:
+    """Groups with `totals` that are made of the columns `names` of `sums`, by `join_keys`.
+
+    The one that is `counted`, if any, is the number of a group's rows.
+    """
+    items = [*map(column_ref, group_names(contributions)), *totals]
+    listed = join_keys(sums, contributions, late, names)
+    told = [_told_cell(contributions, number) for number in sorted(late)]
+    if not told or counted is None or not all(each.can_be_told for each in told):
+        return select_from(listed, items)
+    # A server joins, and leaves out none by it.
+    in_cells = map(_is_in_cell, sorted(late))
+    return select_from(with_cells(listed, told, counted), items).where(*in_cells, copy=False)
+
+
+def _is_in_cell(domain: int) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=column_ref(group_name(domain)), expression=exp.null()))
+
+
+def _told_cell(contributions: Contributions, index: int) -> ToldCell:
+    domain = contributions.domains[index]
+    kind = contributions.keys[domain.keys[0]].expression.type
+    return ToldCell(
+        group_name(index), late_key_name(index, 0), tuple(value for value, *_ in domain.cells), kind
+    )
 
 
 def _cell(domain: int) -> exp.Expr:

@@ -77,7 +77,7 @@ def _subquery(node: exp.Subquery, write: Write) -> str:
 
 
 def _query(node: exp.Expr, write: Write) -> str:
-    if not isinstance(node, exp.Select | exp.Union):
+    if not isinstance(node, exp.Query) or isinstance(node, exp.Subquery):
         raise UnknownNode
     return write(node)
 

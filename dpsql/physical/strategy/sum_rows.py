@@ -10,15 +10,13 @@ from sqlglot import exp
 
 from dpsql.bounding.public_facts import Facts
 from dpsql.emit.release.bounded_mean import of_all_rows
-from dpsql.emit.release.contribution import number_of_rows, sum_of, to_steps
+from dpsql.emit.release.contribution import number_of, number_of_rows, sum_of, to_steps
 from dpsql.emit.release.contributions import (
     emit_contributions,
     emit_term,
-    group_names,
     grouped,
     grouped_names,
-    join_keys,
-    select_from,
+    totals_by_cell,
 )
 from dpsql.emit.release.distinct_count import of_distinct_values
 from dpsql.emit.release.pairwise_deviations import of_pairs, scaled
@@ -32,7 +30,9 @@ from dpsql.plan.bounded_release.statistic import (
     CappedSum,
     DistinctSum,
     DistinctValues,
+    NonNullCount,
     PairwiseDeviations,
+    RowCount,
     Statistic,
 )
 
@@ -68,18 +68,29 @@ class SumRows(Struct, frozen=True):
             sums.append(with_alias(number_of_rows(), ROW_COUNT))
             names.append(ROW_COUNT)
         groups = [column_ref(name) for name in grouped_names(self.rows, emission.late)]
-        listed = join_keys(grouped(rows, groups, sums), self.rows, emission.late, names)
         few = has_few_groups(self.rows)
         steps = [
             with_alias(_to_steps(s, column_ref(total_name(n)), has_few_rows=few), total_name(n))
             for n, s in numbered
         ]
-        return select_from(listed, [*map(column_ref, group_names(self.rows)), *steps])
+        counts = (total_name(number) for number, s in numbered if s.is_row_count)
+        return totals_by_cell(
+            grouped(rows, groups, sums),
+            self.rows,
+            emission.late,
+            names,
+            steps,
+            counted=next(counts, None),
+        )
 
 
 def _total(statistic: Statistic, number: int) -> exp.Expr:
     term = emit_term(statistic, number)
     match statistic.term:
+        case RowCount() if statistic.is_row_count:
+            return number_of_rows()
+        case RowCount() | NonNullCount():
+            return number_of(term)
         case DistinctValues() | DistinctSum() as distinct:
             return of_distinct_values(distinct, number)
         case PairwiseDeviations():
@@ -92,6 +103,8 @@ def _total(statistic: Statistic, number: int) -> exp.Expr:
 
 def _to_steps(statistic: Statistic, column: exp.Expr, *, has_few_rows: bool) -> exp.Expr:
     match statistic.term:
+        case RowCount() | NonNullCount():
+            return column
         case PairwiseDeviations(rows=rows):
             return scaled(column, column_ref(ROW_COUNT), rows)
         case BoundedMean(rows=rows):

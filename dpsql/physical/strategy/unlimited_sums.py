@@ -18,11 +18,9 @@ from sqlglot import exp
 from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
 from dpsql.emit.release.contribution import number_of_rows
 from dpsql.emit.release.contributions import (
-    group_names,
     grouped,
     grouped_names,
-    join_keys,
-    select_from,
+    totals_by_cell,
 )
 from dpsql.emit.sql.identifier import column_ref, union_all, with_alias
 from dpsql.physical.cost import has_few_groups
@@ -71,7 +69,10 @@ def unlimited_totals(
         else column_ref(total_name(number))
         for number, statistic in enumerate(contributions.statistics)
     ]
-    return totals_of(summed, contributions, late, [item.alias for item in sums], totals)
+    numbered = enumerate(contributions.statistics)
+    counts = (total_name(number) for number, s in numbered if s.is_row_count)
+    names = [item.alias for item in sums]
+    return totals_of(summed, contributions, late, names, totals, counted=next(counts, None))
 
 
 def totals_of(
@@ -80,11 +81,15 @@ def totals_of(
     late: frozenset[int],
     names: Sequence[str],
     totals: Iterable[exp.Expr],
+    *,
+    counted: str | None = None,
 ) -> exp.Select:
-    """Groups with the statistics' `totals`, made of the columns of `summed` with these `names`."""
-    listed = join_keys(summed, contributions, late, names)
+    """Groups with the statistics' `totals`, made of the columns of `summed` with these `names`.
+
+    The one that is `counted`, if any, is the number of a group's rows.
+    """
     items = [with_alias(item, total_name(number)) for number, item in enumerate(totals)]
-    return select_from(listed, [*map(column_ref, group_names(contributions)), *items])
+    return totals_by_cell(summed, contributions, late, names, items, counted=counted)
 
 
 def _sums(contributions: Contributions, unclamped: frozenset[int]) -> list[exp.Expr]:

@@ -25,6 +25,7 @@ from dpsql.emit.dialect.duckdb.function_call import (
 )
 from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
 from dpsql.emit.dialect.duckdb.steps import steps, sum_in_steps
+from dpsql.emit.dialect.told_cells import WithCells, cells_by_comparison
 from dpsql.emit.dialect.unit_total import joined_running_total, joined_total
 from dpsql.emit.sql.identifier import reference
 from dpsql.plan.expression import Column, Expression
@@ -140,6 +141,7 @@ _LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
     nodes.ExactWindow: emit_window,
     nodes.MonthNumber: _month_number,
     nodes.Steps: steps,
+    WithCells: cells_by_comparison,
     nodes.WithUnitTotal: joined_total,
     nodes.WithRunningTotal: joined_running_total,
     nodes.SumInSteps: sum_in_steps,

@@ -25,6 +25,7 @@ from dpsql.emit.dialect.postgres.aggregate import emit_aggregate
 from dpsql.emit.dialect.postgres.expression import byte_order, emit_expression
 from dpsql.emit.dialect.postgres.steps import is_nan, steps, sum_in_steps
 from dpsql.emit.dialect.sidecar_table import stored_table
+from dpsql.emit.dialect.told_cells import WithCells
 from dpsql.emit.dialect.unit_total import joined_running_total, joined_total
 from dpsql.emit.sql.identifier import subquery
 from dpsql.engine.postgres.connection import LONGEST_NAME
@@ -247,6 +248,7 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.ExactAggregate: lambda _, call, own: emit_aggregate(call, own),
     nodes.MonthNumber: lambda _, computed, **__: emit_expression(computed),
     nodes.Steps: lambda _, value, column: steps(value, column),
+    WithCells: lambda _, joined, **__: joined,
     nodes.WithUnitTotal: lambda _, **parts: joined_total(**parts),
     nodes.WithRunningTotal: lambda _, **parts: joined_running_total(**parts),
     nodes.SumInSteps: lambda _, column, kind, magnitude, has_few_rows: sum_in_steps(

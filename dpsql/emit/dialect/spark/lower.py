@@ -30,6 +30,7 @@ from dpsql.emit.dialect.spark.expression import constant, emit_expression
 from dpsql.emit.dialect.spark.interval import in_64_bits, known
 from dpsql.emit.dialect.spark.steps import is_nan, steps, sum_in_steps
 from dpsql.emit.dialect.spark.unit_sum import unit_sum, unit_value_count
+from dpsql.emit.dialect.told_cells import WithCells
 from dpsql.emit.dialect.unit_total import windowed_running_total, windowed_total
 from dpsql.emit.sql.identifier import column_ref, schema_name, subquery
 from dpsql.engine.supported import prepared_name
@@ -251,10 +252,6 @@ def _identifier(lowering: Lowering, **parts: Any) -> exp.Expr:
     return exp.Identifier(**parts)
 
 
-def _common_table(_: Lowering, **parts: Any) -> exp.Expr:
-    return exp.CTE(this=parts["this"], alias=parts["alias"])
-
-
 _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.Scalar: lambda _, expression: emit_expression(expression),
     nodes.UntypedConstant: lambda _, value, kind: constant(value, kind),
@@ -262,6 +259,7 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.ExactAggregate: lambda _, call, own: emit_aggregate(call, own),
     nodes.MonthNumber: lambda _, computed, **__: emit_expression(computed),
     nodes.Steps: lambda _, value, column: steps(value, column),
+    WithCells: lambda _, joined, **__: joined,
     nodes.WithUnitTotal: lambda _, **parts: windowed_total(**parts),
     nodes.WithRunningTotal: lambda _, **parts: windowed_running_total(**parts),
     nodes.SumInSteps: lambda _, column, kind, magnitude, has_few_rows: sum_in_steps(
@@ -288,7 +286,7 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     exp.Mod: _remainder,
     exp.Select: _select,
     exp.Table: _table,
-    exp.CTE: _common_table,
+    exp.CTE: lambda _, this, alias, **__: exp.CTE(this=this, alias=alias),
     exp.Identifier: _identifier,
 }
 

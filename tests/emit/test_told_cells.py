@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import datetime as dt
+from fractions import Fraction
+
+import duckdb
+import pytest
+from sqlglot import exp
+
+from dpsql.emit.dialect.duckdb.render import rendered
+from dpsql.emit.dialect.nodes import listed_key
+from dpsql.emit.dialect.told_cells import MOST_TOLD, ToldCell, with_cells
+from dpsql.emit.release.contribution import number_of_rows
+from dpsql.emit.release.contributions import grouped, select_from
+from dpsql.emit.sql.clauses import joined, select_of
+from dpsql.emit.sql.identifier import column_ref, table, with_alias
+from dpsql.plan.bounded_release.engine_query import DomainTable
+from dpsql.privacy.domain import Value
+from dpsql.release.columns.group_keys import domain_table
+from dpsql.schema.sql_type import (
+    BIGINT,
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    SqlType,
+    Timestamp,
+    Uuid,
+    Varchar,
+)
+
+DAY = dt.date(1992, 2, 29)
+TEXTS = ("", " ", "a", "A", "a'b", '"', "é", "e\u0301", "NULL", "\\", "%")
+
+
+def told(values: tuple[Value | None, ...], kind: SqlType) -> ToldCell:
+    return ToldCell("g0", "k0_0", values, kind)
+
+
+def both(cell: ToldCell) -> tuple[str, str]:
+    """The cells of the keys in `rows` by a join, and as they are told of the keys."""
+    items = [with_alias(number_of_rows(), "s0")]
+    sums = grouped(select_of([exp.Star()], table("rows")), [column_ref("k0_0")], items)
+    own = column_ref("cell", table="d0")
+    sums = select_from(sums, [with_alias(own, "g0"), column_ref("s0", table="t")])
+    equal = exp.NullSafeEQ if None in cell.values else exp.EQ
+    same = equal(
+        this=column_ref("k0_0", table="t"),
+        expression=listed_key(column_ref("k0", table="d0"), cell.kind),
+    )
+    by_join = joined(sums, table("domain_0", "d0"), "INNER", same)
+    columns = [column_ref("g0"), column_ref("s0")]
+    known = exp.Not(this=exp.Is(this=column_ref("g0"), expression=exp.null()))
+    by_key = select_from(with_cells(by_join, [cell], "s0"), columns).where(known)
+    return rendered(by_join), rendered(by_key)
+
+
+def connection(cell: ToldCell, keys: str) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    connection.execute(f"CREATE TABLE rows AS SELECT k::{cell.kind} AS k0_0 FROM ({keys}) AS t(k)")
+    cells = tuple((value,) for value in cell.values)
+    connection.register("domain_0", domain_table(DomainTable("domain_0", (cell.kind,), cells)))
+    return connection
+
+
+INTEGERS = "SELECT * FROM range(-3, 5) UNION ALL SELECT NULL UNION ALL SELECT 127"
+
+
+@pytest.mark.parametrize(
+    ("cell", "keys"),
+    [
+        (told((*TEXTS, None), Varchar()), "SELECT unnest($1) UNION ALL SELECT 'b'"),
+        (told(TEXTS, Varchar()), "SELECT unnest($1) UNION ALL SELECT NULL"),
+        *((told((None, -3, 2, 0, 127), Integer(bits)), INTEGERS) for bits in (8, 16, 32, 64)),
+        (told((-(2**63), 2**63 - 1), BIGINT), "VALUES (-9223372036854775808), (1), (NULL)"),
+        (told((True, None), Boolean()), "VALUES (TRUE), (FALSE), (NULL)"),
+        (told((False, True), Boolean()), "VALUES (TRUE), (FALSE), (NULL)"),
+        (told((DAY, dt.date.max), Date()), "VALUES (DATE '1992-02-29'), ('infinity'), (NULL)"),
+    ],
+)
+def test_a_key_says_its_cell_as_a_join_does(cell: ToldCell, keys: str) -> None:
+    assert cell.can_be_told
+    by_join, by_key = both(cell)
+    assert "domain_0" not in by_key
+    listed = ", ".join("'" + text.replace("'", "''") + "'" for text in TEXTS)
+    with connection(cell, keys.replace("$1", f"[{listed}]")) as con:
+        found = sorted(con.execute(by_join).fetchall())
+        assert sorted(con.execute(by_key).fetchall()) == found
+        assert found
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        told(tuple(range(MOST_TOLD + 1)), BIGINT),
+        told(("a\0b",), Varchar()),
+        told(("a\nb",), Varchar()),
+        told((1,), Integer(128)),
+        told((Fraction(1, 2),), Double()),
+        told((Fraction(1, 2),), Decimal(5, 1)),
+        told((dt.datetime(1992, 2, 29),), Timestamp()),  # noqa: DTZ001 - days have no zone
+        told(("6f1f8e9a-0000-4000-8000-000000000000",), Uuid()),
+        told((None, True), BIGINT),
+        told((1,), Varchar()),
+    ],
+)
+def test_other_keys_are_looked_up(cell: ToldCell) -> None:
+    assert not cell.can_be_told
+
+
+def test_a_cell_is_asked_of_sums_and_not_of_rows() -> None:
+    cell = told((1, 2, None), BIGINT)
+    with connection(cell, "VALUES (1), (2), (3)") as con:
+        shown = con.execute(f"EXPLAIN {both(cell)[1]}").fetchall()
+    above, below = str(shown).upper().split("GROUP BY", 1)
+    assert "FILTER" in above
+    assert "FILTER" not in below
+
+
+def test_what_is_written_twice_is_the_same() -> None:
+    cell = told(("a", None), Varchar())
+    sums = select_of([column_ref("k0_0"), column_ref("s0")], table("sums"))
+    tree = with_cells(sums, [cell], "s0")
+    assert rendered(tree) == rendered(tree)
