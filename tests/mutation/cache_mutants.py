@@ -11,6 +11,7 @@ from mutation.mutants import Mutant
 
 _Cache = partial(Mutant, fails_by="AssertionError|assert |DID NOT RAISE|Failed:")
 
+_SHAPES = "tests/pgwire/test_wire_shapes.py"
 _READING = "tests/pgwire/test_wire_reading.py"
 _NEW_DATA = "tests/pgwire/test_wire_new_data.py"
 _SHARING = "tests/pgwire/test_wire_sharing.py"
@@ -90,6 +91,30 @@ CACHE_MUTANTS = (
         "known = next((v for (w, _), v in self._read.items() if w == written), None)",
         _READING,
         "declared_types",
+    ),
+    _Cache(
+        "a text with a blank at its end is none of its shape",
+        "pgwire/sql/statement_shape.py",
+        r"'[\w .:+/@-]* [\w.:+/@-]'",
+        r"'[\w .:+/@-]*'",
+        _SHAPES,
+        "constant_changes",
+    ),
+    _Cache(
+        "a shape is read as its constants aren't",
+        "pgwire/sql/query_reader.py",
+        "if alike.parsed is not None and outcome ==",
+        "if alike.parsed is not None or outcome ==",
+        _SHAPES,
+        "constant_changes",
+    ),
+    _Cache(
+        "a statement has the tree of another of its shape",
+        "pgwire/sql/translate.py",
+        "if self.is_of_shape:",
+        "if self.is_of_shape and self.traits is None:",
+        _SHAPES,
+        "constant_changes",
     ),
     _Cache(
         "a refusal is remembered",

@@ -8,6 +8,7 @@
 | prepare_statement | PREPARE and EXECUTE of SQL                                              |
 | translate         | PostgreSQL's dialect → the pipeline's, with positions and column names  |
 | query_reader      | a client's text → a query in both dialects, each text once              |
+| statement_shape   | what statements have in common that differ in constants alone           |
 | translation_cache | queries that were translated before, over one edition of the schema     |
 | grammar           | PostgreSQL's grammar, with function calls as they are written           |
 | tree_search       | the parts of a syntax tree that are of some classes                     |

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from sqlglot import exp
 
@@ -11,7 +12,8 @@ from dpsql.dbapi.statements.calibrate import Calibrate
 from dpsql.dbapi.statements.create_release import CreateRelease
 from dpsql.dbapi.statements.describe import Describe
 from dpsql.dbapi.statements.parse import ExplainPrivacy, Query, Show, read_statement
-from dpsql.errors import Refused
+from dpsql.errors import Error, Refused
+from dpsql.pgwire.sql.statement_shape import Shape, shape_of
 from dpsql.pgwire.sql.translate import Traits, Translated, computes, translated
 from dpsql.pgwire.sql.translation_cache import ReadQuery, TranslationCache
 from dpsql.pgwire.sql.tree_search import find_all
@@ -47,6 +49,11 @@ class QueryReader:
         known = self.known(written, types)
         if known is not None:
             return known
+        shape = None if types else shape_of(written)
+        alike = None if shape is None else self._cache.of_shape(shape, written)
+        if alike is not None:
+            self._cache.add(written, types, alike)
+            return alike
         saved = self._saved.entries()
         query = self._translated(written, types)
         tree = query.parsed
@@ -62,7 +69,23 @@ class QueryReader:
         read = ReadQuery(query.shared(traits), oids, None if is_fixed else saved)
         if not traits.reads_catalog:
             self._cache.add(written, types, read)
+            if shape is not None and is_fixed:
+                self._learn(shape, read)
         return read
+
+    def _learn(self, shape: Shape, read: ReadQuery) -> None:
+        """Read what has `shape` without a parser from now on, if it is read as `read` was.
+
+        One statement may be all that has a shape: a second one pays for it.
+        """
+        query = read.query
+        if query.refused is not None or self._cache.is_new(shape):
+            return
+        with suppress(Error):
+            alike = self._translated(shape.text, shape.types)
+            outcome = alike.names, alike.kinds, alike.refused, shape.written_out(alike.sql)
+            if alike.parsed is not None and outcome == (query.names, query.kinds, None, query.sql):
+                self._cache.learn(shape, replace(read, query=replace(query, sql=alike.sql)))
 
     def _is_current(self, known: ReadQuery) -> bool:
         return known.saved is None or known.saved == self._saved.entries()

@@ -57,7 +57,7 @@ class Translated(Struct, frozen=True):
     in the client's text where `written` has one blank more. `refused` is why the statement has no
     answer that would be PostgreSQL's; queries of the catalogue ignore it. `traits` are what was
     found of the tree once; where there are any, several connections share the tree, and each use
-    gets a copy.
+    gets a copy. `is_of_shape`: `parsed` is the tree of another statement that has other constants.
     """
 
     written: str
@@ -69,10 +69,13 @@ class Translated(Struct, frozen=True):
     refused: Refused | None = None
     kinds: tuple[Kind | None, ...] | None = None
     traits: Traits | None = None
+    is_of_shape: bool = False
 
     @property
     def tree(self) -> exp.Expr | None:
         """The tree of `written`, None if PostgreSQL's parser can't read it."""
+        if self.is_of_shape:
+            return with_deep_stack(lambda: _parsed(lambda: parse_written(self.written)))
         parsed = self.parsed
         return parsed if parsed is None or self.traits is None else parsed.copy()
 

@@ -15,7 +15,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from dpsql.pgwire.sql.statement_shape import Shape
 from dpsql.pgwire.sql.translate import Translated
+from dpsql.structs import replace
 
 MAX_QUERIES: Final = 512
 """Queries that are remembered."""
@@ -23,8 +25,13 @@ MAX_QUERIES: Final = 512
 MAX_CHARACTERS: Final = 512 * 1024
 """Characters of all their texts together: a tree takes a hundred times the memory of its text."""
 
+MAX_SHAPES: Final = 256
+"""Shapes of statements that are remembered, each with a tree at most."""
+
 Saved = tuple[int, ...] | None
 """The entries of the kept tables that a query may name; None where it can name none of them."""
+
+_ShapeKey = tuple[str, tuple[int, ...]]
 
 
 class ReadQuery(Struct, frozen=True):
@@ -47,6 +54,7 @@ class TranslationCache:
         self._guard = threading.Lock()
         self._read: OrderedDict[tuple[str, tuple[int, ...]], ReadQuery] = OrderedDict()
         self._characters = 0
+        self._shapes: OrderedDict[_ShapeKey, ReadQuery | None] = OrderedDict()
 
     def get(self, written: str, types: tuple[int, ...]) -> ReadQuery | None:
         """What `written` was read as, with parameters declared to be of `types`; None if unknown.
@@ -70,9 +78,40 @@ class TranslationCache:
             while len(self._read) > MAX_QUERIES or self._characters > MAX_CHARACTERS:
                 self._forget(next(iter(self._read)))
 
+    def of_shape(self, shape: Shape, written: str) -> ReadQuery | None:
+        """What `written`, which has `shape`, is read as by what was learned of the shape."""
+        with self._guard:
+            known = self._shapes.get(_key_of(shape))
+            if known is None:
+                return None
+            self._shapes.move_to_end(_key_of(shape))
+        query = known.query
+        sql = shape.written_out(query.sql)
+        return replace(known, query=replace(query, written=written, sql=sql, is_of_shape=True))
+
+    def is_new(self, shape: Shape) -> bool:
+        """Whether `shape` wasn't asked for before; it was from now on."""
+        with self._guard:
+            if _key_of(shape) in self._shapes:
+                return False
+            self._shapes[_key_of(shape)] = None
+            if len(self._shapes) > MAX_SHAPES:
+                self._shapes.popitem(last=False)
+            return True
+
+    def learn(self, shape: Shape, read: ReadQuery) -> None:
+        """Remember what every statement of `shape` is read as: `read`, with its own constants."""
+        with self._guard:
+            if _key_of(shape) in self._shapes:
+                self._shapes[_key_of(shape)] = read
+
     def __len__(self) -> int:
         return len(self._read)
 
     def _forget(self, key: tuple[str, tuple[int, ...]]) -> None:
         if self._read.pop(key, None) is not None:
             self._characters -= len(key[0])
+
+
+def _key_of(shape: Shape) -> _ShapeKey:
+    return shape.text, shape.types
