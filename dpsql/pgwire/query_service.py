@@ -88,7 +88,8 @@ class QueryService:
         self._options: frozenset[tuple[str, str]] = frozenset()  # what was SET on it
         self._catalogue = edition.catalog.reader(self.analyst, self._process)
         saved, reads = self._session.saved, self._catalogue.reads_catalog
-        self.reader = QueryReader(edition.schema, edition.translations, saved, reads)
+        turn = edition.interpreter.turn
+        self.reader = QueryReader(edition.schema, edition.translations, saved, reads, turn)
 
     def translate(self, written: str) -> Translated:
         """A statement in both dialects."""

@@ -18,6 +18,7 @@ from dpsql.engine.source import Columns, Source
 from dpsql.errors import Error, ExecutionFailed, SourceFault
 from dpsql.ledger.storage.waiting import WouldWait, check_may_wait, may_wait
 from dpsql.ledger.storage.watch import LedgerWatch
+from dpsql.pgwire.answering.interpreter_queue import InterpreterQueue, QueuedPlans
 from dpsql.pgwire.answering.repeated_answers import RepeatedAnswers, State
 from dpsql.pgwire.catalog.catalog import Catalog
 from dpsql.pgwire.limits import Limits
@@ -34,7 +35,6 @@ from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema
 from dpsql.session.answer.answer_cache import AnswerCache
 from dpsql.session.compile.generic.statement_shapes import StatementShapes
-from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import ledger_location, open_ledger, with_sample_key
@@ -61,7 +61,8 @@ class SchemaSnapshot:
         self.schema = schema
         self.catalog = Catalog(schema, workers)
         self.translations = TranslationCache(schema.tables)
-        self._plans = PlanCache(size=_REMEMBERED)
+        self.interpreter = InterpreterQueue()
+        self._plans = QueuedPlans(self.interpreter, _REMEMBERED)
         self._statements = StatementCache(_REMEMBERED)
         self._shapes = StatementShapes(_REMEMBERED)
         self._answers = AnswerCache(_REMEMBERED)

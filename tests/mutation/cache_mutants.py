@@ -117,6 +117,14 @@ CACHE_MUTANTS = (
         "constant_changes",
     ),
     _Cache(
+        "who waits for a text to be read reads it again",
+        "pgwire/sql/query_reader.py",
+        "return self._parsed(written, types, shape) if known is None else known",
+        "return self._parsed(written, types, shape)",
+        "tests/pgwire/test_wire_interpreter.py",
+        "translated_once",
+    ),
+    _Cache(
         "a refusal is remembered",
         "pgwire/sql/translation_cache.py",
         "if read.query.refused is not None or len(written)",

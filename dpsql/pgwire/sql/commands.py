@@ -152,7 +152,8 @@ alter analyze call checkpoint cluster comment create delete do drop grant import
 merge reassign refresh reindex revoke security truncate update vacuum
 """
 _NOTHING: Final = {"listen": "LISTEN", "unlisten": "UNLISTEN", "lock": "LOCK TABLE"}
-
+_QUERIES: Final = {"select", "with"}
+"""First words of most statements, and of no command."""
 
 _SHOWN: Final = {"tables", "alerts"}
 """What SHOW lists, beside settings."""
@@ -160,8 +161,10 @@ _SHOWN: Final = {"tables", "alerts"}
 
 def read_command(sql: str) -> Command:
     """The command that `sql`, one statement, is: a `Query` unless its first words are another's."""
-    tokens = list(islice(words(sql), 12))
+    tokens = list(islice(words(sql), 1))
     first = tokens[0].folded if tokens else ""
+    if first not in _QUERIES:
+        tokens = list(islice(words(sql), 12))
     match first, [word.folded for word in tokens[1:]]:
         case (("begin" | "start"), _):
             return Begin("BEGIN" if first == "begin" else "START TRANSACTION")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 from sqlglot import exp
 
@@ -33,11 +33,14 @@ class QueryReader:
         cache: TranslationCache,
         saved: SavedReleases,
         reads_catalog: Callable[[exp.Expr], bool],
+        turn: Callable[[], AbstractContextManager[None]],
     ) -> None:
+        """`turn` is held while a text is parsed."""
         self._schema = schema
         self._cache = cache
         self._saved = saved
         self._reads_catalog = reads_catalog
+        self._turn = turn
 
     def known(self, written: str, types: tuple[int, ...]) -> ReadQuery | None:
         """What `read` makes of `written`, if it was read before and means the same still."""
@@ -46,14 +49,26 @@ class QueryReader:
 
     def read(self, written: str, types: tuple[int, ...] = ()) -> ReadQuery:
         """A query in both dialects, with the types of its parameters; 0 in `types` is unknown."""
-        known = self.known(written, types)
+        shape = None if types else shape_of(written)
+        known = self._remembered(written, types, shape)
         if known is not None:
             return known
-        shape = None if types else shape_of(written)
-        alike = None if shape is None else self._cache.of_shape(shape, written)
-        if alike is not None:
-            self._cache.add(written, types, alike)
-            return alike
+        with self._turn():
+            # Another connection may have read it meanwhile: many open a dashboard at once.
+            known = self._remembered(written, types, shape)
+            return self._parsed(written, types, shape) if known is None else known
+
+    def _remembered(
+        self, written: str, types: tuple[int, ...], shape: Shape | None
+    ) -> ReadQuery | None:
+        known = self.known(written, types)
+        if known is None and shape is not None:
+            known = self._cache.of_shape(shape, written)
+            if known is not None:
+                self._cache.add(written, types, known)
+        return known
+
+    def _parsed(self, written: str, types: tuple[int, ...], shape: Shape | None) -> ReadQuery:
         saved = self._saved.entries()
         query = self._translated(written, types)
         tree = query.parsed
