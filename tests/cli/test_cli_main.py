@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -63,3 +64,35 @@ def test_a_query_waits_for_no_module_that_it_does_not_need(company: Path) -> Non
     )
     assert "Production" in found.stdout
     assert found.stdout.endswith("set()\n")
+
+
+ENDING = """
+import atexit, sys, threading, time
+from dpsql.cli import __main__ as process
+
+def main():
+    atexit.register(print, "what was registered")
+    threading.Thread(target=lambda: (time.sleep(0.05), print("a thread"))).start()
+    print("an answer")
+    sys.exit(3)
+
+process.main = main
+process.start()
+"""
+
+
+def test_a_process_that_ends_at_once_leaves_nothing_undone() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", ENDING], capture_output=True, text=True, check=False
+    )
+    assert ended.stdout == "an answer\na thread\nwhat was registered\n"
+    assert ended.returncode == 3
+
+
+def test_what_cannot_be_written_at_the_end_is_a_failure() -> None:
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ended = subprocess.run(
+            [sys.executable, "-c", ENDING], stdout=full, env=buffered, check=False
+        )
+    assert ended.returncode == 120  # Python's own code for it
