@@ -54,6 +54,9 @@ def read_catalog(source: DuckDBSource) -> Mapping[str, Columns]:
     Tables of other schemas than main are called schema.table. Columns of a CSV file are VARCHAR,
     since the file has no types. Raises SourceFault, or SourceLocked.
     """
+    if source.database is None and all(table.is_delimited for table in source.tables):
+        # No database is needed to read their headers.
+        return {table.name: _of_delimited(table) for table in source.tables}
     connection = _readers.pop(os.getpid(), None) or _reader()
     try:
         attach(connection, source)
@@ -148,9 +151,14 @@ def _of_database(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Columns]
     return {table: tuple(columns) for table, columns in listed.items()}
 
 
+def _of_delimited(table: SourceTable) -> Columns:
+    assert table.file is not None
+    return tuple((name, "VARCHAR") for name in header(table.file, table.csv))
+
+
 def _of_file(connection: duckdb.DuckDBPyConnection, table: SourceTable) -> Columns:
-    if table.file is not None and table.is_delimited:
-        return tuple((name, "VARCHAR") for name in header(table.file, table.csv))
+    if table.is_delimited:
+        return _of_delimited(table)
     with suppress(duckdb.Error):
         relation = connection.sql(describe(table).sql("duckdb"))
         return tuple(zip(relation.columns, map(str, relation.types), strict=True))
