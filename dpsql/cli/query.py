@@ -14,7 +14,6 @@ from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor
 from dpsql.report.cost import cost, cost_of_batch
-from dpsql.report.error_curve import OutputFormat as Swept
 from dpsql.report.explanation.explanation import OutputFormat as Explained
 from dpsql.report.export import csv, json, parquet
 from dpsql.report.terminal.progress import Cancelled, Watch
@@ -105,6 +104,8 @@ def explain_batch(
 
 def sweep(schema: Path, sql: str, form: Written, epsilons: str | None, *, analyst: str) -> None:
     """Print the errors of `sql` at many epsilons."""
+    from dpsql.report.error_curve import OutputFormat as Swept  # noqa: PLC0415 - few need it
+
     with reporting_errors(sql):
         connection, curve = watched(
             schema, None, analyst, lambda connection: connection.sweep(sql, epsilons)

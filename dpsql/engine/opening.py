@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from dpsql.engine.duckdb import catalog as duckdb_catalog
 from dpsql.engine.duckdb.engine import DuckDBEngine
-from dpsql.engine.postgres import offered_columns
-from dpsql.engine.postgres.engine import PostgresEngine
-from dpsql.engine.postgres.semantics import SUPPORTED
 from dpsql.engine.sidecar.file import Sidecar
 from dpsql.engine.source import Columns, DuckDBSource, PostgresSource, Source, SparkSource
-from dpsql.engine.spark import catalog as spark_catalog
-from dpsql.engine.spark.engine import SparkEngine
-from dpsql.engine.spark.semantics import SUPPORTED as SUPPORTED_ON_SPARK
 from dpsql.engine.supported import Supported
 
-SourceEngine = DuckDBEngine | PostgresEngine | SparkEngine
+if TYPE_CHECKING:
+    from dpsql.engine.postgres.engine import PostgresEngine
+    from dpsql.engine.spark.engine import SparkEngine
+
+SourceEngine: TypeAlias = "DuckDBEngine | PostgresEngine | SparkEngine"
+"""What is imported of a server's is so where there is one: most processes have none."""
 
 
 def open_engine(
@@ -32,8 +31,12 @@ def open_engine(
         case DuckDBSource():
             return DuckDBEngine(source, threads=threads, memory_limit=memory_limit, sidecar=sidecar)
         case PostgresSource():
+            from dpsql.engine.postgres.engine import PostgresEngine  # noqa: PLC0415
+
             return PostgresEngine(source, threads=threads, memory_limit=memory_limit)
         case SparkSource():
+            from dpsql.engine.spark.engine import SparkEngine  # noqa: PLC0415
+
             return SparkEngine(source, threads=threads, memory_limit=memory_limit)
         case missing:
             assert_never(missing)
@@ -45,9 +48,13 @@ def supported(source: Source) -> Supported | None:
         case DuckDBSource():
             return None
         case PostgresSource():
+            from dpsql.engine.postgres.semantics import SUPPORTED  # noqa: PLC0415
+
             return SUPPORTED
         case SparkSource():
-            return SUPPORTED_ON_SPARK
+            from dpsql.engine.spark import semantics as spark_semantics  # noqa: PLC0415
+
+            return spark_semantics.SUPPORTED
         case missing:
             assert_never(missing)
 
@@ -58,8 +65,12 @@ def read_catalog(source: Source) -> Mapping[str, Columns]:
         case DuckDBSource():
             return duckdb_catalog.read_catalog(source)
         case PostgresSource():
+            from dpsql.engine.postgres import offered_columns  # noqa: PLC0415
+
             return offered_columns.read_catalog(source)
         case SparkSource():
+            from dpsql.engine.spark import catalog as spark_catalog  # noqa: PLC0415
+
             return spark_catalog.read_catalog(source)
         case missing:
             assert_never(missing)

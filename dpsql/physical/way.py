@@ -7,8 +7,8 @@ is private, and what a server guesses of it, too. So all ways are told in EXPLAI
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -16,7 +16,6 @@ from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.supported import Supported
 from dpsql.errors import Refused
 from dpsql.physical.choose import Choice
-from dpsql.physical.push_down import push_down
 from dpsql.physical.server_cost import cost_of_pulling, cost_on_server, looks_units_up
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.plan.bounded_release.bounded_release import Limited, contributions_of
@@ -24,9 +23,11 @@ from dpsql.plan.bounded_release.server_query import ServerQuery
 from dpsql.schema.source_location import PushDown
 from dpsql.structs import replace
 
+if TYPE_CHECKING:
+    from dpsql.physical.push_down import PushedDown
 
-@dataclass(frozen=True, slots=True)
-class Server:
+
+class Server(Struct, frozen=True):
     """A source's server: what it computes, and what its owner says of when it does."""
 
     supported: Supported
@@ -71,7 +72,7 @@ def choose_way(choice: Choice, server: Server, prepared: Prepared | None = None)
     if prepared is None or server.push_down is PushDown.NEVER:
         return ways
     try:
-        candidate, query = push_down(prepared.choice, server.supported, prepared.sidecar)
+        candidate, query = _pushed(prepared.choice, server, prepared.sidecar)
     except Refused:
         return ways
     if not isinstance(candidate.plan, SplitByContribution) and not looks_units_up(
@@ -89,9 +90,15 @@ def choose_way(choice: Choice, server: Server, prepared: Prepared | None = None)
     return Ways((over, *ways.ways), query, reason, limited)
 
 
+def _pushed(choice: Choice, server: Server, sidecar: ServerSidecar | None = None) -> PushedDown:
+    from dpsql.physical.push_down import push_down  # noqa: PLC0415 - servers alone have dialects
+
+    return push_down(choice, server.supported, sidecar)
+
+
 def _on_server(choice: Choice, server: Server) -> Ways:
     """The one way where no rows are pulled; Refused for what the server doesn't compute."""
-    candidate, query = push_down(choice, server.supported)
+    candidate, query = _pushed(choice, server)
     there = Way(f"on the server, {candidate.name}", candidate.estimate)
     return Ways((there,), query, "", choice.limited)
 
@@ -105,7 +112,7 @@ def _without_sidecar(choice: Choice, server: Server) -> Ways:
     if server.push_down is PushDown.NEVER:
         return replace(pulled, reason="rows are pulled: the schema has push_down: never")
     try:
-        candidate, query = push_down(choice, server.supported)
+        candidate, query = _pushed(choice, server)
     except Refused as refusal:
         return replace(pulled, reason=f"rows are pulled: {refusal.message}")
     push = Way(f"on the server, {candidate.name}", cost_on_server(choice.limited, candidate.plan))

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from engine.people import CANARY, COLUMNS, source
 
+from dpsql.engine.duckdb import catalog
 from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import Columns, DuckDBSource, SourceTable
@@ -57,6 +59,31 @@ def test_a_file_whose_catalogue_was_read_can_be_written_and_is_read_anew(tmp_pat
         assert read_catalog(DuckDBSource(str(path))) == {"t": ((column, "INTEGER"),)}
         with pytest.raises(SourceFault, match="can't be opened"):
             read_catalog(DuckDBSource(str(broken)))
+
+
+STATE = """
+SELECT name, value FROM duckdb_settings()
+UNION ALL SELECT 'database', database_name FROM duckdb_databases()
+UNION ALL SELECT 'table', table_name FROM duckdb_tables()
+ORDER BY ALL
+"""
+
+
+@pytest.mark.parametrize("resources", [{}, {"threads": 1, "memory_limit": "200MB"}])
+def test_a_database_that_read_a_catalogue_is_as_good_as_new_to_an_engine(
+    files: Path, resources: dict[str, Any]
+) -> None:
+    catalog._readers.clear()
+    states: list[pa.Table] = []
+    for _ in range(2):
+        with DuckDBEngine(source(files, "parquet"), **resources) as engine:
+            assert not catalog._readers
+            states.append(engine.execute(STATE).table)
+        read_catalog(source(files, "csv"))
+        assert not catalog._readers  # it has headers alone to be read
+        read_catalog(source(files, "duckdb"))
+        assert catalog._readers
+    assert states[0] == states[1]
 
 
 def test_a_delimited_file_has_only_text(files: Path) -> None:

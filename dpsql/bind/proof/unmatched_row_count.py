@@ -16,10 +16,9 @@ visits, a release of its own, isn't above 0 by more than its noise.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
 from fractions import Fraction
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from dpsql.analysis.domains.known_values import Fixed, constant, never_true
 from dpsql.analysis.lineage.functional_dependency import declared, is_n_to_one, unique_key
@@ -135,8 +134,7 @@ def with_unmatched(
     return Project(parts.plan(), tuple(outputs))
 
 
-@dataclass(slots=True)
-class _SplitCalls:
+class _SplitCalls(Struct):
     """The aggregates of `release` as aggregates over three sets of rows.
 
     `noisy` are over joined rows, `public` over all public rows, `alone` over unmatched public rows.
@@ -149,7 +147,7 @@ class _SplitCalls:
     noisy: list[AggregateOutput] = field(default_factory=list)
     public: list[AggregateOutput] = field(default_factory=list)
     alone: list[AggregateOutput] = field(default_factory=list)
-    fresh: dict[Column, Column] = field(init=False)
+    fresh: dict[Column, Column] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.fresh = {k.column: self.names.like(k.column) for k in self.release.keys}

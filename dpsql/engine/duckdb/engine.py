@@ -12,7 +12,7 @@ from typing import Final, Self, final
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.duckdb.catalog import attach, catalog, check_columns
+from dpsql.engine.duckdb.catalog import attach, catalog, check_columns, unlocked_database
 from dpsql.engine.duckdb.csv import as_utf_8, malformed
 from dpsql.engine.duckdb.failure_cause import causes_logged
 from dpsql.engine.duckdb.lockdown import configure, lock
@@ -71,10 +71,7 @@ class DuckDBEngine:
         self._guard = threading.Lock()
         # A statement is often run again, with other parameters: to parse it takes up to 15 ms.
         self._parsed = lru_cache(maxsize=_MAX_PARSED)(self._parse)
-        resources = {"threads": threads, "memory_limit": memory_limit}
-        self._connection = duckdb.connect(
-            ":memory:", config={name: str(to) for name, to in resources.items() if to is not None}
-        )
+        self._connection = unlocked_database(threads, memory_limit)
         self._cursors = Cursors(self._connection)
         self._open = True
         self._until_closed = ExitStack()

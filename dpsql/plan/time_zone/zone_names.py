@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Final
-from zoneinfo import available_timezones
 
 UTC: Final = "UTC"
 
@@ -28,6 +27,8 @@ def zone_named(name: str) -> str | None:
 
 @cache
 def _zones() -> Mapping[str, str]:
+    from zoneinfo import available_timezones  # noqa: PLC0415 - few statements name a zone
+
     return MappingProxyType(
         {name.casefold(): name for name in available_timezones() if "/" in name}
     )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime as dt
 import re
 import struct
-import zoneinfo
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -85,7 +84,9 @@ def rules_of(zone: str) -> ZoneRules | None:
 
 def _file_of(zone: str) -> bytes | None:
     """The bytes of the file of `zone`, a name that the time zone database listed."""
-    for folder in zoneinfo.TZPATH:
+    from zoneinfo import TZPATH  # noqa: PLC0415 - few statements name a zone
+
+    for folder in TZPATH:
         path = Path(folder, *zone.split("/"))
         if path.is_file():
             return path.read_bytes()

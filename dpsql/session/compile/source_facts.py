@@ -23,7 +23,6 @@ from dpsql.release.open_public import open_rows
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 from dpsql.schema.source_location import ServerSource
 from dpsql.schema.verify import duplicate_free, enforced_keys, record_path, verified
-from dpsql.session.preparing.server_sidecar import noted_sidecar
 from dpsql.session.run.public_table_copies import Copies
 from dpsql.structs import replace
 
@@ -62,7 +61,11 @@ class SourceFacts:
         self.values = 0
         # Of a server, all sessions share them.
         self._lock = threading.Lock()
-        self._on_server = noted_sidecar(schema)
+        self._on_server: ServerSidecar | None = None
+        if self._is_server:
+            from dpsql.session.preparing.server_sidecar import noted_sidecar  # noqa: PLC0415
+
+            self._on_server = noted_sidecar(schema)
         self._referenced: dict[Reference, tuple[Cell, ...]] = {}
 
     def verified(self, table: Table | Hop) -> bool:

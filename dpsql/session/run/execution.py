@@ -14,7 +14,6 @@ from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import AnswerLimit, ReadLimit
-from dpsql.engine.sandbox.process import SandboxProcess
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.operator import Plan, PublicStatement
 from dpsql.plan.output_columns import output_columns
@@ -82,6 +81,8 @@ class Execution:
     def sandbox(self) -> WholeEngine:
         """Where statements run as they are written, over public tables alone."""
         if self._aside is None:
+            from dpsql.engine.sandbox.process import SandboxProcess  # noqa: PLC0415 - few need it
+
             self._aside = SandboxProcess(SECONDS, MAX_ROWS)
         return self._aside
 

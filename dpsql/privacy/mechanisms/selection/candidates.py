@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 Table = NDArray[np.int64] | Sequence[int] | Sequence[Sequence[int]]
@@ -17,8 +17,7 @@ LIMIT = 2**62
 BATCH = 2**16  # candidates that are worked on together: they stay in a core's cache
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidates:
+class Candidates(Struct, frozen=True, eq=False):
     """Losses of shape (choices, candidates); weights of the same shape, or None where all are 1."""
 
     losses: NDArray[np.int64]
