@@ -8,10 +8,9 @@ imported, for a source on Spark, pandas may be, too.
 from __future__ import annotations
 
 import sys
-from importlib.abc import MetaPathFinder
 
 
-class _WithoutPandas(MetaPathFinder):
+class _WithoutPandas:  # has no base class: importing that of finders takes a tenth of the help
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:  # noqa: ARG002
         """Raise for pandas, unless for pyspark; all else is left to the other finders."""
         if fullname == "pandas" and "pyspark" not in sys.modules:
