@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import logging
 import os
 import sys
 
@@ -24,7 +25,7 @@ def start() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(_OBJECTS)
     codes: list[int] = []
-    atexit.register(_end, codes)  # as the first, so that it is called last
+    atexit.register(_end, codes)  # before what the command registers, so that it is called after it
     try:
         main()
     except SystemExit as ended:
@@ -40,6 +41,7 @@ def _end(codes: list[int]) -> None:
     """
     if not codes:
         return
+    logging.shutdown()  # was registered before, when it was imported
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             try:

@@ -49,21 +49,13 @@ def test_help_has_every_exit_code(run: Run) -> None:
 
 
 # pyarrow imports pandas where it is installed, and its own functions take a tenth of the start.
-SLOW = {
-    *(
-        "pandas",
-        "polars",
-        "scipy",
-        "pyarrow.compute",
-        "pyarrow.parquet",
-        "numpy.ma",
-        "numpy.random",
-    ),
-    *("jinja2", "prompt_toolkit", "rich.console", "psycopg", "pyspark", "mcp", "numpy.ma"),
-    *("asyncio", "multiprocessing", "ssl", "subprocess", "zoneinfo"),
-    *("dpsql.engine.postgres.engine", "dpsql.engine.spark.engine", "dpsql.physical.push_down"),
-    *("dpsql.engine.sandbox.process", "dpsql.session.preparing", "dpsql.report.error_curve"),
-}
+SLOW = [
+    *["pandas", "polars", "scipy", "pyarrow.compute", "pyarrow.parquet", "numpy.ma"],
+    *["jinja2", "prompt_toolkit", "rich.console", "psycopg", "pyspark", "mcp"],
+    *["asyncio", "multiprocessing", "ssl", "subprocess", "zoneinfo"],
+    *["dpsql.engine.postgres.engine", "dpsql.engine.spark.engine", "dpsql.physical.push_down"],
+    *["dpsql.engine.sandbox.process", "dpsql.session.preparing", "dpsql.report.error_curve"],
+]
 
 QUERY = """
 import runpy, sys, duckdb
@@ -88,12 +80,15 @@ def test_a_query_waits_for_nothing_that_it_does_not_need(company: Path) -> None:
 
 
 ENDING = """
-import atexit, sys, threading, time
+import atexit, logging, sys, threading, time
+from logging.handlers import MemoryHandler
 from dpsql.cli import __main__ as process
 
 def main():
     atexit.register(print, "what was registered")
     threading.Thread(target=lambda: (time.sleep(0.05), print("a thread"))).start()
+    logging.getLogger().addHandler(MemoryHandler(9, target=logging.StreamHandler(sys.stdout)))
+    logging.warning("a log")
     print("an answer")
     sys.exit(3)
 
@@ -106,7 +101,7 @@ def test_a_process_that_ends_at_once_leaves_nothing_undone() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", ENDING], capture_output=True, text=True, check=False
     )
-    assert ended.stdout == "an answer\na thread\nwhat was registered\n"
+    assert ended.stdout == "an answer\na thread\nwhat was registered\na log\n"
     assert ended.returncode == 3
 
 
