@@ -177,8 +177,8 @@ AGGREGATE_MUTANTS = (
     Mutant(
         "as many ways down as one are drawn",
         "privacy/mechanisms/one_direction.py",
-        "return (level + 1) * vectors",
-        "return vectors",
+        "(level + 1) * group**self.cells",
+        "group**self.cells",
         "tests/privacy/test_one_direction.py",
         "fit_the_law",
         "AssertionError",
@@ -204,10 +204,10 @@ AGGREGATE_MUTANTS = (
     Mutant(
         "the integers of one vector are drawn each by itself",
         "privacy/mechanisms/noise/k_norm.py",
-        "            for column, own in zip(columns, drawn.T, strict=True)\n",
+        "            for column, own in zip(columns, drawn, strict=True)\n",
         "            for column, own in zip(\n"
         "                columns,\n"
-        "                [np.roll(one, self.cells * n) for n, one in enumerate(drawn.T)],\n"
+        "                [np.roll(one, self.cells * n) for n, one in enumerate(drawn)],\n"
         "                strict=True,\n"
         "            )\n",
         _K_NORM,

@@ -284,6 +284,5 @@ def test_a_tail_point_is_found_in_a_few_tries_wherever_the_search_begins(
     monkeypatch.setattr(k_norm, "_tail", counted)
     found = [part.tail_point(p) for part in law.parts() for p in probabilities]
     assert len(tried) < 6 * len(found)
-    monkeypatch.setattr(k_norm, "_near_tail_point", lambda *_: 7)
-    k_norm._tail_point.cache_clear()
+    monkeypatch.setattr(k_norm, "_half_width", lambda *_: 7)
     assert [part.tail_point(p) for part in law.parts() for p in probabilities] == found

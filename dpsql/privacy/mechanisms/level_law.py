@@ -11,6 +11,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
+from itertools import accumulate, repeat
+from operator import mul
 from typing import Protocol
 
 import numpy as np
@@ -59,8 +61,8 @@ class LevelLaw(Protocol):
     def degree(self) -> int:
         """The power of a level that its volume grows by."""
 
-    def volume(self, level: int) -> int:
-        """How many outcomes a level stands for, each alike."""
+    def volumes(self, levels: NDArray[np.int64]) -> list[int]:
+        """How many outcomes each of `levels` stands for, each alike; levels are ascending."""
 
     def log_volumes(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
         """The binary logarithms of the volumes of `levels`."""
@@ -144,31 +146,67 @@ def level_cuts(law: LevelLaw, bits: int) -> tuple[int, ...]:
     # and the quotient, rounded to ½, by less than 1. Logarithms are in doubles: of numbers below
     # 2^(2^17), they are off by far less than the bit that is added for it.
     rate = law.epsilon / law.levels
-    last = math.ceil(2 * law.degree / rate) + 1
-    while not _covers(law, last, bits):
-        last += max(1, last // 8)
-    volumes = [law.volume(level) for level in range(last + 1)]
-    largest = _largest_weight(law, last)
-    errors = sum((2 * level + 2) * volume for level, volume in enumerate(volumes))
+    last, largest = listed(law, bits)
+    volumes = law.volumes(np.arange(last + 1))
+    errors = sum(map(mul, volumes, range(2, 2 * last + 3, 2)))
     size = max(bits + 6 + math.ceil(errors.bit_length() - largest), 1)
-    factor, height = scaled_exp(rate, size), 1 << size
-    sums: list[int] = []
-    total = 0
-    for volume in volumes:
-        sums.append(total := total + volume * height)
-        height = height * factor >> size
+    factor = scaled_exp(rate, size)
+    heights = accumulate(repeat(factor, last), lambda h, f: h * f >> size, initial=1 << size)
+    sums = [*accumulate(map(mul, volumes, heights))]
+    total = sums[-1]
     half = total >> 1
-    return tuple(((end << bits) + half) // total for end in sums)
+    return tuple([((end << bits) + half) // total for end in sums])
 
 
-def _largest_weight(law: LevelLaw, last: int) -> float:
-    """A bound below the binary logarithm of the largest weight."""
-    levels = np.arange(last + 1)
-    rate = float(law.epsilon / law.levels) / math.log(2)
-    return float(np.max(law.log_volumes(levels) - rate * levels))
+def listed(law: LevelLaw, bits: int) -> tuple[int, float]:
+    """The last level that is listed for `bits`, and a bound below the largest weight's logarithm.
+
+    The weights after that level are too small to tell (level_cuts). Logarithms are binary.
+    """
+    rate = _log_rate(law)
+    last = math.ceil(2 * law.degree * law.levels / law.epsilon) + 1
+    # Weights are largest near k/λ, long before.
+    largest = float(np.max(log_weights(law, np.arange(last + 1))))
+    room = largest - bits - 5 - math.log2(2 * law.levels / law.epsilon)
+    while law.log_bound(last) - last * rate >= room:
+        last += max(1, last // 8)
+    return last, largest
 
 
-def _covers(law: LevelLaw, last: int, bits: int) -> bool:
-    """The weights after level `last` are too small to tell."""
-    weight = law.log_bound(last) - last * float(law.epsilon / law.levels) / math.log(2)
-    return weight + math.log2(2 * law.levels / law.epsilon) < _largest_weight(law, last) - bits - 5
+def log_weights(law: LevelLaw, levels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The binary logarithms of the weights of `levels`."""
+    return law.log_volumes(levels) - _log_rate(law) * levels
+
+
+def _log_rate(law: LevelLaw) -> float:
+    return float(law.epsilon / law.levels) / math.log(2)
+
+
+def products(columns: Sequence[Integers]) -> list[int]:
+    """Return the product of each row of `columns`, of integers from 1 on.
+
+    Those of few bits are multiplied in 64: where the largest of all rows are, so is each.
+    """
+    multiplied: list[Integers] = []
+    for column in columns:
+        if multiplied and int(multiplied[-1].max()) * int(column.max()) < _LARGEST:
+            multiplied[-1] = multiplied[-1] * column
+        else:
+            multiplied.append(column)
+    rows: list[int] = multiplied[0].tolist()
+    for column in multiplied[1:]:
+        rows = [*map(mul, rows, column.tolist())]
+    return rows
+
+
+def scaled_levels(levels: NDArray[np.int64], move: int, per_move: int) -> Integers:
+    """Return ⌊T·move/per_move⌋ of each T of `levels`, of int64, or of object where that is short.
+
+    `levels` are ascending.
+    """
+    # T·(a·q + b)/q = T·a + T·b/q: the product with the whole move may pass 64 bits where that
+    # doesn't.
+    whole, rest = divmod(move, per_move)
+    if int(levels[-1]) * max(whole + 1, per_move) >= _LARGEST:
+        return np.asarray(levels.astype(object) * move // per_move)
+    return np.asarray(levels * whole + levels * rest // per_move)

@@ -30,9 +30,9 @@ itself, evenly from -M·e_j to P·e_j.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -47,14 +47,18 @@ from dpsql.privacy.mechanisms.level_law import (
     drawn_levels,
     evenly_up_to,
     level_probabilities,
+    products,
+    scaled_levels,
 )
-from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail, tail_probability
+from dpsql.privacy.mechanisms.level_tail import Tail, bits_of_confidence, probabilities, sums_from
+from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail
 from dpsql.privacy.mechanisms.noise.integer_search import first_true
 from dpsql.privacy.mechanisms.noise.sampler import check_parameter
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
 from dpsql.privacy.mechanisms.randomness import Randomness
 
 _LEVELS_PER_LOSS: Final = 4
+_MAX_REMEMBERED: Final = 256
 _ROUNDED_UP: Final = Fraction(65, 64)
 """How much larger a move may be taken than it is, for more levels to divide it."""
 
@@ -106,10 +110,14 @@ class OneDirection(Struct, frozen=True):
         """How far apart two levels are in each column."""
         return tuple(move // self.levels for move in self.moves)
 
-    def volume(self, level: int) -> int:
-        """The number of pairs of a vector and a P up to this level."""
-        vectors: int = math.prod(level * step + 1 for step in self.steps) ** self.cells
-        return (level + 1) * vectors
+    def volumes(self, levels: NDArray[np.int64]) -> list[int]:
+        """The number of pairs of a vector and a P up to each of `levels`, which are ascending."""
+        edges = (scaled_levels(levels, step, 1) for step in self.steps)
+        groups = products([own + 1 for own in edges])
+        return [
+            (level + 1) * group**self.cells
+            for level, group in zip(levels.tolist(), groups, strict=True)
+        ]
 
     def log_volumes(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
         """The binary logarithms of the volumes of `levels`."""
@@ -153,13 +161,13 @@ class OneDirectionNoise(Struct, frozen=True):
     @property
     def variance(self) -> float:
         """The noise's variance, that of an even draw and of where its interval begins."""
-        own, common = self._variances
+        own, common = _variances(self)
         return own + common
 
     @property
     def shared_part(self) -> Fraction:
         """The part of the variance that all integers of the column have in common."""
-        own, common = self._variances
+        own, common = _variances(self)
         return Fraction(common / (own + common))
 
     def tail(self, at_least: int) -> Fraction:
@@ -170,22 +178,15 @@ class OneDirectionNoise(Struct, frozen=True):
         """Return the least k >= 1 with tail(k) <= probability, both rounded up by a thousandth."""
         check_tail(probability)
         bits = bits_of_tail(probability)
-        guess = math.ceil(2 * math.sqrt(self.variance))
+        guess = self.half_width(1 - 2 * probability) + 1
         return first_true(lambda k: self._tail(k, bits) <= probability, guess)
 
     def half_width(self, confidence: Fraction) -> int:
-        """Return the least h with P(|noise| <= h) >= confidence."""
-        return self.tail_point(tail_probability(confidence)) - 1
+        """Return the least h with P(|noise| <= h) >= confidence; of a large one to a billionth.
 
-    @property
-    def _variances(self) -> tuple[float, float]:
-        """That of an even draw from its interval, and that of the interval's middle."""
-        # Of S levels the interval has S·e + 1 integers and its middle is e·(P - S/2), P of S + 1.
-        step = self.law.steps[self.index]
-        own = sum(p * (s * step) * (s * step + 2) for s, p in enumerate(self._levels(BITS)))
-        common = sum(p * step**2 * s * (s + 2) for s, p in enumerate(self._levels(BITS)))
-        unit = 12 << BITS
-        return float(Fraction(own, unit)), float(Fraction(common, unit))
+        Raises ValueError unless 0 <= confidence < 1.
+        """
+        return _half_width(self, confidence)
 
     def _levels(self, bits: int) -> list[int]:
         return level_probabilities(self.law, bits)
@@ -202,6 +203,31 @@ class OneDirectionNoise(Struct, frozen=True):
             reached = (level - first + 1) * (step * (first + level) - 2 * (point - 1))
             beyond += -(-probability * reached // (2 * (level + 1) * (level * step + 1)))
         return Fraction(beyond + 2 * len(levels) + 2, 1 << bits)
+
+
+# A statement asks for the same numbers again and again, to choose its noise and to tell its errors.
+@lru_cache(maxsize=_MAX_REMEMBERED)
+def _variances(noise: OneDirectionNoise) -> tuple[float, float]:
+    """That of an even draw from its interval, and that of the interval's middle."""
+    # Of S levels the interval has S·e + 1 integers and its middle is e·(P - S/2), P of S + 1.
+    listed, step = probabilities(noise.law), float(noise.law.steps[noise.index])
+    levels = np.arange(float(listed.size))
+    own = np.sum(listed * (levels * step) * (levels * step + 2))
+    common = np.sum(listed * step**2 * levels * (levels + 2))
+    return float(own) / 12, float(common) / 12
+
+
+@lru_cache(maxsize=_MAX_REMEMBERED)
+def _half_width(noise: OneDirectionNoise, confidence: Fraction) -> int:
+    listed = probabilities(noise.law, bits_of_confidence(confidence))
+    step, levels = float(noise.law.steps[noise.index]), np.arange(float(listed.size))
+    # For k up to f·e and above (f - 1)·e the tail is, over the levels S from f on (_tail),
+    #     Σ p/((S + 1)·(S·e + 1))·(S + 1 - f)·(e·(S + f)/2 + 1 - k).
+    shares = listed / ((levels + 1) * (levels * step + 1))
+    numbers, squares = sums_from(shares), sums_from(shares * levels * (levels + 1))
+    slopes = sums_from(shares * (levels + 1)) - levels * numbers
+    heights = step / 2 * (squares - levels * (levels - 1) * numbers) + slopes
+    return Tail(levels * step, heights, slopes).half_width(confidence)
 
 
 def _rounded_up(move: int, levels: int) -> int:

@@ -38,8 +38,17 @@ from dpsql.privacy.mechanisms.level_law import (
     drawn_levels,
     evenly_up_to,
     level_probabilities,
+    products,
+    scaled_levels,
 )
-from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail, tail_probability
+from dpsql.privacy.mechanisms.level_tail import (
+    Doubles,
+    Tail,
+    bits_of_confidence,
+    probabilities,
+    sums_from,
+)
+from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail
 from dpsql.privacy.mechanisms.noise.integer_search import first_true
 from dpsql.privacy.mechanisms.noise.sampler import check_parameter
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import Integers
@@ -86,20 +95,19 @@ class KNorm(Struct, frozen=True):
         """The power of a level that its volume grows by: the number of integers of a draw."""
         return len(self.moves) * self.cells
 
-    def half_edges(self, level: int) -> tuple[int, ...]:
-        """The largest absolute value of each column's integers up to this level."""
-        return tuple(level * move // self.levels for move in self.moves)
+    def half_edges(self, levels: NDArray[np.int64]) -> list[Integers]:
+        """The largest absolute values of each column's integers up to each of `levels`."""
+        return [scaled_levels(levels, move, self.levels) for move in self.moves]
 
-    def volume(self, level: int) -> int:
-        """The number of vectors up to this level."""
-        vectors: int = math.prod(2 * edge + 1 for edge in self.half_edges(level)) ** self.cells
-        return vectors
+    def volumes(self, levels: NDArray[np.int64]) -> list[int]:
+        """The number of vectors up to each of `levels`, which are ascending."""
+        groups = products([2 * edges + 1 for edges in self.half_edges(levels)])
+        return groups if self.cells == 1 else [group**self.cells for group in groups]
 
     def log_volumes(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
         """The binary logarithms of the volumes of `levels`."""
-        # Not levels * move // self.levels: the product may pass 64 bits where the edge doesn't.
-        edges = [np.floor(levels * (move / self.levels)) for move in self.moves]
-        return np.asarray(self.cells * sum(np.log2(2.0 * edge + 1) for edge in edges))
+        edges = (edges.astype(np.float64) for edges in self.half_edges(levels))
+        return np.asarray(self.cells * sum(np.log2(2 * edge + 1) for edge in edges))
 
     def log_bound(self, level: int) -> float:
         """The same of one level, of what grows by no more than the degree's power from there on."""
@@ -118,12 +126,13 @@ class KNorm(Struct, frozen=True):
         `cells`.
         """
         distinct, which = np.unique(drawn_levels(self, columns, randomness), return_inverse=True)
-        # Of integers of any size, for the same reason; an edge is below 2^61.
-        edges = np.array([self.half_edges(level) for level in distinct.tolist()], dtype=np.int64)
-        drawn = np.repeat(edges.reshape(-1, len(self.moves))[which], self.cells, axis=0)
+        drawn = [
+            np.repeat(edges.astype(np.int64)[which], self.cells)  # they are below 2^61
+            for edges in self.half_edges(distinct)
+        ]
         return [
             add_noise_vector(column, evenly(own, randomness))
-            for column, own in zip(columns, drawn.T, strict=True)
+            for column, own in zip(columns, drawn, strict=True)
         ]
 
 
@@ -152,27 +161,42 @@ class KNormNoise(Struct, frozen=True):
     def tail_point(self, probability: Fraction) -> int:
         """Return the least k >= 1 with tail(k) <= probability, both rounded up by a thousandth."""
         check_tail(probability)
-        return _tail_point(self, probability)
+        bits = bits_of_tail(probability)
+        edges = _level_edges(self.law, self.index, bits)
+        guess = self.half_width(1 - 2 * probability) + 1
+        return first_true(lambda k: _tail(edges, k, bits) <= probability, guess)
 
     def half_width(self, confidence: Fraction) -> int:
-        """Return the least h with P(|noise| <= h) >= confidence."""
-        return self.tail_point(tail_probability(confidence)) - 1
+        """Return the least h with P(|noise| <= h) >= confidence; of a large one to a billionth.
+
+        Raises ValueError unless 0 <= confidence < 1.
+        """
+        return _half_width(self, confidence)
 
 
-# A statement asks for the same numbers again and again, to choose its noise and to tell its errors;
-# each is a sum over thousands of levels.
+# A statement asks for the same numbers again and again, to choose its noise and to tell its errors.
 @lru_cache(maxsize=_MAX_REMEMBERED)
 def _variance(law: KNorm, index: int) -> float:
-    squares = sum(p * h * (h + 1) for p, h in _level_edges(law, index, BITS))
-    return float(Fraction(squares, 3 << BITS))
+    listed = probabilities(law)
+    halves = _halves(law, index, listed.size)
+    return float(np.sum(listed * halves * (halves + 1))) / 3
 
 
 @lru_cache(maxsize=_MAX_REMEMBERED)
-def _tail_point(noise: KNormNoise, probability: Fraction) -> int:
-    bits = bits_of_tail(probability)
-    edges = _level_edges(noise.law, noise.index, bits)
-    guess = _near_tail_point(edges, float(probability), bits)
-    return first_true(lambda k: _tail(edges, k, bits) <= probability, guess)
+def _half_width(noise: KNormNoise, confidence: Fraction) -> int:
+    listed = probabilities(noise.law, bits_of_confidence(confidence))
+    halves = _halves(noise.law, noise.index, listed.size)
+    # Up to the half-edge of level i the tail at k is, over half-edges h and probabilities p from i
+    # on, Σ p·(h + 1 - k)/(2h + 1); where other levels have that half-edge, from their first one on.
+    shares = listed / (2 * halves + 1)
+    first = halves.searchsorted(halves)
+    tail = Tail(halves, sums_from(shares * (halves + 1))[first], sums_from(shares)[first])
+    return tail.half_width(confidence)
+
+
+def _halves(law: KNorm, index: int, levels: int) -> Doubles:
+    """The half-edges of so many levels in one column."""
+    return scaled_levels(np.arange(levels), law.moves[index], law.levels).astype(np.float64)
 
 
 def _tail(edges: Edges, point: int, bits: int) -> Fraction:
@@ -187,23 +211,6 @@ def _level_edges(law: KNorm, index: int, bits: int) -> Edges:
     move, levels = law.moves[index], law.levels
     probabilities = enumerate(level_probabilities(law, bits))
     return tuple((probability, level * move // levels) for level, probability in probabilities)
-
-
-def _near_tail_point(edges: Edges, probability: float, bits: int) -> int:
-    """About the point from which on the tail is `probability`: where an exact search begins.
-
-    From level i on, of half-edges h and probabilities p, the tail at a point x up to h_i is
-    Σ p(h + 1 - x)/(2h + 1).
-    """
-    weights, halves = np.array([(p / (1 << bits), float(h)) for p, h in edges]).T
-    shares = weights / (2 * halves + 1)
-    slopes = np.cumsum(shares[::-1])[::-1]
-    heights = np.cumsum((shares * (halves + 1))[::-1])[::-1]
-    # Tails fall, level by level: the last level at whose half-edge it still is as much.
-    level = int(np.count_nonzero(heights - halves * slopes > probability))
-    level = min(level, len(edges) - 1)
-    slope = float(slopes[level])
-    return max(1, math.ceil((float(heights[level]) - probability) / slope)) if slope else 1
 
 
 def evenly(edges: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
