@@ -8,7 +8,7 @@ Contribution").
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from dpsql.privacy.accounting.zcdp_conversion import delta_of_rho
 from dpsql.privacy.directed_rounding import exp, ln, round_down
@@ -55,15 +55,41 @@ def selection_delta(
     # where h·e^(ε - ln h) = e^ε, and without the units
     #     Q(S) <= e^(ε + ln h)·P(S) + δ(j, ε + ln h) <= e^ε·P'(S) + δ(j, ε + ln h).
     # δ falls with ε, so the second δ is at least the one in the first: that one is used in both.
-    worst = Fraction(0)
-    for known in range(groups + 1):
-        hidden = round_down((1 - shows) ** (groups - known), digits=60)
-        less = epsilon + ln(hidden).low if hidden else Fraction(-1)
-        if less < 0:
-            return Fraction(1)
-        of_known = delta_of_rho(min(known * rho_per_group, rho), less)
-        worst = max(worst, 1 - hidden + hidden * of_known)
+    # Numbers j are passed over in ranges, of which none has more than the largest δ so far.
+    bound_of = partial(_bound_of_known, shows, groups, rho, rho_per_group, epsilon)
+    worst = max(bound_of(0, 0), bound_of(groups, groups))
+    ranges = [(1, groups - 1)] if groups > 1 else []
+    while ranges:
+        low, high = ranges.pop()
+        bound = bound_of(low, high)
+        if bound > worst and low == high:
+            worst = bound
+        elif bound > worst:
+            middle = (low + high) // 2
+            ranges += [(low, middle), (middle + 1, high)]
     return worst
+
+
+def _bound_of_known(
+    shows: Fraction,
+    groups: int,
+    rho: Fraction,
+    rho_per_group: Fraction,
+    epsilon: Fraction,
+    low: int,
+    high: int,
+) -> Fraction:
+    """A bound of 1 - h + h·δ for any number of known groups from `low` to `high`; if one, it.
+
+    With more of them, fewer are to stay hidden and more is lost: none has more than 1 - h of `low`,
+    and the δ of `high` at what that h leaves of ε.
+    """
+    hidden = round_down((1 - shows) ** (groups - low), digits=60)
+    less = epsilon + ln(hidden).low if hidden else Fraction(-1)
+    if less < 0:
+        return Fraction(1)
+    of_known = delta_of_rho(min(high * rho_per_group, rho), less)
+    return 1 - hidden + (hidden * of_known if low == high else of_known)
 
 
 def per_group_delta(groups: int, delta: Fraction) -> Fraction:

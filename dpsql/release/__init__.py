@@ -6,7 +6,7 @@
 | key_threshold       | from what on unlisted keys are shown, and what that loses with noise   |
 | noise_loss          | what noise loses where its statistic moves, and noise of a loss in μ²  |
 | joint_noise         | noise of several statistics or groups that is drawn together           |
-| expected_error      | the error by which mechanisms are chosen                               |
+| noise_choice        | the ways to add noise to sums within a loss, and their error           |
 | job                 | execute and release: one picklable value in, released tables out       |
 | server_rows         | exact results as a server computes them of its own rows                |
 | batch_count         | the number of unit batches that a release is run in                    |

@@ -33,7 +33,7 @@ GDP_MUTANTS = (
     ),
     Mutant(
         "noise with a shared part is charged as rho in a gdp ledger",
-        "release/calibration.py",
+        "release/noise_choice/noise_candidate.py",
         "loss = PrivacyLoss(Accounting.GDP, 2 * rho)",
         "loss = PrivacyLoss(Accounting.GDP, rho)",
         _SESSION,
@@ -51,9 +51,9 @@ GDP_MUTANTS = (
     ),
     Mutant(
         "the delta of keys isn't added in a gdp ledger",
-        "release/calibration.py",
-        "return Measurement(noise, threshold, PrivacyLoss(Accounting.GDP, spent, delta))",
-        "return Measurement(noise, threshold, PrivacyLoss(Accounting.GDP, spent))",
+        "release/noise_choice/noise_candidate.py",
+        "return NoiseCandidate(noise, threshold, PrivacyLoss(Accounting.GDP, spent, delta))",
+        "return NoiseCandidate(noise, threshold, PrivacyLoss(Accounting.GDP, spent))",
         _SESSION,
         "that_is_charged",
         "AssertionError",

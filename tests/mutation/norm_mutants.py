@@ -69,7 +69,7 @@ NORM_MUTANTS = (
     ),
     _Session(
         "few large moves are taken for the worst of what has a norm",
-        "release/calibration.py",
+        "release/noise_choice/noise_candidate.py",
         "sensitivity.per_group and integer_parts(bounded.limited) == 1:",
         "sensitivity.per_group:",
         about="laplace",

@@ -22,7 +22,7 @@ KILLED = re.compile(
     r"AssertionError: (groups \[|statistic \d|joint L|other integers than )"
     r"|DID NOT RAISE|a split takes a positive loss"
     r"|AssertionError: a hostile row decides about|fails: database \d|UnicodeDecodeError"
-    r"|release/(calibration|expected_error)\.py:\d+: ZeroDivisionError"
+    r"|release/noise_choice/(noise_candidate|expected_error)\.py:\d+: ZeroDivisionError"
 )
 """A bound that is passed, a query that isn't refused, or a sensitivity of 0, to which no noise is
 added, or other sums by way of a sidecar or of parts of the units, or a statement that fails for one

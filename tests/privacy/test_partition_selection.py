@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy.seeded import SeededRandomness
 
-from dpsql.privacy.accounting.zcdp_conversion import rho_of_epsilon
+from dpsql.privacy.accounting.zcdp_conversion import delta_of_rho, rho_of_epsilon
+from dpsql.privacy.directed_rounding import ln, round_down
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
 from dpsql.privacy.mechanisms.noise.noise import Noise
 from dpsql.privacy.partition_selection import per_group_delta, selection_delta, threshold
@@ -201,6 +202,37 @@ def test_noise_and_threshold_need_not_share_a_delta(groups: int) -> None:
         epsilon=Fraction(1),
     )
     assert joint <= MILLIONTH
+
+
+def plain_delta(
+    shows: Fraction, groups: int, rho: Fraction, rho_per_group: Fraction, epsilon: Fraction
+) -> Fraction:
+    """The largest δ of any number of known groups, each looked at."""
+    worst = Fraction(0)
+    for known in range(groups + 1):
+        hidden = round_down((1 - shows) ** (groups - known), digits=60)
+        less = epsilon + ln(hidden).low if hidden else Fraction(-1)
+        if less < 0:
+            return Fraction(1)
+        of_known = delta_of_rho(min(known * rho_per_group, rho), less)
+        worst = max(worst, 1 - hidden + hidden * of_known)
+    return worst
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3, 9, 40])
+@pytest.mark.parametrize("times", [Fraction(1, 100), Fraction(9, 10), Fraction(1), Fraction(10**5)])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(3)])
+def test_no_number_of_known_groups_is_passed_over_that_has_the_largest_delta(
+    groups: int, times: Fraction, epsilon: Fraction
+) -> None:
+    # As likely to show as δ allows, less, and more than that; all groups lose as much as the sum of
+    # each or, where a unit's rows are few, as one or two of them.
+    shows, rho = times * per_group_delta(groups, MILLIONTH), rho_of_epsilon(epsilon, MILLIONTH)
+    for of_one in (rho / groups, rho / 2, rho):
+        joint = selection_delta(
+            shows, groups=groups, rho=rho, rho_per_group=of_one, epsilon=epsilon
+        )
+        assert joint == plain_delta(shows, groups, rho, of_one, epsilon)
 
 
 def test_what_nearly_always_shows_has_no_delta_below_1() -> None:

@@ -9,8 +9,11 @@ import duckdb
 import pytest
 
 from dpsql.bounding.options import ContributionLimits
+from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
-from dpsql.release.calibration import Measurement
+from dpsql.release.calibration import Measurement, calibrate, error_bound
+from dpsql.release.noise_choice import noise_candidate
+from dpsql.release.noise_choice.noise_candidate import noise_candidates
 from dpsql.schema.load.load import load_schema
 from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
@@ -90,3 +93,34 @@ def test_one_count_for_both_is_as_it_was(session: Session) -> None:
     sql = "SELECT clerk, count(*) FROM sales GROUP BY 1"
     measurement = measured(session, sql, ContributionLimits(groups=12, rows_per_group=1))
     assert len(measurement.mechanisms) == 1
+
+
+@pytest.mark.parametrize("session", ["approx"], indirect=True)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT clerk FROM sales GROUP BY 1",
+        "SELECT clerk, count(*) FROM sales GROUP BY 1",
+        "SELECT clerk, count(*) FILTER (WHERE clerk <> 'b') FROM sales GROUP BY 1",
+    ],
+)
+@pytest.mark.parametrize("is_enough", [True, False])
+def test_the_least_of_all_candidates_is_taken_as_if_each_were_proved(
+    session: Session, sql: str, is_enough: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one δ isn't enough for noise and keys, what there is in its place is compared."""
+    if not is_enough:
+        monkeypatch.setattr(noise_candidate, "shares_delta", lambda *_, **__: False)
+    for groups in (1, 3, 12):
+        limits = ContributionLimits(groups=groups)
+        (release,) = session.compile(sql, QueryOptions(Fraction(1), limits)).releases
+        bounded, changes = release.step.bounded, release.sensitivity
+        for epsilon in (Fraction(1, 100), Fraction(1), Fraction(30)):
+            loss = PrivacyLoss(Accounting.APPROX, epsilon, Fraction(1, 10**6))
+            candidates = noise_candidates(bounded, changes, loss, is_shown_by_row=False)
+            assert any(one.proved for one in candidates)
+            proved = [one if one.proved is None else one.proved() for one in candidates]
+            best = min(proved, key=lambda one: one.error(bounded, changes))
+            taken = calibrate(bounded, changes, loss)
+            assert (taken.mechanisms, taken.threshold) == (best.noise, best.threshold)
+            assert error_bound(bounded, changes, loss) <= best.error(bounded, changes)

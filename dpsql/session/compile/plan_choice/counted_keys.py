@@ -10,8 +10,8 @@ from dpsql.plan.bounded_release.estimator import row_count_index, statistic_indi
 from dpsql.plan.bounded_release.statistic import Statistic, UnitCount
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.distance import NeighborDistance
-from dpsql.release.calibration import calibrate
-from dpsql.release.expected_error import shown_error
+from dpsql.release.calibration import calibrate, error_bound
+from dpsql.release.noise_choice.expected_error import shown_error
 from dpsql.structs import replace
 
 _ERROR_RATIO: Final = 2.0
@@ -32,12 +32,16 @@ def choose_key_count(
     if by_rows is None or not loss.delta:
         return bounded
 
-    def error(one: BoundedRelease) -> float:
-        changes = sensitivity(one, distance)
-        measurement = calibrate(one, changes, loss)
-        return shown_error(one, changes, measurement.noise, measurement.threshold)
-
-    return by_rows if _ERROR_RATIO * error(by_rows) <= error(bounded) else bounded
+    changes, changes_by_rows = sensitivity(bounded, distance), sensitivity(by_rows, distance)
+    measured = calibrate(by_rows, changes_by_rows, loss)
+    wanted = _ERROR_RATIO * shown_error(
+        by_rows, changes_by_rows, measured.noise, measured.threshold
+    )
+    if wanted <= error_bound(bounded, changes, loss):
+        return by_rows
+    measured = calibrate(bounded, changes, loss)
+    error = shown_error(bounded, changes, measured.noise, measured.threshold)
+    return by_rows if wanted <= error else bounded
 
 
 def _keys_by_rows(bounded: BoundedRelease) -> BoundedRelease | None:
