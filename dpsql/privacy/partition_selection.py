@@ -92,6 +92,7 @@ def _bound_of_known(
     return 1 - hidden + (hidden * of_known if low == high else of_known)
 
 
+@lru_cache(maxsize=256)
 def per_group_delta(groups: int, delta: Fraction) -> Fraction:
     """Return the largest q with 1 - (1 - q)^groups <= delta, rounded down in the 30th digit."""
     if groups == 1:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,10 @@ from numpy.typing import NDArray
 from dpsql.privacy.mechanisms.randomness import Randomness, doubled, lengthened, words
 
 UNDECIDED = -1
-"""In the table of 16-bit prefixes, the entry of those that more than one outcome begins with."""
+"""Of 16-bit prefixes, the outcome of those that more than one outcome begins with."""
+
+_FEW = 2**10
+"""Fewer draws are looked up among the cut points: a table of all prefixes takes longer."""
 
 
 class Inversion:
@@ -37,7 +41,8 @@ class Inversion:
     def __init__(self, cut_points: Callable[[int], Sequence[int]]) -> None:
         self._cut_points = cut_points
         self._cuts = np.array(cut_points(32), dtype=np.int64)
-        self._guide = self._outcomes_of_16_bits()
+        self._starts = self._cuts >> 16
+        self._ends = (self._cuts - 1).clip(0) >> 16
 
     @property
     def size(self) -> int:
@@ -47,7 +52,8 @@ class Inversion:
     def sample(self, count: int, randomness: Randomness) -> NDArray[np.int64]:
         """Return `count` independent outcomes."""
         short = words(randomness, count, 16)
-        outcomes = self._guide.take(short).astype(np.int64)
+        outcomes = self._of_16_bits(short) if count < _FEW else self._guide.take(short)
+        outcomes = outcomes.astype(np.int64, copy=False)
         undecided = (outcomes < 0).nonzero()[0]
         if undecided.size:
             outcomes[undecided] = self._decide(
@@ -55,17 +61,20 @@ class Inversion:
             )
         return outcomes
 
-    def _outcomes_of_16_bits(self) -> NDArray[np.int16]:
-        """The outcome of each 16-bit prefix that decides it alone; UNDECIDED for the others."""
+    @cached_property
+    def _guide(self) -> NDArray[np.int16]:
+        """The outcomes of all 16-bit prefixes."""
+        return self._of_16_bits(np.arange(2**16)).astype(np.int16)
+
+    def _of_16_bits(self, prefixes: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The outcome of each prefix that decides it alone; UNDECIDED for the others."""
         # A 16-bit prefix g begins the 32-bit prefixes u from g·2^16 to (g + 1)·2^16 - 1. Their
         # outcomes are at least the number of C < g·2^16, that is, of C with C >> 16 below g. They
         # are all that, and decided, unless more C are at most (g + 1)·2^16, that is, unless more
         # have (C - 1) >> 16 at most g.
-        starts = np.bincount(self._cuts >> 16, minlength=2**16 + 1)
-        ends = np.bincount((self._cuts - 1).clip(0) >> 16, minlength=2**16 + 1)
-        lowest = np.cumsum(starts) - starts
-        highest = np.cumsum(ends)
-        return np.where(lowest == highest, lowest, UNDECIDED)[: 2**16].astype(np.int16)
+        lowest = self._starts.searchsorted(prefixes)
+        highest = self._ends.searchsorted(prefixes, side="right")
+        return np.where(lowest == highest, lowest, UNDECIDED)
 
     def _decide(self, prefixes: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
         outcomes = self._cuts.searchsorted(prefixes).astype(np.int64, copy=False)

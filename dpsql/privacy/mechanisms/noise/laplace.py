@@ -90,14 +90,19 @@ class DiscreteLaplace(Struct, frozen=True):
     def tail_point(self, probability: Fraction) -> int:
         """Return the least k >= 1 with tail(k) <= probability."""
         check_tail(probability)
-        # p^k = probability·(1 + p) at k = scale·ln(1/(probability·(1 + p))); floats come near it.
-        p = math.exp(max(-1 / self.scale, Fraction(-700)))
-        guess = Fraction(-math.log(float(probability) * (1 + p))) * self.scale
-        return first_true(lambda k: self.tail(k) <= probability, math.ceil(guess))
+        return _tail_point(self, probability)
 
     def half_width(self, confidence: Fraction) -> int:
         """Return the least h with P(|noise| <= h) >= confidence."""
         return self.tail_point(tail_probability(confidence)) - 1
+
+
+@lru_cache(maxsize=1024)
+def _tail_point(noise: DiscreteLaplace, probability: Fraction) -> int:
+    # p^k = probability·(1 + p) at k = scale·ln(1/(probability·(1 + p))); floats come near it.
+    p = math.exp(max(-1 / noise.scale, Fraction(-700)))
+    guess = Fraction(-math.log(float(probability) * (1 + p))) * noise.scale
+    return first_true(lambda k: noise.tail(k) <= probability, math.ceil(guess))
 
 
 # The zCDP loss of one coordinate that moves by d is its Kullback-Leibler divergence; that is, of
