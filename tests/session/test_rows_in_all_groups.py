@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import duckdb
@@ -37,13 +37,13 @@ def counted(
         connection.execute(
             "CREATE TABLE visits (patient_id BIGINT, ward VARCHAR, cost DECIMAL(10, 2))"
         )
-        visits = [
-            (patient, None if ward == "None" else ward)
+        visits = ", ".join(
+            f"({patient}, nullif('{ward}', 'None'), 600)"
             for patient, of_wards in enumerate(patients)
             for ward, number in of_wards.items()
             for _ in range(number)
-        ]
-        connection.executemany("INSERT INTO visits VALUES (?, ?, 600)", visits)
+        )
+        connection.execute(f"INSERT INTO visits VALUES {visits}")
         connection.register(domain.name, domain_table(domain))
         found = raw_groups(connection, release, salt).totals.to_pylist()
     integers = (tuple(map(int, row.values())) for row in found)
@@ -80,26 +80,30 @@ def test_which_rows_count_depends_on_the_salt() -> None:
 
 
 def moved(
-    costs: Mapping[str, Sequence[int]], columns: str, rows: int
-) -> tuple[Groups, CompiledRelease]:
-    """The engine's integers by ward, of one patient whose visits have these costs there."""
+    of_patients: Sequence[Mapping[str, Sequence[int]]], columns: str, rows: int
+) -> Iterator[tuple[Groups, CompiledRelease]]:
+    """The engine's integers by ward, of each patient alone whose visits have these costs there."""
     sql = f"SELECT ward, {columns} FROM visits GROUP BY ward OPTIONS (groups = 4, rows = {rows})"
     (release,) = prepared(sql, "clinic", frozenset()).releases
     (domain,) = release.step.query.domains
     with duckdb.connect() as connection:
-        connection.execute(
-            "CREATE TABLE visits (patient_id BIGINT, ward VARCHAR, cost DECIMAL(10, 2))"
-        )
-        visits = [(1, ward, cost) for ward, each in costs.items() for cost in each]
-        connection.executemany("INSERT INTO visits VALUES (?, ?, ?)", visits)
         connection.register(domain.name, domain_table(domain))
-        found = raw_groups(connection, release, "1").totals.to_pylist()
-    integers = (tuple(map(int, row.values())) for row in found)
-    return Groups({(domain.cells[own[0]][0],): own[1:] for own in integers}), release
+        for costs in of_patients:
+            visits = ", ".join(
+                f"(1, '{ward}', {cost})" for ward, each in costs.items() for cost in each
+            )
+            connection.execute(
+                "CREATE OR REPLACE TABLE visits"
+                " (patient_id BIGINT, ward VARCHAR, cost DECIMAL(10, 2));"
+                f" INSERT INTO visits VALUES {visits}"
+            )
+            found = raw_groups(connection, release, "1").totals.to_pylist()
+            integers = (tuple(map(int, row.values())) for row in found)
+            yield Groups({(domain.cells[own[0]][0],): own[1:] for own in integers}), release
 
 
 def summed(costs: Mapping[str, Sequence[int]], columns: str, rows: int) -> dict[str, int]:
-    groups, _ = moved(costs, columns, rows)
+    ((groups, _),) = moved([costs], columns, rows)
     return {str(ward): total for (ward,), (total,) in groups.items()}
 
 
@@ -117,9 +121,12 @@ EXTREMES: list[list[int]] = [[1000] * 3, [0] * 3, [1000, 0, 0], [501, 501, 1], [
 @pytest.mark.parametrize("columns", ALONE)
 @pytest.mark.parametrize("rows", [2, 4])
 def test_no_patient_moves_its_sums_by_more_than_is_hidden(columns: str, rows: int) -> None:
-    for own, other in itertools.combinations_with_replacement(EXTREMES, 2):
-        costs = {"ER": own, "GP": own, "ICU": other}
-        groups, release = moved(costs, columns, rows)
+    patients = [
+        {"ER": own, "GP": own, "ICU": other}
+        for own, other in itertools.combinations_with_replacement(EXTREMES, 2)
+    ]
+    found = moved(patients, columns, rows)
+    for costs, (groups, release) in zip(patients, found, strict=True):
         assert not list(violations(Groups({}), groups, release, release.sensitivity)), costs
 
 
