@@ -195,13 +195,11 @@ class DuckDBEngine:
         files = [t.file for t in self._source.tables if t.file is not None]
         spilling = start_spilling(self._connection, self._source.spill, self._until_closed)
         configure(self._connection, own_statistics=not files, spilling=spilling)
-        if not self._lists_at_once:
-            # On the process's own database for that: this one would bind its own views first. That
-            # both read the same files is found by their identity, taken before and compared below.
-            source_columns = read_catalog(self._source)
+        # On the process's own database for that, where this one would bind its own views first. That
+        # both read the same files is found by their identity, taken before and compared below.
+        elsewhere = None if self._lists_at_once else read_catalog(self._source)
         attach(self._connection, self._source)
-        if self._lists_at_once:
-            source_columns = catalog(self._connection, self._source)
+        source_columns = elsewhere or catalog(self._connection, self._source)
         sampled = sampled_tables(self._source)
         for table in self._source.tables:
             columns = dict(source_columns.get(table.name, ()))
