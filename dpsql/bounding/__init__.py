@@ -14,6 +14,7 @@
 | selection                | choices of values, keys and candidates, by private counts          |
 | key_domain               | enumerated cells of the group keys                                 |
 | group_choice             | how the groups that a unit counts in are chosen                    |
+| numbered_rows            | which rows are drawn by numbers that a sidecar stores              |
 | contribution_limit       | rows per group, groups per unit, and which of them hold already    |
 | options                  | what an analyst may tighten                                        |
 | public_facts             | the public facts a rewrite may ask for                             |

@@ -61,7 +61,7 @@ def limit_contributions(
         return OneRowPerUnit(contributions), ("one row per unit: each row is a unit",)
     bounds = contribution_bounds(contributions, requested)
     clamped = ClampPerGroup(PerUnitGroup(contributions), bounds.rows_per_group)
-    limit = choose_group_limit(contributions, bounds.groups, facts)
+    limit = choose_group_limit(contributions, bounds.groups, bounds.rows_per_group, facts)
     table = highest_fanout_table(contributions)
     if requested.tightened(table.limits).over_groups is OverGroups.SCALE:
         filled = bounds.groups

@@ -18,6 +18,7 @@ from dpsql.analysis.lineage.functional_dependency import (
 )
 from dpsql.analysis.lineage.lineage import has_row_units, private_scans
 from dpsql.analysis.lineage.row_source import RowSource, row_source
+from dpsql.bounding.numbered_rows import number_column
 from dpsql.bounding.public_facts import Facts
 from dpsql.engine.sidecar.row_columns import COUNT_CAP
 from dpsql.plan.bounded_release.bounded_release import (
@@ -57,8 +58,12 @@ _MAX_SQUARES: Final = 2**62
 """The squares of a unit's rows add up to no more in 64 bits, which some engine may sum them in."""
 
 
-def choose_group_limit(contributions: Contributions, groups: int, facts: Facts) -> GroupLimit:
+def choose_group_limit(
+    contributions: Contributions, groups: int, rows_per_group: int, facts: Facts
+) -> GroupLimit:
     """How a unit is kept to `groups` groups of `contributions`, which may have statistics by now.
+
+    In each of them so many rows count.
 
     A choice by hash or by rank takes time, so it is made only where a unit may be in more groups.
     """
@@ -70,7 +75,7 @@ def choose_group_limit(contributions: Contributions, groups: int, facts: Facts) 
         return ByDomain(cells)
     few = cells is not None and cells <= MAX_RANKS and is_sum_only(contributions)
     computed = ByRank(groups, MAX_RANKS) if few else ByHash(groups)
-    column = _stored_rank_column(contributions, groups, facts)
+    column = _stored_rank_column(contributions, groups, rows_per_group, facts)
     return computed if column is None else ByStoredRank(groups, column, computed)
 
 
@@ -140,12 +145,14 @@ def is_sum_only(contributions: Contributions, *, of_units: bool = False) -> bool
     )
 
 
-def only_group_column(contributions: Contributions, rows: RowSource, facts: Facts) -> str | None:
+def only_group_column(
+    contributions: Contributions, rows: RowSource, trusted: Trusted
+) -> str | None:
     """The column of the rows' table whose values are a unit's groups; None if there is none.
 
     It is the one key that the unit doesn't determine, and the sidecar counts a unit's values of it.
     """
-    independent = unit_independent_keys(contributions, facts.verified)
+    independent = unit_independent_keys(contributions, trusted)
     names = {counted_column(contributions, rows, index) for index in independent}
     (name,) = names if len(names) == 1 else (None,)
     return name
@@ -172,20 +179,26 @@ def counted_column(contributions: Contributions, rows: RowSource, index: int) ->
             return None
 
 
-def _stored_rank_column(contributions: Contributions, groups: int, facts: Facts) -> str | None:
+def _stored_rank_column(
+    contributions: Contributions, groups: int, rows_per_group: int, facts: Facts
+) -> str | None:
     """The column whose values' ranks in a sidecar choose a unit's groups; None if none may.
 
     Ranks are of all values that the unit has in the table. Where rows are filtered it has others
     here: of 60 suppliers in all, the 12 of lowest rank would miss most of the 3 that are asked for.
+    Where cells are chosen by rows, too, these are drawn by their numbers there.
     """
     rows = row_source(contributions.source, facts.verified)
     if rows is None or not rows.is_complete or not facts.in_sidecar(rows.scan.table):
         return None
-    if not contributions.statistics or contributions.cell_choices or groups >= COUNT_CAP:
+    choices = contributions.cell_choices
+    if not (contributions.statistics or choices) or groups >= COUNT_CAP:
+        return None
+    if choices and number_column(contributions, rows, rows_per_group) is None:
         return None
     if any(s.is_over_distinct_values for s in contributions.statistics):
         return None  # values are chosen among those of groups that a hash has chosen
-    return only_group_column(contributions, rows, facts)
+    return only_group_column(contributions, rows, facts.verified)
 
 
 def _is_sum(statistic: Statistic) -> bool:

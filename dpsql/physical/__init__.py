@@ -9,6 +9,7 @@
 | strategy     | one strategy a file: when it applies, what it costs, its SQL        |
 | modifier     | what any strategy may carry: sidecar, clamps, joins, batches        |
 | sidecar_rows | the rows of a release as a sidecar stores them                      |
+| numbered_rows | rows that stored numbers draw of each unit                         |
 | emission     | what the SQL of all strategies has in common                        |
 | engine_query | the SQL of a release, at once, batch by batch and without a sidecar |
 | cached_sums  | units' sums that an engine keeps for statements that ask again      |

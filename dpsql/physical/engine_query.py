@@ -19,6 +19,7 @@ from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.release.contributions import emit_contributions, group_names
 from dpsql.emit.release.distinct_count import with_distinct
 from dpsql.emit.release.histogram import histogram
+from dpsql.emit.release.numbered_histogram import numbered_histogram
 from dpsql.physical.cached_sums import cached_sums
 from dpsql.physical.choose import Choice, choose, choose_without_sidecar
 from dpsql.physical.cost import late_key_joins
@@ -32,6 +33,7 @@ from dpsql.physical.modifier.unit_batches import (
     rows_of_one_batch,
     sum_of_batches,
 )
+from dpsql.physical.numbered_rows import NumberedRows, numbered_rows
 from dpsql.physical.plan import PhysicalPlan
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.plan.bounded_release.bounded_release import (
@@ -133,7 +135,10 @@ def _query(limited: Limited, texts: Sequence[str], *, in_batches: bool) -> Engin
     """The query of `texts`: of what gives a release's integers, and of its cells' counts."""
     terms, with_unit = contributions_of(limited), isinstance(limited, LimitGroups)
     is_resized = any(scan.table.resized is not None for scan in private_scans(terms.source))
-    draws = [with_unit and choice.draws_rows for choice in terms.cell_choices]
+    draws = [
+        with_unit and choice.draws_rows and numbered_rows(limited, number) is None
+        for number, choice in enumerate(terms.cell_choices)
+    ]
     totals, cells = _sums_of_batches(terms) if in_batches else (None, None)
     return EngineQuery(
         texts[0],
@@ -167,6 +172,10 @@ def emit_trees(
         select = with_distinct(select, limited, rows)
     counts = []
     for number, choice in enumerate(terms.cell_choices):
+        stored = numbered_rows(limited, number)
+        if stored is not None:
+            counts.append(_numbered(stored, number, emission))
+            continue
         read, unlimited = terms, None
         if isinstance(plan, SplitByContribution) and choice.draws_rows:
             read = plan.rest
@@ -174,6 +183,18 @@ def emit_trees(
         rows = emission.batch(emit_contributions(read, releases, with_unit=with_unit))
         counts.append(histogram(limited, rows, number, unlimited))
     return select, counts
+
+
+def _numbered(stored: NumberedRows, number: int, emission: Emission) -> exp.Select:
+    """What gives a choice's counts where rows are drawn by stored numbers."""
+
+    def rows(contributions: Contributions, *extra: str) -> exp.Select:
+        read = emit_contributions(contributions, emission.releases, with_unit=True, extra=extra)
+        return emission.batch(read)
+
+    order = stored.order_name
+    later = None if stored.later is None else rows(stored.later, order)
+    return numbered_histogram(stored.limited, number, rows(stored.numbered), later, order)
 
 
 def domain_tables(contributions: Contributions) -> tuple[DomainTable, ...]:

@@ -12,6 +12,7 @@ from math import prod
 
 from msgspec import Struct
 
+from dpsql.analysis.lineage.functional_dependency import Trusted
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.analysis.lineage.row_source import RowSource, replace_source, row_source
 from dpsql.bounding.group_choice import counted_column, only_group_column
@@ -70,7 +71,7 @@ class SidecarRows(Struct, frozen=True):
     limited: LimitGroups
     row_source: RowSource
     elimination: OwnerJoinElimination
-    facts: Facts
+    trusted: Trusted
 
     @property
     def contributions(self) -> Contributions:
@@ -140,7 +141,7 @@ class SidecarRows(Struct, frozen=True):
 
     def marked_column(self) -> str | None:
         """The column whose values alone are a unit's groups, if one row of each is marked."""
-        name = only_group_column(self.contributions, self.row_source, self.facts)
+        name = only_group_column(self.contributions, self.row_source, self.trusted)
         return name if name in self._columns_with_marks else None
 
     def free_number(self) -> int:
@@ -236,18 +237,18 @@ def _as_many_each(names: Sequence[str], product: int) -> dict[str, int]:
     return dict.fromkeys(names, max(n for n in range(2**8) if n ** len(names) <= product))
 
 
-def sidecar_rows(limited: LimitGroups, facts: Facts) -> SidecarRows | None:
+def sidecar_rows(limited: LimitGroups, trusted: Trusted) -> SidecarRows | None:
     """The rows below `limited`; None if they aren't those of one table in the sidecar."""
     terms = limited.contributions
-    rows = row_source(terms.source, facts.verified)
+    rows = row_source(terms.source, trusted)
     if rows is None or rows.scan.sidecar is None:
         return None
-    return SidecarRows(limited, rows, eliminate_owner_joins(terms, rows.scan), facts)
+    return SidecarRows(limited, rows, eliminate_owner_joins(terms, rows.scan), trusted)
 
 
 def stored_rank_rows(limited: LimitGroups, facts: Facts) -> Contributions:
     """The rows below `limited` in the groups that stored ranks choose."""
-    rows = sidecar_rows(limited, facts)
+    rows = sidecar_rows(limited, facts.verified)
     rank = None if rows is None else rows.stored_rank(rows.free_number())
     if rows is None or rank is None:
         raise ValueError("ranks are stored beside the rows of a sidecar")

@@ -148,10 +148,12 @@ def _same(ways: list[Way], worlds: list[list[Outcome]], told: Counter[str], wher
 
 
 def _comparable(one: Way, other: Way) -> bool:
-    """They mean the same: the same statistics, and the same groups of a unit."""
+    """They mean the same: the same statistics, and the same groups and rows of a unit."""
     ours, theirs = one.release.step.bounded, other.release.step.bounded
     drawn = {one.draws, other.draws} - {""}
-    return len(drawn) < 2 and ours.contributions.statistics == theirs.contributions.statistics
+    if len(drawn) > 1 or one.draws_rows != other.draws_rows:
+        return False
+    return ours.contributions.statistics == theirs.contributions.statistics
 
 
 def _bounded(

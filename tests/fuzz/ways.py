@@ -28,6 +28,7 @@ from dpsql.engine.sidecar.contents import SIDECAR
 from dpsql.engine.sidecar.file import fill
 from dpsql.errors import Error, SourceFault
 from dpsql.physical.modifier.sidecar_access import without_sidecar
+from dpsql.physical.numbered_rows import numbered_rows
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
     ByRank,
@@ -68,7 +69,7 @@ class Way:
 
         Empty where none is left out.
         """
-        match self.release.choice.limited if self.limited is None else self.limited:
+        match self._limited:
             case LimitGroups(limit=ByStoredRank()):
                 return "once"
             case LimitGroups(limit=ByRank()):
@@ -77,6 +78,18 @@ class Way:
                 return "hashes"
             case _:
                 return ""
+
+    @property
+    def draws_rows(self) -> str:
+        """How a unit's rows are drawn where cells are chosen by them: by hashes, or for a file."""
+        choices = self.release.step.bounded.contributions.cell_choices
+        if not choices:
+            return ""
+        return "hashes" if numbered_rows(self._limited, 0) is None else "once"
+
+    @property
+    def _limited(self) -> Limited:
+        return self.release.choice.limited if self.limited is None else self.limited
 
 
 class Proofs:

@@ -12,6 +12,12 @@ _Cached = partial(Mutant, tests="tests/physical/test_cached_sums.py", about="hav
 _Engine = partial(
     Mutant, tests="tests/engine/test_cached_sums.py", fails_by="AssertionError|assert "
 )
+_Numbered = partial(
+    Mutant, tests="tests/physical/test_numbered_rows.py", fails_by="AssertionError|assert "
+)
+_Counted = partial(
+    Mutant, tests="tests/session/test_counted_rows.py", fails_by="AssertionError|assert "
+)
 _Ways = partial(Mutant, tests="tests/fuzz/test_generated_ways.py")
 
 _Prepared = partial(
@@ -196,6 +202,36 @@ SPLIT_MUTANTS = (
         "physical/strategy/unlimited_sums.py",
         "_sums(contributions, frozenset(condition.indices))",
         "_sums(contributions, frozenset(range(len(contributions.statistics))))",
+    ),
+    _Split(
+        "a row too many is drawn by its stored number",
+        "physical/numbered_rows.py",
+        "[*chosen, at_most(order, max_rows)]",
+        "[*chosen, at_most(order, max_rows + 1)]",
+    ),
+    _Numbered(
+        "a row that a stored number drew counts again where others have no value",
+        "emit/release/numbered_histogram.py",
+        "exp.GT(this=column_ref(order)",
+        "exp.GTE(this=column_ref(order)",
+    ),
+    _Numbered(
+        "a unit of few rows with a value in many has none that moves up",
+        "physical/numbered_rows.py",
+        "are_more = [_more(count, max_rows), _more(some, 0)]",
+        "are_more = [_more(count, 2 * max_rows), _more(some, 0)]",
+    ),
+    _Counted(
+        "rows are numbered as they lie",
+        "engine/sidecar/value_counts.py",
+        "in_order, _ = _by_unit(unit_of_row[order])",
+        "in_order, order = rows, np.arange(len(order))",
+    ),
+    _Counted(
+        "rows of one hash are taken to be alike",
+        "engine/sidecar/row_order.py",
+        "if not all(_same(column, one, other).all() for column in columns.values()):",
+        "if len(one) > len(order):",
     ),
     Mutant(
         "one drawn group too many is kept",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,16 +14,17 @@ from neighbor_search.search import Search, search
 from notes.compiler import schema_of
 
 from dpsql.analysis.lineage.lineage import unit_kind
-from dpsql.audit.databases.database_batch import Groups
+from dpsql.audit.databases.database_batch import Groups, Histogram
 from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.audit.databases.unit_ownership import Rows
-from dpsql.audit.sensitivity.bound_check import violations
+from dpsql.audit.sensitivity.bound_check import cell_violations, violations
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.engine.duckdb.lockdown import configure as fix_meaning
 from dpsql.engine.sidecar.contents import SIDECAR
 from dpsql.engine.sidecar.file import fill
 from dpsql.engine.sidecar.row_columns import out_of_range_column
 from dpsql.errors import Error
+from dpsql.physical.numbered_rows import numbered_rows
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
 from dpsql.plan.bounded_release.bounded_release import ByStoredRank, Cell, LimitGroups
@@ -95,6 +97,12 @@ def has_stored_ranks(release: CompiledRelease) -> bool:
     return isinstance(limited, LimitGroups) and isinstance(limited.limit, ByStoredRank)
 
 
+def has_numbered_rows(release: CompiledRelease) -> bool:
+    """A unit's rows that count in cells were drawn once, when the sidecar was made."""
+    choices = range(len(release.step.bounded.contributions.cell_choices))
+    return any(numbered_rows(release.choice.limited, number) is not None for number in choices)
+
+
 def proved(
     sql: str, name: str, verified: frozenset[str], limits: ContributionLimits, *, ready: bool
 ) -> CompiledStatement:
@@ -151,21 +159,23 @@ class ReadyWorlds:
         assert len(groups) == len(rows), "a group came twice"
         return groups
 
-    def cells(self, world: int, release: CompiledRelease, salt: str) -> list[set[tuple[str, ...]]]:
+    def cells(self, world: int, release: CompiledRelease, salt: str) -> list[Histogram]:
         """The counts of cells, for each choice; those of 0 rows say no more than those not there.
 
         A cell that a unit beyond a limit has rows in, and of which none are drawn, is among what is
         counted from sums of its rows, and isn't where its rows are drawn one by one.
         """
         connection = self._connection(world, release)
-        return [
-            {
-                tuple(map(str, row))
-                for row in connection.execute(each.sql, [salt] * each.salted).fetchall()
-                if row[-1]
-            }
-            for each in release.step.query.histograms
-        ]
+        found: list[Histogram] = []
+        for each in release.step.query.histograms:
+            groups: Histogram = defaultdict(dict)
+            for *group, cell, count in connection.execute(
+                each.sql, [salt] * each.salted
+            ).fetchall():
+                if count:
+                    groups[tuple(group)][cell] = int(count)
+            found.append(groups)
+        return found
 
     def _connection(self, world: int, release: CompiledRelease) -> duckdb.DuckDBPyConnection:
         """The engine of `world`, with the keys that `release` lists."""
@@ -186,19 +196,24 @@ def _rows(found: Search, world: int) -> Rows:
 def _attack(
     as_it_is: CompiledRelease, ready: CompiledRelease, tried: ReadyWorlds, sql: str
 ) -> None:
-    drawn = has_stored_ranks(ready)
+    drawn, numbered = has_stored_ranks(ready), has_numbered_rows(ready)
     pairs = tried.found.relevant(unit_kind(ready.release.source) or "")
     numbers = {n for pair in pairs for n in (pair.one, pair.other)}
     found = {n: tried.totals(n, ready, _SALT) for n in numbers}
+    cells = {n: tried.cells(n, ready, _SALT) for n in numbers}
     for pair in pairs:
         where = f"{sql}\nwithout {pair.lacks} of {pair.rows}"
-        for fault in violations(found[pair.one], found[pair.other], ready, ready.sensitivity):
+        of = ready, ready.sensitivity
+        for fault in (
+            *violations(found[pair.one], found[pair.other], *of),
+            *cell_violations(cells[pair.one], cells[pair.other], *of),
+        ):
             raise AssertionError(f"{fault}: {where}")
     if drawn and ready.step.bounded.contributions.domains:
         return  # a listed key's groups are numbered, so that other ones of a unit are drawn
     for n in {pair.one for pair in pairs}:
         same = found[n] == tried.totals(n, as_it_is, _SALT)
-        if not same or tried.cells(n, ready, _SALT) != tried.cells(n, as_it_is, _SALT):
+        if not same or (not numbered and cells[n] != tried.cells(n, as_it_is, _SALT)):
             raise AssertionError(f"other integers than without a sidecar: {sql}")
 
 

@@ -39,7 +39,7 @@ tables:
 budget: {epsilon: 1, accounting: pure}
 """
 
-FORM = "10"
+FORM = "11"
 
 DIGEST = ["unit of the row", "rows", "one", "other"]
 
@@ -50,7 +50,7 @@ NAMES = {
     "main.buyers": ["buyer_id", "age", *UNIT, "beyond bounds of age"],
     "main.orders": [
         *("order_id", "buyer", "kind", "day", *UNIT),
-        *("rows with kind", "place of kind", "values of kind in the unit", "first of kind"),
+        *("rows with kind", "place of kind", "values of kind in the unit", "number with kind"),
         *("rows with month of day", "place of month of day"),
     ],
     "main.lines": ["order_id", "price", *UNIT, "beyond bounds of price", "buyer"],

@@ -9,6 +9,7 @@
 | contributions       | the rows that a bounded release counts, with their groups  |
 | centered_sum        | sums of values less a centre, taken from all at once       |
 | histogram           | counts of cells: so many rows of each unit in each group   |
+| numbered_histogram  | the same of rows that stored numbers draw                  |
 | group_limit         | each unit's kept groups and values, by rank or keyed hash  |
 | total_row_limit     | each unit's rows in all its groups, scaled down together   |
 | norm_limit          | each unit's sums in all its groups, scaled to a norm       |

@@ -63,14 +63,14 @@ def histogram(
     match limited:
         case OneRowPerUnit(source=terms):
             names = group_names(terms)
-            in_cells = _in_cells(rows, names, number, terms.cell_choices[number], [])
-            return _counted(select_from(in_cells, [exp.Star()]), names)
+            rows_in_cells = in_cells(rows, names, number, terms.cell_choices[number], [])
+            return counted(select_from(rows_in_cells, [exp.Star()]), names)
         case LimitGroups():
             terms = limited.contributions
             names = group_names(terms)
             units: list[exp.Expr] = [column_ref(UNIT)]
             choice = terms.cell_choices[number]
-            in_cells = _in_cells(rows, names, number, choice, units)
+            rows_in_cells = in_cells(rows, names, number, choice, units)
             match choice.target:
                 case (
                     FrequentCell(rows=rows_per_cell)
@@ -79,32 +79,34 @@ def histogram(
                 ):
                     if unlimited is not None:
                         raise ValueError("rows of a cell are limited for each unit, in any group")
-                    return _limited_per_cell(in_cells, names, rows_per_cell)
+                    return _limited_per_cell(rows_in_cells, names, rows_per_cell)
                 case QuantileRanks() | Mode() | ThresholdScores():
                     if unlimited is None:
-                        return _limited(in_cells, limited, names)
-                    few_in_cells = _in_cells(unlimited, names, number, choice, [])
-                    few = _counted(select_from(few_in_cells, [exp.Star()]), names)
+                        return _limited(rows_in_cells, limited, names)
+                    few_rows = in_cells(unlimited, names, number, choice, [])
+                    few = counted(select_from(few_rows, [exp.Star()]), names)
                     if group_rank(limited, "row_number", names) is not None:
-                        return _limited(in_cells, limited, names, few)
-                    return _added(names, few, _drawn(in_cells, limited, names))
+                        return _limited(rows_in_cells, limited, names, few)
+                    return added(names, few, _drawn(rows_in_cells, limited, names))
                 case other:
                     assert_never(other)
         case missing:
             assert_never(missing)
 
 
-def _in_cells(
+def in_cells(
     rows: exp.Select, names: list[str], number: int, choice: CellChoice, units: list[exp.Expr]
 ) -> exp.Select:
+    """The groups and cells of `rows`, beside the columns `units`."""
     own_cell = cell(choice, column_ref(coordinate_name(number)))
     columns = [*units, *map(column_ref, names), with_alias(own_cell, CELL_NUMBER)]
     return select_from(rows, columns)
 
 
-def _counted(rows: exp.Select, names: list[str]) -> exp.Select:
+def counted(rows: exp.Select, names: list[str]) -> exp.Select:
+    """How many of `rows` there are in each group and cell."""
     groups = [column_ref(name) for name in names]
-    present = rows.where(_is_known(column_ref(CELL_NUMBER)), copy=False)
+    present = rows.where(is_known(column_ref(CELL_NUMBER)), copy=False)
     count = with_alias(number_of_rows(), ROW_COUNT)
     return grouped(present, [*groups, column_ref(CELL_NUMBER)], [count])
 
@@ -112,7 +114,7 @@ def _counted(rows: exp.Select, names: list[str]) -> exp.Select:
 def _limited_per_cell(rows: exp.Select, names: list[str], rows_per_cell: int) -> exp.Select:
     """Of each unit so many rows of a cell, or all it has there."""
     groups = [column_ref(name) for name in names]
-    of_unit = _counted(select_from(rows, [exp.Star()]), [UNIT, *names])
+    of_unit = counted(select_from(rows, [exp.Star()]), [UNIT, *names])
     count, limit = column_ref(ROW_COUNT), integer(rows_per_cell)
     over = exp.GT(this=count.copy(), expression=limit.copy())
     counted_rows = exp.case().when(over, limit, copy=False).else_(count, copy=False)
@@ -128,7 +130,7 @@ def _drawn(rows: exp.Select, limited: LimitGroups, names: list[str]) -> exp.Sele
     is where i·R + h leaves less than R, no more than m.
     """
     groups = [column_ref(name) for name in names]
-    known = _is_known(column_ref(CELL_NUMBER))
+    known = is_known(column_ref(CELL_NUMBER))
     present = select_from(rows, [exp.Star()]).where(known, copy=False)
     unit_rows = exp.Window(
         this=number_of_rows(), partition_by=[column_ref(UNIT), *(g.copy() for g in groups)]
@@ -148,10 +150,10 @@ def _drawn(rows: exp.Select, limited: LimitGroups, names: list[str]) -> exp.Sele
         exp.LT(this=left, expression=max_rows.copy()),
         copy=False,
     )
-    return _counted(select_from(numbered, [exp.Star()]).where(is_drawn, copy=False), names)
+    return counted(select_from(numbered, [exp.Star()]).where(is_drawn, copy=False), names)
 
 
-def _added(names: list[str], *counts: exp.Select) -> exp.Select:
+def added(names: list[str], *counts: exp.Select) -> exp.Select:
     """The sums of `counts` by group and cell."""
     by = [*map(column_ref, names), column_ref(CELL_NUMBER)]
     total = with_alias(sum_of(column_ref(ROW_COUNT)), ROW_COUNT)
@@ -163,7 +165,7 @@ def _limited(
 ) -> exp.Select:
     """The counts of `rows`, and of `others`, which are counted already."""
     groups = [column_ref(name) for name in names]
-    few = _counted(
+    few = counted(
         select_of([exp.Star()], exp.table_(_UNIT_ROWS, quoted=True, alias="r")).where(
             exp.Not(this=exp.Exists(this=_with_over_limit(names))), copy=False
         ),
@@ -171,7 +173,7 @@ def _limited(
     )
     sampled = with_alias(_sampled_rows(limited, groups), ROW_COUNT)
     many = select_from(_limited_units(limited, names), [*groups, column_ref(CELL_NUMBER), sampled])
-    select = _added(names, few, many, *others)
+    select = added(names, few, many, *others)
     for name, query in ((_UNIT_ROWS, rows), (_OVER_LIMIT, _over_limit(limited, names))):
         alias = exp.to_identifier(name, quoted=True)
         select = select.with_(alias, as_=query, materialized=True, copy=False)
@@ -181,9 +183,9 @@ def _limited(
 def _over_limit(limited: LimitGroups, names: list[str]) -> exp.Select:
     """Units in groups where they pass a limit. Groups are chosen as they are for sums."""
     groups = [column_ref(name) for name in names]
-    counted = exp.Anonymous(this="count", expressions=[column_ref(CELL_NUMBER)])
+    known_rows = exp.Anonymous(this="count", expressions=[column_ref(CELL_NUMBER)])
     units = select_of(
-        [column_ref(UNIT), *groups, with_alias(counted, _CELL_ROWS)],
+        [column_ref(UNIT), *groups, with_alias(known_rows, _CELL_ROWS)],
         exp.table_(_UNIT_ROWS, quoted=True),
     ).group_by(column_ref(UNIT), *(g.copy() for g in groups), copy=False)
     beyond: exp.Expr = exp.GT(
@@ -201,7 +203,7 @@ def _limited_units(limited: LimitGroups, names: list[str]) -> exp.Select:
     """The cells of units beyond: rows n, rows up to this one c in an order of its own."""
     own = [column_ref(name, table="r") for name in [UNIT, *names, CELL_NUMBER]]
     all_rows: list[exp.Expr] = [column_ref(_CELL_ROWS, table="b")]
-    conditions: list[exp.Expr] = [_is_known(column_ref(CELL_NUMBER, table="r"))]
+    conditions: list[exp.Expr] = [is_known(column_ref(CELL_NUMBER, table="r"))]
     ranked = group_rank(limited, "row_number", names)
     if ranked is not None:
         rank = column_ref(_RANK, table="b")
@@ -257,5 +259,6 @@ def _same(names: list[str]) -> exp.Expr:
     )
 
 
-def _is_known(column: exp.Expr) -> exp.Expr:
+def is_known(column: exp.Expr) -> exp.Expr:
+    """That `column` isn't NULL."""
     return exp.Not(this=exp.Is(this=column.copy(), expression=exp.null()))

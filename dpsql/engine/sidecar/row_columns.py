@@ -8,9 +8,11 @@ rows change none of them. For a column c:
 | rows with c | the unit's rows that have this row's value of c, NULL being one            |
 | place of c  | the place of this value among the unit's, by a keyed hash of unit and value |
 | values of c in the unit | how many values of c the unit has, NULL being one              |
-| first of c  | TRUE in one of the unit's rows with this value; which one is nobody's promise |
+| number with c | the number of the row among the unit's with this value, in the unit's own order |
 
-For the months of a column of days there are the first two, of which c is "month of" the column.
+A unit's own order of its rows is that of a keyed hash of each; rows that are alike follow each
+other in any order. For the months of a column of days there are the first two, of which c is "month
+of" the column.
 
 One more is a function of the whole table. So it changes no result, but only which of two plans for
 the same result the engine runs:
@@ -64,9 +66,23 @@ def distinct_count_column(column: str) -> str:
     return f"values of {column} in the unit"
 
 
+def row_number_column(column: str) -> str:
+    """The name of the column that numbers the unit's rows with this row's value of `column`."""
+    return f"number with {column}"
+
+
 def first_row_column(column: str) -> str:
-    """The name of the column that is TRUE in one row for each of a unit's values of `column`."""
+    """The name of a server's column that is TRUE in one row for each of a unit's values."""
     return f"first of {column}"
+
+
+COUNT_KINDS: Final = (
+    value_count_column,
+    group_rank_column,
+    distinct_count_column,
+    row_number_column,
+)
+"""The names of what is counted by the values of a column, all of 16 bits."""
 
 
 MONTH_KINDS: Final = (value_count_column, group_rank_column)
@@ -108,7 +124,7 @@ class SidecarTable(Struct, frozen=True):
     @property
     def added(self) -> tuple[str, ...]:
         """The names of all columns that the sidecar adds, which the table must not have itself."""
-        kinds = (value_count_column, group_rank_column, distinct_count_column, first_row_column)
+        kinds = (*COUNT_KINDS, first_row_column)
         counts = (name(c) for c in self.group_count_columns for name in kinds)
         of_months = (name(c) for c, _ in self.months for name in MONTH_KINDS)
         sums = unit_sums.names(self.unit_sum_columns or ())

@@ -7,7 +7,7 @@ by, and one permutation of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import duckdb
@@ -23,6 +23,7 @@ from dpsql.engine.sidecar import unit_sums
 from dpsql.engine.sidecar.compression import column_definitions
 from dpsql.engine.sidecar.row_columns import (
     COUNT_CAP,
+    COUNT_KINDS,
     MONTH_KINDS,
     OUT_OF_RANGE,
     ROW_NUMBER,
@@ -30,9 +31,9 @@ from dpsql.engine.sidecar.row_columns import (
     UNIT_ROW_COUNT,
     SidecarTable,
     distinct_count_column,
-    first_row_column,
     group_rank_column,
     out_of_range_column,
+    row_number_column,
     value_count_column,
 )
 from dpsql.engine.sidecar.row_parts import Columns, described, typed
@@ -48,6 +49,9 @@ from dpsql.engine.sidecar.value_counts import (
 _ORDERED: Final = "rows in order"
 
 _HASHED: Final = "rows with units"
+
+_HASH_ROW: Final = "hash"
+"""DuckDB's function by whose value of the salt, unit and columns a unit's rows have their order."""
 
 _HASH: Final = "hash"
 """DuckDB's function by whose value of unit, value and salt a unit's values have their places."""
@@ -95,7 +99,8 @@ def write_rows(
 
 def _ordered(hashes: _Hashes, contents: SidecarTable, columns: Columns) -> pa.Table:
     """The rows in their order, with their numbers and with counts; takes `columns` away."""
-    blocks = UnitBlocks.of(_unit_numbers(columns[UNIT_COLUMN]))
+    unit_numbers = _unit_numbers(columns[UNIT_COLUMN])
+    blocks = UnitBlocks.of(unit_numbers, _own_order(hashes, unit_numbers, contents, columns))
     months = [name for name, _ in contents.months]
     counted_by = (*contents.group_count_columns, *months)
     counts = {c: _counts(hashes, blocks, c, columns) for c in counted_by}
@@ -119,7 +124,7 @@ def _ordered(hashes: _Hashes, contents: SidecarTable, columns: Columns) -> pa.Ta
             (value_count_column(c), counted.rows),
             (group_rank_column(c), counted.rank),
             (distinct_count_column(c), counted.values),
-            (first_row_column(c), counted.first),
+            (row_number_column(c), counted.number),
         ):
             ordered[name] = pa.array(values[moved])
     for c in months:
@@ -143,6 +148,25 @@ def _unit_numbers(units: pa.Array) -> Indices:
     numbers[pc.array_sort_indices(encoded.dictionary)] = np.arange(len(numbers))
     number_of_row: Indices = numbers[encoded.indices.to_numpy()]
     return number_of_row
+
+
+def _own_order(
+    hashes: _Hashes, unit_numbers: Indices, contents: SidecarTable, columns: Columns
+) -> Indices:
+    """The rows in an order by a hash of each, in which only rows of a unit that are alike are tied.
+
+    Of these it doesn't matter which comes first. Others of one hash would be in an order that rows
+    of other units decide, too.
+    """
+    numbers = hashes.of_rows(contents.compared, columns)
+    order = np.argsort(numbers)
+    tied = np.flatnonzero(numbers[order[1:]] == numbers[order[:-1]])
+    one, other = order[tied], order[tied + 1]
+    of_unit = unit_numbers[one] == unit_numbers[other]
+    one, other = one[of_unit], other[of_unit]
+    if not all(_same(column, one, other).all() for column in columns.values()):
+        return np.argsort(hashes.row_ranks(contents.compared, columns))
+    return order
 
 
 def _counts(hashes: _Hashes, blocks: UnitBlocks, column: str, columns: Columns) -> ValueCounts:
@@ -173,8 +197,7 @@ def _of_rows(contents: SidecarTable, types: Mapping[str, str]) -> str:
     items += [f"b.{quoted(out_of_range_column(c))}" for c, _ in contents.range_checked_columns]
     if contents.lent_unit_column is not None:
         items.append(f"{quoted(UNIT_COLUMN)} AS {quoted(contents.lent_unit_column)}")
-    kinds = (value_count_column, group_rank_column, distinct_count_column, first_row_column)
-    items += [quoted(kind(c)) for c in contents.group_count_columns for kind in kinds]
+    items += [quoted(kind(c)) for c in contents.group_count_columns for kind in COUNT_KINDS]
     items += [quoted(kind(c)) for c, _ in contents.months for kind in MONTH_KINDS]
     rows = f"{typed(types, _ORDERED)} AS t CROSS JOIN {quoted(OUT_OF_RANGE)} AS b"
     return f"SELECT {', '.join(items)} FROM {rows}"  # noqa: S608
@@ -227,7 +250,21 @@ class _Hashes(Struct, frozen=True):
         # The first 32 of 64 bits, so that the number of a unit has room before it.
         return ranks << np.uint64(32)
 
-    def _computed(self, columns: dict[str, pa.Array], item: str, rows: str) -> NDArray[np.uint64]:
+    def of_rows(self, compared: Sequence[str], columns: Columns) -> NDArray[np.uint64]:
+        """The hash of each row, by the SQL expressions `compared`."""
+        return self._computed(columns, self._of_row(compared), typed(self.types, _HASHED))
+
+    def row_ranks(self, compared: Sequence[str], columns: Columns) -> NDArray[np.uint64]:
+        """Numbers that tell those rows of a unit apart that aren't alike, in the hashes' order."""
+        order = ", ".join((self._of_row(compared), *compared))
+        ranked = f"dense_rank() OVER (PARTITION BY {quoted(UNIT_COLUMN)} ORDER BY {order})"
+        return self._computed(columns, ranked, typed(self.types, _HASHED))
+
+    def _of_row(self, compared: Sequence[str]) -> str:
+        secret = exp.Literal.string(self.salt).sql("duckdb")
+        return f"{_HASH_ROW}({', '.join((secret, quoted(UNIT_COLUMN), *compared))})"
+
+    def _computed(self, columns: Columns, item: str, rows: str) -> NDArray[np.uint64]:
         """`item` of each row of `columns`, which is asked for by the SQL of `rows`."""
         numbers = pa.array(np.arange(len(columns[next(iter(columns))])))
         self.connection.register(_HASHED, pa.table({**columns, ROW_NUMBER: numbers}))

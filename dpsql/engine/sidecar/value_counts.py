@@ -3,7 +3,7 @@
 A row's number is a hash of its unit and its value. Rows are sorted by unit and number, so that rows
 of one value are neighbours. Two values of one unit may have one number: `value_counts` then counts
 nothing, and asks for numbers that tell them apart. What is counted of a unit follows from its own
-rows, whichever numbers it took.
+rows and their positions in its own order, whichever numbers it took.
 """
 
 from __future__ import annotations
@@ -34,23 +34,31 @@ memory is used again: of a million it takes three times as long a row."""
 _INDEX_BITS: Final = 32
 """Of 63 bits, those that number rows: of a unit's number the others."""
 
+_INDEX_MASK: Final = (1 << _INDEX_BITS) - 1
+
 
 class UnitBlocks(Struct, frozen=True):
     """Rows in the order of their units: unit n has `sizes[n]` of the indices `rows`, one or more.
 
-    `unit_numbers` has n beside each of these indices.
+    `unit_numbers` has n beside each of these indices, and `positions` the row's place in the unit's
+    own order: those of a unit are the numbers from its block's start on.
     """
 
     rows: Indices
     unit_numbers: Indices
     sizes: Indices
+    positions: Indices
 
     @classmethod
-    def of(cls, unit_of_row: Indices) -> UnitBlocks:
-        """The blocks of rows of which each has the number of its unit, from 0 to the highest."""
-        # One sort of integers is a tenth of the work of one that moves indices beside them.
-        keys = np.sort(unit_of_row << _INDEX_BITS | np.arange(len(unit_of_row)))
-        return cls(keys & (1 << _INDEX_BITS) - 1, keys >> _INDEX_BITS, np.bincount(unit_of_row))
+    def of(cls, unit_of_row: Indices, order: Indices) -> UnitBlocks:
+        """The blocks of rows of which each has the number of its unit, from 0 to the highest.
+
+        Each unit's rows have their positions in this `order` of all rows, which is a permutation.
+        """
+        rows, unit_numbers = _by_unit(unit_of_row)
+        in_order, _ = _by_unit(unit_of_row[order])
+        position_of_row = _back(np.arange(len(rows)), order[in_order])
+        return cls(rows, unit_numbers, np.bincount(unit_of_row), position_of_row[rows])
 
     def pieces(self) -> Iterator[UnitBlocks]:
         """The blocks in their order, few at a time: of some `_AT_ONCE` rows, or of one unit."""
@@ -60,7 +68,10 @@ class UnitBlocks(Struct, frozen=True):
             last = max(first + 1, int(np.searchsorted(ends, start + _AT_ONCE, side="right")))
             rows = slice(start, ends[last - 1] if len(ends) else 0)
             yield UnitBlocks(
-                self.rows[rows], self.unit_numbers[rows] - first, self.sizes[first:last]
+                self.rows[rows],
+                self.unit_numbers[rows] - first,
+                self.sizes[first:last],
+                self.positions[rows] - start,
             )
             first = last
 
@@ -73,14 +84,15 @@ class UnitBlocks(Struct, frozen=True):
 class ValueCounts(Struct, frozen=True):
     """What is counted of a column, of each row in the order of blocks; counts are capped.
 
-    `rows` of its unit have its value, which is the `rank`-th of its unit's `values`. `first` is
-    true in one row of each value. `max_rows` is each unit's highest number of rows of one value.
+    `rows` of its unit have its value, which is the `rank`-th of its unit's `values`. It is the
+    `number`-th of these rows by their positions, from 1 on. `max_rows` is each unit's highest
+    number of rows of one value.
     """
 
     rows: Counts
+    number: Counts
     rank: Counts
     values: Counts
-    first: Flags
     max_rows: Indices
 
 
@@ -124,13 +136,23 @@ def _counted(blocks: UnitBlocks, order: Indices, begins: Flags) -> ValueCounts:
     first_values = value_numbers[blocks.starts]  # of each unit
     values = np.diff(np.append(first_values, len(value_sizes)))
     ranks = value_numbers - np.repeat(first_values, blocks.sizes) + 1
+    by_position = np.sort(value_numbers << _INDEX_BITS | blocks.positions[order]) & _INDEX_MASK
+    starts = np.cumsum(value_sizes) - value_sizes
+    numbers = np.arange(len(order)) - starts[value_numbers] + 1
     return ValueCounts(
         _back(capped(value_sizes)[value_numbers], order),
+        _back(capped(numbers), by_position)[blocks.positions],
         _back(capped(ranks), order),
         np.repeat(capped(values), blocks.sizes),  # one for all rows of a unit
-        _back(begins, order),
         np.maximum.reduceat(value_sizes, first_values) if len(values) else values,
     )
+
+
+def _by_unit(unit_of_row: Indices) -> tuple[Indices, Indices]:
+    """The rows sorted by unit and, of one unit, as they come; and the unit of each."""
+    # One sort of integers is a tenth of the work of one that moves indices beside them.
+    keys = np.sort(unit_of_row << _INDEX_BITS | np.arange(len(unit_of_row)))
+    return keys & _INDEX_MASK, keys >> _INDEX_BITS
 
 
 def capped(counts: Indices) -> Counts:

@@ -11,13 +11,11 @@ from typing import Final, assert_never
 from dpsql.bounding.public_facts import Facts
 from dpsql.engine.sidecar.row_columns import (
     COUNT_CAP,
+    COUNT_KINDS,
     MONTH_KINDS,
     UNIT_ROW_COUNT,
-    distinct_count_column,
     first_row_column,
-    group_rank_column,
     out_of_range_column,
-    value_count_column,
 )
 from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.physical.modifier.clamp_elimination import OUT_OF_RANGE_TYPE
@@ -108,11 +106,7 @@ def _with_sidecar(plan: Plan, has: Callable[[Table], bool], access: SidecarAcces
 def with_sidecar_columns(table: Table) -> Table:
     """`table` with the columns that a sidecar stores beside its rows."""
     names = [UNIT_ROW_COUNT]
-    names += [
-        name(c)
-        for c in group_count_columns(table)
-        for name in (value_count_column, group_rank_column, distinct_count_column)
-    ]
+    names += [name(c) for c in group_count_columns(table) for name in COUNT_KINDS]
     names += [name(month_of(c)) for c in month_count_columns(table) for name in MONTH_KINDS]
     added = {n: Declared(n, COUNT_TYPE, bounds=(0, COUNT_CAP), nullable=False) for n in names}
     added |= {

@@ -34,7 +34,7 @@ from sqlglot import exp
 from dpsql.bounding.public_facts import Facts
 from dpsql.emit.release.contributions import emit_contributions
 from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
-from dpsql.engine.sidecar.row_columns import first_row_column
+from dpsql.engine.sidecar.row_columns import first_row_column, row_number_column
 from dpsql.physical.cost import MAX_JOINED_TABLES, cost_of_rows, table_count
 from dpsql.physical.emission import Emission
 from dpsql.physical.modifier.clamp_elimination import (
@@ -42,6 +42,7 @@ from dpsql.physical.modifier.clamp_elimination import (
     no_clamp_condition,
     tested_columns,
 )
+from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
 from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
 from dpsql.physical.strategy.unlimited_sums import has_caps, unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import Contributions, Limited, LimitGroups
@@ -75,7 +76,7 @@ class SplitByContribution(Struct, frozen=True):
             return None
         if has_caps(limited.contributions):
             return None
-        rows = sidecar_rows(limited, facts)
+        rows = sidecar_rows(limited, facts.verified)
         limits = None if rows is None else rows.unlimited_rows()
         of_values = None if rows is None else rows.value_limits()
         if rows is None or limits is None or of_values is None:
@@ -93,10 +94,9 @@ class SplitByContribution(Struct, frozen=True):
         counts_units = _counts_units(rows) and marked is None
         if counts_units and rows.is_on_server:
             return None
-        stored = [c for c, _ in counts] + [c for c in (rank and rank[0], marked) if c is not None]
-        scan = rows.scan(*stored)
-        chosen = [] if rank is None else [at_most(*rank)]
         extra = () if marked is None else (marked,)
+        scan = rows.scan(*(c for c, _ in counts), *(() if rank is None else (rank[0],)), *extra)
+        chosen = [] if rank is None else [at_most(*rank)]
         by_row = tuple(_by_row(s, marked) for s in limited.contributions.statistics)
         no_clamp = (
             # A server's statistics don't tell of all rows that none is beyond its bounds. And of a
@@ -164,18 +164,23 @@ def _counts_units(rows: SidecarRows) -> bool:
 
 
 def _marked_row(rows: SidecarRows, number: int) -> Column | None:
-    """The column that marks one row of each unit in a group, if units are counted.
+    """The column that tells one row of each unit in a group from others, if units are counted.
 
-    None also where a row that is marked may be left out.
+    None also where that row may be left out.
     """
     group = rows.marked_column() if rows.row_source.is_complete and _counts_units(rows) else None
-    return None if group is None else Column(number, first_row_column(group), Boolean())
+    if group is None:
+        return None
+    if rows.is_on_server:
+        return Column(number, first_row_column(group), Boolean())
+    return Column(number, row_number_column(group), COUNT_TYPE)
 
 
 def _by_row(statistic: Statistic, marked: Column | None) -> Statistic:
-    """Of a unit's rows in a group, the one that is marked counts for the unit."""
+    """Of a unit's rows in a group, the one that is marked, or the first, counts for the unit."""
     if marked is not None and isinstance(statistic.term, UnitCount):
-        return Statistic(RowCount(), marked)
+        is_first = marked if isinstance(marked.type, Boolean) else at_most(marked, 1)
+        return Statistic(RowCount(), is_first)
     return statistic
 
 

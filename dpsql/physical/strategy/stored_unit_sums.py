@@ -105,7 +105,7 @@ class StoredUnitSums(Struct, frozen=True):
             return None
         if isinstance(limited.limit, ByHash | ByRank | ByStoredRank):
             return None
-        rows = sidecar_rows(limited, facts)
+        rows = sidecar_rows(limited, facts.verified)
         match None if rows is None else rows.unlimited_rows():
             case ((name, max_rows),) if rows is not None and name == UNIT_ROW_COUNT:
                 names = _stored_sums(rows)
@@ -215,7 +215,7 @@ class StoredUnitSums(Struct, frozen=True):
 def _stored_sums(rows: SidecarRows) -> list[str] | None:
     """For each statistic the column whose stored sum it is; None if any isn't stored."""
     stored, terms = unit_sum_columns(rows.row_source.scan.table), rows.contributions
-    if stored is None or unit_independent_keys(terms, rows.facts.verified):
+    if stored is None or unit_independent_keys(terms, rows.trusted):
         return None
     if not rows.elimination.reads_unit_only:
         return None
