@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import pytest
-from benchmarks.peers.compare import errors_table, medians, plot, times_table
+from benchmarks.peers.compare import COMPARED, ERRORS, TIMES, medians
 from benchmarks.peers.compare_groups import TABLE as GROUPS_TABLE
 from benchmarks.peers.compare_groups import groups_table
 from benchmarks.peers.compare_sums import ASKED, COLUMNS, HIGHEST, TABLE, declared, sums_table
 from benchmarks.peers.group_questions import ANSWERS as GROUP_ANSWERS
 from benchmarks.peers.group_tables import QUESTIONS, relative_errors
 from benchmarks.peers.own_sums import Sums, noisy_share, own_errors
+from benchmarks.peers.peer_environments import NoEnvironment, environment
+from benchmarks.peers.peer_tables import (
+    FIRST,
+    MEASURED,
+    OWN,
+    columns_of,
+    compared_columns,
+    errors_columns,
+    kept,
+    markdown,
+    plot,
+    times_columns,
+)
 from benchmarks.peers.sum_questions import ANSWERS
 from documentation.pages import table_of
 from privacy.ladder_data import CAPS, excesses, incomes
@@ -119,15 +134,62 @@ def test_errors_of_groups_are_medians_over_groups_and_answers() -> None:
     assert GROUP_ANSWERS > 0
 
 
+ONE: Final[dict[str, Any]] = {
+    "shape": "count",
+    "plain": 1.0,
+    "private": 8.0,
+    "ratio": 8.0,
+    "first": 20.0,
+    "first ratio": 20.0,
+    "errors": [0.2],
+    "by law": [0.1],
+}
+
+
 def test_a_library_that_refuses_in_one_round_has_no_bar() -> None:
-    one = {"shape": "count", "plain": 1.0, "private": 8.0, "ratio": 8.0, "errors": [0.2]}
-    slow = {**one, "private": 90.0, "ratio": 90.0, "errors": [0.4]}
-    assert medians([[one], [slow], [one]]) == [one]
+    slow = {**ONE, "private": 90.0, "ratio": 90.0, "errors": [0.4]}
+    assert medians([[ONE], [slow], [ONE]]) == [ONE]
     refused = {"shape": "count", "refused": "no"}
-    found = {"dpsql": medians([[one]]), "qrlew": medians([[one], [refused]])}
-    assert table_rows(times_table(found)) == [["count of lines", "8 ms, 8.0×", "refused"]]
-    assert table_rows(errors_table(found)) == [["count of lines", "0.2 %", "refused"]]
-    assert plot(found).count('height="10"') == 1 + 2  # a bar, and what both are called
+    found = {"dpsql": medians([[ONE]]), "qrlew": medians([[ONE], [refused]])}
+    times, errors = times_columns(found, "today"), errors_columns(found, "today")
+    assert table_rows(markdown(times)) == [
+        [MEASURED, "today", "today", "today"],
+        ["count of lines", "8.0 ms, 8.0×", "20 ms, 20.0×", "refused"],
+    ]
+    assert table_rows(markdown(errors))[1] == ["count of lines", "0.2 %", "0.1 %", "refused"]
+    assert plot(times).count('height="10"') == 1 + 2  # a bar, and what both are called
+
+
+def test_a_library_that_is_not_measured_keeps_its_figures_and_their_date() -> None:
+    slow = {**ONE, "private": 160.0, "ratio": 160.0}
+    before = markdown(times_columns({"dpsql": [ONE], "qrlew": [slow]}, "last year"))
+    now = times_columns({"dpsql": [{**ONE, "private": 16.0, "ratio": 16.0}]}, "today")
+    heads = [*columns_of(before)]
+    both = kept(now, before, heads)
+    assert table_rows(markdown(both)) == [
+        [MEASURED, "today", "today", "last year"],
+        ["count of lines", "16 ms, 16.0×", "20 ms, 20.0×", "160 ms, 160.0×"],
+    ]
+    assert not compared_columns(both, both)  # by another machine's clock
+    assert kept(now, "", heads) == {head: now[head] for head in (OWN, FIRST)}
+
+
+def test_one_that_is_not_ten_times_slower_is_marked() -> None:
+    near, far = {**ONE, "private": 79.0, "errors": [0.3]}, {**ONE, "private": 81.0}
+    found = {"dpsql": [ONE], "smartnoise": [near], "qrlew": [far]}
+    compared = compared_columns(times_columns(found, ""), errors_columns(found, ""))
+    assert table_rows(markdown(compared)) == [["count of lines", "**9.9×**, 3", "10×, 2"]]
+
+
+def test_the_docs_compare_what_they_tell() -> None:
+    times, errors, compared = (columns_of(table_of(name)) for name in (TIMES, ERRORS, COMPARED))
+    assert compared == compared_columns(times, errors)
+
+
+def test_a_library_that_is_on_no_index_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(NoEnvironment, match=r"pip can't install .*nowhere"):
+        environment(tmp_path / "peer", [str(tmp_path / "nowhere")], "nowhere")
+    assert not (tmp_path / "peer").exists()
 
 
 def table_rows(table: str) -> list[list[str]]:

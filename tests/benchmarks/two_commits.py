@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from benchmarks.picture import picture
 
@@ -32,32 +32,69 @@ COLOURS: Final = {"baseline": "#8795a3", "last": "#2f9172"}
 MORE: Final = 1.1
 """From here on a ratio is marked."""
 
+UNNAMED: Final = {name: name for name in COLOURS}
+
 Ratios = Mapping[str, Mapping[str, float]]
 """By mode and query."""
+
+
+class Commits(NamedTuple):
+    """Ratios of both: of times, and of what operators hand on where both commits count it."""
+
+    names: Mapping[str, str]
+    times: Mapping[str, Ratios]
+    counts: Mapping[str, Ratios]
+
+    def tables(self) -> str:
+        """Both side by side, in Markdown."""
+        found = side_by_side("time, private ÷ plain", self.times, self.names)
+        if len(self.counts) < len(self.times):
+            return found
+        return f"{found}\n{side_by_side('rows, private ÷ plain', self.counts, self.names)}"
+
+    def plot(self) -> str:
+        """Both as bars, as SVG."""
+        return plot(self.times)
 
 
 def main() -> None:
     """Measure both in turns, and show what was found."""
     arguments = _arguments()
-    commits = {"baseline": arguments.baseline, "last": arguments.last}
+    found = compared_commits(
+        arguments.folder.absolute(),
+        arguments.baseline,
+        arguments.last,
+        arguments.runs,
+        arguments.only,
+    )
+    sys.stdout.write(found.tables())
+    if arguments.json is not None:
+        both = {"time": found.times, "rows": found.counts}
+        arguments.json.write_text(json.dumps(both, indent=1) + "\n", encoding="utf-8")
+    if arguments.svg is not None:
+        arguments.svg.write_text(found.plot(), encoding="utf-8")
+
+
+def compared_commits(
+    folder: Path, baseline: str, last: str, runs: int, only: str | None = None
+) -> Commits:
+    """Both measured in turns."""
+    commits = {"baseline": baseline, "last": last}
     rounds: dict[str, list[Ratios]] = {name: [] for name in commits}
     counts: dict[str, Ratios] = {}
     with checked_out(list(commits.values())) as trees:
-        for _ in range(arguments.runs):
+        names = {
+            name: f"{name}, {_git('rev-parse', '--short=8', commit)}"
+            for name, commit in commits.items()
+        }
+        for number in range(runs):
             for name, tree in zip(commits, trees, strict=True):
-                rounds[name].append(_speed(tree, arguments.folder.absolute(), arguments.only))
+                rounds[name].append(_speed(tree, folder, only))
+                sys.stderr.write(f"round {number + 1} of {runs}, {name}\n")
         for name, tree in zip(commits, trees, strict=True):
             if (tree / "tests" / "benchmarks" / "work.py").exists():
-                counts[name] = _counts(tree, arguments.folder.absolute())
-    ratios = {name: medians(each) for name, each in rounds.items()}
-    sys.stdout.write(side_by_side("time, private ÷ plain", ratios))
-    if len(counts) == len(commits):
-        sys.stdout.write(side_by_side("rows, private ÷ plain", counts))
-    if arguments.json is not None:
-        both = {"time": ratios, "rows": counts}
-        arguments.json.write_text(json.dumps(both, indent=1) + "\n", encoding="utf-8")
-    if arguments.svg is not None:
-        arguments.svg.write_text(plot(ratios), encoding="utf-8")
+                counts[name] = _counts(tree, folder)
+    return Commits(names, {name: medians(each) for name, each in rounds.items()}, counts)
 
 
 @contextmanager
@@ -86,10 +123,12 @@ def medians(rounds: Sequence[Ratios]) -> Ratios:
     }
 
 
-def side_by_side(title: str, found: Mapping[str, Ratios]) -> str:
+def side_by_side(
+    title: str, found: Mapping[str, Ratios], names: Mapping[str, str] = UNNAMED
+) -> str:
     """Both commits' ratios, and the last's over the baseline's, in Markdown; more are marked."""
     lines = [
-        f"| {title} | | baseline | last | last ÷ baseline |",
+        f"| {title} | | {names['baseline']} | {names['last']} | last ÷ baseline |",
         "| --- | --- | ---: | ---: | ---: |",
     ]
     before, after = found["baseline"], found["last"]
@@ -98,7 +137,7 @@ def side_by_side(title: str, found: Mapping[str, Ratios]) -> str:
             was, now = before[mode][query], after[mode][query]
             mark = " **more**" if now > MORE * was else ""
             lines.append(f"| {query} | {mode} | {was:.2f} | {now:.2f} | {now / was:.2f}{mark} |")
-    return "\n".join([*lines, "", ""])
+    return "\n".join([*lines, ""])
 
 
 def plot(found: Mapping[str, Ratios]) -> str:
@@ -142,8 +181,11 @@ def _run(tree: Path, module: str, *arguments: str) -> str:
     return done.stdout
 
 
-def _git(*arguments: str) -> None:
-    subprocess.run(["git", *arguments], check=True, cwd=ROOT)
+def _git(*arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    return done.stdout.strip()
 
 
 def _arguments() -> argparse.Namespace:

@@ -3,24 +3,29 @@
     PYTHONPATH=.:tests python -m benchmarks.work FOLDER
 
 FOLDER holds the Parquet files of TPC-H. Of each query it is how many rows the engine's operators
-hand on, for a private answer and for a plain one: the work that grows with the data. Of a small
-query it is how many of dpsql's own functions are called, for a new answer and for a stored one: the
-work that doesn't. Prints JSON.
+hand on, and how many bytes, which wider rows and more columns have more of, for a private answer
+and for a plain one: the work that grows with the data. Of a small
+query it is how many functions of dpsql and of its parser are called, how many statements DuckDB and
+the ledger's database are sent, and how often the disk is waited for, each for a new answer and for
+a stored one: the work that doesn't. Prints JSON.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from unittest import mock
 
 import pyarrow as pa
+import sqlglot
 from benchmarks.fixed import SQL, small_schema
 from benchmarks.shapes import queries
 from benchmarks.speed import schema_over
@@ -29,6 +34,7 @@ from privacy.seeded import SeededRandomness
 
 import dpsql
 from dpsql.audit.databases.database_batch import NO_TABLES
+from dpsql.engine.duckdb import statement
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.fingerprint import fingerprint
 from dpsql.engine.raw import Raw
@@ -53,51 +59,85 @@ ASKED: Final = (
     "Q6",
     "Q12",
 )
-SMALL: Final = {"small query, zcdp": "zcdp", "small query, approx": "approx"}
-"""What it is called, and how its ledger adds up: approx has another noise."""
+QUERIES: Final = tuple(count for name in ASKED for count in (name, f"{name}, kB"))
+"""What is counted of each: rows, and kB."""
+
+ACCOUNTING: Final = ("zcdp", "approx")
+"""How a small query's ledger adds up: approx has another noise."""
+
+CALLS, ENGINE, LEDGER, WAITS = "calls", "statements of DuckDB", "statements of the ledger", "fsync"
+SMALL: Final = (
+    *(f"small query, zcdp: {what}" for what in (CALLS, ENGINE, LEDGER, WAITS)),
+    f"small query, approx: {CALLS}",
+)
+"""What is counted of it; the rest is the same for both."""
+
+_STATEMENT, _SELECTS = str(Path(str(statement.__file__))), {"select", "limited_select"}
+"""Where all statements of an engine run."""
+
+_LEDGER: Final = "Connection.execute"  # of sqlite3; DuckDB's calls aren't seen
 
 _INLINED: Final = {"<listcomp>", "<setcomp>", "<dictcomp>"}
-_OWN: Final = str(Path(dpsql.__file__).parent)
+_COUNTED: Final = tuple(str(Path(str(module.__file__)).parent) for module in (dpsql, sqlglot))
+"""What another statement to parse is for dpsql alone is a handful of calls; it is sqlglot's."""
 
 Counts = Mapping[str, Mapping[str, int]]
+
+
+class HandedOn(NamedTuple):
+    """Rows, and their bytes."""
+
+    rows: int
+    size: int
 
 
 def main() -> None:
     """Count, in a process of its own: what another test has in memory would be less work."""
     with TemporaryDirectory() as place:
-        small = {name: calls(Path(place) / how, how) for name, how in SMALL.items()}
-        found = {**small, **rows(Path(sys.argv[1]), Path(place) / "tpch")}
+        small = {
+            f"small query, {how}: {what}": counts
+            for how in ACCOUNTING
+            for what, counts in calls(Path(place) / how, how).items()
+            if f"small query, {how}: {what}" in SMALL
+        }
+        found = {**small, **handed_on_by(Path(sys.argv[1]), Path(place) / "tpch")}
     sys.stdout.write(json.dumps(found) + "\n")
 
 
-def rows(folder: Path, place: Path) -> Counts:
-    """Rows that operators hand on, of each query: plain, as it is, and prepared."""
+def handed_on_by(folder: Path, place: Path) -> Counts:
+    """Rows and kB that operators hand on, of each query: plain, as it is, and prepared."""
     place.mkdir()
     schema = schema_over(folder, place)
-    found: dict[str, dict[str, int]] = {name: {} for name in ASKED}
+    found: dict[str, dict[str, int]] = {name: {} for name in QUERIES}
+
+    def add(mode: str, name: str, counted: HandedOn) -> None:
+        found[name][mode] = counted.rows
+        found[f"{name}, kB"][mode] = round(counted.size / 1000)
+
     with _engine(schema) as engine:
-        for name, counts in found.items():
-            counts["plain"] = handed_on(engine, queries()[name])
-            counts["as it is"] = _private(schema, engine, name)
+        for name in ASKED:
+            add("plain", name, handed_on(engine, queries()[name]))
+            add("as it is", name, _private(schema, engine, name))
         prepare_source(schema, engine, randomness=SeededRandomness("sidecar"))
     with _engine(schema) as engine:
-        for name, counts in found.items():
-            counts["prepared"] = _private(schema, engine, name)
+        for name in ASKED:
+            add("prepared", name, _private(schema, engine, name))
     return found
 
 
-def calls(folder: Path, accounting: str) -> Mapping[str, int]:
-    """Calls of dpsql's functions, for a small query that is new and for one that is stored."""
+def calls(folder: Path, accounting: str) -> Counts:
+    """What a small query asks of others, and calls, where it is new and where it is stored."""
     session = Session(small_schema(folder, accounting), epsilon="0.001")
     for number in range(3):
         session.query(SQL.format(number))
-    found = {}
+    found: dict[str, dict[str, int]] = {what: {} for what in (CALLS, ENGINE, LEDGER, WAITS)}
     # Calls are counted of one thread, and proofs are made on another.
     with mock.patch.object(first_stage, "with_deep_stack", lambda work: work()):
         for kind in ("new", "stored"):
             with _counted_calls() as counted:
                 session.query(SQL.format(3))
-            found[kind] = len(counted)
+            for what, counts in found.items():
+                counts[kind] = counted[what]
     session.close()
     return found
 
@@ -107,27 +147,32 @@ def handed_on(
     sql: str,
     parameters: Sequence[object] = (),
     tables: Mapping[str, pa.Table] = NO_TABLES,
-) -> int:
-    """Rows that the operators of one statement hand on together."""
+) -> HandedOn:
+    """What the operators of one statement hand on together."""
     with engine._cursors.one() as cursor:
         for name, table in tables.items():
             cursor.register(name, table)
         explained = f"EXPLAIN (ANALYZE, FORMAT json) {sql}"
         ((_, profile),) = cursor.execute(explained, list(parameters) or None).fetchall()
-    return sum(map(_rows_of, json.loads(profile)["operator"]))
+    return _sum(map(_handed_on, json.loads(profile)["operator"]))
 
 
-def _rows_of(operator: Mapping[str, Any]) -> int:
-    return int(operator["intermediate_rows"]) + sum(map(_rows_of, operator.get("children", ())))
+def _handed_on(operator: Mapping[str, Any]) -> HandedOn:
+    own = HandedOn(int(operator["intermediate_rows"]), int(operator["intermediate_size_bytes"]))
+    return _sum([own, *map(_handed_on, operator.get("children", ()))])
 
 
-def _private(schema: Schema, engine: DuckDBEngine, name: str) -> int:
+def _sum(parts: Iterable[HandedOn]) -> HandedOn:
+    return HandedOn(*map(sum, zip(*parts, strict=True)))
+
+
+def _private(schema: Schema, engine: DuckDBEngine, name: str) -> HandedOn:
     session = Session(schema, epsilon=1)
     steps = tuple(release.step for release in session.compile(queries()[name]).releases)
     session.close()
     counted = _Counted(engine)
     run(Job(engine_source(schema), steps), counted, SeededRandomness(name))
-    return counted.rows
+    return _sum(counted.statements)
 
 
 class _Counted(Relay):
@@ -136,7 +181,7 @@ class _Counted(Relay):
     def __init__(self, engine: DuckDBEngine) -> None:
         super().__init__(engine)
         self._own = engine
-        self.rows = 0
+        self.statements: list[HandedOn] = []
 
     def execute(
         self,
@@ -147,7 +192,7 @@ class _Counted(Relay):
         as_rows: bool = False,
         limit: ReadLimit | None = None,
     ) -> Raw:
-        self.rows += handed_on(self._own, sql, parameters, tables)
+        self.statements.append(handed_on(self._own, sql, parameters, tables))
         return super().execute(sql, parameters, tables, as_rows=as_rows, limit=limit)
 
 
@@ -161,23 +206,32 @@ def _engine(schema: Schema) -> Iterator[DuckDBEngine]:
 
 
 @contextmanager
-def _counted_calls() -> Iterator[list[None]]:
-    """One entry for each call of a function of dpsql, and for each value of its generators.
+def _counted_calls() -> Iterator[Counter[str]]:
+    """Calls of functions of dpsql and sqlglot, and values of their generators; what others do.
 
     Comprehensions are none: later versions of Python inline them.
     """
-    counted: list[None] = []
+    counted: Counter[str] = Counter()
+    fsync = os.fsync
 
-    def count(frame: FrameType, event: str, _: object) -> None:
+    def count(frame: FrameType, event: str, called: object) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(_OWN) and code.co_name not in _INLINED:
-            counted.append(None)
+        if event == "call" and code.co_filename.startswith(_COUNTED):
+            counted[CALLS] += code.co_name not in _INLINED
+            counted[ENGINE] += code.co_filename == _STATEMENT and code.co_name in _SELECTS
+        elif event == "c_call":
+            counted[LEDGER] += getattr(called, "__qualname__", "") == _LEDGER
 
-    sys.setprofile(count)
-    try:
-        yield counted
-    finally:
-        sys.setprofile(None)
+    def waited(descriptor: int) -> None:
+        counted[WAITS] += 1
+        fsync(descriptor)
+
+    with mock.patch.object(os, "fsync", waited):
+        sys.setprofile(count)
+        try:
+            yield counted
+        finally:
+            sys.setprofile(None)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,23 @@
-"""dpsql, smartnoise-sql, pyqrlew, DPSQL+ and plain SQL in turns: the tables and the plot of docs.
+"""dpsql, smartnoise-sql, pyqrlew, DPSQL+ and plain SQL in turns: the tables and plots of docs.
 
-    PYTHONPATH=.:tests python -m benchmarks.peers.compare FOLDER [--runs 3] [--json FILE]
-        [--place P] [--update-docs | --update-errors]
+    PYTHONPATH=.:tests python -m benchmarks.peers.compare FOLDER [--scale 1] [--runs 5]
+        [--processor] [--baseline COMMIT] [--place P] [--json FILE]
+        [--update-docs | --update-errors]
 
-FOLDER holds the Parquet files of TPC-H. Run by hand: each library gets an environment of its own
-under P, with the versions below, in which its script runs; DPSQL+, which no index has, is left out
-where its environment hasn't been made by hand, with pyspark. Seven shapes, each at (1, 10^-6) and
-on the same rows, once in each of `--runs` rounds; in a round one library follows the other, so that
-all see the same drift of the machine, and figures are medians of the rounds. Each time is that of a
-whole answer, and is compared with what the same question takes without privacy on the library's
-own engine and tables; of DPSQL+ both are processors' time. Units are customers, of each of which at
-most 30 orders or 120 lines are counted. All libraries are told the same bounds, values and limits,
-as far as each can be, and spend the same on a whole query. `--update-docs` writes the tables into
-docs/performance.md, and the plot beside them; `--update-errors` that of errors alone, which other
-work on the machine doesn't change.
+FOLDER holds the Parquet files of TPC-H, which are made there at `--scale` if it has none. Run by
+hand: each library gets an environment of its own under P, in which its script runs; one that can't
+be installed, or fails, is told, and its figures in docs/performance.md stay with their date. Seven
+shapes, each at (1, 10^-6) and on the same rows, once in each of `--runs` rounds; in a round one
+library follows the other, so that all see the same drift of the machine, and figures are medians of
+the rounds. Each time is that of a whole answer, and is compared with what the same question takes
+without privacy on the library's own engine and tables; on a busy machine `--processor` tells more:
+milliseconds of it, of all threads of the library's process. Units are customers, of each of which
+at most 30 orders or 120 lines are counted. All libraries are told the same bounds, values and
+limits, as far as each can be, and spend the same on a whole query. With `--baseline`, private ÷
+plain of that commit and of the last one stand side by side, too (`benchmarks.two_commits`).
+
+`--update-docs` writes the tables into docs/performance.md, and plots beside them; `--update-errors`
+that of errors alone, which other work on the machine doesn't change.
 """
 
 from __future__ import annotations
@@ -22,93 +26,99 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.peers.joined import joined
-from benchmarks.picture import picture
-from documentation.pages import put
+import pyarrow.parquet as pq
+from benchmarks.peers.peer_environments import (
+    PEERS,
+    ROOT,
+    Found,
+    ScriptFailed,
+    peer_environments,
+    run_script,
+)
+from benchmarks.peers.peer_tables import (
+    COLOURS,
+    FIRST,
+    LAW,
+    OWN,
+    compared_columns,
+    errors_columns,
+    kept,
+    markdown,
+    plot,
+    times_columns,
+)
+from benchmarks.two_commits import compared_commits
+from benchmarks.work import ASKED as QUERIES
+from data import tpch
+from documentation.pages import put, table_of
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent.parent.parent
-
-PEERS: Mapping[str, tuple[str, ...]] = {
-    "smartnoise": ("smartnoise-sql==1.0.10", "duckdb==1.5.6", "psycopg2-binary"),
-    "qrlew": ("pyqrlew==0.9.27", "duckdb==1.5.6"),
-}
-
-BY_HAND: Final = "dpsql_plus"
-HEADS: Final = {
-    "dpsql": "dpsql",
-    **{name: packages[0].replace("==", " ") for name, packages in PEERS.items()},
-    BY_HAND: "DPSQL+",
-}
-COLOURS: Final = {
-    "dpsql": "#2f9172",
-    "smartnoise": "#8795a3",
-    "qrlew": "#b58a3c",
-    BY_HAND: "#7a6fb0",
-}
-PLOT: Final = ROOT / "docs" / "assets" / "peers.svg"
-TIMES, ERRORS = "peer-times-table", "peer-errors-table"
-
-ASKED: Final = {
-    "count": "count of lines",
-    "flags": "count, two sums and a mean by flag and status",
-    "segment": "count and sum of orders by segment",
-    "month": "revenue by month",
-    "clerk": "orders by clerk",
-    "clerk, told": "the same, `OPTIONS (groups = 8, rows_per_group = 2, over_groups = scale)`",
-    "distinct": "distinct customers by priority",
-    "median": "median price by priority",
-}
-
-Found = list[dict[str, Any]]
+ASSETS: Final = ROOT / "docs" / "assets"
+TIMES, ERRORS, COMPARED = "peer-times-table", "peer-errors-table", "peer-compared-table"
+COMMITS: Final = "two-commits-table"
+ORDERS: Final = 1_500_000
+"""Of TPC-H at scale 1."""
 
 
 def main() -> None:
     """Make what is missing, run all in turns, and write what was found."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--place", type=Path, default=Path.home() / ".cache" / "dpsql-peers")
-    parser.add_argument("--update-docs", action="store_true")
-    parser.add_argument("--update-errors", action="store_true")
-    arguments = parser.parse_args()
+    arguments = _arguments()
     folder = arguments.folder.absolute()
-    asked = {"dpsql": (Path(sys.executable), "own", str(folder))}
-    for name, packages in PEERS.items():
-        asked[name] = environment(arguments.place / name, packages), name, str(folder)
-    with ExitStack() as until:
-        by_hand = arguments.place / BY_HAND / "bin" / "python"
-        if runs_on_spark(by_hand):
-            asked[BY_HAND] = by_hand, BY_HAND, until.enter_context(joined(folder))
-        rounds: dict[str, list[Found]] = {name: [] for name in asked}
-        for _ in range(arguments.runs):
-            for name, (python, script, source) in asked.items():
-                rounds[name].append(run_script(python, script, source, 1))
-    found = {name: medians(each) for name, each in rounds.items()}
-    sys.stdout.write(f"{times_table(found)}\n{errors_table(found)}")
+    if not (folder / "lineitem.parquet").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        tpch.generate(folder, arguments.scale)
+    clock = "processor" if arguments.processor else "wall"
+    found = in_turns(folder, arguments.place, arguments.runs, clock)
+    peers = list(COLOURS)[1:]
+    measured = measured_on(folder, clock)
+    times = kept(times_columns(found, measured), table_of(TIMES), [OWN, FIRST, *peers])
+    errors = kept(errors_columns(found, measured), table_of(ERRORS), [OWN, LAW, *peers])
+    tables = {TIMES: times, ERRORS: errors, COMPARED: compared_columns(times, errors)}
+    for columns in tables.values():
+        sys.stdout.write(f"{markdown(columns)}\n")
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    if arguments.update_docs or arguments.update_errors:
-        put(ERRORS, errors_table(found))
     if arguments.update_docs:
-        put(TIMES, times_table(found))
-        PLOT.write_text(plot(found), encoding="utf-8")
+        for name, columns in tables.items():
+            put(name, markdown(columns))
+        (ASSETS / "peers.svg").write_text(plot(times), encoding="utf-8")
+    elif arguments.update_errors:
+        put(ERRORS, markdown(errors))
+    if arguments.baseline is not None:
+        only, runs = ",".join(QUERIES), arguments.runs
+        commits = compared_commits(folder, arguments.baseline, "HEAD", runs, only)
+        table = f"Measured {measured}.\n\n{commits.tables()}"
+        sys.stdout.write(table)
+        if arguments.update_docs:
+            put(COMMITS, table)
+            (ASSETS / "commits.svg").write_text(commits.plot(), encoding="utf-8")
 
 
-def runs_on_spark(python: Path) -> bool:
-    """Whether there is such an environment, whose DPSQL+ has its backend for Spark."""
-    command = [str(python), "-c", "from dpsql.backend import SparkSQLBackend"]
-    if not python.exists():
-        return False
-    return subprocess.run(command, check=False, capture_output=True).returncode == 0
+def in_turns(folder: Path, place: Path, runs: int, clock: str) -> dict[str, Found]:
+    """Of each library that can be run, medians over the rounds."""
+    pythons = {"dpsql": Path(sys.executable), **dict(peer_environments(place, list(PEERS)))}
+    scripts = {"dpsql": "own", **{name: peer.script for name, peer in PEERS.items()}}
+    rounds: dict[str, list[Found]] = {name: [] for name in pythons}
+    for number in range(runs):
+        for name in list(rounds):
+            start = time.monotonic()
+            try:
+                answered = run_script(pythons[name], scripts[name], str(folder), 1, clock)
+                rounds[name].append(answered)
+            except ScriptFailed as error:
+                if name == "dpsql":
+                    raise
+                del rounds[name]
+                sys.stderr.write(f"its old figures stay, since {error}\n")
+            took = time.monotonic() - start
+            sys.stderr.write(f"round {number + 1} of {runs}, {name}: {took:.0f} s\n")
+    return {name: medians(each) for name, each in rounds.items()}
 
 
 def medians(rounds: Sequence[Found]) -> Found:
@@ -116,78 +126,43 @@ def medians(rounds: Sequence[Found]) -> Found:
     found: Found = []
     for ones in zip(*rounds, strict=True):
         refused = [one for one in ones if "refused" in one]
-        if refused:
-            found.append(refused[0])
-            continue
-        columns = zip(*(one["errors"] for one in ones), strict=True)
-        times = {
-            name: statistics.median(one[name] for one in ones)
-            for name in ("plain", "private", "ratio")
-        }
-        errors = [statistics.median(column) for column in columns]
-        found.append({"shape": ones[0]["shape"], **times, "errors": errors})
+        found.append(refused[0] if refused else _median(ones))
     return found
 
 
-def plot(found: Mapping[str, Found]) -> str:
-    """How many times as long as its plain question each library takes, shape by shape, as SVG."""
-    bars = {name: {one["shape"]: one for one in each} for name, each in found.items()}
-    colours = {name: COLOURS[name] for name in found}
-    return picture(bars, colours, "a whole answer ÷ without privacy, TPC-H", highest=1024)
-
-
-def environment(place: Path, packages: Sequence[str]) -> Path:
-    """The Python of an environment with `packages`; made where there is none yet."""
-    python = place / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", place], check=True)
-        install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
-        subprocess.run([*install, *packages], check=True)
-    return python
-
-
-def times_table(found: Mapping[str, Found]) -> str:
-    """Of each shape ms, and how many times as long as without privacy, in Markdown."""
-    return _table(found, lambda one: f"{one['private']:,.0f} ms, {one['ratio']:.1f}×")
-
-
-def errors_table(found: Mapping[str, Found]) -> str:
-    """Of each shape the errors of its columns, in Markdown."""
-    return _table(found, lambda one: " / ".join(map(_percent, one["errors"])) + " %")
-
-
-def _percent(error: float) -> str:
-    return f"{error:.2g}" if error < 100 else f"{error:,.0f}"
-
-
-def _table(found: Mapping[str, Found], say: Callable[[Mapping[str, Any]], str]) -> str:
-    heads = " | ".join(HEADS[name] for name in found)
-    lines = [f"| shape | {heads} |", "| --- |" + " ---: |" * len(found)]
-    by_name = {name: {one["shape"]: one for one in each} for name, each in found.items()}
-    for shape in ASKED:
-        asked = [by_name[name].get(shape) for name in found]
-        if any(asked):
-            cells = (
-                "" if one is None else "refused" if "refused" in one else say(one) for one in asked
-            )
-            lines.append(f"| {ASKED[shape]} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def _cell(one: Mapping[str, Any] | None, say: Callable[[Mapping[str, Any]], str]) -> str:
-    if one is None:
-        return ""
-    return "refused" if "refused" in one else say(one)
-
-
-def run_script(python: Path, name: str, source: str, runs: int) -> Found:
-    """What the script `name` of this folder found in the environment of `python`."""
-    paths = (ROOT, ROOT / "tests") if name == "own" else (ROOT / "tests",)
-    command = [str(python), str(HERE / f"{name}.py"), source, str(runs)]
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environ)
-    found: Found = json.loads(done.stdout.splitlines()[-1])
+def _median(ones: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Of each number, and of each number of a list."""
+    found: dict[str, Any] = {}
+    for key, value in ones[0].items():
+        values = [one[key] for one in ones]
+        if isinstance(value, list):
+            found[key] = [statistics.median(column) for column in zip(*values, strict=True)]
+        else:
+            found[key] = value if isinstance(value, str) else statistics.median(values)
     return found
+
+
+def measured_on(folder: Path, clock: str) -> str:
+    """When, at which scale, on what, and by which clock, if it isn't that on the wall."""
+    scale = pq.read_metadata(folder / "orders.parquet").num_rows / ORDERS
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    today = datetime.now(UTC).date().isoformat()
+    told = f"{today}, scale {scale:g}, {os.cpu_count()} cores, {memory:.0f} GB"
+    return told if clock == "wall" else f"{told}, {clock}'s time"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--processor", action="store_true", help="its time, not that on the wall")
+    parser.add_argument("--baseline", help="a commit, as in main~20")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--place", type=Path, default=Path.home() / ".cache" / "dpsql-peers")
+    parser.add_argument("--update-docs", action="store_true")
+    parser.add_argument("--update-errors", action="store_true")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

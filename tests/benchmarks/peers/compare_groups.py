@@ -17,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from benchmarks.peers.compare import environment
 from benchmarks.peers.compare_sums import BY_HAND, PEERS, percent, run
 from benchmarks.peers.group_questions import Answer, write_questions
 from benchmarks.peers.group_tables import (
@@ -29,6 +28,7 @@ from benchmarks.peers.group_tables import (
     true_answer,
 )
 from benchmarks.peers.own_groups import own_answers
+from benchmarks.peers.peer_environments import environment
 from data import tpch
 from documentation.pages import put
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import psycopg
-from benchmarks.peers.compare import PEERS, environment, run_script
+from benchmarks.peers.peer_environments import PEERS, environment, run_script
 from benchmarks.server_speed import Ways, server_ways
 
 SHAPES: Final = ("count", "flags", "segment", "month", "clerk", "distinct")
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--place", type=Path, default=Path.home() / ".cache" / "dpsql-peers")
     arguments = parser.parse_args()
-    python = environment(arguments.place / "smartnoise", PEERS["smartnoise"])
+    python = environment(arguments.place / "smartnoise", PEERS["smartnoise"].packages)
     with psycopg.connect(arguments.owner, autocommit=True) as owner:
         owner.execute(JOINED)
     own = {

@@ -22,8 +22,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.peers.compare import environment, run_script
 from benchmarks.peers.joined import joined
+from benchmarks.peers.peer_environments import environment, run_script
 from benchmarks.spark_speed import Cost, spark_costs
 
 SHAPES: Final = ("count", "flags", "segment", "month", "clerk", "distinct")

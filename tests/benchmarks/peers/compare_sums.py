@@ -29,8 +29,8 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from benchmarks.peers.compare import HERE, ROOT, environment
 from benchmarks.peers.own_sums import Asked, own_errors
+from benchmarks.peers.peer_environments import HERE, ROOT, environment
 from benchmarks.peers.sum_questions import SumQuestion, write_questions
 from benchmarks.sum_laws import FINE, Law, sum_laws
 from data import tpch

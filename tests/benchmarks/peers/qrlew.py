@@ -17,7 +17,17 @@ from typing import Any
 
 import duckdb
 import sqlalchemy
-from benchmarks.peers.measured import DELTA, EPSILON, LINES, ORDERS, SHAPES, Rows, measured, show
+from benchmarks.peers.measured import (
+    DELTA,
+    EPSILON,
+    LINES,
+    ORDERS,
+    SHAPES,
+    Rows,
+    clock_told,
+    measured,
+    show,
+)
 from pyqrlew import Dataset, Dialect
 
 COLUMNS = {
@@ -101,6 +111,7 @@ def main() -> None:
                 partial(plain, QUERIES[shape]),
                 partial(private, QUERIES[shape]),
                 runs,
+                clock_told(),
             )
             for shape in SHAPES
         ]

@@ -15,7 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from benchmarks.peers.measured import DELTA, EPSILON, LINES, ORDERS, SHAPES, Rows, measured, show
+from benchmarks.peers.measured import (
+    DELTA,
+    EPSILON,
+    LINES,
+    ORDERS,
+    SHAPES,
+    Rows,
+    clock_told,
+    measured,
+    show,
+)
 from snsql import Privacy
 from snsql.metadata import Metadata
 from snsql.sql.private_reader import PrivateReader
@@ -116,6 +126,7 @@ def main() -> None:
                 partial(plain, QUERIES[shape]),
                 partial(private, shape),
                 runs,
+                clock_told(),
             )
             for shape in SHAPES
         ]
