@@ -43,12 +43,17 @@ def lower(node: nodes.Neutral) -> exp.Expr:
 def lowered(tree: exp.Expr) -> exp.Expr:
     """A copy of `tree` in DuckDB's nodes alone."""
     root = exp.Paren(this=tree.copy())
-    while (node := root.find(nodes.Neutral)) is not None:
-        node.replace(lower(node))
-    own = root.this
-    own.parent = None
-    assert isinstance(own, exp.Expr)
-    return own
+    above: list[exp.Expr] = [root]
+    while above:
+        for part in list(above.pop().iter_expressions()):
+            own = part
+            while isinstance(own, nodes.Neutral):
+                own = own.replace(lower(own))
+            above.append(own)
+    whole = root.this
+    whole.parent = None
+    assert isinstance(whole, exp.Expr)
+    return whole
 
 
 def _stored_column(column: exp.Expr, kind: SqlType, *, is_saved: bool) -> exp.Expr:
