@@ -38,7 +38,7 @@ from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.options import QueryOptions
 from dpsql.session.session import Session
-from dpsql.session.sidecar import open_source, prepare_source
+from dpsql.session.sidecar import open_source, prepare_source, sidecar_path
 
 LIMITS: Final = {
     "{groups: 12, rows_per_group: 24, rows: 40}": (
@@ -143,14 +143,16 @@ def _turn(session: Session, shape: str, options: QueryOptions) -> Turn:
 @contextmanager
 def _new_ledger(schema: Schema) -> Iterator[Session]:
     """A session over a ledger that has no entry; what is prepared stays."""
-    ledger = Path(schema.ledger)
-    for path in (*ledger.parent.glob(f"{ledger.name}*"), schema.anchor):
+    prepared, ledger = sidecar_path(schema), Path(schema.ledger)
+    for path in {*ledger.parent.glob(f"{ledger.name}*"), schema.anchor} - {prepared}:
         if path.is_dir():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
     with closing(Session(schema)) as session:
         yield session
+    if not prepared.exists():
+        raise AssertionError("what was prepared is gone")
 
 
 if __name__ == "__main__":
