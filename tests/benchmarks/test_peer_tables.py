@@ -149,14 +149,15 @@ ONE: Final[dict[str, Any]] = {
 def test_a_library_that_refuses_in_one_round_has_no_bar() -> None:
     slow = {**ONE, "private": 90.0, "ratio": 90.0, "errors": [0.4]}
     assert medians([[ONE], [slow], [ONE]]) == [ONE]
-    refused = {"shape": "count", "refused": "no"}
+    refused = {"shape": "count", "refused": "a | b"}
     found = {"dpsql": medians([[ONE]]), "qrlew": medians([[ONE], [refused]])}
     times, errors = times_columns(found, "today"), errors_columns(found, "today")
     assert table_rows(markdown(times)) == [
         [MEASURED, "today", "today", "today"],
-        ["count of lines", "8.0 ms, 8.0×", "20 ms, 20.0×", "refused"],
+        ["count of lines", "8.0 ms, 8.0×", "20 ms, 20.0×", "refused: a / b"],
     ]
-    assert table_rows(markdown(errors))[1] == ["count of lines", "0.2 %", "0.1 %", "refused"]
+    assert table_rows(markdown(errors))[1] == ["count of lines", "0.2 %", "0.1 %", "refused: a / b"]
+    assert not any(compared_columns(times, errors).values())
     assert plot(times).count('height="10"') == 1 + 2  # a bar, and what both are called
 
 

@@ -17,7 +17,7 @@ limits, as far as each can be, and spend the same on a whole query. With `--base
 plain of that commit and of the last one stand side by side, too (`benchmarks.two_commits`).
 
 `--update-docs` writes the tables into docs/performance.md, and plots beside them; `--update-errors`
-that of errors alone, which other work on the machine doesn't change.
+those of errors alone, which other work on the machine doesn't change.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from benchmarks.peers.peer_tables import (
     FIRST,
     LAW,
     OWN,
+    columns_of,
     compared_columns,
     errors_columns,
     kept,
@@ -85,11 +86,13 @@ def main() -> None:
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     if arguments.update_docs:
-        for name, columns in tables.items():
-            put(name, markdown(columns))
         (ASSETS / "peers.svg").write_text(plot(times), encoding="utf-8")
     elif arguments.update_errors:
-        put(ERRORS, markdown(errors))
+        told = columns_of(table_of(TIMES))
+        tables = {ERRORS: errors, COMPARED: compared_columns(told, errors)}
+    if arguments.update_docs or arguments.update_errors:
+        for name, columns in tables.items():
+            put(name, markdown(columns))
     if arguments.baseline is not None:
         only, runs = ",".join(QUERIES), arguments.runs
         commits = compared_commits(folder, arguments.baseline, "HEAD", runs, only)

@@ -70,7 +70,8 @@ def compared_columns(times: Table, errors: Table) -> Table:
             columns[head] = {
                 row: _compared(cell, errors[head][row], own[row], law[row])
                 for row, cell in cells.items()
-                if "ms" in cell and row in own
+                if _is_answered(cell, errors[head].get(row))
+                and _is_answered(own.get(row), law.get(row))
             }
     return columns
 
@@ -124,8 +125,13 @@ def plot(times: Table) -> str:
 def _column(
     found: Found, measured: str, say: Callable[[Mapping[str, Any]], str]
 ) -> Mapping[str, str]:
-    cells = {ASKED[one["shape"]]: "refused" if "refused" in one else say(one) for one in found}
+    cells = {ASKED[one["shape"]]: _refusal(one) or say(one) for one in found}
     return {MEASURED: measured, **cells}
+
+
+def _refusal(one: Mapping[str, Any]) -> str | None:
+    """What the library says, as a cell can have it."""
+    return f"refused: {one['refused'].replace('|', '/')}" if "refused" in one else None
 
 
 def _time(one: Mapping[str, Any], time: str, ratio: str) -> str:
@@ -134,6 +140,11 @@ def _time(one: Mapping[str, Any], time: str, ratio: str) -> str:
 
 def _percents(errors: Sequence[float]) -> str:
     return " / ".join(f"{e:.2g}" if e < 100 else f"{e:,.0f}" for e in errors) + " %"
+
+
+def _is_answered(time: str | None, error: str | None) -> bool:
+    """Whether both cells have figures, not what a library says when it refuses."""
+    return bool(time and error and time.endswith("×") and error.endswith("%"))
 
 
 def _compared(time: str, error: str, own_time: str, own_error: str) -> str:
