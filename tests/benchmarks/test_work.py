@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 import sqlglot
-from benchmarks.work import QUERIES, SMALL, Counts, calls, handed_on
+from benchmarks.work import QUERIES, SMALL, TEXTS, Counts, calls, handed_on
 from documentation.pages import ROOT, put, table_of
 from sqlglot import exp
 
@@ -79,6 +79,9 @@ def table(found: Counts) -> str:
     for name in QUERIES:
         cells = (f"{found[name][kind]:,}" for kind in HEAD[1:])
         lines.append(f"| {name} | {' | '.join(cells)} |")
+    for name in TEXTS:
+        as_it_is, prepared = (f"{found[name][kind]:,}" for kind in HEAD[2:])
+        lines.append(f"| {name} | | {as_it_is} | {prepared} |")
     for name in SMALL:
         new, stored = (f"{found[name][kind]:,}" for kind in CALLS)
         lines.append(f"| {name}, new and stored | | {new} | {stored} |")
@@ -91,14 +94,14 @@ def told_of(text: str) -> Counts:
     for line in text.splitlines()[2:]:
         name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
         numbers = [int(cell.replace(",", "")) for cell in cells if cell]
-        is_query = name in QUERIES
-        kinds = HEAD[1:] if is_query else CALLS
+        kinds = HEAD[1:] if name in QUERIES else HEAD[2:] if name in TEXTS else CALLS
         told[name.removesuffix(", new and stored")] = dict(zip(kinds, numbers, strict=True))
     return told
 
 
 def test_a_table_says_what_was_counted() -> None:
     found = {name: dict.fromkeys(HEAD[1:], 1234) for name in QUERIES}
+    found |= {name: dict.fromkeys(HEAD[2:], 99) for name in TEXTS}
     found |= {name: {"new": 1057, "stored": 87} for name in SMALL}
     assert told_of(table(found)) == found
 

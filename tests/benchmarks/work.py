@@ -4,7 +4,8 @@
 
 FOLDER holds the Parquet files of TPC-H. Of each query it is how many rows the engine's operators
 hand on, and how many bytes, which wider rows and more columns have more of, for a private answer
-and for a plain one: the work that grows with the data. Of a small
+and for a plain one: the work that grows with the data. Of some it is how many calls compile them,
+and how long the SQL is that DuckDB has to plan. Of a small
 query it is how many functions of dpsql and of its parser are called, how many statements DuckDB and
 the ledger's database are sent, and how often the disk is waited for, each for a new answer and for
 a stored one: the work that doesn't. Prints JSON.
@@ -17,7 +18,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
@@ -61,6 +62,10 @@ ASKED: Final = (
 )
 QUERIES: Final = tuple(count for name in ASKED for count in (name, f"{name}, kB"))
 """What is counted of each: rows, and kB."""
+
+COMPILED: Final = ("flags", "month", "median")
+TEXTS: Final = tuple(f"{name}, {what}" for name in COMPILED for what in ("calls", "characters"))
+"""What is counted of some: calls to compile it, and characters of SQL that DuckDB has to plan."""
 
 ACCOUNTING: Final = ("zcdp", "approx")
 """How a small query's ledger adds up: approx has another noise."""
@@ -108,20 +113,27 @@ def handed_on_by(folder: Path, place: Path) -> Counts:
     """Rows and kB that operators hand on, of each query: plain, as it is, and prepared."""
     place.mkdir()
     schema = schema_over(folder, place)
-    found: dict[str, dict[str, int]] = {name: {} for name in QUERIES}
+    found: dict[str, dict[str, int]] = {name: {} for name in (*QUERIES, *TEXTS)}
 
     def add(mode: str, name: str, counted: HandedOn) -> None:
         found[name][mode] = counted.rows
         found[f"{name}, kB"][mode] = round(counted.size / 1000)
 
+    def add_private(mode: str, name: str) -> None:
+        counted = _private(schema, engine, name)
+        add(mode, name, _sum(counted.statements))
+        if name in COMPILED:
+            found[f"{name}, calls"][mode] = counted.calls
+            found[f"{name}, characters"][mode] = counted.characters
+
     with _engine(schema) as engine:
         for name in ASKED:
             add("plain", name, handed_on(engine, queries()[name]))
-            add("as it is", name, _private(schema, engine, name))
+            add_private("as it is", name)
         prepare_source(schema, engine, randomness=SeededRandomness("sidecar"))
     with _engine(schema) as engine:
         for name in ASKED:
-            add("prepared", name, _private(schema, engine, name))
+            add_private("prepared", name)
     return found
 
 
@@ -131,8 +143,7 @@ def calls(folder: Path, accounting: str) -> Counts:
     for number in range(3):
         session.query(SQL.format(number))
     found: dict[str, dict[str, int]] = {what: {} for what in (CALLS, ENGINE, LEDGER, WAITS)}
-    # Calls are counted of one thread, and proofs are made on another.
-    with mock.patch.object(first_stage, "with_deep_stack", lambda work: work()):
+    with _in_one_thread():
         for kind in ("new", "stored"):
             with _counted_calls() as counted:
                 session.query(SQL.format(3))
@@ -166,13 +177,17 @@ def _sum(parts: Iterable[HandedOn]) -> HandedOn:
     return HandedOn(*map(sum, zip(*parts, strict=True)))
 
 
-def _private(schema: Schema, engine: DuckDBEngine, name: str) -> HandedOn:
-    session = Session(schema, epsilon=1)
-    steps = tuple(release.step for release in session.compile(queries()[name]).releases)
+def _private(schema: Schema, engine: DuckDBEngine, name: str) -> _Counted:
+    """What a query is compiled to, run."""
+    session, found = Session(schema, epsilon=1), _Counted(engine)
+    session.compile("SELECT count(*) FROM customer")  # opens what a session opens once
+    with _in_one_thread(), _counted_calls() as counted:
+        compiled = session.compile(queries()[name])
     session.close()
-    counted = _Counted(engine)
-    run(Job(engine_source(schema), steps), counted, SeededRandomness(name))
-    return _sum(counted.statements)
+    steps = tuple(release.step for release in compiled.releases)
+    run(Job(engine_source(schema), steps), found, SeededRandomness(name))
+    found.calls = counted[CALLS]
+    return found
 
 
 class _Counted(Relay):
@@ -182,6 +197,8 @@ class _Counted(Relay):
         super().__init__(engine)
         self._own = engine
         self.statements: list[HandedOn] = []
+        self.characters = 0
+        self.calls = 0
 
     def execute(
         self,
@@ -193,6 +210,7 @@ class _Counted(Relay):
         limit: ReadLimit | None = None,
     ) -> Raw:
         self.statements.append(handed_on(self._own, sql, parameters, tables))
+        self.characters += len(sql)
         return super().execute(sql, parameters, tables, as_rows=as_rows, limit=limit)
 
 
@@ -203,6 +221,11 @@ def _engine(schema: Schema) -> Iterator[DuckDBEngine]:
     sidecar = sidecar_of(schema, lambda: fingerprint(source))
     with DuckDBEngine(source, threads=1, sidecar=sidecar) as engine:
         yield engine
+
+
+def _in_one_thread() -> AbstractContextManager[object]:
+    """Calls are counted of one thread, and proofs are made on another."""
+    return mock.patch.object(first_stage, "with_deep_stack", lambda work: work())
 
 
 @contextmanager
