@@ -84,8 +84,9 @@ def unlocked_database(
     process = os.getpid()
     connection = None if process in _taken else _readers.pop(process, None)
     if connection is None:
-        config = {name: str(to) for name, to in resources.items() if to is not None}
-        return duckdb.connect(":memory:", config=config), False
+        return duckdb.connect(
+            ":memory:", config={name: str(to) for name, to in resources.items() if to is not None}
+        ), False
     _taken.add(process)
     try:
         for name, to in resources.items():

@@ -195,8 +195,8 @@ class DuckDBEngine:
         files = [t.file for t in self._source.tables if t.file is not None]
         spilling = start_spilling(self._connection, self._source.spill, self._until_closed)
         configure(self._connection, own_statistics=not files, spilling=spilling)
-        # On the process's own database for that, where this one would bind its own views first. That
-        # both read the same files is found by their identity, taken before and compared below.
+        # On the process's own database for that, where this one would bind its own views first:
+        # that both read the same files is found by their identity, taken before, compared below.
         elsewhere = None if self._lists_at_once else read_catalog(self._source)
         attach(self._connection, self._source)
         source_columns = elsewhere or catalog(self._connection, self._source)
