@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing
 import pytest
 from pgwire.test_wire_line import Crowd
 
+from dpsql.ledger.storage.waiting import WouldWait, without_waiting
 from dpsql.pgwire.answering import interpreter_queue
 from dpsql.pgwire.answering.interpreter_queue import InterpreterQueue, QueuedPlans
 from dpsql.pgwire.query_service import QueryService
@@ -122,6 +123,11 @@ def test_a_turn_ends_with_an_error() -> None:
     for key in ("a", "a", "b"):
         with pytest.raises(ZeroDivisionError):
             plans.get(key, fails)
+
+
+def test_the_event_loop_waits_for_nobody() -> None:
+    with without_waiting(), pytest.raises(WouldWait), InterpreterQueue().turn():
+        pass
 
 
 def test_a_text_that_many_send_at_once_is_translated_once(

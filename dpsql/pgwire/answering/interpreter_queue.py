@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.plan_cache import PlanCache
 
@@ -43,6 +44,7 @@ class InterpreterQueue:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Wait until those before have computed; who comes next waits until the block ends."""
+        check_may_wait()
         own = threading.Lock()
         own.acquire()
         with self._guard:

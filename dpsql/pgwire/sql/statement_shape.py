@@ -16,24 +16,26 @@ from msgspec import Struct
 
 from dpsql.pgwire.codec import oid as o
 
-MAX_CHARACTERS: Final = 8 * 1024
-"""Longer statements are rare, and take others' time."""
+MAX_CHARACTERS: Final = 4 * 1024
+"""Longer statements are rare, and to remember their shapes takes memory."""
 
 _BLANK: Final = r"[ \t\r\n]"
 _CONSTANT: Final = re.compile(
     rf"""
     "[^"]*" |
-    (?P<before> (?<![^\w\s)"']) (?: <= | >= | <> | != | = | < | > ) {_BLANK}*
+    (?: (?<![^\w\s)"']) (?: <= | >= | <> | != | = | < | > ) {_BLANK}*
       | \b (?: BETWEEN | AND ) {_BLANK}+ )
-    (?: (?P<sign> -? ) (?P<number> 0 | [1-9][0-9]{{0,8}} ) | (?P<text> '[\w .:+/@-]* [\w.:+/@-]' ) )
+    (?: -? (?P<number> 0 | [1-9][0-9]{{0,8}} ) | (?P<text> '[\w .:+/@-]* [\w.:+/@-]' ) )
     (?= {_BLANK}* (?: \Z | [);] )
       | {_BLANK}+ (?: AND | OR | GROUP | HAVING | ORDER | LIMIT | THEN | UNION | OPTIONS ) \b ) |
     '[^']*'
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+"""What is quoted, or a comparison with a constant behind which the comparison ends."""
+
 _NO_SHAPE: Final = re.compile(r"[$\\]|--|/\*|pg_typeof", re.IGNORECASE)
-"""Parameters, escapes and comments, in which a constant is none; and what is a constant itself."""
+"""Parameters and comments, in which a number is no constant; escapes, and a type that is told."""
 
 _PARAMETER: Final = re.compile(r"\$([0-9]+)")
 

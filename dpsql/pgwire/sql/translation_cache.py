@@ -25,8 +25,8 @@ MAX_QUERIES: Final = 512
 MAX_CHARACTERS: Final = 512 * 1024
 """Characters of all their texts together: a tree takes a hundred times the memory of its text."""
 
-MAX_SHAPES: Final = 256
-"""Shapes of statements that are remembered, each with a tree at most."""
+MAX_SHAPES: Final = 128
+"""Shapes of statements that are remembered, each with one statement's tree."""
 
 Saved = tuple[int, ...] | None
 """The entries of the kept tables that a query may name; None where it can name none of them."""
