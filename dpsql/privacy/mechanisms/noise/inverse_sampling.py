@@ -20,7 +20,7 @@ from dpsql.privacy.mechanisms.randomness import Randomness, doubled, lengthened,
 UNDECIDED = -1
 """Of 16-bit prefixes, the outcome of those that more than one outcome begins with."""
 
-_FEW = 2**10
+_FEW = 2**12
 """Fewer draws are looked up among the cut points: a table of all prefixes takes longer."""
 
 
