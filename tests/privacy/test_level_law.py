@@ -125,6 +125,19 @@ def test_levels_and_errors_are_those_of_the_definition(law: Law) -> None:
     check(law)
 
 
+@pytest.mark.parametrize("law", LAWS[:1] + LAWS[5:6], ids=str)
+def test_any_tail_has_its_point(law: Law) -> None:
+    (part, *_) = parts(law)
+    assert part.tail_point(Fraction(1)) == part.tail_point(Fraction(1, 2)) == 1
+    for probability in (Fraction(2, 5), Fraction(1, 10**9), Fraction(1, 10**300)):
+        point = part.tail_point(probability)
+        below = part.half_width(1 - 2 * probability)
+        assert below in (point - 1, point)  # exact tails are rounded up by a thousandth
+    for wrong in (Fraction(1), Fraction(-1, 10)):
+        with pytest.raises(ValueError, match="confidence"):
+            part.half_width(wrong)
+
+
 @given(
     epsilon=st.fractions(Fraction(1, 3), 8, max_denominator=50),
     moves=st.lists(st.sampled_from([1, 2, 3, 7, 30, 10**6, 10**12]), min_size=1, max_size=4),

@@ -42,9 +42,9 @@ def bits_of_confidence(confidence: Fraction) -> int:
 
 
 class Tail(Struct, frozen=True):
-    """P(noise >= k), which is `heights[i]` - k·`slopes[i]` up to the point `ends[i]`.
+    """P(noise >= k), which is `heights[i]` - k·`slopes[i]` from behind the end before to `ends[i]`.
 
-    It is so from behind the end before. Ends are ascending, and the same where they are equal.
+    Ends are ascending; of equal ones it is that of the first.
     """
 
     ends: Doubles
@@ -54,10 +54,10 @@ class Tail(Struct, frozen=True):
     def half_width(self, confidence: Fraction) -> int:
         """Return the least h with P(|noise| <= h) >= confidence; of a large one to a billionth."""
         probability = float((1 - confidence) / 2)
-        # The first end at which no more is left. Levels that aren't listed are none.
-        left = self.heights - self.ends * self.slopes
-        first = min(int(np.count_nonzero(left > probability)), left.size - 1)
-        before = self.ends[first - 1] if first else 0.0
+        # Where more is left at an end than is wanted, so is at all that are before it, or equal.
+        more = int(np.count_nonzero(self.heights - self.ends * self.slopes > probability))
+        before = self.ends[more - 1] if more else -1.0
+        first = min(int(self.ends.searchsorted(before, side="right")), self.ends.size - 1)
         slope = self.slopes[first]
         point = (self.heights[first] - probability) / slope if slope else 0.0
         return max(math.ceil(point), int(before) + 1, 1) - 1

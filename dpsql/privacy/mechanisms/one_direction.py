@@ -178,7 +178,7 @@ class OneDirectionNoise(Struct, frozen=True):
         """Return the least k >= 1 with tail(k) <= probability, both rounded up by a thousandth."""
         check_tail(probability)
         bits = bits_of_tail(probability)
-        guess = self.half_width(1 - 2 * probability) + 1
+        guess = self.half_width(max(1 - 2 * probability, Fraction(0))) + 1
         return first_true(lambda k: self._tail(k, bits) <= probability, guess)
 
     def half_width(self, confidence: Fraction) -> int:

@@ -163,7 +163,7 @@ class KNormNoise(Struct, frozen=True):
         check_tail(probability)
         bits = bits_of_tail(probability)
         edges = _level_edges(self.law, self.index, bits)
-        guess = self.half_width(1 - 2 * probability) + 1
+        guess = self.half_width(max(1 - 2 * probability, Fraction(0))) + 1
         return first_true(lambda k: _tail(edges, k, bits) <= probability, guess)
 
     def half_width(self, confidence: Fraction) -> int:
@@ -187,10 +187,9 @@ def _half_width(noise: KNormNoise, confidence: Fraction) -> int:
     listed = probabilities(noise.law, bits_of_confidence(confidence))
     halves = _halves(noise.law, noise.index, listed.size)
     # Up to the half-edge of level i the tail at k is, over half-edges h and probabilities p from i
-    # on, Σ p·(h + 1 - k)/(2h + 1); where other levels have that half-edge, from their first one on.
+    # on, Σ p·(h + 1 - k)/(2h + 1).
     shares = listed / (2 * halves + 1)
-    first = halves.searchsorted(halves)
-    tail = Tail(halves, sums_from(shares * (halves + 1))[first], sums_from(shares)[first])
+    tail = Tail(halves, sums_from(shares * (halves + 1)), sums_from(shares))
     return tail.half_width(confidence)
 
 
