@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from privacy.seeded import SeededRandomness
 
 from dpsql.privacy.directed_rounding import scaled_exp
 from dpsql.privacy.mechanisms.level_law import level_cuts, products, scaled_levels
@@ -123,6 +124,14 @@ def check(law: Law) -> None:
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_levels_and_errors_are_those_of_the_definition(law: Law) -> None:
     check(law)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_of_no_group_nothing_is_drawn(law: Law) -> None:
+    nothing = [np.zeros(0, dtype=np.int64) for _ in law.moves]
+    assert [column.size for column in law.release(nothing, SeededRandomness("none"))] == [
+        0 for _ in law.moves
+    ]
 
 
 @pytest.mark.parametrize("law", LAWS[:1] + LAWS[5:6], ids=str)

@@ -62,7 +62,7 @@ class LevelLaw(Protocol):
         """The power of a level that its volume grows by."""
 
     def volumes(self, levels: NDArray[np.int64]) -> list[int]:
-        """How many outcomes each of `levels` stands for, each alike; levels are ascending."""
+        """How many outcomes each of `levels` stands for, each alike."""
 
     def log_volumes(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
         """The binary logarithms of the volumes of `levels`."""
@@ -200,13 +200,10 @@ def products(columns: Sequence[Integers]) -> list[int]:
 
 
 def scaled_levels(levels: NDArray[np.int64], move: int, per_move: int) -> Integers:
-    """Return ⌊T·move/per_move⌋ of each T of `levels`, of int64, or of object where that is short.
-
-    `levels` are ascending.
-    """
+    """Return ⌊T·move/per_move⌋ of each T of `levels`: int64, or object where that is short."""
     # T·(a·q + b)/q = T·a + T·b/q: the product with the whole move may pass 64 bits where that
     # doesn't.
     whole, rest = divmod(move, per_move)
-    if int(levels[-1]) * max(whole + 1, per_move) >= _LARGEST:
+    if int(levels.max(initial=0)) * max(whole + 1, per_move) >= _LARGEST:
         return np.asarray(levels.astype(object) * move // per_move)
     return np.asarray(levels * whole + levels * rest // per_move)

@@ -111,7 +111,7 @@ class OneDirection(Struct, frozen=True):
         return tuple(move // self.levels for move in self.moves)
 
     def volumes(self, levels: NDArray[np.int64]) -> list[int]:
-        """The number of pairs of a vector and a P up to each of `levels`, which are ascending."""
+        """The number of pairs of a vector and a P up to each of `levels`."""
         edges = (scaled_levels(levels, step, 1) for step in self.steps)
         groups = products([own + 1 for own in edges])
         return [

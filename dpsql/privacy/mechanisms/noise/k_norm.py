@@ -100,7 +100,7 @@ class KNorm(Struct, frozen=True):
         return [scaled_levels(levels, move, self.levels) for move in self.moves]
 
     def volumes(self, levels: NDArray[np.int64]) -> list[int]:
-        """The number of vectors up to each of `levels`, which are ascending."""
+        """The number of vectors up to each of `levels`."""
         groups = products([2 * edges + 1 for edges in self.half_edges(levels)])
         return groups if self.cells == 1 else [group**self.cells for group in groups]
 
