@@ -103,8 +103,8 @@ def _emitted(
         at_once = emit_query(plan, limited, releases)
         batched = emit_query(plan, limited, releases, in_batches=True)
     else:
-        at_once = _query(limited, filled[0], in_batches=False)
-        batched = _query(limited, filled[1], in_batches=True)
+        at_once = _query(plan, limited, filled[0], in_batches=False)
+        batched = _query(plan, limited, filled[1], in_batches=True)
     return at_once, UnitBatches(batched, batch_policy(bounded))
 
 
@@ -128,10 +128,12 @@ def emit_query(
         raise ValueError("what isn't told apart by units would be found in each batch")
     batch = rows_of_one_batch if in_batches else rows_of_all_units
     select, counts = emit_trees(plan, limited, releases, batch)
-    return _query(limited, [rendered(select), *map(rendered, counts)], in_batches=in_batches)
+    return _query(plan, limited, [rendered(select), *map(rendered, counts)], in_batches=in_batches)
 
 
-def _query(limited: Limited, texts: Sequence[str], *, in_batches: bool) -> EngineQuery:
+def _query(
+    plan: PhysicalPlan, limited: Limited, texts: Sequence[str], *, in_batches: bool
+) -> EngineQuery:
     """The query of `texts`: of what gives a release's integers, and of its cells' counts."""
     terms, with_unit = contributions_of(limited), isinstance(limited, LimitGroups)
     is_resized = any(scan.table.resized is not None for scan in private_scans(terms.source))
@@ -143,7 +145,7 @@ def _query(limited: Limited, texts: Sequence[str], *, in_batches: bool) -> Engin
     return EngineQuery(
         texts[0],
         domain_tables(terms),
-        in_batches or is_resized or _is_salted(limited),
+        in_batches or is_resized or _is_salted(plan, limited),
         tuple(
             Histogram(text, in_batches or is_resized or drawn, cells)
             for text, drawn in zip(texts[1:], draws, strict=True)
@@ -177,7 +179,7 @@ def emit_trees(
             counts.append(_numbered(stored, number, emission))
             continue
         read, unlimited = terms, None
-        if isinstance(plan, SplitByContribution) and choice.draws_rows:
+        if isinstance(plan, SplitByContribution) and plan.rest is not None and choice.draws_rows:
             read = plan.rest
             unlimited = emit_contributions(plan.unlimited, releases, with_unit=False)
         rows = emission.batch(emit_contributions(read, releases, with_unit=with_unit))
@@ -219,8 +221,10 @@ def _sums_of_batches(contributions: Contributions) -> tuple[str, str]:
     )
 
 
-def _is_salted(limited: Limited) -> bool:
-    """Groups, or rows in all of them, or values in them, are chosen by a hash."""
+def _is_salted(plan: PhysicalPlan, limited: Limited) -> bool:
+    """Groups, or rows in all of them, or values in them, are chosen by a hash of the statement."""
+    if isinstance(plan, SplitByContribution) and plan.rest is None:
+        return False
     match limited:
         case OneRowPerUnit():
             return False

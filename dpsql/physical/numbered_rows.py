@@ -37,13 +37,12 @@ from dpsql.plan.expression import Column, Compare, Comparison, Literal
 class NumberedRows(Struct, frozen=True):
     """The rows `numbered` up to the limit, and `later` ones that may count; None if none may.
 
-    `order` is the column of their numbers among the rows with a value of `column`.
+    `order` is the column of their numbers.
     """
 
     limited: LimitGroups
     numbered: Contributions
     later: Contributions | None
-    column: str
     order: Column
 
     @property
@@ -52,9 +51,8 @@ class NumberedRows(Struct, frozen=True):
         return column_name(self.order)
 
     def describe(self) -> str:
-        """As an analyst is told."""
-        limit = self.limited.source.rows_per_group
-        return f"{self.order.name} <= {limit}: drawn once for all queries"
+        """Which rows they are, as an analyst is told."""
+        return f"{self.order.name} <= {self.limited.source.rows_per_group}"
 
 
 def numbered_rows(limited: Limited, choice: int) -> NumberedRows | None:
@@ -85,7 +83,7 @@ def numbered_rows(limited: Limited, choice: int) -> NumberedRows | None:
         some = Column(first + 3, out_of_range_column(value.name), OUT_OF_RANGE_TYPE)
         are_more = [_more(count, max_rows), _more(some, 0)]
         later = rows.over(rows.scan(*stored, count, some), [*chosen, *are_more], (order,))
-    return NumberedRows(rows.limited, numbered, later, name, order)
+    return NumberedRows(rows.limited, numbered, later, order)
 
 
 def _more(column: Column, limit: int) -> Compare:

@@ -209,6 +209,12 @@ SPLIT_MUTANTS = (
         "[*chosen, at_most(order, max_rows)]",
         "[*chosen, at_most(order, max_rows + 1)]",
     ),
+    _Split(
+        "a row too many is counted by its stored number",
+        "physical/strategy/split_by_contribution.py",
+        "stored = [(numbers, max_number), ",
+        "stored = [(numbers, max_number + 1), ",
+    ),
     _Numbered(
         "a row that a stored number drew counts again where others have no value",
         "emit/release/numbered_histogram.py",

@@ -68,6 +68,9 @@ def test_what_counts_of_a_person_is_the_same_with_others_and_alone(
     (ways,) = proofs.ways(sql, LIMIT)
     numbered = [way for way in ways if way.draws_rows == "once"]
     assert {"prepared", "prepared, by PerUnit"} <= {way.name for way in numbered}
+    note = numbered[0].release.choice.plan.note
+    assert "number with" in note
+    assert "<= 3" in note
     key = 1 if "town" in sql else 2
     together = [_counts(schema, TRIPS, way) for way in numbered]
     alone = Counter[tuple[object, ...]]()

@@ -21,6 +21,9 @@ of each key that it has no more groups than count, and all others are in the res
 
 Units of a group are counted as well: each is in one part alone. Of unlimited ones one row of each
 is marked where a column alone has a unit's groups, or else distinct units are counted.
+
+Where nothing but rows or units is counted by that column, rows whose stored number is no more than
+the limit are all that is read: so many of a unit's rows count, whichever they are.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from sqlglot import exp
 from dpsql.bounding.public_facts import Facts
 from dpsql.emit.release.contributions import emit_contributions
 from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
-from dpsql.engine.sidecar.row_columns import first_row_column, row_number_column
+from dpsql.engine.sidecar.row_columns import COUNT_CAP, first_row_column, row_number_column
 from dpsql.physical.cost import MAX_JOINED_TABLES, cost_of_rows, table_count
 from dpsql.physical.emission import Emission
 from dpsql.physical.modifier.clamp_elimination import (
@@ -43,9 +46,17 @@ from dpsql.physical.modifier.clamp_elimination import (
     tested_columns,
 )
 from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
+from dpsql.physical.numbered_rows import numbered_rows
 from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
 from dpsql.physical.strategy.unlimited_sums import has_caps, unlimited_totals
-from dpsql.plan.bounded_release.bounded_release import Contributions, Limited, LimitGroups
+from dpsql.plan.bounded_release.bounded_release import (
+    ByHash,
+    ByNorm,
+    ByRank,
+    Contributions,
+    Limited,
+    LimitGroups,
+)
 from dpsql.plan.bounded_release.statistic import RowCount, Statistic, UnitCount
 from dpsql.plan.expression import Column
 from dpsql.schema.sql_type import Boolean
@@ -57,12 +68,12 @@ class SplitByContribution(Struct, frozen=True):
 
     No unit has rows of one group in both. Rows that meet `no_clamp` are summed apart, as they are.
     Where groups are drawn here, `parts_of_rest` are those of units with no more than count, and of
-    all others.
+    all others. `rest` is None where each row that counts is among the `unlimited`.
     """
 
     limited: LimitGroups
     unlimited: Contributions
-    rest: Contributions
+    rest: Contributions | None
     parts_of_rest: tuple[Contributions, Contributions] | None
     no_clamp: NoClampCondition | None
     note: str
@@ -85,12 +96,17 @@ class SplitByContribution(Struct, frozen=True):
             return None
         number = rows.free_number()
         rank = rows.stored_rank(number)
+        marked = _marked_row(rows, number + 1)
+        max_number = None if marked is None else _max_number(rows)
+        if marked is not None and max_number is not None:
+            return cls._by_number(rows, rank, marked, max_number)
         counts = [
             (rows.count_column(number + 2 + n, name), limit)
             for n, (name, limit) in enumerate((*limits, *of_values))
         ]
         of_rows, values = counts[: len(limits)], counts[len(limits) :]
-        marked = _marked_row(rows, number + 1)
+        if not _counts_units(rows):
+            marked = None
         counts_units = _counts_units(rows) and marked is None
         if counts_units and rows.is_on_server:
             return None
@@ -128,6 +144,23 @@ class SplitByContribution(Struct, frozen=True):
             note += "; units are counted by their rows"
         return cls(limited, replace(unlimited, statistics=by_row), rest, parts, no_clamp, note)
 
+    @classmethod
+    def _by_number(
+        cls, rows: SidecarRows, rank: tuple[Column, int] | None, numbers: Column, max_number: int
+    ) -> Self:
+        """The plan where a row counts whose number is no more than this."""
+        stored = [(numbers, max_number), *([] if rank is None else [rank])]
+        scan = rows.scan(*(column for column, _ in stored))
+        read = rows.over(scan, [at_most(*each) for each in stored], (numbers,))
+        by_row = tuple(_by_row(s, numbers) for s in rows.contributions.statistics)
+        limits = " and ".join(f"{column.name} <= {limit}" for column, limit in stored)
+        note = f"prepared: {limits}: counted, and drawn once for all queries"
+        numbered = numbered_rows(rows.limited, 0) if rows.contributions.cell_choices else None
+        if numbered is not None:
+            note += f"; {numbered.describe()} in cells"
+        unlimited = replace(read, statistics=by_row)
+        return cls(rows.limited, unlimited, None, None, None, note + rows.describe_elimination())
+
     def estimate(self) -> Fraction:
         """In passes over the rows: what is joined is joined for each part."""
         return 2 * cost_of_rows(self.unlimited)
@@ -143,6 +176,8 @@ class SplitByContribution(Struct, frozen=True):
         )
         unlimited = unlimited_totals(terms, rows, emission.late, condition)
         rest = self.rest
+        if rest is None:
+            return unlimited
         if self.parts_of_rest is not None:
             # To rank groups of which none is left out takes as long as a quarter of the others.
             few_groups, rest = self.parts_of_rest
@@ -164,16 +199,39 @@ def _counts_units(rows: SidecarRows) -> bool:
 
 
 def _marked_row(rows: SidecarRows, number: int) -> Column | None:
-    """The column that tells one row of each unit in a group from others, if units are counted.
+    """The column that tells one row of each unit in a group from others.
 
-    None also where that row may be left out.
+    None where it may be left out.
     """
-    group = rows.marked_column() if rows.row_source.is_complete and _counts_units(rows) else None
+    group = rows.marked_column() if rows.row_source.is_complete else None
     if group is None:
         return None
     if rows.is_on_server:
         return Column(number, first_row_column(group), Boolean())
     return Column(number, row_number_column(group), COUNT_TYPE)
+
+
+def _max_number(rows: SidecarRows) -> int | None:
+    """The highest number of a row that counts; None where other rows may, or others of its unit.
+
+    A unit's rows in a group are as many as there are, up to the limit, and a unit is one.
+    """
+    limited = rows.limited
+    is_drawn = isinstance(limited.limit, ByHash | ByRank | ByNorm)
+    if rows.is_on_server or is_drawn or limited.rows is not None:
+        return None
+    terms = rows.contributions
+    if any(numbered_rows(limited, n) is None for n in range(len(terms.cell_choices))):
+        return None
+    counted = [s for s in terms.statistics if not _is_unit_count(s)]
+    if not terms.statistics or not all(s.is_row_count for s in counted):
+        return None
+    max_rows = limited.source.rows_per_group if counted else 1
+    return max_rows if max_rows < COUNT_CAP else None
+
+
+def _is_unit_count(statistic: Statistic) -> bool:
+    return isinstance(statistic.term, UnitCount) and statistic.filter is None
 
 
 def _by_row(statistic: Statistic, marked: Column | None) -> Statistic:
@@ -192,8 +250,12 @@ def _note(
 ) -> str:
     """What an analyst is told."""
     note = f"{rows.describe(limits)}: summed without regard to units"
-    if rank is not None:
-        note += f"; {rank[0].name} <= {rank[1]}: drawn once for all queries"
+    drawn = [] if rank is None else [f"{rank[0].name} <= {rank[1]}"]
+    if rows.contributions.cell_choices:
+        numbered = numbered_rows(rows.limited, 0)
+        drawn += [] if numbered is None else [numbered.describe()]
+    if drawn:
+        note += f"; {' and '.join(drawn)}: drawn once for all queries"
     if no_clamp is not None:
         note += "; rows within all bounds: without clamps"
     return note + rows.describe_elimination()
