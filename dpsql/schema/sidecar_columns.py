@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, floor
+from typing import Final
 
 from msgspec import Struct
 
@@ -12,6 +13,9 @@ from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, Times
 
 _MAX_NAMES = 1000
 """An integer column with more possible values than this is an amount, and no grouping key."""
+
+_WIDE: Final = (Integer(128), Integer(128, signed=False))
+"""Integers not all of which are read as keys."""
 
 
 def group_count_columns(table: Table) -> tuple[str, ...]:
@@ -80,7 +84,7 @@ def _is_name(column: Column) -> bool:
     """Whether the column is likely to be grouped by: it has few values, or names something."""
     if column.values is not None:
         return True
-    if isinstance(column.type, Double | Date | Timestamp):
+    if isinstance(column.type, Double | Date | Timestamp) or column.type in _WIDE:
         # Of some values a key has no form: they are one group, and would be counted as several.
         return False
     if column.references is not None:

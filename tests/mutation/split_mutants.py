@@ -227,6 +227,12 @@ SPLIT_MUTANTS = (
         "are_more = [_more(count, max_rows), _more(some, 0)]",
         "are_more = [_more(count, 2 * max_rows), _more(some, 0)]",
     ),
+    _Numbered(
+        "a unit's rows are counted by integers that are no keys",
+        "schema/sidecar_columns.py",
+        " or column.type in _WIDE:",
+        ":",
+    ),
     _Counted(
         "rows are numbered as they lie",
         "engine/sidecar/value_counts.py",

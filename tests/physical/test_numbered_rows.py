@@ -35,6 +35,8 @@ tables:
 budget: {epsilon: 3, delta: 1.0e-6, accounting: zcdp}
 """
 
+WIDE = "      code: {type: hugeint, references: codes.code}"
+
 LIMIT = ContributionLimits(groups=2, rows_per_group=3)
 
 Trip = tuple[int, str | None, str | None, int | None]
@@ -104,6 +106,35 @@ def test_what_counts_of_a_person_is_the_same_with_others_and_alone(
 def test_other_rows_than_all_by_one_column_are_drawn_by_hashes(sql: str) -> None:
     (found,) = proved(sql, "clinic", private("clinic"), LIMITS["narrow"], ready=True).releases
     assert not has_numbered_rows(found)
+
+
+def test_wide_integers_that_are_no_keys_are_one_group_whatever_is_stored(tmp_path: Path) -> None:
+    # 10^38 + 1 and what follows it are read as no key: three rows of a unit, of which one counts.
+    path = tmp_path / "schema.yaml"
+    codes = """
+  codes:
+    key: code
+    unit: {column: person, references: people.person}
+    columns: {code: {type: hugeint}, person: {type: bigint}}
+"""
+    wide = SCHEMA.replace("      town: {type: varchar}", WIDE).replace(
+        "\nbudget:", f"{codes}budget:"
+    )
+    path.write_text(wide, encoding="utf-8")
+    found = load_schema(path)
+    first = 10**38 + 1
+    trips = [(1, first + n, "bus", 3) for n in range(3)] + [(2, first, "bus", 3)]
+    rows: Rows = {
+        "people": [(1,), (2,)],
+        "codes": [(first + n, 1) for n in range(3)],
+        "trips": trips,
+    }
+    limits = ContributionLimits(groups=2, rows_per_group=1)
+    proofs = Proofs(found, {"facts": []}, frozenset(found.tables))
+    (ways,) = proofs.ways("SELECT code, count(*) FROM trips GROUP BY 1", limits)
+    assert "prepared" in {way.name for way in ways}
+    with database(found, rows, frozenset(found.tables)) as world:
+        assert [world.found(way) for way in ways] == [({(None,): (2,)},)] * len(ways)
 
 
 def _counts(schema: Schema, trips: Sequence[Trip], way: Way) -> Counter[tuple[object, ...]]:
