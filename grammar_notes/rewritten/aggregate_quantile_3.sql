@@ -49,7 +49,16 @@ FROM (
         COALESCE(s1, 0) - CAST(m1 AS INT128) * 629145600 AS s1
       FROM (
         SELECT
-          d0.cell AS g0,
+          CAST(CASE
+            WHEN n < 0
+            THEN NULL
+            WHEN k0_0 = FALSE
+            THEN 0
+            WHEN k0_0 = TRUE
+            THEN 1
+            WHEN k0_0 IS NULL
+            THEN 2
+          END AS BIGINT) AS g0,
           t.n,
           t.s0,
           t.s1,
@@ -110,9 +119,9 @@ FROM (
             u,
             k0_0
         ) AS t
-        JOIN domain_0 AS d0
-          ON t.k0_0 IS NOT DISTINCT FROM d0.k0
       ) AS t
+      WHERE
+        NOT g0 IS NULL
     ) AS t
   ) AS t
 ) AS t

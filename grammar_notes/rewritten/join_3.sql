@@ -16,7 +16,16 @@ FROM (
         n
       FROM (
         SELECT
-          d0.cell AS g0,
+          CAST(CASE
+            WHEN n < 0
+            THEN NULL
+            WHEN k0_0 = 'F'
+            THEN 0
+            WHEN k0_0 = 'M'
+            THEN 1
+            WHEN k0_0 IS NULL
+            THEN 2
+          END AS BIGINT) AS g0,
           t.n
         FROM (
           SELECT
@@ -76,9 +85,9 @@ FROM (
             ) AS t
           ) AS t
         ) AS t
-        JOIN domain_0 AS d0
-          ON t.k0_0 IS NOT DISTINCT FROM d0.k0
       ) AS t
+      WHERE
+        NOT g0 IS NULL
     ) AS t
   ) AS t
 ) AS t

@@ -224,8 +224,8 @@ FROM (
           END AS s1
         FROM (
           SELECT
-            u,
             g0,
+            u,
             n,
             COALESCE(s1, 0) AS s1
           FROM (

@@ -19,12 +19,23 @@ FROM (
           CAST(CASE WHEN n > 1 THEN 1 ELSE n END AS INT) AS s0
         FROM (
           SELECT
-            u,
             g0,
+            u,
             n
           FROM (
             SELECT
-              d0.cell AS g0,
+              CAST(CASE
+                WHEN n < 0
+                THEN NULL
+                WHEN k0_0 = 'ER'
+                THEN 0
+                WHEN k0_0 = 'ICU'
+                THEN 1
+                WHEN k0_0 = 'GP'
+                THEN 2
+                WHEN k0_0 IS NULL
+                THEN 3
+              END AS BIGINT) AS g0,
               t.u,
               t.n
             FROM (
@@ -49,9 +60,9 @@ FROM (
                 u,
                 k0_0
             ) AS t
-            JOIN domain_0 AS d0
-              ON t.k0_0 IS NOT DISTINCT FROM d0.k0
           ) AS t
+          WHERE
+            NOT g0 IS NULL
         ) AS t
       ) AS t
     )

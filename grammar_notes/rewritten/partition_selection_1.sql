@@ -32,9 +32,9 @@ FROM (
         1 AS s1
       FROM (
         SELECT
-          u,
           g0,
           g1,
+          u,
           n,
           COALESCE(
             TRY_CAST(TRY_CAST(s0 AS DECIMAL(15, 2)) * 100. AS INT128),
@@ -43,7 +43,18 @@ FROM (
           ) AS s0
         FROM (
           SELECT
-            d0.cell AS g0,
+            CAST(CASE
+              WHEN n < 0
+              THEN NULL
+              WHEN k0_0 = 'ER'
+              THEN 0
+              WHEN k0_0 = 'ICU'
+              THEN 1
+              WHEN k0_0 = 'GP'
+              THEN 2
+              WHEN k0_0 IS NULL
+              THEN 3
+            END AS BIGINT) AS g0,
             t.g1,
             t.u,
             t.n,
@@ -99,9 +110,9 @@ FROM (
               k0_0,
               g1
           ) AS t
-          JOIN domain_0 AS d0
-            ON t.k0_0 IS NOT DISTINCT FROM d0.k0
         ) AS t
+        WHERE
+          NOT g0 IS NULL
       ) AS t
     ) AS t
   ) AS t

@@ -20,8 +20,8 @@ FROM (
         1 AS s1
       FROM (
         SELECT
-          u,
           g0,
+          u,
           n
         FROM (
           SELECT

@@ -4,8 +4,8 @@ SELECT
   s0 AS s0
 FROM (
   SELECT
-    CASE
-      WHEN s0 < 1
+    CAST(CASE
+      WHEN s0 < 0
       THEN NULL
       WHEN k0_0 = 'n'
       THEN 0
@@ -13,7 +13,7 @@ FROM (
       THEN 1
       WHEN k0_0 IS NULL
       THEN 2
-    END AS g0,
+    END AS BIGINT) AS g0,
     t.s0
   FROM (
     SELECT

@@ -24,7 +24,18 @@ FROM (
         ) AS s1
       FROM (
         SELECT
-          d0.cell AS g0,
+          CAST(CASE
+            WHEN n < 0
+            THEN NULL
+            WHEN k0_0 = 'ER'
+            THEN 0
+            WHEN k0_0 = 'ICU'
+            THEN 1
+            WHEN k0_0 = 'GP'
+            THEN 2
+            WHEN k0_0 IS NULL
+            THEN 3
+          END AS BIGINT) AS g0,
           t.n,
           t.s1
         FROM (
@@ -52,9 +63,9 @@ FROM (
             u,
             k0_0
         ) AS t
-        JOIN domain_0 AS d0
-          ON t.k0_0 IS NOT DISTINCT FROM d0.k0
       ) AS t
+      WHERE
+        NOT g0 IS NULL
     ) AS t
   ) AS t
 ) AS t

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.nodes import listed_key
-from dpsql.emit.dialect.told_cells import MOST_TOLD, ToldCell, with_cells
+from dpsql.emit.dialect.told_cells import OF_GROUPS, OF_UNITS, ToldCell, with_cells
 from dpsql.emit.release.contribution import number_of_rows
 from dpsql.emit.release.contributions import grouped, select_from
 from dpsql.emit.sql.clauses import joined, select_of
@@ -80,20 +80,25 @@ INTEGERS = "SELECT * FROM range(-3, 5) UNION ALL SELECT NULL UNION ALL SELECT 12
     ],
 )
 def test_a_key_says_its_cell_as_a_join_does(cell: ToldCell, keys: str) -> None:
-    assert cell.can_be_told
+    assert cell.can_be_told(OF_GROUPS)
+    assert cell.can_be_told(OF_UNITS) == (len(cell.values) <= OF_UNITS)
     by_join, by_key = both(cell)
     assert "domain_0" not in by_key
     listed = ", ".join("'" + text.replace("'", "''") + "'" for text in TEXTS)
     with connection(cell, keys.replace("$1", f"[{listed}]")) as con:
-        found = sorted(con.execute(by_join).fetchall())
-        assert sorted(con.execute(by_key).fetchall()) == found
+        # Groups of units are chosen by hashes of cells, in statements of both kinds: of one type.
+        found, told_of_keys = (
+            sorted(con.execute(f"SELECT *, hash(g0, 'salt'), typeof(g0) FROM ({sql})").fetchall())
+            for sql in (by_join, by_key)
+        )
         assert found
+        assert told_of_keys == found
 
 
 @pytest.mark.parametrize(
     "cell",
     [
-        told(tuple(range(MOST_TOLD + 1)), BIGINT),
+        told(tuple(range(OF_GROUPS + 1)), BIGINT),
         told(("a\0b",), Varchar()),
         told(("a\nb",), Varchar()),
         told((1,), Integer(128)),
@@ -106,7 +111,7 @@ def test_a_key_says_its_cell_as_a_join_does(cell: ToldCell, keys: str) -> None:
     ],
 )
 def test_other_keys_are_looked_up(cell: ToldCell) -> None:
-    assert not cell.can_be_told
+    assert not cell.can_be_told(OF_GROUPS)
 
 
 def test_a_cell_is_asked_of_sums_and_not_of_rows() -> None:

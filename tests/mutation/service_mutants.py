@@ -47,7 +47,7 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "a cell is told of a key as the next one",
-        "emit/dialect/told_cells.py",
+        "emit/dialect/duckdb/cell_number.py",
         "case = case.when(same, integer(number), copy=False)",
         "case = case.when(same, integer(number + 1), copy=False)",
         "tests/emit/test_told_cells.py",
@@ -55,11 +55,19 @@ SERVICE_MUTANTS = (
     ),
     _Service(
         "a cell is asked of each row",
-        "emit/dialect/told_cells.py",
-        "no_rows = exp.LT(this=column_ref(counted), expression=integer(1))",
-        "no_rows = exp.LT(this=integer(1), expression=integer(1))",
+        "emit/dialect/duckdb/cell_number.py",
+        "below_zero = exp.LT(this=column_ref(counted), expression=integer(0))",
+        "below_zero = exp.LT(this=integer(0), expression=integer(0))",
         "tests/emit/test_told_cells.py",
         "asked_of_sums",
+    ),
+    _Service(
+        "a cell that is told has a hash of its own",
+        "emit/dialect/duckdb/cell_number.py",
+        "return cast(case, str(BIGINT))",
+        "return case",
+        "tests/emit/test_told_cells.py",
+        "says_its_cell",
     ),
     _Service(
         "a key of any type says its cell",

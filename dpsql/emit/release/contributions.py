@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.dialect.nodes import integer, listed_key, readable_key, scalar
-from dpsql.emit.dialect.told_cells import ToldCell, with_cells
+from dpsql.emit.dialect.told_cells import OF_GROUPS, ToldCell, with_cells
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.release.cell.histogram_cell import argument, coordinate
 from dpsql.emit.release.cell.month_cell import month_cell
@@ -169,16 +169,18 @@ def totals_by_cell(
     names: Sequence[str],
     totals: Sequence[exp.Expr],
     *,
-    counted: str | None = None,
+    counted: str | None,
+    most: int = OF_GROUPS,
 ) -> exp.Select:
     """Groups with `totals` that are made of the columns `names` of `sums`, by `join_keys`.
 
-    The one that is `counted`, if any, is the number of a group's rows.
+    The one that is `counted`, if any, is the number of a sum's rows. Of no more than `most` cells
+    no table is joined.
     """
     items = [*map(column_ref, group_names(contributions)), *totals]
     listed = join_keys(sums, contributions, late, names)
     told = [_told_cell(contributions, number) for number in sorted(late)]
-    if not told or counted is None or not all(each.can_be_told for each in told):
+    if not told or counted is None or not all(each.can_be_told(most) for each in told):
         return select_from(listed, items)
     # A server joins, and leaves out none by it.
     in_cells = map(_is_in_cell, sorted(late))

@@ -16,14 +16,15 @@ from sqlglot import exp
 from dpsql.analysis.unit_contribution import partial_bound, partial_interval, rows_per_group
 from dpsql.emit.dialect.clamp import clamp_to
 from dpsql.emit.dialect.nodes import integer, narrow, share
+from dpsql.emit.dialect.told_cells import OF_UNITS
 from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
 from dpsql.emit.release.contribution import number_of_rows, sum_of
 from dpsql.emit.release.contributions import (
     group_names,
     grouped,
     grouped_names,
-    join_keys,
     select_from,
+    totals_by_cell,
 )
 from dpsql.emit.release.group_limit import limit_groups
 from dpsql.emit.release.norm_limit import scaled_to_norm, whole_in_parts
@@ -95,12 +96,14 @@ def limited_totals(
     units = [UNIT] if is_ranked or limits_all or is_weighed else []
     keyed = {UNIT, *grouped_names(terms, late)}
     columns = [name for name in sums.named_selects if name not in keyed]
-    partials = join_keys(sums, terms, late, [*units, *columns])
     carried = [*map(column_ref, units), *groups]
     steps = [with_alias(centered_steps(s, n), total_name(n)) for n, s in numbered if s.needs_sum]
     scaled = [with_alias(_scaled_partial(s, n, limited), total_name(n)) for n, s in numbered]
     clamped = [with_alias(_clamped_partial(s, n, limited), total_name(n)) for n, s in numbered]
-    counted = select_from(partials, [*carried, column_ref(ROW_COUNT), *steps])
+    kept = [*map(column_ref, units), column_ref(ROW_COUNT), *steps]
+    counted = totals_by_cell(
+        sums, terms, late, [*units, *columns], kept, counted=ROW_COUNT, most=OF_UNITS
+    )
     alone = None if max_rows is None else only_sum(terms.statistics)
     needs_weight = limits_all and alone is None and weight_of(terms.statistics) == WEIGHT
     weights = [with_alias(counted_rows(rows_per_group(limited)), WEIGHT)] if needs_weight else []

@@ -3,6 +3,7 @@
 | module        | what it does                                                        |
 | ------------- | ------------------------------------------------------------------- |
 | lower         | DuckDB's nodes for neutral ones                                     |
+| cell_number   | the cells of keys by comparisons, without a join                    |
 | expression    | scalar expressions in total form: nothing on private rows can raise |
 | function_call | scalar functions in total form                                      |
 | time_zone     | conversions between time zones, by the rules of these               |
