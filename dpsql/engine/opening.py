@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpsql.engine.spark.engine import SparkEngine
 
 SourceEngine: TypeAlias = "DuckDBEngine | PostgresEngine | SparkEngine"
-"""What is imported of a server's is so where there is one: most processes have none."""
+"""The engine of a source. A server's is imported where there is one: most processes have none."""
 
 
 def open_engine(

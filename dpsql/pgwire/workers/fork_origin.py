@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import signal
 
-import dpsql.pgwire.workers.worker  # noqa: F401 - imported for the workers
+# Imported for the workers, which open servers' sources, too.
+import dpsql.engine.postgres.engine  # noqa: F401
+import dpsql.engine.spark.engine  # noqa: F401
+import dpsql.pgwire.workers.worker  # noqa: F401
 
 for _ignored in (signal.SIGHUP, signal.SIGTERM):
     signal.signal(_ignored, signal.SIG_IGN)
