@@ -105,7 +105,11 @@ _MAX_REMEMBERED = 8 * 1024
 
 
 def _read_statement(sql: str) -> Statement:
-    first_words = list(islice(words(sql), _MAX_WORDS))
+    following = words(sql)
+    first_words = list(islice(following, 1))
+    if first_words and first_words[0].folded in _QUERY:
+        return Query(*split_options(sql))
+    first_words += islice(following, _MAX_WORDS - 1)
     match [word.folded for word in first_words]:
         case ["explain", "privacy", "(", "sql" | "format", *_]:
             return _explain(sql)
@@ -160,6 +164,9 @@ def _read_statement(sql: str) -> Statement:
         case _:
             return read_describe(first_words) or Query(*split_options(sql))
 
+
+_QUERY = {"select", "with"}
+"""Words that begin queries alone."""
 
 _NAMED = {"release", "synopsis", "dashboard", "ladder", "alert"}
 """What DROP forgets."""

@@ -14,6 +14,7 @@ from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import AnswerLimit, ReadLimit
+from dpsql.engine.source import Source
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.operator import Plan, PublicStatement
 from dpsql.plan.output_columns import output_columns
@@ -54,6 +55,7 @@ class Execution:
         self._schema = schema
         self._progress = progress
         self._source: Engine | None = None
+        self._job_source: Source | None = None
         self._finisher: Engine | None = None
         self._finishing: tuple[CompiledStatement, str] | None = None
         self._tried: set[tuple[str, tuple[pa.DataType, ...]]] = set()
@@ -119,7 +121,10 @@ class Execution:
         source = self.source()
         if self._cache_salt is None and any(step.cached_sums is not None for step in steps):
             self._cache_salt = randomness.bytes(16).hex()
-        job = Job(engine_source(self._schema), steps, self._largest, self._cache_salt)
+        if self._job_source is None:
+            # Once: of many tables it takes long. The schema is the opened source's by now.
+            self._job_source = engine_source(self._schema)
+        job = Job(self._job_source, steps, self._largest, self._cache_salt)
         return run(job, source, randomness, read)
 
     def finish(self, compiled: CompiledStatement, released: Mapping[str, pa.Table]) -> pa.Table:
