@@ -31,6 +31,7 @@ Arms = tuple[tuple[Origin, ...] | None, ...]
 """For each arm of an answer's rows where the values of a column come from."""
 
 Clamped = tuple[pa.Array | None, ...]
+"""For each column which of its values stand at an end of all that they can be; None: none does."""
 
 
 def error_notes(reader: ErrorReader, clamped: Clamped, rows: pa.Table) -> Iterator[str]:
