@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.duckdb.lower import lowered
 from dpsql.emit.dialect.duckdb.render import rendered
+from dpsql.emit.dialect.nodes import with_running_total, with_unit_total
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.errors import Error
 from dpsql.plan.operator import PublicStatement
@@ -69,3 +70,17 @@ def test_every_note_is_rendered_as_the_generator_does(turn: int) -> None:
 def test_what_is_rare_is_left_to_the_generator(sql: str) -> None:
     tree = sqlglot.parse_one(sql, dialect="duckdb")
     assert rendered(tree) == tree.sql(dialect="duckdb")
+
+
+def test_a_neutral_query_within_another_is_rendered_as_what_it_becomes() -> None:
+    groups = sqlglot.parse_one("SELECT u, g0, s0 FROM t", dialect="duckdb")
+    running = sqlglot.parse_one("sum(s0) OVER (PARTITION BY u ORDER BY g0)", dialect="duckdb")
+    assert isinstance(groups, exp.Query)
+    counted = exp.column("s0")
+    for query in (
+        with_unit_total(groups, [exp.column("g0")], counted, 120),
+        with_running_total(groups, counted, running, 120),
+    ):
+        within = exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier("q")))
+        tree = exp.select("g0").from_(within)
+        assert rendered(tree) == lowered(tree).sql(dialect="duckdb")

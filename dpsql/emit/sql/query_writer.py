@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.emit.dialect.nodes import Neutral
 from dpsql.emit.sql.writer import UnknownNode, Write, Writer, node_args, write_list
 
 _SIDES: Final = (None, "", "LEFT", "FULL")
@@ -77,7 +78,8 @@ def _subquery(node: exp.Subquery, write: Write) -> str:
 
 
 def _query(node: exp.Expr, write: Write) -> str:
-    if not isinstance(node, exp.Query) or isinstance(node, exp.Subquery):
+    # A neutral query becomes a Select.
+    if not isinstance(node, exp.Select | exp.Union | Neutral):
         raise UnknownNode
     return write(node)
 

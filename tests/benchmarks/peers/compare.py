@@ -96,7 +96,8 @@ def main() -> None:
     if arguments.baseline is not None:
         only, runs = ",".join(QUERIES), arguments.runs
         commits = compared_commits(folder, arguments.baseline, "HEAD", runs, only)
-        table = f"Measured {measured}.\n\n{commits.tables()}"
+        seen = "![private ÷ plain of two commits](assets/commits.svg)"
+        table = f"Measured {measured}.\n\n{seen}\n\n{commits.tables()}"
         sys.stdout.write(table)
         if arguments.update_docs:
             put(COMMITS, table)
