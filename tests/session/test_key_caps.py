@@ -63,8 +63,12 @@ ARGUMENTS = ("staff", "profit", "revenue")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    return made(tmp_path)
+
+
+def made(folder: Path) -> Path:
     """Most firms are in one state, five in another, 35 in none, and nobody is in Guam."""
-    with duckdb.connect(str(tmp_path / "firms.duckdb")) as connection:
+    with duckdb.connect(str(folder / "firms.duckdb")) as connection:
         connection.execute(
             "CREATE TABLE firms AS SELECT f, CASE WHEN f < 4400 THEN 'TX' WHEN f < 4900 THEN 'CA'"
             " WHEN f < 4960 THEN 'VT' WHEN f < 4965 THEN 'WY' END AS state, f % 2 = 0 AS large,"
@@ -72,7 +76,7 @@ def folder(tmp_path: Path) -> Path:
             f" profit::DOUBLE AS revenue FROM range({FIRMS}) t(f);"
             "CREATE TABLE shops AS FROM firms"
         )
-    return tmp_path
+    return folder
 
 
 def opened(folder: Path, seed: str = "key caps", **relation: str | int) -> Connection:
@@ -87,10 +91,16 @@ def calibrated(connection: Connection, table: str = "firms") -> Connection:
     return connection
 
 
-@pytest.fixture
-def firms(folder: Path) -> Iterator[Connection]:
-    with closing(calibrated(opened(folder))) as connection:
+@pytest.fixture(scope="module")
+def of_all_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    with closing(calibrated(opened(made(tmp_path_factory.mktemp("firms"))))) as connection:
         yield connection
+
+
+@pytest.fixture
+def firms(of_all_tests: Connection) -> Connection:
+    """A connection with settings of its own to firms that were calibrated once."""
+    return Connection(of_all_tests._session)
 
 
 def rows_of(connection: Connection, sql: str) -> list[Any]:
