@@ -40,15 +40,19 @@ BY_PRODUCT = "SELECT product, count(*) AS n FROM orders GROUP BY product"
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
+    return made(tmp_path)
+
+
+def made(folder: Path) -> Path:
     """Each customer has one row in most of some 60 products, and six in one of them."""
-    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
         connection.execute(
             f"CREATE TABLE customers AS SELECT c FROM range({CUSTOMERS}) t(c);"
             "CREATE TABLE orders AS SELECT c, (c + p) % 100 AS product, 0::BIGINT AS few,"
             f" p AS kind, 3::INT AS amount FROM range({CUSTOMERS}) a(c), range(60) b(p),"
             " range(6) d(n) WHERE n = 0 OR p = 0"
         )
-    return tmp_path
+    return folder
 
 
 def opened(shop: Path, limits: str = "calibrated") -> Connection:
@@ -56,11 +60,18 @@ def opened(shop: Path, limits: str = "calibrated") -> Connection:
     return Connection(Session(shop / "schema.yaml", randomness=SeededRandomness("over")))
 
 
-@pytest.fixture
-def calibrated(shop: Path) -> Iterator[Connection]:
-    with closing(opened(shop)) as connection:
-        connection.execute("CALIBRATE orders BY product FOR 20")
+@pytest.fixture(scope="module")
+def of_all_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    with closing(opened(made(tmp_path_factory.mktemp("shop")))) as connection:
+        for keys in ("product", "kind", "few"):
+            connection.execute(f"CALIBRATE orders BY {keys} FOR 20")
         yield connection
+
+
+@pytest.fixture
+def calibrated(of_all_tests: Connection) -> Connection:
+    """A connection with settings of its own to a shop that was calibrated once."""
+    return Connection(of_all_tests._session)
 
 
 def is_scaled(connection: Connection, sql: str) -> bool:
@@ -147,8 +158,6 @@ def test_a_bias_is_that_of_the_way_that_is_done(calibrated: Connection) -> None:
     ],
 )
 def test_what_has_no_parts_is_drawn(calibrated: Connection, sql: str) -> None:
-    calibrated.execute("CALIBRATE orders BY kind FOR 20")
-    calibrated.execute("CALIBRATE orders BY few FOR 20")
     assert not is_scaled(calibrated, sql)
     release = only_release(calibrated, sql)
     assert not any("less error than if" in note for note in release.limit_notes)
