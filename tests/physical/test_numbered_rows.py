@@ -123,7 +123,8 @@ def test_wide_integers_that_are_no_keys_are_one_group_whatever_is_stored(tmp_pat
     path.write_text(wide, encoding="utf-8")
     found = load_schema(path)
     first = 10**38 + 1
-    trips = [(1, first + n, "bus", 3) for n in range(3)] + [(2, first, "bus", 3)]
+    trips: list[tuple[object, ...]] = [(1, first + n, "bus", 3) for n in range(3)]
+    trips.append((2, first, "bus", 3))
     rows: Rows = {
         "people": [(1,), (2,)],
         "codes": [(first + n, 1) for n in range(3)],

@@ -7,7 +7,6 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.emit.dialect.nodes import Neutral
 from dpsql.emit.sql.writer import UnknownNode, Write, Writer, node_args, write_list
 
 _SIDES: Final = (None, "", "LEFT", "FULL")
@@ -79,7 +78,7 @@ def _subquery(node: exp.Subquery, write: Write) -> str:
 
 def _query(node: exp.Expr, write: Write) -> str:
     # A neutral query becomes a Select.
-    if not isinstance(node, exp.Select | exp.Union | Neutral):
+    if not isinstance(node, exp.Query) or isinstance(node, exp.Subquery):
         raise UnknownNode
     return write(node)
 
