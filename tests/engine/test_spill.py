@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
-from engine.spilling import spill_without_httpfs
+from engine.spilling import spill_without_httpfs, with_own_generator
 
 from dpsql.engine.duckdb import spill
+from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import DuckDBSource, Spill
 from dpsql.errors import SourceFault
@@ -18,6 +20,7 @@ from dpsql.errors import SourceFault
 TESTS = Path(__file__).parent.parent
 MARK = "a secret word of one unit "
 HELD = f"CREATE TEMP TABLE held AS SELECT '{MARK}' || i AS word, hash(i) h FROM range(1000000) t(i)"
+REPOSITORIES = "SELECT current_setting('allow_extension_repositories')"
 MANY = "SELECT count(*) AS n FROM (SELECT DISTINCT 'word ' || i FROM range(1000000) t(i))"
 
 
@@ -34,6 +37,25 @@ def opened(source: DuckDBSource) -> DuckDBEngine:
 def folders(source: DuckDBSource) -> list[Path]:
     assert source.spill is not None
     return sorted(Path(source.spill.target).parent.glob("ledger.db.spill*"))
+
+
+def test_the_extension_is_loaded_before_extensions_are_forbidden(
+    source: DuckDBSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def load(connection: duckdb.DuckDBPyConnection) -> None:
+        [[allowed]] = connection.execute(REPOSITORIES).fetchall()
+        read.append(allowed)
+        with_own_generator(connection)
+
+    monkeypatch.setattr(spill, "load_cipher", load)
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as written:
+        written.execute("CREATE TABLE t (i INTEGER)")
+    read_catalog(DuckDBSource(str(tmp_path / "t.duckdb")))  # in a database that forbids them
+    opened(source).close()
+    assert read
+    assert "forbidden" not in read
 
 
 def test_spilled_rows_are_in_no_file(source: DuckDBSource) -> None:

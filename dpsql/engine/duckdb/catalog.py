@@ -64,7 +64,7 @@ def read_catalog(source: DuckDBSource) -> Mapping[str, Columns]:
     connection = _readers.pop(os.getpid(), None) or _reader()
     try:
         attach(connection, source)
-        columns = catalog(connection, source)
+        columns = _listed(connection, source)
     except BaseException:
         connection.close()
         raise
@@ -73,20 +73,22 @@ def read_catalog(source: DuckDBSource) -> Mapping[str, Columns]:
 
 
 def unlocked_database(
-    threads: int | None, memory_limit: str | None
-) -> tuple[duckdb.DuckDBPyConnection, bool]:
-    """A database in memory without a source, with these resources; None: what DuckDB takes.
+    source: DuckDBSource, threads: int | None, memory_limit: str | None
+) -> duckdb.DuckDBPyConnection:
+    """A database in memory for `source`, not yet attached; None: the resources that DuckDB takes.
 
-    The flag says whether a catalogue was read in it, so that another is read at once. It is as good
-    as new then: nothing is attached, and `configure` sets what it had set again.
+    It is as good as new where a catalogue was read in it: nothing is attached, and `configure` sets
+    what it had set again. Where rows may be spilled it is a new one, since an extension has to be
+    loaded for that, which `configure` forbids.
     """
     resources = {"threads": threads, "memory_limit": memory_limit}
     process = os.getpid()
-    connection = None if process in _taken else _readers.pop(process, None)
+    may_take = process not in _taken and source.spill is None
+    connection = _readers.pop(process, None) if may_take else None
     if connection is None:
         return duckdb.connect(
             ":memory:", config={name: str(to) for name, to in resources.items() if to is not None}
-        ), False
+        )
     _taken.add(process)
     try:
         for name, to in resources.items():
@@ -95,7 +97,7 @@ def unlocked_database(
     except BaseException:
         connection.close()
         raise
-    return connection, True
+    return connection
 
 
 def attach(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> None:
@@ -129,14 +131,15 @@ def attach(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> None:
 
 
 def catalog(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> Mapping[str, Columns]:
-    """The columns as of `read_catalog`, on a connection to which the source is attached."""
-    columns: dict[str, Columns] = {}
-    if source.database is not None:
-        columns |= _of_database(connection)
-    for table in source.tables:
-        if table.file is not None:
-            columns[table.name] = _of_file(connection, table)
-    return columns
+    """The columns as of `read_catalog`, for a connection to which the source is attached.
+
+    Where a database waits to read catalogues, it reads this one, since `connection` would bind its
+    own views first. Whoever asks compares the files' identity before and after: both databases read
+    the same files.
+    """
+    if os.getpid() in _readers:
+        return read_catalog(source)
+    return _listed(connection, source)
 
 
 def check_columns(table: SourceTable, source_columns: Mapping[str, str]) -> None:
@@ -167,6 +170,16 @@ def _put_back(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> No
         if _readers.setdefault(os.getpid(), connection) is connection:
             return
     connection.close()
+
+
+def _listed(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> Mapping[str, Columns]:
+    columns: dict[str, Columns] = {}
+    if source.database is not None:
+        columns |= _of_database(connection)
+    for table in source.tables:
+        if table.file is not None:
+            columns[table.name] = _of_file(connection, table)
+    return columns
 
 
 def _of_database(connection: duckdb.DuckDBPyConnection) -> Mapping[str, Columns]:

@@ -12,13 +12,7 @@ from typing import Final, Self, final
 import duckdb
 import pyarrow as pa
 
-from dpsql.engine.duckdb.catalog import (
-    attach,
-    catalog,
-    check_columns,
-    read_catalog,
-    unlocked_database,
-)
+from dpsql.engine.duckdb.catalog import attach, catalog, check_columns, unlocked_database
 from dpsql.engine.duckdb.csv import as_utf_8, malformed
 from dpsql.engine.duckdb.failure_cause import causes_logged
 from dpsql.engine.duckdb.lockdown import configure, lock
@@ -77,7 +71,7 @@ class DuckDBEngine:
         self._guard = threading.Lock()
         # A statement is often run again, with other parameters: to parse it takes up to 15 ms.
         self._parsed = lru_cache(maxsize=_MAX_PARSED)(self._parse)
-        self._connection, self._lists_at_once = unlocked_database(threads, memory_limit)
+        self._connection = unlocked_database(source, threads, memory_limit)
         self._cursors = Cursors(self._connection)
         self._open = True
         self._until_closed = ExitStack()
@@ -195,11 +189,8 @@ class DuckDBEngine:
         files = [t.file for t in self._source.tables if t.file is not None]
         spilling = start_spilling(self._connection, self._source.spill, self._until_closed)
         configure(self._connection, own_statistics=not files, spilling=spilling)
-        # On the process's own database for that, where this one would bind its own views first:
-        # that both read the same files is found by their identity, taken before, compared below.
-        elsewhere = None if self._lists_at_once else read_catalog(self._source)
         attach(self._connection, self._source)
-        source_columns = elsewhere or catalog(self._connection, self._source)
+        source_columns = catalog(self._connection, self._source)
         sampled = sampled_tables(self._source)
         for table in self._source.tables:
             columns = dict(source_columns.get(table.name, ()))

@@ -23,7 +23,7 @@ from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.atomic_file import unfinished
-from dpsql.engine.duckdb.catalog import attach, read_catalog
+from dpsql.engine.duckdb.catalog import attach, catalog
 from dpsql.engine.duckdb.lockdown import configure
 from dpsql.engine.duckdb.table_view import create_view_sql
 from dpsql.engine.fingerprint import Identity, identity
@@ -263,8 +263,8 @@ def _finish(
 def _opened(source: DuckDBSource, file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(":memory:") as connection:
         configure(connection)
-        columns = read_catalog(source)
         attach(connection, source)
+        columns = catalog(connection, source)
         for table in source.tables:
             connection.execute(create_view_sql(table, dict(columns[table.name])).sql("duckdb"))
         spilled = exp.Literal.string(str(file.parent)).sql("duckdb")
