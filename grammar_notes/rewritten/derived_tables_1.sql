@@ -262,8 +262,8 @@ FROM (
           CAST(CASE WHEN n > 1 THEN 1 ELSE n END AS INT) AS s0
         FROM (
           SELECT
-            g0,
             u,
+            g0,
             n
           FROM (
             SELECT

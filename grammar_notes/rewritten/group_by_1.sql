@@ -20,8 +20,8 @@ FROM (
         1 AS s1
       FROM (
         SELECT
-          g0,
           u,
+          g0,
           n
         FROM (
           SELECT

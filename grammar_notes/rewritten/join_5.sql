@@ -210,8 +210,8 @@ FROM (
           CAST(CASE WHEN n > 2 THEN 2 ELSE n END AS INT) AS s0
         FROM (
           SELECT
-            g0,
             u,
+            g0,
             n
           FROM (
             SELECT

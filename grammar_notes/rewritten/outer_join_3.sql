@@ -224,8 +224,8 @@ FROM (
           END AS s1
         FROM (
           SELECT
-            g0,
             u,
+            g0,
             n,
             COALESCE(s1, 0) AS s1
           FROM (

@@ -32,9 +32,9 @@ FROM (
         1 AS s1
       FROM (
         SELECT
+          u,
           g0,
           g1,
-          u,
           n,
           COALESCE(
             TRY_CAST(TRY_CAST(s0 AS DECIMAL(15, 2)) * 100. AS INT128),

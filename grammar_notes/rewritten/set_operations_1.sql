@@ -262,8 +262,8 @@ FROM (
           END AS s1
         FROM (
           SELECT
-            g0,
             u,
+            g0,
             n,
             COALESCE(
               TRY_CAST(TRY_CAST(s1 AS DECIMAL(15, 2)) * 100. AS INT128),

@@ -212,8 +212,8 @@ FROM (
           CAST(CASE WHEN n > 3 THEN 3 ELSE n END AS INT) AS s0
         FROM (
           SELECT
-            g0,
             u,
+            g0,
             n
           FROM (
             SELECT
@@ -533,8 +533,8 @@ FROM (
           END AS s0
         FROM (
           SELECT
-            g0,
             u,
+            g0,
             n,
             COALESCE(
               TRY_CAST(TRY_CAST(s0 AS DECIMAL(15, 2)) * 100. AS INT128),

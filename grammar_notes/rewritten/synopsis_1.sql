@@ -331,9 +331,9 @@ FROM (
           CAST(CASE WHEN n > 3 THEN 3 ELSE n END AS INT) AS s0
         FROM (
           SELECT
+            u,
             g0,
             g1,
-            u,
             n
           FROM (
             SELECT

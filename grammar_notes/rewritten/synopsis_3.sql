@@ -414,9 +414,9 @@ FROM (
                 END AS s2
               FROM (
                 SELECT
+                  u,
                   g0,
                   g1,
-                  u,
                   n,
                   COALESCE(s0, 0) AS s0,
                   COALESCE(

@@ -58,13 +58,13 @@ FROM (
               CAST(CASE WHEN n > 3 THEN 3 ELSE n END AS INT) AS s0
             FROM (
               SELECT
+                u,
                 g0,
                 g1,
                 g2,
                 g3,
                 g4,
                 g5,
-                u,
                 n
               FROM (
                 SELECT

@@ -30,8 +30,8 @@ FROM (
           1 AS s1
         FROM (
           SELECT
-            g0,
             u,
+            g0,
             n,
             COALESCE(
               TRY_CAST(TRY_CAST(s0 AS DECIMAL(15, 2)) * 100. AS INT128),

@@ -50,7 +50,7 @@ SERVICE_MUTANTS = (
         "emit/dialect/duckdb/cell_number.py",
         "case = case.when(same, integer(number), copy=False)",
         "case = case.when(same, integer(number + 1), copy=False)",
-        "tests/emit/test_told_cells.py",
+        "tests/emit/test_key_cells.py",
         "says_its_cell",
     ),
     _Service(
@@ -58,7 +58,7 @@ SERVICE_MUTANTS = (
         "emit/dialect/duckdb/cell_number.py",
         "below_zero = exp.LT(this=column_ref(counted), expression=integer(0))",
         "below_zero = exp.LT(this=integer(0), expression=integer(0))",
-        "tests/emit/test_told_cells.py",
+        "tests/emit/test_key_cells.py",
         "asked_of_sums",
     ),
     _Service(
@@ -66,15 +66,15 @@ SERVICE_MUTANTS = (
         "emit/dialect/duckdb/cell_number.py",
         "return cast(case, str(BIGINT))",
         "return case",
-        "tests/emit/test_told_cells.py",
+        "tests/emit/test_key_cells.py",
         "says_its_cell",
     ),
     _Service(
         "a key of any type says its cell",
-        "emit/dialect/told_cells.py",
+        "emit/dialect/key_cells.py",
         "value is None or _is_plain(value, self.kind)",
         "value is None or bool(self.kind)",
-        "tests/emit/test_told_cells.py",
+        "tests/emit/test_key_cells.py",
         "looked_up",
     ),
     _Service(

@@ -7,7 +7,7 @@
 | sort_key      | terms of ORDER BY                                                    |
 | sidecar_table | tables of a sidecar that a server has                                |
 | text_length   | how long a text can be, before servers join it with others           |
-| told_cells    | the cells of few keys, told of the keys or joined                    |
+| key_cells     | the cells of few keys, by comparisons or by a join                   |
 | unit_total    | the rows of a unit in all its groups, beside each of them            |
 | duckdb        | DuckDB's own nodes for them, and its text                            |
 | postgres      | PostgreSQL's, by allow-lists                                         |

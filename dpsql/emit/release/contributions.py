@@ -11,8 +11,8 @@ from itertools import chain
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
+from dpsql.emit.dialect.key_cells import OF_GROUPS, KeyCells, with_cells
 from dpsql.emit.dialect.nodes import integer, listed_key, readable_key, scalar
-from dpsql.emit.dialect.told_cells import OF_GROUPS, ToldCell, with_cells
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.emit.release.cell.histogram_cell import argument, coordinate
 from dpsql.emit.release.cell.month_cell import month_cell
@@ -167,34 +167,33 @@ def totals_by_cell(
     contributions: Contributions,
     late: frozenset[int],
     names: Sequence[str],
-    totals: Sequence[exp.Expr],
+    items: Sequence[exp.Expr],
     *,
     counted: str | None,
-    most: int = OF_GROUPS,
+    limit: int = OF_GROUPS,
 ) -> exp.Select:
-    """Groups with `totals` that are made of the columns `names` of `sums`, by `join_keys`.
+    """`items` of groups' cells and of the columns `names` of `sums`, by `join_keys`.
 
-    The one that is `counted`, if any, is the number of a sum's rows. Of no more than `most` cells
+    The one that is `counted`, if any, is the number of a sum's rows. Of no more than `limit` cells
     no table is joined.
     """
-    items = [*map(column_ref, group_names(contributions)), *totals]
     listed = join_keys(sums, contributions, late, names)
-    told = [_told_cell(contributions, number) for number in sorted(late)]
-    if not told or counted is None or not all(each.can_be_told(most) for each in told):
+    cells = [_key_cells(contributions, number) for number in sorted(late)]
+    if not cells or counted is None or not all(each.can_be_compared(limit) for each in cells):
         return select_from(listed, items)
     # A server joins, and leaves out none by it.
     in_cells = map(_is_in_cell, sorted(late))
-    return select_from(with_cells(listed, told, counted), items).where(*in_cells, copy=False)
+    return select_from(with_cells(listed, cells, counted), items).where(*in_cells, copy=False)
 
 
 def _is_in_cell(domain: int) -> exp.Expr:
     return exp.Not(this=exp.Is(this=column_ref(group_name(domain)), expression=exp.null()))
 
 
-def _told_cell(contributions: Contributions, index: int) -> ToldCell:
+def _key_cells(contributions: Contributions, index: int) -> KeyCells:
     domain = contributions.domains[index]
     kind = contributions.keys[domain.keys[0]].expression.type
-    return ToldCell(
+    return KeyCells(
         group_name(index), late_key_name(index, 0), tuple(value for value, *_ in domain.cells), kind
     )
 

@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from dpsql.analysis.unit_contribution import partial_bound, partial_interval, rows_per_group
 from dpsql.emit.dialect.clamp import clamp_to
+from dpsql.emit.dialect.key_cells import OF_UNITS
 from dpsql.emit.dialect.nodes import integer, narrow, share
-from dpsql.emit.dialect.told_cells import OF_UNITS
 from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
 from dpsql.emit.release.contribution import number_of_rows, sum_of
 from dpsql.emit.release.contributions import (
@@ -100,9 +100,15 @@ def limited_totals(
     steps = [with_alias(centered_steps(s, n), total_name(n)) for n, s in numbered if s.needs_sum]
     scaled = [with_alias(_scaled_partial(s, n, limited), total_name(n)) for n, s in numbered]
     clamped = [with_alias(_clamped_partial(s, n, limited), total_name(n)) for n, s in numbered]
-    kept = [*map(column_ref, units), column_ref(ROW_COUNT), *steps]
+    # In the order of the sums: DuckDB hands on columns in another one row by row.
     counted = totals_by_cell(
-        sums, terms, late, [*units, *columns], kept, counted=ROW_COUNT, most=OF_UNITS
+        sums,
+        terms,
+        late,
+        [*units, *columns],
+        [*carried, column_ref(ROW_COUNT), *steps],
+        counted=ROW_COUNT,
+        limit=OF_UNITS,
     )
     alone = None if max_rows is None else only_sum(terms.statistics)
     needs_weight = limits_all and alone is None and weight_of(terms.statistics) == WEIGHT

@@ -14,6 +14,7 @@ from dpsql.emit.release.contribution import number_of, number_of_rows, sum_of, t
 from dpsql.emit.release.contributions import (
     emit_contributions,
     emit_term,
+    group_names,
     grouped,
     grouped_names,
     totals_by_cell,
@@ -79,7 +80,7 @@ class SumRows(Struct, frozen=True):
             self.rows,
             emission.late,
             names,
-            steps,
+            [*map(column_ref, group_names(self.rows)), *steps],
             counted=next(counts, None),
         )
 

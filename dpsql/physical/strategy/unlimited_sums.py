@@ -18,6 +18,7 @@ from sqlglot import exp
 from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
 from dpsql.emit.release.contribution import number_of_rows
 from dpsql.emit.release.contributions import (
+    group_names,
     grouped,
     grouped_names,
     totals_by_cell,
@@ -88,7 +89,10 @@ def totals_of(
 
     The one that is `counted`, if any, is the number of a group's rows.
     """
-    items = [with_alias(item, total_name(number)) for number, item in enumerate(totals)]
+    items = [
+        *map(column_ref, group_names(contributions)),
+        *(with_alias(item, total_name(number)) for number, item in enumerate(totals)),
+    ]
     return totals_by_cell(summed, contributions, late, names, items, counted=counted)
 
 

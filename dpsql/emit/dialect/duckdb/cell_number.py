@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from dpsql.emit.dialect.duckdb.function_call import cast
+from dpsql.emit.dialect.key_cells import KeyCells
 from dpsql.emit.dialect.nodes import integer, untyped_constant
-from dpsql.emit.dialect.told_cells import ToldCell
 from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.schema.sql_type import BIGINT
 
 
-def cells_by_comparison(joined: exp.Select, told: Sequence[ToldCell], counted: str) -> exp.Select:
+def cells_by_comparison(
+    joined: exp.Select, compared: Sequence[KeyCells], counted: str
+) -> exp.Select:
     """The same sums without a join: NULL is the cell of those that are in none."""
-    cells = {each.name: _cell_number(each, counted) for each in told}
+    cells = {each.name: _cell_number(each, counted) for each in compared}
     items = [
         with_alias(cells[item.alias], item.alias) if item.alias in cells else item
         for item in joined.expressions
@@ -24,7 +26,7 @@ def cells_by_comparison(joined: exp.Select, told: Sequence[ToldCell], counted: s
     return select_of(items, joined.args["from_"].this)
 
 
-def _cell_number(told: ToldCell, counted: str) -> exp.Expr:
+def _cell_number(compared: KeyCells, counted: str) -> exp.Expr:
     """The index of a key, NULL of any other, in the type that tables have it in.
 
     A unit's groups are chosen by hashes of their cells, the same in all statements of a release.
@@ -35,10 +37,10 @@ def _cell_number(told: ToldCell, counted: str) -> exp.Expr:
     """
     below_zero = exp.LT(this=column_ref(counted), expression=integer(0))
     case = exp.case().when(below_zero, exp.null(), copy=False)
-    for number, value in enumerate(told.values):
-        key = column_ref(told.key)
+    for number, value in enumerate(compared.values):
+        key = column_ref(compared.key)
         same: exp.Expr = exp.Is(this=key, expression=exp.null())
         if value is not None:
-            same = exp.EQ(this=key, expression=untyped_constant(value, told.kind))
+            same = exp.EQ(this=key, expression=untyped_constant(value, compared.kind))
         case = case.when(same, integer(number), copy=False)
     return cast(case, str(BIGINT))

@@ -26,7 +26,7 @@ from dpsql.emit.dialect.duckdb.function_call import (
 )
 from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
 from dpsql.emit.dialect.duckdb.steps import steps, sum_in_steps
-from dpsql.emit.dialect.told_cells import WithCells
+from dpsql.emit.dialect.key_cells import WithCells
 from dpsql.emit.dialect.unit_total import joined_running_total, joined_total
 from dpsql.emit.sql.identifier import reference
 from dpsql.plan.expression import Column, Expression

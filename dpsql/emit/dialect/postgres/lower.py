@@ -20,12 +20,12 @@ from msgspec import Struct, field
 from sqlglot import exp
 
 from dpsql.emit.dialect import nodes
+from dpsql.emit.dialect.key_cells import WithCells
 from dpsql.emit.dialect.postgres import guard
 from dpsql.emit.dialect.postgres.aggregate import emit_aggregate
 from dpsql.emit.dialect.postgres.expression import byte_order, emit_expression
 from dpsql.emit.dialect.postgres.steps import is_nan, steps, sum_in_steps
 from dpsql.emit.dialect.sidecar_table import stored_table
-from dpsql.emit.dialect.told_cells import WithCells
 from dpsql.emit.dialect.unit_total import joined_running_total, joined_total
 from dpsql.emit.sql.identifier import subquery
 from dpsql.engine.postgres.connection import LONGEST_NAME

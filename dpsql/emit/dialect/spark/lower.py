@@ -23,6 +23,7 @@ from msgspec import Struct, field
 from sqlglot import exp
 
 from dpsql.emit.dialect import nodes
+from dpsql.emit.dialect.key_cells import WithCells
 from dpsql.emit.dialect.sidecar_table import stored_table
 from dpsql.emit.dialect.spark import guard
 from dpsql.emit.dialect.spark.aggregate import emit_aggregate
@@ -30,7 +31,6 @@ from dpsql.emit.dialect.spark.expression import constant, emit_expression
 from dpsql.emit.dialect.spark.interval import in_64_bits, known
 from dpsql.emit.dialect.spark.steps import is_nan, steps, sum_in_steps
 from dpsql.emit.dialect.spark.unit_sum import unit_sum, unit_value_count
-from dpsql.emit.dialect.told_cells import WithCells
 from dpsql.emit.dialect.unit_total import windowed_running_total, windowed_total
 from dpsql.emit.sql.identifier import column_ref, schema_name, subquery
 from dpsql.engine.supported import prepared_name
