@@ -14,19 +14,17 @@ from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.schema.sql_type import BIGINT
 
 
-def cells_by_comparison(
-    joined: exp.Select, compared: Sequence[KeyCells], counted: str
-) -> exp.Select:
+def cells_by_comparison(joined: exp.Select, cells: Sequence[KeyCells], counted: str) -> exp.Select:
     """The same sums without a join: NULL is the cell of those that are in none."""
-    cells = {each.name: _cell_number(each, counted) for each in compared}
+    numbers = {each.name: _cell_number(each, counted) for each in cells}
     items = [
-        with_alias(cells[item.alias], item.alias) if item.alias in cells else item
+        with_alias(numbers[item.alias], item.alias) if item.alias in numbers else item
         for item in joined.expressions
     ]
     return select_of(items, joined.args["from_"].this)
 
 
-def _cell_number(compared: KeyCells, counted: str) -> exp.Expr:
+def _cell_number(cells: KeyCells, counted: str) -> exp.Expr:
     """The index of a key, NULL of any other, in the type that tables have it in.
 
     A unit's groups are chosen by hashes of their cells, the same in all statements of a release.
@@ -37,10 +35,10 @@ def _cell_number(compared: KeyCells, counted: str) -> exp.Expr:
     """
     below_zero = exp.LT(this=column_ref(counted), expression=integer(0))
     case = exp.case().when(below_zero, exp.null(), copy=False)
-    for number, value in enumerate(compared.values):
-        key = column_ref(compared.key)
+    for number, value in enumerate(cells.values):
+        key = column_ref(cells.key)
         same: exp.Expr = exp.Is(this=key, expression=exp.null())
         if value is not None:
-            same = exp.EQ(this=key, expression=untyped_constant(value, compared.kind))
+            same = exp.EQ(this=key, expression=untyped_constant(value, cells.kind))
         case = case.when(same, integer(number), copy=False)
     return cast(case, str(BIGINT))
