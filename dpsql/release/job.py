@@ -266,7 +266,12 @@ def _integer_rows(
 ) -> pa.Table:
     """The integers of all units, at once or batch by batch."""
     if query.summed is None:
-        return engine.execute(query.sql, [salt] * query.salted, tables, as_rows=as_rows).table
+        sql: str = query.sql
+        parameters: list[object] = [salt] * query.salted
+        if isinstance(query, EngineQuery) and query.parameterized is not None:
+            sql = query.parameterized.sql
+            parameters += query.parameterized.values
+        return engine.execute(sql, parameters, tables, as_rows=as_rows).table
     parts: list[pa.Table] = []
     for batch in range(batches):
         ends = unit_hashes(batch, batches)

@@ -21,18 +21,10 @@ _GENERIC = "tests/session/test_generic_plans.py"
 
 CACHE_MUTANTS = (
     _Cache(
-        "statements of one generic plan share an answer",
-        "session/compile/generic/generic_plans.py",
-        "return tuple(replace(release, key=keys[release.release]) for release in releases)",
-        "return tuple(releases)",
-        _GENERIC,
-        "answer_of_its_own",
-    ),
-    _Cache(
-        "units' sums of one generic plan share a name",
-        "session/compile/generic/instantiation.py",
-        "return _renamed(written) if isinstance(written, CachedSums) else written",
-        "return written",
+        "all constants of a parsed text are the first",
+        "emit/dialect/duckdb/parameter.py",
+        "return ParameterizedSql(self._sql, tuple(literals[n].value for n in self._numbers))",
+        "return ParameterizedSql(self._sql, tuple(literals[0].value for n in self._numbers))",
         _GENERIC,
         "generated_statements",
     ),

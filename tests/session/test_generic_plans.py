@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from fractions import Fraction
@@ -31,10 +32,13 @@ from dpsql.emit.dialect.duckdb.parameter import constants
 from dpsql.errors import Error
 from dpsql.plan.expression import Literal, Scalar
 from dpsql.plan.expression_text import describe_value
+from dpsql.plan.numeric_types import holds
+from dpsql.release.columns.group_keys import domain_table
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Column, Schema
 from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp, Varchar
 from dpsql.session.compile.compiled import CompiledStatement, compile_bound
+from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.generic.generic_plans import as_run, generic_plan
 from dpsql.session.compile.generic.instantiation import Template
 from dpsql.session.compile.generic.parameters import with_parameters
@@ -78,7 +82,7 @@ class _Compared:
 
     def __init__(self, found: world.World) -> None:
         self._world = found
-        self.shapes = self.alone = self.constants = 0
+        self.shapes = self.alone = self.constants = self.parameterized = 0
 
     def check(self, sql: str, random: Random) -> None:
         found = self._world
@@ -101,9 +105,27 @@ class _Compared:
                 own, by_plan = self._compiled(other), plan.instance(other, literals)
                 assert as_run(by_plan) == as_run(own), (sql, literals)
                 assert by_plan.finishing_sql == own.finishing_sql
+                for release in by_plan.releases:
+                    self._check_integers(release)
                 keys = {release.key for each in (first, by_plan) for release in each.releases}
                 assert len(keys) > len({release.key for release in first.releases})
                 self.constants += 1
+
+    def _check_integers(self, release: CompiledRelease) -> None:
+        """The text that an engine parses once has the same rows."""
+        query, connection = release.step.query, self._world.connection
+        if query.parameterized is None or release.step.reads:
+            return
+        for domain in query.domains:
+            connection.register(domain.name, domain_table(domain))
+        salt = ["salt"] * query.salted
+        own = connection.execute(query.sql, salt or None).fetchall()
+        values = [*salt, *query.parameterized.values]
+        found = connection.execute(query.parameterized.sql, values).fetchall()
+        for domain in query.domains:
+            connection.unregister(domain.name)
+        assert Counter(found) == Counter(own), query.parameterized
+        self.parameterized += 1
 
     def _compiled(self, statement: Statement) -> CompiledStatement:
         schema, facts = self._world.schema, self._world.facts
@@ -123,7 +145,9 @@ def _values(literal: Literal) -> Iterator[Scalar]:
         case bool() as value:
             yield from (not value, not value)
         case int() as value:
-            yield from (value + 1, value - 1, value + 7, -value - 1, 2**31 - 2)
+            near = (value + 1, value - 1, value + 7, -value - 1, 2**31 - 2, value + 2, value + 3)
+            assert isinstance(literal.type, Integer)
+            yield from (each for each in near if holds(literal.type, each))
         case Fraction() as value:
             yield from (value + 1, value - 1, value + Fraction(1, 10))
         case dt.datetime() as value:
@@ -282,6 +306,14 @@ def test_each_constant_has_an_answer_of_its_own_which_is_stored_as_its_text_alon
         assert again.table == answer.table
 
 
+def test_an_engine_is_sent_one_text_for_all_statements_of_a_plan(schema: Path) -> None:
+    with closing(Session(schema, epsilon="1/10")) as session:
+        compiled = [session.compile(QUERY.format(age)) for age in range(30, 36)]
+    queries = [statement.releases[0].step.query.parameterized for statement in compiled[2:]]
+    assert [query is not None and query.values for query in queries] == [(32,), (33,), (34,), (35,)]
+    assert len({query.sql for query in queries if query is not None}) == 1
+
+
 @pytest.mark.parametrize("age", ["-1", "0", "120", "500", "99999999999", "30.5", "'31'", "NULL"])
 def test_a_constant_that_makes_another_plan_is_compiled_by_itself(schema: Path, age: str) -> None:
     with closing(Session(schema, epsilon="1/10")) as session:
@@ -324,7 +356,7 @@ def test_where_nothing_else_reads_its_column_a_constant_is_a_parameter(
 
 def _compiled(session: Session, sql: str) -> object:
     try:
-        return session.compile(sql)
+        return as_run(session.compile(sql))
     except Error as error:
         return str(error), error.at
 

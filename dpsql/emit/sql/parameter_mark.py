@@ -28,6 +28,11 @@ def has_marks(sql: str) -> bool:
     return "\0" in sql
 
 
+def marks(sql: str) -> list[str]:
+    """The names of the parameters in `sql`, in their order, each as often as it stands there."""
+    return _MARK.findall(sql)
+
+
 def filled(sql: str, texts: Mapping[str, str]) -> str:
     """`sql` with the `texts` of parameters, by their names, where their marks stood."""
     return _MARK.sub(lambda mark: texts[mark[1]], sql)

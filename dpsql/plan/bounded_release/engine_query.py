@@ -39,6 +39,16 @@ class Histogram(Struct, frozen=True):
     summed: str | None = None
 
 
+class ParameterizedSql(Struct, frozen=True):
+    """The text of a generic plan, and the `values` of its parameters; those of a salt come before.
+
+    An engine parses it once for all statements of the plan.
+    """
+
+    sql: str
+    values: tuple[object, ...]
+
+
 class EngineQuery(Struct, frozen=True):
     """SQL whose rows are group columns g0, g1 … and integers s0, s1 ….
 
@@ -49,6 +59,8 @@ class EngineQuery(Struct, frozen=True):
     Where `summed` is set, `sql` is executed for one unit batch after the other: for the units with
     hashes from the second parameter to the third. `summed` is then the SQL that sums the batches'
     results, in BATCH_TABLE.
+
+    `parameterized` is the same as `sql`, and is executed instead; None if it has no parameters.
     """
 
     sql: str
@@ -56,6 +68,7 @@ class EngineQuery(Struct, frozen=True):
     salted: bool
     histograms: tuple[Histogram, ...] = ()
     summed: str | None = None
+    parameterized: ParameterizedSql | None = None
 
 
 class BatchPolicy(Struct, frozen=True):

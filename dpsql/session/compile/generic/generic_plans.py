@@ -181,7 +181,10 @@ def may_be_generic(sql: str, schema: Schema, request: Request, options: QueryOpt
 
 
 def as_run(compiled: CompiledStatement) -> CompiledStatement:
-    """`compiled` without its estimates of time, which differ from constant to constant."""
+    """`compiled` without its estimates of time, which differ from constant to constant.
+
+    Nor has it the text that an engine parses once, which is the same as that which is compared.
+    """
     return replace(compiled, releases=tuple(map(_release_as_run, compiled.releases)))
 
 
@@ -189,9 +192,11 @@ def _release_as_run(release: CompiledRelease) -> CompiledRelease:
     step = release.step
     fallback = step.without_sidecar
     if fallback is not None:
-        fallback = replace(fallback, batches=_unestimated(fallback.batches))
+        query = replace(fallback.query, parameterized=None)
+        fallback = replace(fallback, query=query, batches=_unestimated(fallback.batches))
     step = replace(
         step,
+        query=replace(step.query, parameterized=None),
         batches=_unestimated(step.batches),
         without_sidecar=fallback,
         cached_sums=_unestimated(step.cached_sums),

@@ -7,16 +7,16 @@ however often it occurs. What has no parameter is shared by all statements of th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from functools import cache
+from typing import Any, Final
 
-from dpsql.emit.dialect.duckdb.parameter import Constants
+from dpsql.emit.dialect.duckdb.parameter import Constants, ParameterizedText
 from dpsql.emit.sql.parameter_mark import filled, has_marks
 from dpsql.physical.cached_sums import cache_name
 from dpsql.plan.bounded_release.engine_query import CachedSums, EngineQuery, Histogram
 from dpsql.plan.expression import Parameter
+from dpsql.schema.sql_type import SqlType
 from dpsql.structs import field_names, has_fields, replace
-
-Value = TypeVar("Value")
 
 _Builder = Callable[[list[Any], Constants], Any]
 """Builds a part of those that were built before it, which it knows by their indices."""
@@ -108,7 +108,19 @@ class Template:
         def rebuilt(parts: list[Any], values: Constants) -> Any:
             whole = value if rest is None else rest(parts, values)
             written = replace(whole, **{n: filled(t, values.texts) for n, t in marked.items()})
-            return _renamed(written) if isinstance(written, CachedSums) else written
+            if isinstance(written, CachedSums):
+                return _renamed(written)
+            if "sql" in marked and isinstance(written, EngineQuery) and written.summed is None:
+                return replace(written, parameterized=text_of(values).with_values(values.literals))
+            return written
+
+        @cache
+        def parameterized(types: tuple[SqlType, ...]) -> ParameterizedText:
+            assert isinstance(value, EngineQuery)
+            return ParameterizedText(value.sql, types, int(value.salted))
+
+        def text_of(values: Constants) -> ParameterizedText:
+            return parameterized(tuple(literal.type for literal in values.literals))
 
         return rebuilt
 
