@@ -27,6 +27,7 @@ CACHE_MUTANTS = (
         "return ParameterizedSql(self._sql, tuple(literals[0].value for n in self._numbers))",
         _GENERIC,
         "generated_statements",
+        fails_by="ConversionException|AssertionError",
     ),
     _Cache(
         "a constant beyond what is declared has a place in any generic plan",

@@ -45,8 +45,8 @@ class ParameterizedText:
         self._numbers = numbers
         self._has_values = all(_is_by_value(types[number]) for number in numbers)
         texts = {
-            mark_name(number, is_typed=is_typed): f"CAST(${place} AS {types[number]})"
-            for place, number in enumerate(numbers, start=others + 1)
+            mark_name(number, is_typed=is_typed): f"CAST(${index} AS {types[number]})"
+            for index, number in enumerate(numbers, start=others + 1)
             for is_typed in (True, False)
         }
         self._sql = filled(sql, texts)
