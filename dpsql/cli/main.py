@@ -252,7 +252,7 @@ def _warn_of_little_space() -> None:
 def _is_of_memory(error: Exception) -> bool:
     """Whether memory is short; with `ulimit -v`, threads and libraries raise other errors then."""
     space, _ = resource.getrlimit(resource.RLIMIT_AS)
-    limited = isinstance(error, RuntimeError | ImportError) and space < _SPACE
+    limited = isinstance(error, RuntimeError | ImportError | SystemError) and space < _SPACE
     # By its name: to import DuckDB takes memory.
     is_full = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException"
     return is_full or (limited and space != resource.RLIM_INFINITY)

@@ -71,11 +71,12 @@ ORDER BY ALL
 
 @pytest.mark.parametrize("resources", [{}, {"threads": 1, "memory_limit": "200MB"}])
 def test_a_database_that_read_a_catalogue_is_as_good_as_new_to_an_engine(
-    files: Path, resources: dict[str, Any]
+    files: Path, resources: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalog._readers.clear()
     states: list[pa.Table] = []
     for _ in range(2):
+        monkeypatch.setattr(catalog, "_taken", set())
         with DuckDBEngine(source(files, "parquet"), **resources) as engine:
             assert not catalog._readers
             states.append(engine.execute(STATE).table)

@@ -29,7 +29,9 @@ from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.run import public_statements
 from dpsql.session.session import Session
 
-CHARTS = [f"SELECT region_id, count(*) FROM orders WHERE qty > {n} GROUP BY 1" for n in range(6)]
+CHARTS = [
+    f"SELECT region_id, count(*) + {n} FROM orders WHERE qty > {n} GROUP BY 1" for n in range(6)
+]
 
 
 @contextmanager
