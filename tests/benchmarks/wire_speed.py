@@ -7,9 +7,9 @@ URL names a PostgreSQL server with a role that may create a table of a thousand 
 are asked by threads of one process with psycopg, in turns, and what is compared is the ratio: of
 statements a second, dpsql ÷ PostgreSQL, and of a server's 99th percentile to its median. `stored`
 are eight statements again and again, which dpsql has answered before, and `new` are statements of
-which each is another text; `beside` are stored ones while ten other connections ask for new ones.
-`syncs` is how often one new answer waits for a disk, and `processor`
-what a statement takes of dpsql's own process in ms. A dashboard of so many charts is opened by all
+one shape, each of which asks for other ages; `beside` are stored ones while ten other connections
+ask for new ones. `syncs` is how often one new answer waits for a disk, and `processor` what a
+statement takes of dpsql's own process in ms. A dashboard of so many charts is opened by all
 connections at once: `computed` says how many statements were charged.
 """
 
@@ -48,6 +48,7 @@ _ROWS: Final = """
 SELECT (i % 90)::INTEGER AS age, chr(97 + (i % 3)::INTEGER) AS dept,
   (i * 37 % 1000)::DECIMAL(10, 2) AS pay
 """
+_AGES: Final = tuple(itertools.combinations(range(121), 2))
 _EPSILON: Final = "0.0001"
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
@@ -122,10 +123,10 @@ def compared_rates(
     server: Served, url: str, connections: list[int], seconds: float
 ) -> Iterator[Compared]:
     """Both kinds of statements under each number of connections."""
-    numbers = itertools.count(10**6)
+    numbers = itertools.count()
     texts: dict[str, Callable[[], str]] = {
         "stored": lambda: SQL.format(next(numbers) % 8),
-        "new": lambda: SQL.format(-next(numbers)),
+        "new": lambda: _new_text(next(numbers)),
     }
     for number in connections:
         for kind, text in texts.items():
@@ -138,14 +139,14 @@ def compared_rates(
 
 def beside_new_ones(server: Served, number: int, seconds: float) -> Rate:
     """Stored answers for `number` connections, while ten others ask for new ones all the time."""
-    texts, news, over = itertools.count(), itertools.count(3 * 10**6), threading.Event()
+    texts, news, over = itertools.count(), itertools.count(6_000), threading.Event()
     guard = threading.Lock()
 
     def asks(_: int) -> None:
         with _connected(server.dsn) as connection:
             while not over.is_set():
                 with guard:
-                    sql = SQL.format(-next(news))
+                    sql = _new_text(next(news))
                 connection.execute(sql.encode()).fetchall()
 
     others = [threading.Thread(target=asks, args=(one,)) for one in range(10)]
@@ -159,9 +160,15 @@ def beside_new_ones(server: Served, number: int, seconds: float) -> Rate:
             thread.join()
 
 
+def _new_text(number: int, column: str = "age") -> str:
+    """Another text for each number below 7,260, which asks for ages that there may be."""
+    low, high = _AGES[number]
+    return SQL.replace("age >", f"{column} >").format(f"{low} AND age <= {high}")
+
+
 def opened_dashboard(server: Served, people: int) -> int:
     """How many statements are charged where `people` open `CHARTS` new charts at once."""
-    charts = [SQL.format(-2 * 10**6 - number) for number in range(CHARTS)]
+    charts = [_new_text(number, "pay IS NOT NULL AND age") for number in range(CHARTS)]
     before, together = _charges(server), threading.Barrier(people)
 
     def opens(number: int) -> None:
