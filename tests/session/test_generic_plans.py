@@ -306,6 +306,15 @@ def test_each_constant_has_an_answer_of_its_own_which_is_stored_as_its_text_alon
         assert again.table == answer.table
 
 
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [("SELECT 'open FROM people", "isn't closed"), ("SELECT " + "9" * 2000, "more than 1,000")],
+)
+def test_a_text_without_words_is_refused(schema: Path, sql: str, reason: str) -> None:
+    with closing(Session(schema, epsilon="1/10")) as session, pytest.raises(Error, match=reason):
+        session.compile(sql)
+
+
 def test_an_engine_is_sent_one_text_for_all_statements_of_a_plan(schema: Path) -> None:
     with closing(Session(schema, epsilon="1/10")) as session:
         compiled = [session.compile(QUERY.format(age)) for age in range(30, 36)]

@@ -9,11 +9,11 @@ isn't there. The answers are exact, cost nothing and are not stored.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 import pyarrow as pa
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.bind.column_ids import Names
 from dpsql.bind.saved_release import SavedReleaseNames
@@ -77,6 +77,14 @@ class SandboxEngine(Protocol):
         """Let go of the process."""
 
 
+def _words(sql: str) -> Sequence[Token] | None:
+    """The words of `sql`; None if it has none, of which binding says why."""
+    try:
+        return tokens(sql)
+    except Error:
+        return None
+
+
 class WholeStatements:
     """One session's: `copies` are those of the data as they are now.
 
@@ -100,9 +108,8 @@ class WholeStatements:
         known = self.statements.get(sql, parameters) if is_own else None
         if known is not None:
             return known
-        has_shape = is_own and not parameters
-        words = tokens(sql) if has_shape else []
-        shaped = self.shapes.statement(words) if has_shape else None
+        words = _words(sql) if is_own and not parameters else None
+        shaped = None if words is None else self.shapes.statement(words)
         if shaped is not None:
             self.statements.add(sql, parameters, shaped)
             return shaped
@@ -115,7 +122,7 @@ class WholeStatements:
             return whole
         if is_own and may_be_remembered(statement):
             self.statements.add(sql, parameters, statement)
-            if has_shape:
+            if words is not None:
                 self.shapes.learn(sql, words, statement, self._bound_alike(releases))
         return statement
 
