@@ -13,6 +13,7 @@ process took, all of its threads together, and not those in which it waited.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import statistics
@@ -53,6 +54,18 @@ tables:
 budget: {epsilon: 64, delta: 1.0e-6, accounting: zcdp}
 """
 SQL = "SELECT dept, count(*), avg(pay) FROM people WHERE age > {} GROUP BY dept ORDER BY dept"
+
+_AGES = tuple(itertools.product(range(1, 60), range(61, 120)))
+"""Each end leaves more than half of the ages that there may be, so that all texts have one plan."""
+
+TEXTS = len(_AGES)
+
+
+def new_text(number: int, column: str = "age") -> str:
+    """Another text for each number below `TEXTS`, which asks for ages that there may be."""
+    low, high = _AGES[number]
+    return SQL.replace("age >", f"{column} >").format(f"{low} AND age <= {high}")
+
 
 STAGES: tuple[tuple[str, Any, str], ...] = (
     ("parse", statement, "tokens"),
@@ -174,9 +187,10 @@ def fixed_costs(
 ) -> Mapping[str, float]:
     """Medians in milliseconds of `clock`, of a ledger and a source in `folder`."""
     watch, asking = Watch(clock), Session(small_schema(folder), epsilon="0.001")
-    asking.query(SQL.format(-1))
+    for number in range(3):  # a plan is made of the second
+        asking.query(new_text(TEXTS - 1 - number))
     for number in range(times):
-        sql = SQL.format(number)
+        sql = new_text(number)
         with watch.stages(), watch.run():
             asking.query(sql)
         with watch.run("stored", rest=None):
@@ -190,7 +204,7 @@ def fixed_costs(
     ):
         for number in range(times):
             with watch.run("whole, no disk", rest=None):
-                asking.query(SQL.format(1000 + number))
+                asking.query(new_text(1000 + number))
     asking.close()
     found = watch.medians()
     return {"disk": round(found["whole"] - found["whole, no disk"], 2), **found}

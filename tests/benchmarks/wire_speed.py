@@ -33,7 +33,7 @@ from unittest import mock
 
 import duckdb
 import psycopg
-from benchmarks.fixed import SCHEMA, SQL
+from benchmarks.fixed import SCHEMA, SQL, TEXTS, new_text
 from pgwire.shop import Served, served
 
 from dpsql.ledger.chain.entry import Charged
@@ -48,7 +48,6 @@ _ROWS: Final = """
 SELECT (i % 90)::INTEGER AS age, chr(97 + (i % 3)::INTEGER) AS dept,
   (i * 37 % 1000)::DECIMAL(10, 2) AS pay
 """
-_AGES: Final = tuple(itertools.combinations(range(121), 2))
 _EPSILON: Final = "0.0001"
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
@@ -123,30 +122,34 @@ def compared_rates(
     server: Served, url: str, connections: list[int], seconds: float
 ) -> Iterator[Compared]:
     """Both kinds of statements under each number of connections."""
-    numbers = itertools.count()
+    numbers, news = itertools.count(), itertools.count()
     texts: dict[str, Callable[[], str]] = {
         "stored": lambda: SQL.format(next(numbers) % 8),
-        "new": lambda: _new_text(next(numbers)),
+        "new": lambda: new_text(next(news)),
     }
+
+    def there() -> str:  # nothing is stored there, whatever was asked before
+        return new_text(next(numbers) % TEXTS).replace("people", TABLE)
+
     for number in connections:
         for kind, text in texts.items():
             before = _processor_seconds(server.process.pid)
             ours, answered = _rate(server.dsn, number, seconds, text)
             took = _processor_seconds(server.process.pid) - before
-            theirs, _ = _rate(url, number, seconds, lambda: text().replace("people", TABLE))  # noqa: B023 - called at once
+            theirs, _ = _rate(url, number, seconds, there)
             yield Compared(kind, number, ours, theirs, 1000 * took / max(answered, 1))
 
 
 def beside_new_ones(server: Served, number: int, seconds: float) -> Rate:
     """Stored answers for `number` connections, while ten others ask for new ones all the time."""
-    texts, news, over = itertools.count(), itertools.count(6_000), threading.Event()
+    texts, news, over = itertools.count(), itertools.count(2_000), threading.Event()
     guard = threading.Lock()
 
     def asks(_: int) -> None:
         with _connected(server.dsn) as connection:
             while not over.is_set():
                 with guard:
-                    sql = _new_text(next(news))
+                    sql = new_text(next(news))
                 connection.execute(sql.encode()).fetchall()
 
     others = [threading.Thread(target=asks, args=(one,)) for one in range(10)]
@@ -160,15 +163,9 @@ def beside_new_ones(server: Served, number: int, seconds: float) -> Rate:
             thread.join()
 
 
-def _new_text(number: int, column: str = "age") -> str:
-    """Another text for each number below 7,260, which asks for ages that there may be."""
-    low, high = _AGES[number]
-    return SQL.replace("age >", f"{column} >").format(f"{low} AND age <= {high}")
-
-
 def opened_dashboard(server: Served, people: int) -> int:
     """How many statements are charged where `people` open `CHARTS` new charts at once."""
-    charts = [_new_text(number, "pay IS NOT NULL AND age") for number in range(CHARTS)]
+    charts = [new_text(number, "pay IS NOT NULL AND age") for number in range(CHARTS)]
     before, together = _charges(server), threading.Barrier(people)
 
     def opens(number: int) -> None:
