@@ -30,14 +30,6 @@ CACHE_MUTANTS = (
         fails_by="ConversionException|AssertionError",
     ),
     _Cache(
-        "a constant beyond what is declared has a place in any generic plan",
-        "session/compile/generic/parameters.py",
-        "if high is not None and number >= high:",
-        "if False:",
-        _GENERIC,
-        "another_plan",
-    ),
-    _Cache(
         "a column that is also summed is compared with a parameter",
         "session/compile/generic/parameters.py",
         "if number is not None and read[number] == times",
