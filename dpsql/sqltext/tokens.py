@@ -42,6 +42,9 @@ _ESCAPE: Final = re.compile(
     r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{4})|U(00[01][0-9A-Fa-f]{5})|(.))|''",
     re.DOTALL,
 )
+QUERY_WORDS: Final = frozenset({"select", "with"})
+"""Words that begin queries, and no statement of another kind, folded."""
+
 _LETTERS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 

@@ -51,7 +51,7 @@ from dpsql.dbapi.statements.synopsis import read_synopsis
 from dpsql.errors import BadParameter, Refused, Span, SyntaxFault
 from dpsql.report.explanation.explanation import OutputFormat
 from dpsql.session.compile.request import ANSWER, Request
-from dpsql.sqltext.tokens import Word, words
+from dpsql.sqltext.tokens import QUERY_WORDS, Word, words
 
 
 class Query(Struct, frozen=True):
@@ -107,7 +107,7 @@ _MAX_REMEMBERED = 8 * 1024
 def _read_statement(sql: str) -> Statement:
     following = words(sql)
     first_words = list(islice(following, 1))
-    if first_words and first_words[0].folded in _QUERY:
+    if first_words and first_words[0].folded in QUERY_WORDS:
         return Query(*split_options(sql))
     first_words += islice(following, _MAX_WORDS - 1)
     match [word.folded for word in first_words]:
@@ -164,9 +164,6 @@ def _read_statement(sql: str) -> Statement:
         case _:
             return read_describe(first_words) or Query(*split_options(sql))
 
-
-_QUERY = {"select", "with"}
-"""Words that begin queries alone."""
 
 _NAMED = {"release", "synopsis", "dashboard", "ladder", "alert"}
 """What DROP forgets."""

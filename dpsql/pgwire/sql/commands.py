@@ -23,7 +23,7 @@ from dpsql.pgwire.codec.copy import CopyOptions
 from dpsql.pgwire.sql.copy_statement import read_copy
 from dpsql.pgwire.sql.cursor_statement import Declare, Fetch, read_declare, read_fetch
 from dpsql.pgwire.sql.prepare_statement import read_execute, read_prepare
-from dpsql.sqltext.tokens import Word, words
+from dpsql.sqltext.tokens import QUERY_WORDS, Word, words
 
 
 class ReadOnly(ProgrammingError):
@@ -152,8 +152,6 @@ alter analyze call checkpoint cluster comment create delete do drop grant import
 merge reassign refresh reindex revoke security truncate update vacuum
 """
 _NOTHING: Final = {"listen": "LISTEN", "unlisten": "UNLISTEN", "lock": "LOCK TABLE"}
-_QUERIES: Final = {"select", "with"}
-"""First words of most statements, and of no command."""
 
 _SHOWN: Final = {"tables", "alerts"}
 """What SHOW lists, beside settings."""
@@ -163,7 +161,7 @@ def read_command(sql: str) -> Command:
     """The command that `sql`, one statement, is: a `Query` unless its first words are another's."""
     tokens = list(islice(words(sql), 1))
     first = tokens[0].folded if tokens else ""
-    if first not in _QUERIES:
+    if first not in QUERY_WORDS:
         tokens = list(islice(words(sql), 12))
     match first, [word.folded for word in tokens[1:]]:
         case (("begin" | "start"), _):
