@@ -60,7 +60,7 @@ def _share(conditions: Sequence[Expression], before: Environment) -> Fraction:
 
 def _share_of_parameter(condition: Expression) -> Fraction | None:
     match condition:
-        case Compare(right=Parameter(share=share)) | Compare(left=Parameter(share=share)):
+        case Compare(right=Parameter(share=share)):
             return share
         case _:
             return None

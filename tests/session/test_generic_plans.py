@@ -99,9 +99,11 @@ class _Compared:
             self.alone += 1
             return
         self.shapes += 1
+        generic, template = shape[0].statement, Template(shape[0].statement.plan, shape[0].types)
         for literals in _others(shape[1], random):
-            other = replace(statement, plan=Template(shape[0].plan).instance(constants(literals)))
-            if with_parameters(other) == (shape[0], literals):
+            other = replace(statement, plan=template.instance(constants(literals)))
+            again = with_parameters(other)
+            if again is not None and (again[0].statement, again[1]) == (generic, literals):
                 own, by_plan = self._compiled(other), plan.instance(other, literals)
                 assert as_run(by_plan) == as_run(own), (sql, literals)
                 assert by_plan.finishing_sql == own.finishing_sql

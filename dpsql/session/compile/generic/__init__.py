@@ -7,4 +7,5 @@
 | generic_plans    | statements that differ in constants alone, proved once               |
 | constant_words   | words of a text that are plainly one constant                        |
 | statement_shapes | texts that differ in constants alone, bound once                     |
+| recently_used    | what both remember, and forget                                       |
 """

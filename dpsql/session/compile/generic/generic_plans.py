@@ -7,8 +7,6 @@ Nothing that is proved rests on that comparison: a generic plan's proof never sa
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from enum import Enum, auto
 from fractions import Fraction
@@ -26,18 +24,18 @@ from dpsql.plan.operator import Release
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 from dpsql.schema.source_location import ServerSource
+from dpsql.schema.sql_type import SqlType
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.generic.instantiation import Template
-from dpsql.session.compile.generic.parameters import with_parameters
+from dpsql.session.compile.generic.parameters import GenericStatement, with_parameters
+from dpsql.session.compile.generic.recently_used import RecentlyUsed
 from dpsql.session.compile.release_compiler import answer_key
 from dpsql.session.compile.request import AnswerRequest, Request
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
 from dpsql.session.options import QueryOptions
 from dpsql.structs import replace
-
-MAX_GENERIC_PLANS = 64
 
 Batched = TypeVar("Batched", UnitBatches | None, CachedSums | None)
 
@@ -54,7 +52,10 @@ class _Seen(Enum):
 class GenericPlan:
     """What was compiled of a statement with parameters."""
 
-    def __init__(self, compiled: CompiledStatement, policy_hash: str) -> None:
+    def __init__(
+        self, compiled: CompiledStatement, types: tuple[SqlType, ...], policy_hash: str
+    ) -> None:
+        """`types` are those of the parameters."""
         self._compiled = compiled
         self._policy_hash = policy_hash
         self._parts = Template(
@@ -64,7 +65,8 @@ class GenericPlan:
                 compiled.tagged_union,
                 compiled.numbered,
                 compiled.consistency,
-            )
+            ),
+            types,
         )
         self._measured = [digested(release.step.measurement) for release in compiled.releases]
 
@@ -95,29 +97,8 @@ class GenericPlan:
 _Known = _Seen | GenericPlan
 
 
-class GenericPlans:
-    """The generic plans that were used last, by all that their compilation depends on."""
-
-    def __init__(self, size: int = MAX_GENERIC_PLANS) -> None:
-        self._size = size
-        self._guard = threading.Lock()
-        self._known: OrderedDict[Hashable, _Known] = OrderedDict()
-
-    def get(self, key: Hashable) -> _Known | None:
-        """What is known of statements of `key`."""
-        with self._guard:
-            known = self._known.get(key)
-            if known is not None:
-                self._known.move_to_end(key)
-            return known
-
-    def put(self, key: Hashable, known: _Known) -> None:
-        """Remember what is `known` of statements of `key`; what was used least is forgotten."""
-        with self._guard:
-            self._known[key] = known
-            self._known.move_to_end(key)
-            if len(self._known) > self._size:
-                self._known.popitem(last=False)
+GenericPlans = RecentlyUsed[Hashable, _Known]
+"""The generic plans that were used last, by all that their compilation depends on."""
 
 
 class GenericPlansOfTerms(Struct, frozen=True):
@@ -138,7 +119,7 @@ class GenericPlansOfTerms(Struct, frozen=True):
         if generalisation is None:
             return compile_bound(statement)
         generic, literals = generalisation
-        key = (generic, loss, self.terms)
+        key = (generic.statement, loss, self.terms)
         known = self.plans.get(key)
         if isinstance(known, GenericPlan):
             return known.instance(statement, literals)
@@ -152,7 +133,7 @@ class GenericPlansOfTerms(Struct, frozen=True):
 
 
 def generic_plan(
-    generic: Statement,
+    generic: GenericStatement,
     literals: tuple[Literal, ...],
     compiled: CompiledStatement,
     policy_hash: str,
@@ -160,7 +141,7 @@ def generic_plan(
 ) -> GenericPlan | None:
     """The plan of `generic`, if it gives `compiled` with these `literals`."""
     try:
-        plan = GenericPlan(compile_bound(generic), policy_hash)
+        plan = GenericPlan(compile_bound(generic.statement), generic.types, policy_hash)
     except Error:
         return None
     same = as_run(plan.instance(compiled.statement, literals)) == as_run(compiled)

@@ -7,7 +7,6 @@ however often it occurs. What has no parameter is shared by all statements of th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any, Final
 
 from dpsql.emit.dialect.duckdb.parameter import Constants, ParameterizedText
@@ -26,10 +25,11 @@ _PACKAGES: Final = ("dpsql.plan.", "dpsql.physical.", "dpsql.release.", "dpsql.s
 
 
 class Template:
-    """A value with parameters, of which `instance` makes values without."""
+    """A value with parameters of these `types`, of which `instance` makes values without."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, types: tuple[SqlType, ...]) -> None:
         self._value = value
+        self._types = types
         self._builders: list[_Builder] = []
         self._indices: dict[int, int | None] = {}
         self._whole = self._index(value)
@@ -57,8 +57,12 @@ class Template:
         match value:
             case Parameter(number=number):
                 return lambda _, values: values.literals[number]
-            case EngineQuery() | Histogram() | CachedSums():
-                return self._query(value)
+            case EngineQuery():
+                return self._engine_query(value)
+            case Histogram():
+                return self._texts(value)
+            case CachedSums():
+                return self._cached_sums(value)
             case tuple() if type(value) is tuple:
                 return self._items(value)
             case Mapping():
@@ -97,9 +101,25 @@ class Template:
             return None
         return lambda parts, _: replace(value, **{name: parts[index] for name, index in changed})
 
-    def _query(self, value: EngineQuery | Histogram | CachedSums) -> _Builder | None:
-        names = field_names(type(value))
-        texts = {name: getattr(value, name) for name in names}
+    def _engine_query(self, query: EngineQuery) -> _Builder | None:
+        texts = self._texts(query)
+        if texts is None or not has_marks(query.sql) or query.summed is not None:
+            return texts
+        text = ParameterizedText(query.sql, self._types, int(query.salted))
+
+        def rebuilt(parts: list[Any], values: Constants) -> EngineQuery:
+            written: EngineQuery = texts(parts, values)
+            return replace(written, parameterized=text.with_values(values.literals))
+
+        return rebuilt
+
+    def _cached_sums(self, sums: CachedSums) -> _Builder | None:
+        texts = self._texts(sums)
+        return None if texts is None else lambda parts, values: _renamed(texts(parts, values))
+
+    def _texts(self, value: EngineQuery | Histogram | CachedSums) -> _Builder | None:
+        """What fills the constants into all SQL of `value`."""
+        texts = {name: getattr(value, name) for name in field_names(type(value))}
         marked = {n: t for n, t in texts.items() if isinstance(t, str) and has_marks(t)}
         rest = self._fields(value)
         if not marked and rest is None:
@@ -107,20 +127,7 @@ class Template:
 
         def rebuilt(parts: list[Any], values: Constants) -> Any:
             whole = value if rest is None else rest(parts, values)
-            written = replace(whole, **{n: filled(t, values.texts) for n, t in marked.items()})
-            if isinstance(written, CachedSums):
-                return _renamed(written)
-            if "sql" in marked and isinstance(written, EngineQuery) and written.summed is None:
-                return replace(written, parameterized=text_of(values).with_values(values.literals))
-            return written
-
-        @cache
-        def parameterized(types: tuple[SqlType, ...]) -> ParameterizedText:
-            assert isinstance(value, EngineQuery)
-            return ParameterizedText(value.sql, types, int(value.salted))
-
-        def text_of(values: Constants) -> ParameterizedText:
-            return parameterized(tuple(literal.type for literal in values.literals))
+            return replace(whole, **{n: filled(t, values.texts) for n, t in marked.items()})
 
         return rebuilt
 

@@ -23,16 +23,17 @@ from dpsql.physical.selectivity import share_of_values
 from dpsql.plan.expression import (
     Column,
     Compare,
+    Comparison,
     Expression,
     Literal,
     Parameter,
     conjunction,
     conjuncts,
 )
-from dpsql.plan.expression import Comparison as Operator
 from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
 from dpsql.plan.traversal import bottom_up, expressions, operators, subexpressions
 from dpsql.privacy.domain import Domain, coordinate
+from dpsql.schema.sql_type import SqlType
 from dpsql.structs import replace
 
 _SMALLEST_SHARE: Final = Fraction(1, 1024)
@@ -42,18 +43,18 @@ _FEWEST: Final = 2
 
 _OPERATORS: Final = frozenset(
     {
-        Operator.EQUAL,
-        Operator.UNEQUAL,
-        Operator.LESS,
-        Operator.LESS_EQUAL,
-        Operator.GREATER,
-        Operator.GREATER_EQUAL,
+        Comparison.EQUAL,
+        Comparison.UNEQUAL,
+        Comparison.LESS,
+        Comparison.LESS_EQUAL,
+        Comparison.GREATER,
+        Comparison.GREATER_EQUAL,
     }
 )
 """Those that no NULL makes true."""
 
 
-class Comparison(Struct, frozen=True):
+class ConstantComparison(Struct, frozen=True):
     """A comparison of a column of `declared` values with a constant, and which of rows it leaves.
 
     `condition` has some constant of the type that all of them have.
@@ -72,25 +73,21 @@ class GenericStatement(Struct, frozen=True):
     """A statement with parameters; `comparisons` are those of each parameter, by its number."""
 
     statement: Statement
-    comparisons: tuple[tuple[Comparison, ...], ...]
+    comparisons: tuple[tuple[ConstantComparison, ...], ...]
+
+    @property
+    def types(self) -> tuple[SqlType, ...]:
+        """The types of the parameters, by their numbers."""
+        return tuple(first.condition.right.type for first, *_ in self.comparisons)
 
 
-def with_parameters(statement: Statement) -> tuple[Statement, tuple[Literal, ...]] | None:
+def with_parameters(statement: Statement) -> tuple[GenericStatement, tuple[Literal, ...]] | None:
     """`statement` with parameters, and the constants that they are here; None if it has none.
 
     Equal constants are one parameter, so that two releases that ask for the same are still one.
     """
-    generalisation = generalised(statement)
-    if generalisation is None:
-        return None
-    generic, literals = generalisation
-    return generic.statement, literals
-
-
-def generalised(statement: Statement) -> tuple[GenericStatement, tuple[Literal, ...]] | None:
-    """The same, with the comparisons of each parameter."""
     columns = _Columns(statement.plan)
-    comparisons: dict[Literal, list[Comparison]] = {}
+    comparisons: dict[Literal, list[ConstantComparison]] = {}
 
     def parameterised(condition: Expression) -> Expression:
         match condition:
@@ -99,7 +96,7 @@ def generalised(statement: Statement) -> tuple[GenericStatement, tuple[Literal, 
                 share = _share(condition, declared)
                 if share is not None:
                     comparisons.setdefault(constant, []).append(
-                        Comparison(condition, declared, share)
+                        ConstantComparison(condition, declared, share)
                     )
                     number = list(comparisons).index(constant)
                     return replace(condition, right=Parameter(number, constant.type, share))

@@ -10,8 +10,6 @@ for a constant only where it is written so plainly that binding reads it in one 
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -31,7 +29,12 @@ from dpsql.session.compile.generic.constant_words import (
     read_constant,
 )
 from dpsql.session.compile.generic.instantiation import Template
-from dpsql.session.compile.generic.parameters import Comparison, GenericStatement, generalised
+from dpsql.session.compile.generic.parameters import (
+    ConstantComparison,
+    GenericStatement,
+    with_parameters,
+)
+from dpsql.session.compile.generic.recently_used import RecentlyUsed
 from dpsql.structs import replace
 
 MAX_SHAPES = 64
@@ -87,36 +90,24 @@ class StatementShapes:
     """The shapes of texts that were bound last."""
 
     def __init__(self, size: int = MAX_SHAPES) -> None:
-        self._size = size
-        self._guard = threading.Lock()
-        self._known: OrderedDict[Shape, _Known] = OrderedDict()
+        self._known: RecentlyUsed[Shape, _Known] = RecentlyUsed(size)
 
     def statement(self, words: Sequence[Token]) -> Statement | None:
         """What a text of these `words` is bound to; None if that isn't known."""
-        key = _shape(words)
-        with self._guard:
-            known = self._known.get(key)
-            if known is None:
-                return None
-            self._known.move_to_end(key)
+        known = self._known.get(_shape(words)) or _Known()
         statements = (shape.statement(words) for shape in known.shapes)
         return next((one for one in statements if one is not None), None)
 
     def learn(self, sql: str, words: Sequence[Token], statement: Statement, bind: Bind) -> None:
         """`sql`, which has these `words`, is `statement`, for as long as `bind` binds it so."""
         key = _shape(words)
-        with self._guard:
-            known = self._known.get(key, _Known())
+        known = self._known.get(key) or _Known()
         if known.bound > _TRIALS:
             return
         # What is asked once isn't tried: most texts of an analyst are.
         shape = _bound_shape(sql, words, statement, bind) if known.bound else None
         shapes = known.shapes if shape is None else (*known.shapes, shape)
-        with self._guard:
-            self._known[key] = _Known(known.bound + 1, shapes)
-            self._known.move_to_end(key)
-            if len(self._known) > self._size:
-                self._known.popitem(last=False)
+        self._known.put(key, _Known(known.bound + 1, shapes))
 
 
 def _shape(words: Sequence[Token]) -> Shape:
@@ -128,7 +119,7 @@ def _bound_shape(
     sql: str, words: Sequence[Token], statement: Statement, bind: Bind
 ) -> _BoundShape | None:
     """The shape of `sql`, if a text with other constants is bound to the same with those."""
-    generalisation = generalised(statement)
+    generalisation = with_parameters(statement)
     if generalisation is None:
         return None
     generic, literals = generalisation
@@ -139,7 +130,12 @@ def _bound_shape(
         return None
     indices = {each.index for each in constants}
     known = tuple(None if n in indices else word.text for n, word in enumerate(words))
-    shape = _BoundShape(generic, Template(generic.statement.plan), known, constants)
+    shape = _BoundShape(
+        generic,
+        Template(generic.statement.plan, generic.types),
+        known,
+        constants,
+    )
     other = _other_text(sql, words, shape)
     if other is None:
         return None
@@ -179,7 +175,7 @@ def _other_text(
 
 
 def _another(
-    word: Token, literal: Literal, comparisons: Sequence[Comparison]
+    word: Token, literal: Literal, comparisons: Sequence[ConstantComparison]
 ) -> tuple[str, Literal] | None:
     """Another constant that leaves the plan as it is, and how it is written."""
     listed = comparisons[0].declared.values or ()
