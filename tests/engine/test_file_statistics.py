@@ -41,6 +41,19 @@ def test_rows_of_nan_are_found_whatever_stands_beside_them(
         assert found == 5, f"a hostile row decides about rows of NaN: {found} beside {beside}"
 
 
+@pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT"])
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_rows_of_nan_are_found_in_each_page(tmp_path: Path, kind: str, condition: str) -> None:
+    """Pages of 256 rows have a least and a greatest value of their own in the file's index."""
+    arrow = pa.float64() if kind == "DOUBLE" else pa.float32()
+    values = [NAN if 1024 <= row < 2048 or row % 1000 == 500 else 50.0 for row in range(8192)]
+    rows = pa.table({"x": pa.array(values, arrow)})
+    pages = {"data_page_size": 1024, "write_batch_size": 256, "use_dictionary": False}
+    pq.write_table(rows, tmp_path / "readings.parquet", write_page_index=True, **pages)
+    expected = sum(value != 50 for value in values)
+    assert counted(tmp_path, kind, f"({condition}) AND x <> 50") == expected
+
+
 @pytest.mark.parametrize("beside", ["", "UNION ALL SELECT '??'", "UNION ALL SELECT 'AA'"])
 @pytest.mark.parametrize("condition", ["x = '??'", "x IN ('??', 'z')", "x < 'A'", "x LIKE '??%'"])
 def test_bytes_that_are_not_utf_8_are_found_whatever_stands_beside_them(

@@ -27,6 +27,16 @@ class Argument(NamedTuple):
     type: str
 
 
+class EngineFunction(NamedTuple):
+    """One overload of a function of the engine: `types` are its parameters' and its result's."""
+
+    name: str
+    schema: str
+    kind: str
+    stability: str | None
+    types: frozenset[str | None]
+
+
 Template = tuple["str | Template | int", ...]
 """A call: a function's name, then its operands: indexes of arguments, or calls.
 
@@ -71,16 +81,20 @@ def evaluate(call: Template, arguments: Sequence[Argument], rows: int) -> list[s
     return [text for (text,) in evaluated]
 
 
-def engine_functions() -> list[tuple[str, str, str, str | None]]:
-    """The engine's functions: name, schema, kind, and stability as DuckDB calls it."""
+def engine_functions() -> list[EngineFunction]:
+    """The engine's functions, each overload by itself."""
     cursor = _Databases.current().cursor()
     try:
-        return cursor.execute(
-            "SELECT DISTINCT function_name, schema_name, function_type, stability::VARCHAR"
-            " FROM duckdb_functions()"
+        listed = cursor.execute(
+            "SELECT DISTINCT function_name, schema_name, function_type, stability::VARCHAR,"
+            " parameter_types, return_type FROM duckdb_functions()"
         ).fetchall()
     finally:
         cursor.close()
+    return [
+        EngineFunction(name, space, kind, stability, frozenset((*(parameters or ()), result)))
+        for name, space, kind, stability, parameters, result in listed
+    ]
 
 
 def _built(part: Template | str | int, values: list[exp.Expr]) -> exp.Expr:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from dpsql.engine.duckdb.constant_evaluation import engine_functions
+from dpsql.engine.duckdb.constant_evaluation import EngineFunction, engine_functions
 
 _CHANGING: Final = {
     "random",
@@ -22,6 +22,8 @@ _CHANGING: Final = {
     "now",
     "today",
     "current_date",
+    "current_localtime",
+    "current_localtimestamp",
     "get_current_time",
     "get_current_timestamp",
     "transaction_timestamp",
@@ -59,6 +61,9 @@ _NAMING: Final = {
 _CONSTANTS: Final = {"version", "get_block_size"}
 """Functions that DuckDB calls consistent, and which reveal the engine all the same."""
 
+_ZONED: Final = {"TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS", "TIME WITH TIME ZONE"}
+"""Types of values whose parts and texts depend on the session's zone."""
+
 _PREFIXES: Final = ("duckdb_", "pragma_", "pg_", "sqlite_")
 
 
@@ -67,9 +72,9 @@ def introspection_functions() -> frozenset[str]:
     """The names of all functions that reveal more than their arguments, in lower case."""
     known = _CHANGING | _TABLES
     listed = {
-        name
-        for name, space, kind, stability in engine_functions()
-        if name not in known and not _of_arguments(space, kind, stability)
+        function.name
+        for function in engine_functions()
+        if function.name not in known and not _of_arguments(function)
     }
     return frozenset(name.casefold() for name in listed | _NAMING | _CONSTANTS)
 
@@ -79,12 +84,18 @@ def is_introspection(word: str) -> bool:
     return word in _NAMING or word.startswith(_PREFIXES)
 
 
-def _of_arguments(space: str, kind: str, stability: str | None) -> bool:
-    """Whether DuckDB's list says that the function's value follows from its arguments."""
-    match kind:
+def _of_arguments(function: EngineFunction) -> bool:
+    """Whether DuckDB's list says that the function's value follows from its arguments.
+
+    What takes or makes a time with a zone also depends on the session's zone, which lockdown fixes:
+    since 2.0.1 DuckDB calls it consistent within a query only.
+    """
+    match function.kind:
         case "scalar" | "aggregate" | "window":
-            return stability == "CONSISTENT"
+            return function.stability == "CONSISTENT" or (
+                function.stability == "CONSISTENT_WITHIN_QUERY" and bool(function.types & _ZONED)
+            )
         case "macro":
-            return space == "main"
+            return function.schema == "main"
         case _:
             return False

@@ -83,7 +83,7 @@ def no_function(name: str, kinds: Sequence[Kind | None], node: exp.Expr) -> NoSu
 
 @cache
 def _engine_names() -> frozenset[str]:
-    return frozenset(name.lower() for name, *_ in engine_functions())
+    return frozenset(function.name.lower() for function in engine_functions())
 
 
 def _arguments(node: exp.Expr) -> Iterator[exp.Expr]:
