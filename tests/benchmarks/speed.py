@@ -1,12 +1,16 @@
 """How much longer private answers take than plain ones: one command, JSON and a picture.
 
-    PYTHONPATH=tests python -m benchmarks.speed FOLDER [--runs 5] [--json FILE] [--svg FILE]
+    PYTHONPATH=tests python -m benchmarks.speed FOLDER [--runs 5] [--only Q1,clerk] [--processor]
+        [--memory] [--json FILE] [--svg FILE]
 
 FOLDER holds the Parquet files of TPC-H (`tpchgen-cli parquet -s 1 --output-dir FOLDER`). They are
 copied into a DuckDB file, so that reading them is as fast as it gets; on Parquet most ratios are
 lower. Private and plain run in turns in one process, and medians are compared; each is run once
 before. The ratio is of what the engine takes; beside it stands that of the whole, from the text to
-a table, charged and kept. Times are not asserted anywhere: machines are shared.
+a table, charged and kept. Each whole answer is that of an analyst who has none yet, in a process
+that has bound the text before: once at the one ε that a schema has, and once at an ε that no
+statement had before, of which noise is chosen anew. Times are not asserted anywhere: machines are
+shared; on a busy one, `--processor` measures milliseconds that processors took.
 """
 
 from __future__ import annotations
@@ -47,6 +51,7 @@ from dpsql.schema.model import Schema
 from dpsql.schema.verify import verify_keys
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.options import QueryOptions
+from dpsql.session.run.execution import Execution
 from dpsql.session.session import Session
 from dpsql.session.sidecar import open_source, prepare_source
 from dpsql.structs import replace
@@ -59,21 +64,27 @@ FIXTURE = Path(__file__).parent.parent.parent / "fixtures" / "tpch" / "schema.ya
 BUDGET = """
 budget: {epsilon: 64, delta: 1.0e-3, accounting: zcdp}
 per_query: {epsilon: 1, max_epsilon: 1, delta: 1.0e-6}
+store: private
 """
-"""Enough for every run to be charged."""
+"""Enough for every run to be charged; an analyst isn't given what was drawn for another."""
+
+MEANS = ("engine", "whole", "whole, another ε")
+"""Of what there are geometric means, in the order of the table's columns."""
 
 
 @dataclass(frozen=True)
 class Ratio:
     """One query: medians in milliseconds, and how much more memory it took at its peak.
 
-    `private` is the engine's part, `whole` all of an answer that wasn't given before.
+    `private` is the engine's part, `whole` all of an answer that wasn't given before, at the ε of
+    earlier ones, and `another_epsilon` all of one at an ε of its own.
     """
 
     name: str
     plain: float
     private: float
     whole: float
+    another_epsilon: float
     plain_megabytes: float | None = None
     private_megabytes: float | None = None
 
@@ -82,8 +93,9 @@ class Ratio:
         return self.private / self.plain
 
     @property
-    def whole_ratio(self) -> float:
-        return self.whole / self.plain
+    def ratios(self) -> tuple[float, ...]:
+        """Of all `MEANS`."""
+        return tuple(t / self.plain for t in (self.private, self.whole, self.another_epsilon))
 
 
 def main() -> None:
@@ -92,15 +104,19 @@ def main() -> None:
     with TemporaryDirectory() as name:
         schema = schema_over(arguments.folder, Path(name))
         found: dict[str, object] = {"runs": arguments.runs, "folder": str(arguments.folder)}
+        clock = time.process_time if arguments.processor else time.perf_counter
+        means: dict[str, object] = {}
         for mode, ready in (("as it is", False), ("prepared", True)):
             first = 1 + arguments.runs if ready else 0
             with _opened(schema, ready=ready) as engine:
-                ratios = measure(schema, engine, arguments.runs, arguments.only, first)
+                ratios = measure(schema, engine, arguments.runs, arguments.only, first, clock)
             if arguments.memory:
                 ratios = [_with_memory(r, schema) for r in ratios]
             sys.stdout.write(_table(mode, ratios))
             found[mode] = {r.name: asdict(r) | {"ratio": r.ratio} for r in ratios}
-        found["small query, ms"] = fixed_costs(Path(name) / "small", 30)
+            means[mode] = geometric_means(ratios)
+        found["geometric means"] = means
+        found["small query, ms"] = fixed_costs(Path(name) / "small", 30, clock)
         sys.stdout.write(json.dumps(found["small query, ms"], indent=1) + "\n")
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -143,34 +159,46 @@ def measure(
 ) -> list[Ratio]:
     """Each query plain, private in the engine, and whole, in turns, by `clock`.
 
-    `first` is how many answers of the same ledger there are of each query already.
+    `first` is how many analysts of the same ledger have an answer of each query already.
     """
-    session = Session(schema, epsilon=1)
+    execution = Execution(schema, lambda _: None)
+    asked = Session(schema, epsilon=1, execution=execution)
     found: list[Ratio] = []
     for name, sql in queries().items():
         if only is not None and name not in only.split(","):
             continue
-        prepared = session.compile(sql)
-        times: list[tuple[float, float, float]] = []
-        for number in range(runs + 1):
-            whole = partial(_answered, session, sql, first + number)
-            times.append(
-                (
-                    seconds(partial(engine.execute, sql), clock),
-                    engine_seconds(schema, prepared, engine, clock),
-                    seconds(whole, clock),
+        prepared = asked.compile(sql)
+        times: list[tuple[float, ...]] = []
+        for number in range(first, first + runs + 1):
+            with _analyst(schema, execution, f"{name} {number}") as session:
+                # Noise is rounded: of nearly the same ε it would be the same, and be stored.
+                other = 1 - Fraction(number + 1, 1000)
+                times.append(
+                    (
+                        seconds(partial(engine.execute, sql), clock),
+                        engine_seconds(schema, prepared, engine, clock),
+                        seconds(partial(_answered, session, sql, Fraction(1)), clock),
+                        seconds(partial(_answered, session, sql, other), clock),
+                    )
                 )
-            )
         found.append(
             Ratio(name, *(1000 * statistics.median(t) for t in zip(*times[1:], strict=True)))
         )
-    session.close()
+    asked.close()
     return found
 
 
-def _answered(session: Session, sql: str, number: int) -> None:
-    # Noise is rounded: of nearly the same ε it would be the same, and the answer stored.
-    if session.query(sql, QueryOptions(1 - Fraction(number, 1000))).privacy.stored:
+@contextmanager
+def _analyst(schema: Schema, execution: Execution, name: str) -> Iterator[Session]:
+    """A session of an analyst who has asked nothing yet, with the ledger open."""
+    session = Session(schema, analyst=name, execution=execution)
+    session.balance()
+    yield session
+    session._context.ledger.close()  # and not the session, whose engine is the next one's
+
+
+def _answered(session: Session, sql: str, epsilon: Fraction) -> None:
+    if session.query(sql, QueryOptions(epsilon)).privacy.stored:
         raise AssertionError("nothing was drawn")
 
 
@@ -223,24 +251,33 @@ def seconds(work: Callable[[], object], clock: Clock = time.perf_counter) -> flo
     return clock() - start
 
 
-def geometric_mean(ratios: list[Ratio]) -> float:
-    """Of TPC-H's own queries."""
-    logs = [log(r.ratio) for r in ratios if r.name[1:].isdigit()]
-    return exp(sum(logs) / len(logs)) if logs else 0.0
+def geometric_means(ratios: list[Ratio]) -> dict[str, dict[str, float]]:
+    """Of all queries, and of TPC-H's own, as far as there are some."""
+    own = [r for r in ratios if r.name[1:].isdigit()]
+    chosen = {"all": ratios, "TPC-H": own}
+    return {
+        name: dict(zip(MEANS, map(_geometric_mean, *(r.ratios for r in of)), strict=True))
+        for name, of in chosen.items()
+        if of
+    }
+
+
+def _geometric_mean(*ratios: float) -> float:
+    return exp(sum(map(log, ratios)) / len(ratios))
 
 
 def _table(mode: str, ratios: list[Ratio]) -> str:
-    head = f"| {mode} | plain, ms | private, ms | ÷ | whole, ms | ÷ | MB | MB |"
-    lines = [head, "| --- |" + " ---: |" * 7]
+    head = f"| {mode} | plain, ms | private, ms | ÷ | whole, ms | ÷ | another ε, ms | ÷ | MB | MB |"
+    lines = [head, "| --- |" + " ---: |" * 9]
     for r in ratios:
         memory = ["" if m is None else f"{m:.0f}" for m in (r.plain_megabytes, r.private_megabytes)]
-        lines.append(
-            f"| {r.name} | {r.plain:.1f} | {r.private:.1f} | {r.ratio:.2f}"
-            f" | {r.whole:.1f} | {r.whole_ratio:.2f} | {' | '.join(memory)} |"
-        )
-    means = (geometric_mean(of) for of in (ratios, [replace(r, private=r.whole) for r in ratios]))
-    mean = ", of the whole ".join(f"{found:.2f}" for found in means)
-    return "\n".join([*lines, f"geometric mean of TPC-H: {mean}", "", ""])
+        took = zip((r.private, r.whole, r.another_epsilon), r.ratios, strict=True)
+        cells = [f"{r.plain:.1f}", *(f"{ms:.1f} | {ratio:.2f}" for ms, ratio in took), *memory]
+        lines.append(f"| {r.name} | {' | '.join(cells)} |")
+    for of, means in geometric_means(ratios).items():
+        told = ", ".join(f"{name} {mean:.2f}" for name, mean in means.items())
+        lines.append(f"geometric mean of {of}: {told}")
+    return "\n".join([*lines, "", ""])
 
 
 def _arguments() -> argparse.Namespace:
@@ -248,6 +285,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only", help="names of queries, as in Q1,clerk")
+    parser.add_argument("--processor", action="store_true", help="its milliseconds, not the wall's")
     parser.add_argument("--memory", action="store_true", help="peaks, in processes of their own")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--svg", type=Path)
