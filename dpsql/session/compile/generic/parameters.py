@@ -10,7 +10,7 @@ constant changes no bound, no limit and no list of keys, unless it contradicts w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -110,10 +110,25 @@ def with_parameters(statement: Statement) -> tuple[GenericStatement, tuple[Liter
         return plan if after == before else replace(plan, predicate=conjunction(after))
 
     plan = bottom_up(rule, statement.plan)
-    if not comparisons:
+    if not comparisons or _may_coincide(plan, comparisons):
         return None
     of_parameters = tuple(map(tuple, comparisons.values()))
     return GenericStatement(replace(statement, plan=plan), of_parameters), tuple(comparisons)
+
+
+def _may_coincide(plan: Plan, constants: Container[Literal]) -> bool:
+    """Whether releases of `plan` may ask for the same because of what `constants` are.
+
+    One that counts where `age > 30` and one that counts where `NOT age <= 30` are one answer, which
+    has the whole loss; with a parameter in the place of either 30 they are two.
+    """
+    releases = [part for part in operators(plan) if isinstance(part, Release)]
+    return len(releases) > 1 and any(
+        part in constants
+        for outermost in expressions(plan)
+        for part in subexpressions(outermost)
+        if isinstance(part, Literal)
+    )
 
 
 class _Columns:

@@ -1,0 +1,71 @@
+"""Statements of one shape, one after the other, are what each is by itself, whatever is constant.
+
+The first ones teach a session their shape and their plan; those behind have constants that must not
+be read by these, or whose errors are at other places.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pytest
+from session.by_shape import outcome
+
+from dpsql.session.session import Session
+
+SCHEMA = """\
+dataset: wide
+source: wide.duckdb
+ledger: wide.ledger
+tables:
+  people:
+    unit: row
+    columns:
+      age: {type: integer, bounds: [0, 120]}
+      big: {type: bigint}
+      dept: {type: varchar, values: [a, b, c]}
+      name: {type: varchar}
+      pay: {type: "decimal(18,4)"}
+      rate: {type: double}
+      day: {type: date}
+      seen: {type: timestamp}
+views:
+  adults: {query: "SELECT age, rate, dept FROM people WHERE age > 18"}
+budget: {epsilon: 64, accounting: pure}
+"""
+
+TWICE = (
+    "SELECT (SELECT count(*) FROM people WHERE age > {}) AS a,"
+    " (SELECT count(*) FROM people WHERE NOT (age <= 30)) AS b"
+)
+
+
+@pytest.fixture
+def schema(tmp_path: Path) -> Path:
+    with duckdb.connect(tmp_path / "wide.duckdb") as connection:
+        connection.execute(
+            "CREATE TABLE people (age INTEGER, big BIGINT, dept VARCHAR, name VARCHAR,"
+            " pay DECIMAL(18,4), rate DOUBLE, day DATE, seen TIMESTAMP)"
+        )
+    path = tmp_path / "schema.yaml"
+    path.write_text(SCHEMA, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("statement", "constants"),
+    [
+        # Two releases ask for the same only if a constant is what the other one has.
+        (TWICE, ["31", "32", "30", "33"]),
+    ],
+)
+def test_of_one_shape_each_is_what_it_is_by_itself(
+    schema: Path, statement: str, constants: list[str]
+) -> None:
+    with closing(Session(schema, epsilon="1/10")) as session:
+        for constant in constants:
+            text = statement.format(constant)
+            with closing(Session(schema, epsilon="1/10")) as alone:
+                assert outcome(session, text) == outcome(alone, text), text
