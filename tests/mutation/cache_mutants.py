@@ -55,6 +55,13 @@ CACHE_MUTANTS = (
         "met_twice",
     ),
     _Cache(
+        "errors are where another text of the shape has them",
+        "session/compile/generic/instantiation.py",
+        "return lambda _, values: values.spans.get(value, value)",
+        "return None",
+        _HOSTILE,
+    ),
+    _Cache(
         "releases that ask for the same by chance are charged as two",
         "session/compile/generic/parameters.py",
         "if not comparisons or _may_coincide(plan, comparisons):",

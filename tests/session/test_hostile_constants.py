@@ -36,6 +36,8 @@ views:
 budget: {epsilon: 64, accounting: pure}
 """
 
+BY_DEPARTMENT = "SELECT dept, count(*) FROM {} GROUP BY dept ORDER BY sum(rate)"
+
 TWICE = (
     "SELECT (SELECT count(*) FROM people WHERE age > {}) AS a,"
     " (SELECT count(*) FROM people WHERE NOT (age <= 30)) AS b"
@@ -57,6 +59,11 @@ def schema(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("statement", "constants"),
     [
+        # An error's place is in the text that was sent.
+        (BY_DEPARTMENT.format("people WHERE age > {}"), ["30", "31", "9", "100"]),
+        (BY_DEPARTMENT.format("people WHERE {}age > 30"), ["", "", "", "  ", "/* {} */ "]),
+        (BY_DEPARTMENT.format("adults WHERE age > {}"), ["30", "31", "19", "100"]),
+        (BY_DEPARTMENT.format('"people" WHERE age > {}'), ["30", "31", "9", "100"]),
         # Two releases ask for the same only if a constant is what the other one has.
         (TWICE, ["31", "32", "30", "33"]),
     ],

@@ -10,6 +10,7 @@ from msgspec import Struct
 from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.sql.parameter_mark import filled, mark_name, marks
+from dpsql.errors import Span
 from dpsql.plan.bounded_release.engine_query import ParameterizedSql
 from dpsql.plan.expression import Literal
 from dpsql.schema.sql_type import Boolean, Date, Integer, SqlType, Timestamp, Varchar
@@ -18,10 +19,14 @@ _WORD: Final = 64
 
 
 class Constants(Struct, frozen=True):
-    """The values of parameters 0, 1 …, and what is written in SQL for each mark, by its name."""
+    """The values of parameters 0, 1 …, and what is written in SQL for each mark, by its name.
+
+    `spans` are the places in their text of what stands elsewhere in the plan's, where these differ.
+    """
 
     literals: tuple[Literal, ...]
     texts: Mapping[str, str]
+    spans: Mapping[Span, Span] = {}
 
 
 def constants(literals: tuple[Literal, ...]) -> Constants:

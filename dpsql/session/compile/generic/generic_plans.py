@@ -67,6 +67,7 @@ class GenericPlan:
                 compiled.consistency,
             ),
             types,
+            is_compiled=True,
         )
         self._measured = [digested(release.step.measurement) for release in compiled.releases]
 

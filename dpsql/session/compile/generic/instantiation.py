@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dpsql.emit.dialect.duckdb.parameter import Constants, ParameterizedText
 from dpsql.emit.sql.parameter_mark import filled, has_marks
+from dpsql.errors import Span
 from dpsql.physical.cached_sums import cache_name
 from dpsql.plan.bounded_release.engine_query import CachedSums, EngineQuery, Histogram
 from dpsql.plan.expression import Parameter
@@ -25,11 +26,18 @@ _PACKAGES: Final = ("dpsql.plan.", "dpsql.physical.", "dpsql.release.", "dpsql.s
 
 
 class Template:
-    """A value with parameters of these `types`, of which `instance` makes values without."""
+    """A value with parameters of these `types`, of which `instance` makes values without.
 
-    def __init__(self, value: Any, types: tuple[SqlType, ...]) -> None:
+    `spans` are the places in its text that are others in another text; none are if `is_compiled`.
+    """
+
+    def __init__(
+        self, value: Any, types: tuple[SqlType, ...], *, is_compiled: bool = False
+    ) -> None:
+        self.spans: set[Span] = set()
         self._value = value
         self._types = types
+        self._is_compiled = is_compiled
         self._builders: list[_Builder] = []
         self._indices: dict[int, int | None] = {}
         self._whole = self._index(value)
@@ -57,6 +65,9 @@ class Template:
         match value:
             case Parameter(number=number):
                 return lambda _, values: values.literals[number]
+            case Span() if not self._is_compiled:
+                self.spans.add(value)
+                return lambda _, values: values.spans.get(value, value)
             case EngineQuery():
                 return self._engine_query(value)
             case Histogram():

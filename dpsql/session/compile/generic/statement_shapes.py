@@ -10,7 +10,7 @@ for a constant only where it is written so plainly that binding reads it in one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from dpsql.bind.statement import Statement
 from dpsql.bind.statements.own_query import quoted_text
 from dpsql.emit.dialect.duckdb.parameter import Constants
+from dpsql.errors import Span
 from dpsql.plan.expression import Column, Compare, Literal
 from dpsql.schema.sql_type import Integer
 from dpsql.session.compile.generic.constant_words import (
@@ -47,13 +48,25 @@ Shape = tuple[tuple[TokenType, str], ...]
 Bind = Callable[[str], Statement | None]
 
 
+class _WordSpan(Struct, frozen=True):
+    """A `span` of a text, and the indices of the first word and the last one that stand there."""
+
+    span: Span
+    first: int
+    last: int
+
+
 class _BoundShape(Struct, frozen=True):
-    """A statement with parameters, and where they stand among its `words`."""
+    """A statement with parameters, and where they stand among its `words`.
+
+    `spans` are the places in its text that errors name.
+    """
 
     generic: GenericStatement
     plan: Template
     words: tuple[str | None, ...]
     constants: tuple[ConstantWord, ...]
+    spans: tuple[_WordSpan, ...]
 
     def statement(self, words: Sequence[Token]) -> Statement | None:
         """The statement of a text of this shape; None if it has to be bound by itself."""
@@ -66,16 +79,22 @@ class _BoundShape(Struct, frozen=True):
             if literal is None or literals.setdefault(constant.number, literal) != literal:
                 return None
         values = tuple(literals[number] for number in range(len(literals)))
-        return self.withconstant_words(values)
+        spans = {
+            each.span: Span(words[each.first].start, words[each.last].end + 1)
+            for each in self.spans
+        }
+        return self.with_constants(values, spans)
 
-    def withconstant_words(self, literals: tuple[Literal, ...]) -> Statement | None:
+    def with_constants(
+        self, literals: tuple[Literal, ...], spans: Mapping[Span, Span]
+    ) -> Statement | None:
         """The statement with `literals`, in their order; None if they make another plan."""
         if len(set(literals)) < len(literals):
             return None  # equal constants are one parameter
         for literal, comparisons in zip(literals, self.generic.comparisons, strict=True):
             if not all(each.accepts(literal) for each in comparisons):
                 return None
-        plan = self.plan.instance(Constants(literals, {}))
+        plan = self.plan.instance(Constants(literals, {}, spans))
         return replace(self.generic.statement, plan=plan)
 
 
@@ -128,20 +147,28 @@ def _bound_shape(
     constants = tuple(constant_words(words, literals))
     if {each.number for each in constants} < set(range(len(literals))):
         return None
+    template = Template(generic.statement.plan, generic.types)
+    spans = _word_spans(template.spans, words)
+    if spans is None or statement.single:
+        return None
     indices = {each.index for each in constants}
     known = tuple(None if n in indices else word.text for n, word in enumerate(words))
-    shape = _BoundShape(
-        generic,
-        Template(generic.statement.plan, generic.types),
-        known,
-        constants,
-    )
+    shape = _BoundShape(generic, template, known, constants, spans)
     other = _other_text(sql, words, shape)
     if other is None:
         return None
     text, others = other
-    expected = shape.withconstant_words(others)
+    expected = shape.with_constants(others, {})
     return shape if expected is not None and bind(text) == expected else None
+
+
+def _word_spans(spans: Iterable[Span], words: Sequence[Token]) -> tuple[_WordSpan, ...] | None:
+    """The words of `spans`; None if one begins or ends within a word."""
+    starts = {word.start: index for index, word in enumerate(words)}
+    ends = {word.end + 1: index for index, word in enumerate(words)}
+    if not all(span.start in starts and span.end in ends for span in spans):
+        return None
+    return tuple(_WordSpan(span, starts[span.start], ends[span.end]) for span in spans)
 
 
 def _is_plain(condition: Compare) -> bool:
