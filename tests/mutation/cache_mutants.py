@@ -55,6 +55,27 @@ CACHE_MUTANTS = (
         "met_twice",
     ),
     _Cache(
+        "a constant is read where a call computes another of it",
+        "session/compile/generic/compared_words.py",
+        "if operand is not None and _is_conjunct(operand):",
+        "if operand is not None:",
+        _HOSTILE,
+    ),
+    _Cache(
+        "a day that is written has hours",
+        "session/compile/generic/constant_words.py",
+        "if named is not None and named != literal.type:",
+        "if False:",
+        _HOSTILE,
+    ),
+    _Cache(
+        "whole numbers of more than 32 bits are read as those of 32",
+        "session/compile/generic/constant_words.py",
+        '_PARTS: Final = re.compile(rf"({_WHOLE.pattern})(?:',
+        '_PARTS: Final = re.compile(rf"([0-9]{{1,12}})(?:',
+        _HOSTILE,
+    ),
+    _Cache(
         "errors are where another text of the shape has them",
         "session/compile/generic/instantiation.py",
         "return lambda _, values: values.spans.get(value, value)",

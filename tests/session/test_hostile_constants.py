@@ -36,6 +36,8 @@ views:
 budget: {epsilon: 64, accounting: pure}
 """
 
+COUNT = "SELECT count(*) FROM people WHERE "
+
 BY_DEPARTMENT = "SELECT dept, count(*) FROM {} GROUP BY dept ORDER BY sum(rate)"
 
 TWICE = (
@@ -59,6 +61,24 @@ def schema(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("statement", "constants"),
     [
+        # What a call computes of a constant isn't the constant.
+        (COUNT + "name = trim('{}')", ["a", "b", " c "]),
+        (COUNT + "name = replace('{}', 'q', 'r')", ["a", "b", "q"]),
+        (COUNT + "name = left('{}', 9)", ["a", "b", "0123456789"]),
+        (COUNT + "age > greatest({}, 20)", ["30", "31", "10"]),
+        (COUNT + "big > least({}, 50)", ["30", "31", "60"]),
+        (COUNT + "big > abs({})", ["30", "31", "0"]),
+        # A day has no hours, whatever it is compared with.
+        (
+            COUNT + "seen > DATE '{}'",
+            ["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-03 12:00:00"],
+        ),
+        # It is a BIGINT, of which DuckDB makes another decimal than of an INTEGER.
+        (COUNT + "pay > {}", ["2000000000", "2000000002", "3000000000"]),
+        (COUNT + "pay > {}", ["1234567890.5", "1234567890.6", "0000000001.5"]),
+        # The days before and behind have no trial.
+        (COUNT + "day <= '{}'", ["2024-01-01", "9999-12-31", "0001-01-01", "0999-12-31"]),
+        (COUNT + "seen < '{}'", ["9999-12-31 23:59:59", "0001-01-01 00:00:00", "0001-01-01"]),
         # An error's place is in the text that was sent.
         (BY_DEPARTMENT.format("people WHERE age > {}"), ["30", "31", "9", "100"]),
         (BY_DEPARTMENT.format("people WHERE {}age > 30"), ["", "", "", "  ", "/* {} */ "]),

@@ -9,7 +9,7 @@ isn't there. The answers are exact, cost nothing and are not stored.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, Protocol
 
 import pyarrow as pa
@@ -77,7 +77,7 @@ class SandboxEngine(Protocol):
         """Let go of the process."""
 
 
-def _words(sql: str) -> Sequence[Token] | None:
+def _words(sql: str) -> list[Token] | None:
     """The words of `sql`; None if it has none, of which binding says why."""
     try:
         return tokens(sql)

@@ -5,6 +5,7 @@
 | parameters       | which constants no proof can use, and statements with parameters     |
 | instantiation    | what was compiled with parameters, with constants in their places    |
 | generic_plans    | statements that differ in constants alone, proved once               |
+| compared_words   | words of a text that a column is compared with, and nothing else     |
 | constant_words   | words of a text that are plainly one constant                        |
 | statement_shapes | texts that differ in constants alone, bound once                     |
 | recently_used    | what both remember, and forget                                       |

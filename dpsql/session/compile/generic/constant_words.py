@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Final
 
@@ -21,7 +22,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.plan.expression import Literal, Scalar
 from dpsql.plan.numeric_types import holds
-from dpsql.schema.sql_type import Date, Decimal, Double, Integer, Timestamp, Varchar
+from dpsql.schema.sql_type import Date, Decimal, Double, Integer, SqlType, Timestamp, Varchar
 from dpsql.structs import replace
 
 KINDS: Final = frozenset({TokenType.NUMBER, TokenType.STRING})
@@ -30,7 +31,9 @@ KINDS: Final = frozenset({TokenType.NUMBER, TokenType.STRING})
 _WHOLE: Final = re.compile("[0-9]{1,9}")
 """What fits in 32 bits, whatever its digits are."""
 
-_PARTS: Final = re.compile(r"([0-9]{1,12})(?:\.([0-9]{1,12}))?")
+_PARTS: Final = re.compile(rf"({_WHOLE.pattern})(?:\.([0-9]{{1,12}}))?")
+"""What has more digits before its point, and no point, may be of 32 bits or of 64."""
+
 _DAY: Final = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOMENT: Final = re.compile(_DAY.pattern + " [0-9]{2}:[0-9]{2}:[0-9]{2}")
 
@@ -60,12 +63,15 @@ class ConstantWord(Struct, frozen=True):
         return read_constant(word.token_type, word.text, self.like)
 
 
-def constant_words(words: Sequence[Token], literals: Sequence[Literal]) -> Iterator[ConstantWord]:
-    """The words that are written as one of `literals`."""
-    for index, word in enumerate(words):
-        if word.token_type not in KINDS:
-            continue
+def constant_words(
+    words: Sequence[Token], compared: Mapping[int, SqlType | None], literals: Sequence[Literal]
+) -> Iterator[ConstantWord]:
+    """The words that are `compared`, and written as one of `literals`."""
+    for index, named in sorted(compared.items()):
+        word = words[index]
         for number, literal in enumerate(literals):
+            if named is not None and named != literal.type:
+                continue  # DATE '2024-01-31 12:00:00' is a day, whatever it is compared with
             if read_constant(word.token_type, word.text, literal) == literal:
                 is_whole = word.token_type is TokenType.STRING or _is_whole(literal)
                 digits = None if is_whole else _digits(word.text)
@@ -87,10 +93,11 @@ def near_constants(text: str, value: Scalar, listed: Sequence[Scalar]) -> Iterat
         case str():
             yield from (each for each in listed if isinstance(each, str))
             yield f"{text}Zz'"
-        case dt.datetime() if len(text) > _DAY_LENGTH:
-            yield from (str(value + step) for step in (_SECOND, -_SECOND))
         case dt.date():
-            yield from (f"{value + step:%Y-%m-%d}" for step in (_ONE_DAY, -_ONE_DAY))
+            length = _SECOND if len(text) > _DAY_LENGTH else _ONE_DAY
+            for away in (length, -length):
+                with suppress(OverflowError):  # beyond the first day or the last one
+                    yield str(value + away)[: len(text)]
         case _:
             return
 
@@ -104,7 +111,7 @@ def read_constant(kind: TokenType, text: str, like: Literal) -> Literal | None:
             value = int(text)
         case Decimal() if is_number and _PARTS.fullmatch(text):
             value = Fraction(text)
-        case Double() if is_number and _PARTS.fullmatch(text):
+        case Double(bits=64) if is_number and _PARTS.fullmatch(text):
             value = Fraction(float(text))
         case Varchar() if not is_number and len(text) <= _LONGEST:
             value = text

@@ -3,9 +3,10 @@
     SELECT dept, count(*) FROM people WHERE age > 30 GROUP BY dept
     SELECT dept, count(*) FROM people WHERE age > 41 GROUP BY dept
 
-Which words of a text are its plan's parameters is found by a trial: a text with other constants in
-their places is bound, too, and has to be the same statement with those constants. A word is taken
-for a constant only where it is written so plainly that binding reads it in one way.
+A word is taken for a constant only where WHERE compares a column with it and nothing else, and
+where it is written so plainly that binding reads it in one way. Which of them are the plan's
+parameters is found by a trial: a text with other constants in their places is bound, too, and has
+to be the same statement with those constants.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dpsql.emit.dialect.duckdb.parameter import Constants
 from dpsql.errors import Span
 from dpsql.plan.expression import Column, Compare, Literal
 from dpsql.schema.sql_type import Integer
+from dpsql.session.compile.generic.compared_words import compared_words
 from dpsql.session.compile.generic.constant_words import (
     KINDS,
     ConstantWord,
@@ -117,7 +119,7 @@ class StatementShapes:
         statements = (shape.statement(words) for shape in known.shapes)
         return next((one for one in statements if one is not None), None)
 
-    def learn(self, sql: str, words: Sequence[Token], statement: Statement, bind: Bind) -> None:
+    def learn(self, sql: str, words: list[Token], statement: Statement, bind: Bind) -> None:
         """`sql`, which has these `words`, is `statement`, for as long as `bind` binds it so."""
         key = _shape(words)
         known = self._known.get(key) or _Known()
@@ -135,7 +137,7 @@ def _shape(words: Sequence[Token]) -> Shape:
 
 
 def _bound_shape(
-    sql: str, words: Sequence[Token], statement: Statement, bind: Bind
+    sql: str, words: list[Token], statement: Statement, bind: Bind
 ) -> _BoundShape | None:
     """The shape of `sql`, if a text with other constants is bound to the same with those."""
     generalisation = with_parameters(statement)
@@ -144,7 +146,7 @@ def _bound_shape(
     generic, literals = generalisation
     if not all(_is_plain(each.condition) for of in generic.comparisons for each in of):
         return None
-    constants = tuple(constant_words(words, literals))
+    constants = tuple(constant_words(words, compared_words(sql, words), literals))
     if {each.number for each in constants} < set(range(len(literals))):
         return None
     template = Template(generic.statement.plan, generic.types)
