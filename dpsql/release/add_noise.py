@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -57,6 +58,13 @@ class NoisyGroups(Struct, frozen=True):
             zip(*chosen, strict=True) if chosen else none,
             strict=True,
         )
+
+
+class CellCounts(NamedTuple):
+    """How many rows a group has in each of some cells, which are told by their indices."""
+
+    cells: Integers
+    counts: Integers
 
 
 class RawGroups(Struct, frozen=True):
@@ -120,18 +128,29 @@ def listed_cells(bounded: BoundedRelease, query: EngineQuery) -> tuple[Cell, ...
 
 def rows_in_cells(
     table: pa.Table, bounded: BoundedRelease, query: EngineQuery
-) -> dict[Cell, dict[int, int]]:
-    """The number of rows in each cell of a selection, by the group's key and the cell's index."""
-    histograms: dict[Cell, dict[int, int]] = {}
-    cells, counts = (table.column(name).to_pylist() for name in ("p", "n"))
-    keys = _as_cells(keys_of_rows(table, bounded, query), table.num_rows)
-    for key, cell, count in zip(keys, cells, counts, strict=True):
-        histograms.setdefault(key, {})[cell] = int(count)
-    return histograms
+) -> dict[Cell, CellCounts]:
+    """The number of rows in each cell of a selection that has some, by the group's key."""
+    if not table.num_rows:
+        return {}
+    if bounded.contributions.unlisted_keys:
+        keys, numbers = keys_of_rows(table, bounded, query), dict[Cell, int]()
+        each = _as_cells(keys, table.num_rows)
+        groups = np.array([numbers.setdefault(key, len(numbers)) for key in each], dtype=np.int64)
+    else:
+        keys, groups = every_key(bounded, query), cells_of(table, query)
+    order = groups.argsort(kind="stable")
+    starts = np.diff(groups[order], prepend=-1).nonzero()[0]
+    firsts = order[starts]
+    own = firsts if bounded.contributions.unlisted_keys else groups[firsts]
+    cells, counts = (
+        np.split(of_column(table.column(name))[order], starts[1:]) for name in ("p", "n")
+    )
+    of_groups = _as_cells(tuple(take(key, own) for key in keys), own.size)
+    return dict(zip(of_groups, map(CellCounts, cells, counts), strict=True))
 
 
 def choose_cells(
-    histogram: Mapping[Cell, Mapping[int, int]],
+    histogram: Mapping[Cell, CellCounts],
     keys: Sequence[Cell],
     choice: CellChoice,
     mechanism: SelectionMechanism,
@@ -147,8 +166,9 @@ def choose_cells(
         some = keys[start : start + batch]
         counts = np.zeros((len(some), choice.cells.count), dtype=np.int64)
         for row, key in enumerate(some):
-            for cell, count in histogram.get(key, {}).items():
-                counts[row, cell] = count
+            own = histogram.get(key)
+            if own is not None:
+                counts[row, own.cells] = own.counts
         parts.append(mechanism.release(counts, randomness))
     return list(np.concatenate(parts).T)
 
