@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -23,14 +22,12 @@ from dpsql.ledger.charge import Charge, Receipt
 from dpsql.ledger.charge_transaction import enter
 from dpsql.ledger.fault import fault, standing
 from dpsql.ledger.storage.disk_reservation import Room
+from dpsql.ledger.storage.exclusive_use import ExclusiveUse
 from dpsql.ledger.storage.sync_queue import begin_sync
 
 NOTHING_CHARGED: Final = "nothing was charged"
 STANDS: Final = "its charge stands"
 _UNKNOWN: Final = "whether it was charged, the ledger's history tells"
-
-Held = Callable[[], AbstractContextManager[None]]
-"""Within it, a chain is the caller's alone; it raises if its ledger is open no more."""
 
 
 class _Waiting(Struct):
@@ -66,11 +63,13 @@ class ChargeGroup:
         self._turn = threading.Lock()
         self._waiting: list[_Waiting] = []
 
-    def enter(self, chain: Chain, held: Held, charge: Charge, owner: str, room: Room) -> Entered:
+    def enter(
+        self, chain: Chain, use: ExclusiveUse, charge: Charge, owner: str, room: Room
+    ) -> Entered:
         """Charges `charge` for the opening `owner`, with those that wait; see `Ledger.charge`.
 
         It may be written on the chain of another who waits, and others' on `chain`, which is then
-        `held`. The lines that `room` holds are free from then on.
+        in `use`. The lines that `room` holds are free from then on.
         """
         own = _Waiting(charge, owner, room)
         with self._guard:
@@ -79,7 +78,7 @@ class ChargeGroup:
             if own.receipt is None and own.error is None:
                 with self._guard:
                     group, self._waiting = self._waiting, []
-                _write(chain, held, group)
+                _write(chain, use, group)
         if own.receipt is None:
             # Each is told of it by an error of its own: one fault may be that of several.
             with standing(own.standing if own.error is not None else _UNKNOWN):
@@ -87,10 +86,10 @@ class ChargeGroup:
         return Entered(own.receipt, own.anchored)
 
 
-def _write(chain: Chain, held: Held, group: Sequence[_Waiting]) -> None:
+def _write(chain: Chain, use: ExclusiveUse, group: Sequence[_Waiting]) -> None:
     """Commits all of `group`, then anchors what is fresh; every one has its outcome afterwards."""
     try:
-        with held(), chain.writing():
+        with use, chain.writing():
             for one in group:
                 _enter(chain, one)
             last = chain.store.last()
@@ -103,7 +102,7 @@ def _write(chain: Chain, held: Held, group: Sequence[_Waiting]) -> None:
     if not fresh:
         return
     try:
-        with held():
+        with use:
             chain.publish(last)
         anchored = begin_sync(chain.anchor.path)
         for one in fresh:

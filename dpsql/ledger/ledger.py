@@ -12,15 +12,13 @@ A ledger is used from any thread of the process that opened it; other processes 
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Self
 
-from dpsql.errors import InterfaceError, LedgerFull
+from dpsql.errors import LedgerFull
 from dpsql.ledger import charge_log, stored_answer
 from dpsql.ledger.caps import Balance, balance
 from dpsql.ledger.chain.checkpoint import write_checkpoint
@@ -46,6 +44,7 @@ from dpsql.ledger.saved_release import SavedReleaseStore
 from dpsql.ledger.storage.backend import Location, ProcessLock
 from dpsql.ledger.storage.backup import back_up
 from dpsql.ledger.storage.disk_reservation import MIN_BYTES
+from dpsql.ledger.storage.exclusive_use import ExclusiveUse
 from dpsql.ledger.storage.opening import apply_terms, check_fixed, open_chain, recorded_terms
 from dpsql.ledger.storage.queries import DATASET
 from dpsql.ledger.storage.waiting import check_may_wait
@@ -58,10 +57,8 @@ class Ledger:
     def __init__(self, chain: Chain, owner: ProcessLock) -> None:
         self._chain, self._store = chain, chain.store
         self._owner = owner
-        self._charges = OpenCharges(chain, owner.name, self._in_own_process)
-        self._process = os.getpid()
-        self._lock = threading.Lock()
-        self._open = True
+        self._use = ExclusiveUse()
+        self._charges = OpenCharges(chain, owner.name, self._use)
 
     @classmethod
     def open(
@@ -242,25 +239,22 @@ class Ledger:
     def verify(self, *receipts: Receipt | ReceiptId) -> Report:
         """Audits both files and that they hold `receipts`; LedgerFault says what disagrees."""
         self._publish()
-        with self._in_own_process():
+        with self._use:
             return audit(self._chain, receipts)
 
     def backup(self, target: Path) -> None:
         """Copies the ledger as it is now to the new file `target`; both have the same anchor."""
         self._publish()
-        with self._in_own_process():
+        with self._use:
             back_up(self._chain, target.absolute())
 
     def close(self) -> None:
         """Burns the requests that this opening still runs, and closes the files."""
-        if os.getpid() != self._process:
-            return
-        with self._lock, ExitStack() as stack:
-            if not self._open:
+        with self._use.ending() as closes, ExitStack() as stack:
+            if not closes:
                 return
-            self._open = False
             stack.callback(self._owner.close)
-            self._charges.room.give()
+            self._charges.give_room()
             stack.callback(self._chain.database.close)
             with suppress(LedgerFull):  # the next opening burns them
                 with self._chain.writing():
@@ -274,27 +268,17 @@ class Ledger:
         self.close()
 
     @contextmanager
-    def _in_own_process(self) -> Iterator[None]:
-        # SQLite's locks aren't inherited: a fork would write beside its parent, not after it.
-        if os.getpid() != self._process:
-            raise InterfaceError("the ledger was opened by another process", hint="open it again")
-        with self._lock:
-            if not self._open:
-                raise InterfaceError("the ledger is closed")
-            yield
-
-    @contextmanager
     def _writing(self, *, waits: bool = True) -> Iterator[None]:
         check_may_wait()
-        with self._in_own_process(), self._chain.writing(waits=waits):
+        with self._use, self._chain.writing(waits=waits):
             yield
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        with self._in_own_process(), self._chain.database.reading():
+        with self._use, self._chain.database.reading():
             yield
 
     def _publish(self, last: int | None = None) -> None:
         # All entries, or those up to `last`, which are on disk.
-        with self._in_own_process():
+        with self._use:
             self._chain.publish_all() if last is None else self._chain.publish(last, waits=True)

@@ -2,44 +2,70 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 from concurrent.futures import Future
+
+from msgspec import Struct
 
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.charge import Charge, Receipt
-from dpsql.ledger.charge_group import NOTHING_CHARGED, STANDS, Held, group_of
+from dpsql.ledger.charge_group import NOTHING_CHARGED, STANDS, group_of
 from dpsql.ledger.fault import standing
 from dpsql.ledger.storage.disk_reservation import Room
+from dpsql.ledger.storage.exclusive_use import ExclusiveUse
 from dpsql.ledger.storage.waiting import check_may_wait
 
 
-class OpenCharges:
-    """The charges of the opening `owner` that aren't settled, on its `chain` while it is `held`."""
+class _OpenCharge(Struct):
+    """The room for the answer of a charge; `anchored` is done once its anchor is on disk, too."""
 
-    def __init__(self, chain: Chain, owner: str, held: Held) -> None:
-        self.room = Room(chain, owner)
+    room: Room
+    anchored: Future[None] | None
+
+
+class OpenCharges:
+    """The charges of the opening `owner` that aren't settled, by their request ids.
+
+    Several threads may have one each, on the `chain` that is theirs in turn, in `use`.
+    """
+
+    def __init__(self, chain: Chain, owner: str, use: ExclusiveUse) -> None:
         self._chain = chain
         self._owner = owner
-        self._held = held
+        self._use = use
         self._group = group_of(chain)
-        self._anchoring: dict[str, Future[None]] = {}
+        self._numbers = itertools.count()
+        self._guard = threading.Lock()
+        self._charges: dict[str, _OpenCharge] = {}
 
     def enter(self, charge: Charge, size: int) -> Receipt:
         """The receipt of `charge`, which is durable; `size` bytes are reserved for its answer."""
         check_may_wait()
-        with standing(NOTHING_CHARGED), self._held():
-            self.room.hold(size)
+        room = Room(self._chain, self._owner, next(self._numbers))
+        # Without a turn: who waited for one here would come too late for the group that waits.
+        with standing(NOTHING_CHARGED):
+            self._use.check()
+            room.hold(size)
         try:
-            entered = self._group.enter(self._chain, self._held, charge, self._owner, self.room)
+            entered = self._group.enter(self._chain, self._use, charge, self._owner, room)
         except BaseException:
-            self.room.give()
+            room.give()
             raise
-        if entered.anchored is not None:
-            self._anchoring[charge.request_id] = entered.anchored
+        if not entered.receipt.fresh:  # its answer is stored already, or another thread's to store
+            room.give()
+            return entered.receipt
+        with self._guard:
+            self._charges[charge.request_id] = _OpenCharge(room, entered.anchored)
         return entered.receipt
 
     def await_anchor(self, receipt: Receipt) -> None:
         """Waits until the charge is on disk in the anchor, too."""
-        anchored = self._anchoring.pop(receipt.request_id, None)
+        with self._guard:
+            charge = self._charges.get(receipt.request_id)
+            anchored = None if charge is None else charge.anchored
+            if charge is not None:
+                charge.anchored = None
         if anchored is not None:
             with standing(STANDS):
                 self._chain.anchor.await_sync(anchored)
@@ -47,4 +73,14 @@ class OpenCharges:
     def settle(self, receipt: Receipt) -> None:
         """The charge is in both files, and the room for its answer is free."""
         self.await_anchor(receipt)
-        self.room.give()
+        with self._guard:
+            charge = self._charges.pop(receipt.request_id, None)
+        if charge is not None:
+            charge.room.give()
+
+    def give_room(self) -> None:
+        """The room for all answers is free, since none is to come."""
+        with self._guard:
+            charges, self._charges = self._charges, {}
+        for charge in charges.values():
+            charge.room.give()

@@ -56,8 +56,7 @@ class ReadLedger(Ledger):
 
     def close(self) -> None:
         """The files are closed."""
-        with self._lock:
-            self._open = False
+        with self._use.ending():
             self._chain.database.close()
 
     @contextmanager

@@ -41,6 +41,7 @@ from dpsql.session.ledger_access import ledger_location, open_ledger, with_sampl
 from dpsql.session.run.execution import Progress
 from dpsql.session.run.statement_cache import StatementCache
 from dpsql.session.session import Session
+from dpsql.session.shared_ledger import SharedLedger
 from dpsql.session.sidecar import remove_left, sidecar_seen
 
 _START_SECONDS: Final = 120
@@ -76,15 +77,16 @@ class SchemaSnapshot:
         self._facts: tuple[object, SourceFacts] | None = None
         self._cache_salt = SystemRandomness().bytes(16).hex()
         # Opened here, so that the owner sees a schema that doesn't fit the ledger, not the first
-        # analyst. A ledger in a file stays open: on a full disk, only the first connection to it
-        # needs room for SQLite's log.
+        # analyst. A ledger in a file stays open for all sessions: on a full disk, only the first
+        # connection to it needs room for SQLite's log, and to open it takes longer than a query.
         self._ledger = open_ledger(schema)
         # Built once for all sessions: there may be a hundred thousand columns.
         self._source = engine_source(with_sample_key(schema))
         self._public = public_part(self._source, schema)
         location = ledger_location(schema)
         self._watch = LedgerWatch(location) if isinstance(location, Path) else None
-        if self._watch is None:
+        self._shared = None if self._watch is None else SharedLedger(self._ledger)
+        if self._shared is None:  # a server's connections wait for the network, each for itself
             self._ledger.close()
         remove_left(schema)
 
@@ -93,13 +95,15 @@ class SchemaSnapshot:
         engine, sandbox = self._engine(), PublicStatements(self._catalog_workers, analyst)
         execution = RemoteExecution(self.schema, engine, self._line, self.facts, progress, sandbox)
         execution.plans, execution.answers = self._plans, self._answers
+        execution.ledger = self._shared
         execution.whole.statements, execution.whole.shapes = self._statements, self._shapes
         return Session(self.schema, analyst=analyst, progress=progress, execution=execution)
 
     def close(self) -> None:
-        """Close the ledger; sessions have opened it for themselves."""
+        """Let go of the ledger, which the last session that shares it closes."""
         with suppress(Error):
-            self._ledger.close()
+            if self._shared is not None:
+                self._shared.give()
         if self._watch is not None:
             self._watch.close()
 

@@ -19,6 +19,7 @@ nothing, `charge_and_run` charges and draws what isn't stored, `build_answer` fi
 | ladders         | CALIBRATE: what units contribute, and the limits that are chosen by it     |
 | explain         | EXPLAIN PRIVACY as data                                                    |
 | analyst_ledger  | a schema's ledger as one analyst's session uses it                         |
+| shared_ledger   | one opening of a ledger for many sessions of a process                     |
 | ledger_access   | a schema's ledger; looser schemas are refused                              |
 | ledger_creation | a ledger that is made is told, and refused in another's home               |
 | budget_share    | how much of what is left a statement would take                            |

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from fractions import Fraction
 
@@ -12,15 +12,19 @@ from dpsql.ledger.ledger import Ledger
 from dpsql.schema.model import Schema
 from dpsql.session.compile.loss_conversion import analyst_cap
 from dpsql.session.ledger_access import existing_ledger, has_ledger, open_ledger
+from dpsql.session.shared_ledger import SharedLedger
 
 
 class AnalystLedger:
     """A schema's ledger, and what one analyst may see of it."""
 
-    def __init__(self, schema: Schema, analyst: str) -> None:
+    def __init__(self, schema: Schema, analyst: str, shared: SharedLedger | None = None) -> None:
+        """`shared` is an opening that other sessions use, too; None: the session opens its own."""
         self._schema = schema
         self._analyst = analyst
+        self._shared = shared
         self._ledger: Ledger | None = None
+        self._let_go: Callable[[], None] = _nothing
 
     @property
     def cap(self) -> Fraction | None:
@@ -34,8 +38,13 @@ class AnalystLedger:
 
     def open(self) -> Ledger:
         """The ledger, made if there is none."""
+        if self._ledger is None and self._shared is not None:
+            self._ledger = self._shared.lease()
+            if self._ledger is not None:
+                self._let_go = self._shared.give
         if self._ledger is None or self._ledger.lost:
             self._ledger = open_ledger(self._schema)
+            self._let_go = self._ledger.close
         return self._ledger
 
     def existing(self) -> Ledger | None:
@@ -62,7 +71,7 @@ class AnalystLedger:
         except (Refused, WouldShowIndividuals, BudgetSpent) as refusal:
             # Whatever goes wrong here, the analyst is told of the refusal.
             with suppress(Error):
-                own = self._ledger
+                own = self._ledger if self._shared is None else self.open()
                 with existing_ledger(self._schema) if own is None else nullcontext(own) as ledger:
                     if ledger is not None:
                         ledger.refuse(self._analyst, refusal.sqlstate, sql, refusal.message)
@@ -70,5 +79,9 @@ class AnalystLedger:
 
     def close(self) -> None:
         """Let go of the ledger, if it was opened."""
-        if self._ledger is not None:
-            self._ledger.close()
+        let_go, self._let_go = self._let_go, _nothing
+        let_go()
+
+
+def _nothing() -> None:
+    """There is nothing to let go of."""

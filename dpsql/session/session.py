@@ -76,7 +76,7 @@ class Session:
         query_loss(self.schema, self.default_epsilon)
         self.inspect: Callable[[CompiledStatement], None] = lambda _: None
         execution = Execution(self.schema, progress) if execution is None else execution
-        ledger = AnalystLedger(self.schema, analyst)
+        ledger = AnalystLedger(self.schema, analyst, execution.ledger)
         self.saved = SavedReleases(self.schema, analyst, ledger.existing, lambda: ledger.cap)
         self.whole = execution.whole
         self._context = SessionContext(

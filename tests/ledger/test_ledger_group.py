@@ -22,8 +22,10 @@ from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.charge import Charge, Receipt
 from dpsql.ledger.fault import fault
 from dpsql.ledger.ledger import Ledger
+from dpsql.ledger.storage import disk_reservation
 from dpsql.ledger.storage.queries import Store
 from dpsql.ledger.storage.sqlite import Database
+from dpsql.ledger.storage.waiting import WouldWait, without_waiting
 
 Outcome = Receipt | Exception
 
@@ -53,11 +55,20 @@ def opened(place: Place, number: int, stack: ExitStack, cap: int = 1000) -> list
     return [stack.enter_context(place.open(terms(cap))) for _ in range(number)]
 
 
+def shared(place: Place, number: int, stack: ExitStack, cap: int = 1000) -> list[Ledger]:
+    """One opening, for so many threads."""
+    return [stack.enter_context(place.open(terms(cap)))] * number
+
+
+either = pytest.mark.parametrize("how", [opened, shared])
+
+
+@either
 def test_charges_that_wait_are_one_commit(
-    file_place: Place, monkeypatch: pytest.MonkeyPatch
+    file_place: Place, monkeypatch: pytest.MonkeyPatch, how: Callable[..., list[Ledger]]
 ) -> None:
     with ExitStack() as stack:
-        ledgers = opened(file_place, 4, stack)
+        ledgers = how(file_place, 4, stack)
         commits: list[int] = []
         real = Chain.publish
 
@@ -76,11 +87,12 @@ def test_charges_that_wait_are_one_commit(
         assert ledgers[3].balance().spent.amount == 4 * TENTH
 
 
+@either
 def test_together_they_pass_no_cap_and_who_is_refused_costs_the_others_nothing(
-    file_place: Place,
+    file_place: Place, how: Callable[..., list[Ledger]]
 ) -> None:
     with ExitStack() as stack:
-        ledgers = opened(file_place, 5, stack, cap=3)
+        ledgers = how(file_place, 5, stack, cap=3)
         before_all = ledgers[0].charge(charge("before", analyst="carol"))
         asked = [
             charge(1, 2),
@@ -171,9 +183,11 @@ KILLS: dict[str, Callable[[], Callable[[], None]]] = {
 }
 
 
-def charge_several_and_die(place: Place, log: Path, when: str) -> None:
+def charge_several_and_die(
+    place: Place, log: Path, when: str, how: Callable[..., list[Ledger]]
+) -> None:
     with ExitStack() as stack, log.open("a", buffering=1) as told:
-        ledgers = opened(place, 3, stack)
+        ledgers = how(place, 3, stack)
         KILLS[when]()()
         group = ledgers[0]._charges._group
 
@@ -192,12 +206,13 @@ def charge_several_and_die(place: Place, log: Path, when: str) -> None:
     os._exit(1)
 
 
+@either
 @pytest.mark.parametrize("when", KILLS)
 def test_a_group_that_is_killed_loses_no_charge(
-    file_place: Place, tmp_path: Path, when: str
+    file_place: Place, tmp_path: Path, when: str, how: Callable[..., list[Ledger]]
 ) -> None:
     log = tmp_path / "told"
-    assert run(charge_several_and_die, file_place, log, when) == -signal.SIGKILL
+    assert run(charge_several_and_die, file_place, log, when, how) == -signal.SIGKILL
     told = set(log.read_text().split())
     with file_place.open(terms(1000)) as ledger:
         ledger.verify()
@@ -218,3 +233,45 @@ def test_a_commit_that_doesnt_wait_is_the_exception(file_place: Place) -> None:
         with pytest.raises(ZeroDivisionError), database.writing(waits=False):
             raise ZeroDivisionError
         assert database.run("PRAGMA synchronous") == [(2,)]
+
+
+def test_each_charge_of_an_opening_has_room_of_its_own(
+    file_place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reserved() -> int:
+        return sum("-room-" in path.name for path in file_place.path.parent.iterdir())
+
+    monkeypatch.setattr(disk_reservation, "_has_plenty", lambda *_: False)
+    with file_place.open() as ledger:
+        first, second = (ledger.charge(charge(number)) for number in range(2))
+        assert reserved() == 2
+        with file_place.open():
+            assert reserved() == 2  # another opening leaves them
+        ledger.release(first, b"answer")
+        assert reserved() == 1
+        assert not ledger.charge(charge(1)).fresh
+        assert reserved() == 1
+        ledger.burn(second)
+        assert reserved() == 0
+        ledger.charge(charge(2))
+    assert reserved() == 0
+
+
+def test_who_may_not_wait_doesnt_wait_for_another_thread(file_place: Place) -> None:
+    with file_place.open() as ledger, ThreadPoolExecutor(1) as pool:
+
+        def looks() -> Exception | None:
+            with without_waiting():
+                return outcome_of(ledger)
+
+        with ledger._use:
+            assert isinstance(pool.submit(looks).result(30), WouldWait)
+        assert pool.submit(looks).result(30) is None
+
+
+def outcome_of(ledger: Ledger) -> Exception | None:
+    try:
+        ledger.balance()
+    except Exception as error:  # noqa: BLE001 - it is looked at
+        return error
+    return None

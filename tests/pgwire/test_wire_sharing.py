@@ -14,7 +14,13 @@ from pgwire.shop import make
 
 from dpsql.bind import statement
 from dpsql.bind.statement import Statement
-from dpsql.errors import BudgetSpent, Refused, WouldShowIndividuals
+from dpsql.errors import (
+    BudgetSpent,
+    InterfaceError,
+    LedgerFault,
+    Refused,
+    WouldShowIndividuals,
+)
 from dpsql.ledger.chain.entry import Charged, Paid
 from dpsql.pgwire.codec.parameter import Bound
 from dpsql.pgwire.limits import Limits
@@ -26,8 +32,10 @@ from dpsql.session.compile import compile as compilation
 from dpsql.session.compile import compiled as compiled_module
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.plan_cache import PlanCache
+from dpsql.session.ledger_access import recorded_ledger
 from dpsql.session.run import public_statements
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 CHARTS = [
     f"SELECT region_id, count(*) + {n} FROM orders WHERE qty > {n} GROUP BY 1" for n in range(6)
@@ -219,3 +227,43 @@ def test_who_waited_for_what_was_refused_is_told_so_by_its_own_compiling(
             first.result(30)
         assert second.result(30) is plan
     assert plans.get("asked", lambda: pytest.fail("it is remembered")) is plan
+
+
+def test_connections_share_an_opening_of_the_ledger(shop: Dataset) -> None:
+    own = shop.snapshot()._ledger
+    with closing(QueryService(shop, "alice")) as alice, closing(QueryService(shop, "bob")) as bob:
+        rows(alice, CHARTS[0])
+        rows(bob, CHARTS[0])
+        ledgers = [one._session._context.ledger.open() for one in (alice, bob)]
+        assert ledgers == [own, own]
+        bob.close()
+        rows(alice, CHARTS[1])
+
+
+def test_a_ledger_is_closed_by_the_last_who_shares_it(shop: Dataset) -> None:
+    snapshot = shop.snapshot()
+    ledger = snapshot._ledger
+    with closing(QueryService(shop, "alice")) as alice:
+        rows(alice, CHARTS[0])
+        snapshot.close()  # as when the schema's file was edited while a statement runs
+        rows(alice, CHARTS[1])
+        assert ledger.balance().spent.amount > 0
+        alice.close()
+        with pytest.raises(InterfaceError, match="the ledger is closed"):
+            ledger.balance()
+        with closing(QueryService(shop, "bob")) as bob:  # begun before the other edition was there
+            rows(bob, CHARTS[1])
+            assert bob._session._context.ledger.open() is not ledger
+
+
+def test_a_ledger_whose_terms_have_changed_is_opened_anew(shop: Dataset) -> None:
+    schema = shop.snapshot().schema
+    with recorded_ledger(schema) as owner:
+        cap = owner.terms.cap
+        half = replace(cap, amount=cap.amount / 2)
+        owner.amend(replace(owner.terms, cap=half), "half will do")
+    with (
+        closing(QueryService(shop, "alice")) as alice,
+        pytest.raises(LedgerFault, match="stricter terms"),
+    ):
+        rows(alice, CHARTS[0])

@@ -12,6 +12,7 @@
 | disk_reservation | disk space that is reserved while a charged statement runs               |
 | sync_queue       | a process's waiting for disks, shared by those who wait at once          |
 | waiting          | whether a thread may wait, as an event loop may not                      |
+| exclusive_use    | whose turn it is with one opening: one thread's at a time                |
 | watch            | whether anybody has committed since, without a query                     |
 | opening          | a ledger is created, or checked from its last checkpoint on              |
 """

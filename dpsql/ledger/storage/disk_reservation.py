@@ -24,17 +24,18 @@ MIN_BYTES: Final = 1024 * 1024
 _LINES: Final = 8192
 """Bytes for the anchor's lines of one statement."""
 _MARK: Final = "-room-"
+_NUMBERED: Final = "."
 
 _PLENTY: Final = 256 * 1024 * 1024
 """Bytes beyond what is reserved, which nothing else takes while a statement runs."""
 
 
 class Room:
-    """The space that one opening of a ledger reserves for the statement that it runs."""
+    """The space that an opening of a ledger, `owner`, reserves for its statement of that number."""
 
-    def __init__(self, chain: Chain, owner: str) -> None:
-        self._lines = _sibling(chain.anchor.path, owner)
-        self._answer = None if chain.database.is_shared else _sibling(_file(chain), owner)
+    def __init__(self, chain: Chain, owner: str, number: int) -> None:
+        self._lines = _sibling(chain.anchor.path, owner, number)
+        self._answer = None if chain.database.is_shared else _sibling(_file(chain), owner, number)
         self._held: set[Path] = set()
 
     def hold(self, size: int) -> None:
@@ -72,7 +73,8 @@ def remove_stale(chain: Chain) -> None:
     files = [chain.anchor.path] if chain.database.is_shared else [chain.anchor.path, _file(chain)]
     for path in files:
         for reserved in path.parent.glob(f"{path.name}{_MARK}*"):
-            if not chain.database.is_alive(reserved.name.rpartition(_MARK)[2]):
+            owner = reserved.name.rpartition(_MARK)[2].partition(_NUMBERED)[0]
+            if not chain.database.is_alive(owner):
                 _remove(reserved)
 
 
@@ -81,8 +83,8 @@ def _file(chain: Chain) -> Path:
     return chain.path
 
 
-def _sibling(path: Path, name: str) -> Path:
-    return path.with_name(f"{path.name}{_MARK}{name}")
+def _sibling(path: Path, owner: str, number: int) -> Path:
+    return path.with_name(f"{path.name}{_MARK}{owner}{_NUMBERED}{number}")
 
 
 def _has_plenty(folder: Path, size: int) -> bool:

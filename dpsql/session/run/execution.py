@@ -35,6 +35,7 @@ from dpsql.session.run.public_statements import SECONDS, WholeStatements
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
 from dpsql.session.run.public_tables import public_inputs
 from dpsql.session.run.without_engine import is_projected, project_without_engine
+from dpsql.session.shared_ledger import SharedLedger
 from dpsql.session.sidecar import open_source, sidecar_path, sidecar_seen
 
 Progress = Callable[[str], None]
@@ -46,12 +47,14 @@ _MAX_TRIED = 256
 class Execution:
     """The engines of one session, each opened when it is first needed.
 
-    `plans` and `answers` remember statements and their answers, of all sessions that share them.
+    `plans` and `answers` remember statements and their answers, of all sessions that share them;
+    `ledger` is an opening that these share, if they do.
     """
 
     def __init__(self, schema: Schema, progress: Progress) -> None:
         self.plans = PlanCache()
         self.answers = AnswerCache()
+        self.ledger: SharedLedger | None = None
         self._schema = schema
         self._progress = progress
         self._source: Engine | None = None

@@ -1,0 +1,58 @@
+"""Whose turn it is with one opening of a ledger: one thread's of the process that opened it.
+
+SQLite's locks aren't inherited: a fork would write beside its parent, not after it.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dpsql.errors import InterfaceError
+from dpsql.ledger.storage.waiting import WouldWait, may_wait
+
+
+class ExclusiveUse:
+    """Within it, an opening is one thread's alone; InterfaceError if it is open here no more."""
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._open = True
+
+    def __enter__(self) -> None:
+        self._check_process()
+        if not self._lock.acquire(blocking=may_wait()):
+            raise WouldWait  # another thread may be waiting for a disk
+        if not self._open:
+            self._lock.release()
+            raise _closed()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def check(self) -> None:
+        """InterfaceError if the opening is open here no more; doesn't wait for other threads."""
+        self._check_process()
+        if not self._open:
+            raise _closed()
+
+    @contextmanager
+    def ending(self) -> Iterator[bool]:
+        """Ends the use by all threads: whether this one has to close what was opened."""
+        if os.getpid() != self._process:
+            yield False
+            return
+        with self._lock:
+            was_open, self._open = self._open, False
+            yield was_open
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise InterfaceError("the ledger was opened by another process", hint="open it again")
+
+
+def _closed() -> InterfaceError:
+    return InterfaceError("the ledger is closed")
