@@ -30,6 +30,8 @@ _BINARY: Final[Mapping[type[exp.Expr], str]] = {
     exp.And: "AND",
     exp.Or: "OR",
     exp.Mod: "%",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
     exp.BitwiseLeftShift: "<<",
     exp.BitwiseRightShift: ">>",
 }
