@@ -170,8 +170,8 @@ SPLIT_MUTANTS = (
     _Split(
         "values' places depend on other units'",
         "engine/sidecar/value_counts.py",
-        "ranks = value_numbers - np.repeat(first_values, blocks.sizes) + 1",
-        "ranks = value_numbers + 1",
+        "ranks = np.arange(len(value_sizes)) - np.repeat(first_values, values) + 1",
+        "ranks = np.arange(len(value_sizes)) + 1",
     ),
     _Split(
         "a centre is taken from a group's sum once",
@@ -236,14 +236,14 @@ SPLIT_MUTANTS = (
     _Counted(
         "rows are numbered as they lie",
         "engine/sidecar/value_counts.py",
-        "in_order, _ = _by_unit(unit_of_row[order])",
-        "in_order, order = rows, np.arange(len(order))",
+        "piece.rows[:] = piece.rows[order]",
+        "piece.rows[:] = piece.rows",
     ),
     _Counted(
         "rows of one hash are taken to be alike",
         "engine/sidecar/row_order.py",
         "if not all(_same(column, one, other).all() for column in columns.values()):",
-        "if len(one) > len(order):",
+        "if len(one) > len(unit_numbers):",
     ),
     Mutant(
         "one drawn group too many is kept",

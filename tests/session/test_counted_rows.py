@@ -51,6 +51,7 @@ HASHES: Final = {
     "all collide": "7::UBIGINT",
     "thirds collide": "hash(u, v, s) // 6148914691236517206",
     "what comes first collides": "hash(u, v, s) % 100000",
+    "what comes last differs": "(1::UBIGINT << 63) + hash(u, v, s) % 100000",
 }
 """Of units, values and the salt, in place of DuckDB's hash."""
 
@@ -120,7 +121,10 @@ def test_values_whose_hashes_collide_are_told_apart(
         check(connection, "weak")
 
 
-@pytest.mark.parametrize("hashed", ["7::UBIGINT", "hash(r) // 614891469123651720"])
+@pytest.mark.parametrize(
+    "hashed",
+    ["7::UBIGINT", "hash(r) // 614891469123651720", "(1::UBIGINT << 63) + hash(r) % 10000"],
+)
 def test_rows_whose_hashes_collide_are_told_apart(
     monkeypatch: pytest.MonkeyPatch, hashed: str
 ) -> None:

@@ -7,7 +7,7 @@ by, and one permutation of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import duckdb
@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
-from numpy.typing import NDArray
 from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
@@ -30,16 +29,13 @@ from dpsql.engine.sidecar.row_columns import (
     UNIT_COLUMN,
     UNIT_ROW_COUNT,
     SidecarTable,
-    distinct_count_column,
-    group_rank_column,
     out_of_range_column,
-    row_number_column,
-    value_count_column,
 )
 from dpsql.engine.sidecar.row_parts import Columns, described, typed
 from dpsql.engine.sidecar.value_counts import (
     Flags,
     Indices,
+    Numbers,
     UnitBlocks,
     ValueCounts,
     capped,
@@ -100,7 +96,7 @@ def write_rows(
 def _ordered(hashes: _Hashes, contents: SidecarTable, columns: Columns) -> pa.Table:
     """The rows in their order, with their numbers and with counts; takes `columns` away."""
     unit_numbers = _unit_numbers(columns[UNIT_COLUMN])
-    blocks = UnitBlocks.of(unit_numbers, _own_order(hashes, unit_numbers, contents, columns))
+    blocks = _in_own_order(hashes, unit_numbers, contents, columns)
     months = [name for name, _ in contents.months]
     counted_by = (*contents.group_count_columns, *months)
     counts = {c: _counts(hashes, blocks, c, columns) for c in counted_by}
@@ -118,19 +114,13 @@ def _ordered(hashes: _Hashes, contents: SidecarTable, columns: Columns) -> pa.Ta
     ordered = {name: pc.take(columns.pop(name), rows, memory_pool=_POOL) for name in list(columns)}
     ordered[ROW_NUMBER] = pa.array(np.arange(len(moved)))
     ordered[UNIT_ROW_COUNT] = pa.array(np.repeat(capped(sizes), sizes))
-    for c in contents.group_count_columns:
-        counted = counts.pop(c)
-        for name, values in (
-            (value_count_column(c), counted.rows),
-            (group_rank_column(c), counted.rank),
-            (distinct_count_column(c), counted.values),
-            (row_number_column(c), counted.number),
-        ):
-            ordered[name] = pa.array(values[moved])
-    for c in months:
-        counted = counts.pop(c)
-        ordered[value_count_column(c)] = pa.array(counted.rows[moved])
-        ordered[group_rank_column(c)] = pa.array(counted.rank[moved])
+    kinds: dict[str, tuple[Callable[[str], str], ...]] = {}
+    kinds |= dict.fromkeys(contents.group_count_columns, COUNT_KINDS)
+    kinds |= dict.fromkeys(months, MONTH_KINDS)
+    for c, names in kinds.items():
+        of_rows = counts.pop(c).of_rows(moved)
+        for number, name_of in enumerate(names):
+            ordered[name_of(c)] = pa.array(np.ascontiguousarray(of_rows[:, number]))
     return pa.table(ordered)
 
 
@@ -150,23 +140,19 @@ def _unit_numbers(units: pa.Array) -> Indices:
     return number_of_row
 
 
-def _own_order(
+def _in_own_order(
     hashes: _Hashes, unit_numbers: Indices, contents: SidecarTable, columns: Columns
-) -> Indices:
-    """The rows in an order by a hash of each, in which only rows of a unit that are alike are tied.
+) -> UnitBlocks:
+    """Each unit's rows in an order by a hash of each, in which only those that are alike are tied.
 
     Of these it doesn't matter which comes first. Others of one hash would be in an order that rows
     of other units decide, too.
     """
-    numbers = hashes.of_rows(contents.compared, columns)
-    order = np.argsort(numbers)
-    tied = np.flatnonzero(numbers[order[1:]] == numbers[order[:-1]])
-    one, other = order[tied], order[tied + 1]
-    of_unit = unit_numbers[one] == unit_numbers[other]
-    one, other = one[of_unit], other[of_unit]
+    blocks, tied = UnitBlocks.of(unit_numbers, hashes.of_rows(contents.compared, columns))
+    one, other = blocks.rows[tied - 1], blocks.rows[tied]
     if not all(_same(column, one, other).all() for column in columns.values()):
-        return np.argsort(hashes.row_ranks(contents.compared, columns))
-    return order
+        blocks, _ = UnitBlocks.of(unit_numbers, hashes.row_ranks(contents.compared, columns))
+    return blocks
 
 
 def _counts(hashes: _Hashes, blocks: UnitBlocks, column: str, columns: Columns) -> ValueCounts:
@@ -226,7 +212,7 @@ class _Hashes(Struct, frozen=True):
     types: Mapping[str, str]
     salt: str
 
-    def of(self, units: pa.Array, column: str, values: pa.Array) -> NDArray[np.uint64]:
+    def of(self, units: pa.Array, column: str, values: pa.Array) -> Numbers:
         """The hash of each row's unit and its value of `column`."""
         # A month is as it was read, and no column of the table.
         named = (UNIT_COLUMN, column)
@@ -238,23 +224,19 @@ class _Hashes(Struct, frozen=True):
             typed(types, _HASHED),
         )
 
-    def ranks(
-        self, units: pa.Array, values: pa.Array, hashes: NDArray[np.uint64]
-    ) -> NDArray[np.uint64]:
+    def ranks(self, units: pa.Array, values: pa.Array, hashes: Numbers) -> Numbers:
         """Numbers that tell the values of a unit apart, in the order of `hashes`."""
-        ranks = self._computed(
+        return self._computed(
             {"unit": units, "value": values, "hash": pa.array(hashes)},
             "dense_rank() OVER (PARTITION BY unit ORDER BY hash, value)",
             quoted(_HASHED),
         )
-        # The first 32 of 64 bits, so that the number of a unit has room before it.
-        return ranks << np.uint64(32)
 
-    def of_rows(self, compared: Sequence[str], columns: Columns) -> NDArray[np.uint64]:
+    def of_rows(self, compared: Sequence[str], columns: Columns) -> Numbers:
         """The hash of each row, by the SQL expressions `compared`."""
         return self._computed(columns, self._of_row(compared), typed(self.types, _HASHED))
 
-    def row_ranks(self, compared: Sequence[str], columns: Columns) -> NDArray[np.uint64]:
+    def row_ranks(self, compared: Sequence[str], columns: Columns) -> Numbers:
         """Numbers that tell those rows of a unit apart that aren't alike, in the hashes' order."""
         order = ", ".join((self._of_row(compared), *compared))
         ranked = f"dense_rank() OVER (PARTITION BY {quoted(UNIT_COLUMN)} ORDER BY {order})"
@@ -264,7 +246,7 @@ class _Hashes(Struct, frozen=True):
         secret = exp.Literal.string(self.salt).sql("duckdb")
         return f"{_HASH_ROW}({', '.join((secret, quoted(UNIT_COLUMN), *compared))})"
 
-    def _computed(self, columns: Columns, item: str, rows: str) -> NDArray[np.uint64]:
+    def _computed(self, columns: Columns, item: str, rows: str) -> Numbers:
         """`item` of each row of `columns`, which is asked for by the SQL of `rows`."""
         numbers = pa.array(np.arange(len(columns[next(iter(columns))])))
         self.connection.register(_HASHED, pa.table({**columns, ROW_NUMBER: numbers}))

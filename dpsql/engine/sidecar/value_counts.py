@@ -4,32 +4,35 @@ A row's number is a hash of its unit and its value. Rows are sorted by unit and 
 of one value are neighbours. Two values of one unit may have one number: `value_counts` then counts
 nothing, and asks for numbers that tell them apart. What is counted of a unit follows from its own
 rows and their positions in its own order, whichever numbers it took.
+
+A row's key for a sort is its unit, its number, and its position among its unit's rows: 64 bits in
+all, so that no indices are moved beside them. What there is no room for of a number is cut off. Two
+numbers of one unit may then be taken for one, and whoever can't have that sorts `exactly`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.engine.sidecar.row_columns import COUNT_CAP
-from dpsql.structs import field_names
-
-_Any = TypeVar("_Any", bound=np.generic)
 
 Indices = NDArray[np.int64]
-Counts = NDArray[np.uint16]
+Numbers = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
+Counts = NDArray[np.uint16]
 Same = Callable[[Indices, Indices], Flags]
 """Of rows on the left and on the right, whether each has the value of the one on its right."""
 
-
-_AT_ONCE: Final = 200_000
-"""Rows that are counted at a time. Arrays of so many stay in the processor's caches, and their
+_AT_ONCE: Final = 100_000
+"""Rows that are sorted at a time. Arrays of so many stay in the processor's caches, and their
 memory is used again: of a million it takes three times as long a row."""
+
+_BITS: Final = 64
 
 _INDEX_BITS: Final = 32
 """Of 63 bits, those that number rows: of a unit's number the others."""
@@ -37,43 +40,82 @@ _INDEX_BITS: Final = 32
 _INDEX_MASK: Final = (1 << _INDEX_BITS) - 1
 
 
-class UnitBlocks(Struct, frozen=True):
-    """Rows in the order of their units: unit n has `sizes[n]` of the indices `rows`, one or more.
+class UnitPiece(Struct, frozen=True):
+    """Few units: the indices `rows` of theirs, of which unit n has `sizes[n]`, one or more.
 
-    `unit_numbers` has n beside each of these indices, and `positions` the row's place in the unit's
-    own order: those of a unit are the numbers from its block's start on.
+    Of each row, `starts` has where its unit's rows begin, and `keys` its unit in the highest bits,
+    and its position among that unit's rows in the `position_bits` lowest.
     """
 
     rows: Indices
-    unit_numbers: Indices
     sizes: Indices
-    positions: Indices
+    starts: Indices
+    keys: Numbers
+    unit_bits: int
+    position_bits: int
 
     @classmethod
-    def of(cls, unit_of_row: Indices, order: Indices) -> UnitBlocks:
+    def of(cls, rows: Indices, sizes: Indices) -> UnitPiece:
+        """The units with these rows, in their order."""
+        starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        unit_bits = max(1, len(sizes).bit_length())
+        positions = np.arange(len(rows)) - starts
+        units = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
+        keys = units << np.uint64(_BITS - unit_bits) | positions.astype(np.uint64)
+        position_bits = int(sizes.max(initial=1)).bit_length()
+        return cls(rows, sizes, starts, keys, unit_bits, position_bits)
+
+    def sorted_by(self, numbers: Numbers, *, exactly: bool = False) -> tuple[Indices, Flags]:
+        """The places of the rows by unit, number and position, and where another number begins."""
+        if exactly:
+            return self._sorted_exactly(numbers)
+        room = _BITS - self.unit_bits - self.position_bits
+        too_many = max(0, int(numbers.max(initial=0)).bit_length() - room)
+        bits = np.uint64(self.position_bits)
+        keys = numbers >> np.uint64(too_many)
+        keys <<= bits
+        keys |= self.keys
+        keys.sort()
+        order = (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+        order += self.starts
+        keys >>= bits
+        return order, _changes(keys)
+
+    def _sorted_exactly(self, numbers: Numbers) -> tuple[Indices, Flags]:
+        units = self.keys >> np.uint64(_BITS - self.unit_bits)
+        order: Indices = np.lexsort((numbers, units))
+        return order, _changes(numbers[order]) | _changes(units)
+
+
+class UnitBlocks(Struct, frozen=True):
+    """Rows in the order of their units: unit n has `sizes[n]` of the indices `rows`, one or more.
+
+    Each unit's rows are in its own order. `pieces` have the same rows, few units each.
+    """
+
+    rows: Indices
+    sizes: Indices
+    pieces: tuple[UnitPiece, ...]
+
+    @classmethod
+    def of(cls, unit_of_row: Indices, numbers: Numbers) -> tuple[UnitBlocks, Indices]:
         """The blocks of rows of which each has the number of its unit, from 0 to the highest.
 
-        Each unit's rows have their positions in this `order` of all rows, which is a permutation.
+        Each unit's rows are in the order of their `numbers`. Those that have one number are in any
+        order: besides, returns the places of all but the first of these.
         """
-        rows, unit_numbers = _by_unit(unit_of_row)
-        in_order, _ = _by_unit(unit_of_row[order])
-        position_of_row = _back(np.arange(len(rows)), order[in_order])
-        return cls(rows, unit_numbers, np.bincount(unit_of_row), position_of_row[rows])
-
-    def pieces(self) -> Iterator[UnitBlocks]:
-        """The blocks in their order, few at a time: of some `_AT_ONCE` rows, or of one unit."""
-        ends, first = np.cumsum(self.sizes), 0
-        while first == 0 or first < len(ends):
-            start = int(ends[first - 1]) if first else 0
-            last = max(first + 1, int(np.searchsorted(ends, start + _AT_ONCE, side="right")))
-            rows = slice(start, ends[last - 1] if len(ends) else 0)
-            yield UnitBlocks(
-                self.rows[rows],
-                self.unit_numbers[rows] - first,
-                self.sizes[first:last],
-                self.positions[rows] - start,
-            )
-            first = last
+        rows, sizes = _by_unit(unit_of_row), np.bincount(unit_of_row)
+        tied, start = [], 0
+        pieces = tuple(_pieces(rows, sizes))
+        for piece in pieces:
+            own = numbers[piece.rows]
+            order, begins = piece.sorted_by(own)
+            if not begins.all():
+                order, begins = piece.sorted_by(own, exactly=True)
+            piece.rows[:] = piece.rows[order]
+            tied.append(start + np.flatnonzero(~begins))
+            start += len(order)
+        return cls(rows, sizes, pieces), np.concatenate(tied)
 
     @property
     def starts(self) -> Indices:
@@ -82,77 +124,60 @@ class UnitBlocks(Struct, frozen=True):
 
 
 class ValueCounts(Struct, frozen=True):
-    """What is counted of a column, of each row in the order of blocks; counts are capped.
+    """What is counted of a column, of each row in the order of blocks, in four columns of `counts`.
 
-    `rows` of its unit have its value, which is the `rank`-th of its unit's `values`. It is the
-    `number`-th of these rows by their positions, from 1 on. `max_rows` is each unit's highest
-    number of rows of one value.
+    So many rows of its unit have its value; it is the so-many-th of its unit's values; so many
+    values its unit has; and it is the so-many-th of the rows with its value by their positions,
+    from 1 on. Counts are capped. `max_rows` is each unit's highest number of rows of one value.
     """
 
-    rows: Counts
-    number: Counts
-    rank: Counts
-    values: Counts
+    counts: Counts
     max_rows: Indices
 
+    def of_rows(self, indices: Indices) -> Counts:
+        """The counts of the rows with these indices in the order of blocks."""
+        return _whole(self.counts)[indices].view(np.uint16).reshape(-1, 4)
 
-def value_counts(blocks: UnitBlocks, numbers: NDArray[np.uint64], same: Same) -> ValueCounts | None:
+
+def value_counts(blocks: UnitBlocks, numbers: Numbers, same: Same) -> ValueCounts | None:
     """Count by `numbers`, of each row; None if rows of one unit have one number and two values."""
-    counted = []
-    for piece in blocks.pieces():
-        counts = _counts(piece, numbers, same)
-        if counts is None:
+    counts = np.empty((len(blocks.rows), 4), dtype=np.uint16)
+    max_rows, start = [], 0
+    for piece in blocks.pieces:
+        end = start + len(piece.rows)
+        order = _by_value(piece, numbers[piece.rows], same)
+        if order is None:
             return None
-        counted.append(counts)
-    columns = {
-        name: np.concatenate([getattr(each, name) for each in counted])
-        for name in field_names(ValueCounts)
-    }
-    return ValueCounts(**columns)
+        max_rows.append(_count(piece, *order, counts[start:end]))
+        start = end
+    return ValueCounts(counts, np.concatenate(max_rows))
 
 
-def _counts(blocks: UnitBlocks, numbers: NDArray[np.uint64], same: Same) -> ValueCounts | None:
-    """The same where all blocks are counted at once."""
-    # The unit's number stands before as much of the row's number as there is room for: one sort of
-    # integers does for both.
-    bits = np.uint64(max(1, len(blocks.sizes).bit_length()))
-    keys = numbers[blocks.rows] >> bits
-    keys |= blocks.unit_numbers.astype(np.uint64) << (np.uint64(64) - bits)
-    order = np.argsort(keys)
-    keys = keys[order]
-    begins = np.ones(len(keys), dtype=bool)
-    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
-    (again,) = np.nonzero(~begins)
-    sorted_rows = blocks.rows[order]
-    if not same(sorted_rows[again - 1], sorted_rows[again]).all():
-        return None
-    return _counted(blocks, order, begins)
+def _by_value(piece: UnitPiece, numbers: Numbers, same: Same) -> tuple[Indices, Flags] | None:
+    """The places of rows by unit and value, and where values begin; None if one number has two."""
+    for exactly in (False, True):
+        order, begins = piece.sorted_by(numbers, exactly=exactly)
+        sorted_rows = piece.rows[order]
+        (again,) = np.nonzero(~begins)
+        if same(sorted_rows[again - 1], sorted_rows[again]).all():
+            return order, begins
+    return None
 
 
-def _counted(blocks: UnitBlocks, order: Indices, begins: Flags) -> ValueCounts:
-    """The counts where rows in `order` are sorted by unit and value, and a value `begins`."""
-    value_sizes = np.diff(np.append(np.flatnonzero(begins), len(begins)))
-    value_numbers = np.cumsum(begins) - 1
-    first_values = value_numbers[blocks.starts]  # of each unit
-    values = np.diff(np.append(first_values, len(value_sizes)))
-    ranks = value_numbers - np.repeat(first_values, blocks.sizes) + 1
-    by_position = np.sort(value_numbers << _INDEX_BITS | blocks.positions[order]) & _INDEX_MASK
-    starts = np.cumsum(value_sizes) - value_sizes
-    numbers = np.arange(len(order)) - starts[value_numbers] + 1
-    return ValueCounts(
-        _back(capped(value_sizes)[value_numbers], order),
-        _back(capped(numbers), by_position)[blocks.positions],
-        _back(capped(ranks), order),
-        np.repeat(capped(values), blocks.sizes),  # one for all rows of a unit
-        np.maximum.reduceat(value_sizes, first_values) if len(values) else values,
-    )
-
-
-def _by_unit(unit_of_row: Indices) -> tuple[Indices, Indices]:
-    """The rows sorted by unit and, of one unit, as they come; and the unit of each."""
-    # One sort of integers is a tenth of the work of one that moves indices beside them.
-    keys = np.sort(unit_of_row << _INDEX_BITS | np.arange(len(unit_of_row)))
-    return keys & _INDEX_MASK, keys >> _INDEX_BITS
+def _count(piece: UnitPiece, order: Indices, begins: Flags, counts: Counts) -> Indices:
+    """Fill in `counts` where rows in `order` are sorted by unit and value; the rest is returned."""
+    first_rows = np.flatnonzero(begins)
+    value_sizes = np.diff(first_rows, append=len(begins))
+    # Sorted by unit, a unit's rows are where they were.
+    first_values = np.searchsorted(first_rows, np.cumsum(piece.sizes) - piece.sizes)
+    values = np.diff(first_values, append=len(value_sizes))
+    ranks = np.arange(len(value_sizes)) - np.repeat(first_values, values) + 1
+    of_value = np.stack([value_sizes, ranks, np.repeat(values, values)], axis=1)
+    in_order = np.empty((len(order), 4), dtype=np.uint16)
+    in_order[:, :3] = np.repeat(capped(of_value), value_sizes, axis=0)
+    in_order[:, 3] = capped(np.arange(1, len(order) + 1) - np.repeat(first_rows, value_sizes))
+    _whole(counts)[order] = _whole(in_order)
+    return np.maximum.reduceat(value_sizes, first_values) if len(values) else values
 
 
 def capped(counts: Indices) -> Counts:
@@ -160,7 +185,35 @@ def capped(counts: Indices) -> Counts:
     return np.minimum(counts, COUNT_CAP).astype(np.uint16)
 
 
-def _back(sorted_values: NDArray[_Any], order: Indices) -> NDArray[_Any]:
-    values = np.empty_like(sorted_values)
-    values[order] = sorted_values
-    return values
+def _whole(counts: Counts) -> Numbers:
+    """The four counts of each row as one integer, which is moved at once."""
+    return counts.view(np.uint64)[:, 0]
+
+
+def _pieces(rows: Indices, sizes: Indices) -> Iterator[UnitPiece]:
+    """The blocks in their order, few at a time: of some `_AT_ONCE` rows, or of one unit.
+
+    Their rows are parts of `rows` itself.
+    """
+    ends, first = np.cumsum(sizes), 0
+    while first == 0 or first < len(ends):
+        start = int(ends[first - 1]) if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, start + _AT_ONCE, side="right")))
+        end = int(ends[last - 1]) if len(ends) else 0
+        yield UnitPiece.of(rows[start:end], sizes[first:last])
+        first = last
+
+
+def _by_unit(unit_of_row: Indices) -> Indices:
+    """The rows sorted by unit and, of one unit, as they come."""
+    # One sort of integers is a tenth of the work of one that moves indices beside them.
+    keys = np.sort(unit_of_row << _INDEX_BITS | np.arange(len(unit_of_row)))
+    keys &= _INDEX_MASK
+    return keys
+
+
+def _changes(values: Numbers) -> Flags:
+    """Of each value, whether it is another than the one before."""
+    begins = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    return begins
