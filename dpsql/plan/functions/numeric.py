@@ -98,6 +98,13 @@ def _one_integer(gives: Callable[[Integer], SqlType | None]) -> Types:
     return unary(lambda kind: gives(kind) if isinstance(kind, Integer) else None)
 
 
+def _bit_count(counted: Integer) -> Integer | None:
+    """The type of the number of bits of a `counted`; DuckDB converts UBIGINT to HUGEINT first."""
+    if counted == UHUGEINT:
+        return None  # it is not defined there
+    return Integer(16) if counted in (HUGEINT, Integer(64, signed=False)) else Integer(8)
+
+
 _DIVISORS = first(fixed(BIGINT, BIGINT, gives=BIGINT), fixed(HUGEINT, HUGEINT, gives=HUGEINT))
 _FLOAT = doubles(1, Boolean())
 _FLOAT_OR_TIME = first(_FLOAT, times(Boolean()))
@@ -130,10 +137,9 @@ NUMERIC = (
     Function(">>", binary(_bits), nullable, Totalization.TRY, "n >> 2"),
     Function(
         "bit_count",
-        # DuckDB has none for UHUGEINT.
-        _one_integer(lambda kind: None if kind == UHUGEINT else Integer(8)),
-        # It counts in a TINYINT, where 128 is -128.
-        interval(-128, 127),
+        _one_integer(_bit_count),
+        # DuckDB 2.0.0 counts in a TINYINT, where 128 is -128.
+        interval(-128, 128),
         Totalization.PLAIN,
         "bit_count(n)",
     ),
