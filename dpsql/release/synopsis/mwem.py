@@ -152,17 +152,24 @@ def _choose(
     are the same whatever the rows are. Cutting a loss moves it no farther.
     """
     losses = []
+    deviations = {
+        merged: _deviation(parameters.noise(taken, merged))
+        for merged in {one.merged for one in candidates}
+    }
     for one in candidates:
         farness = _distance(rounded(one.sums(estimates)), one.sums(cells))
-        losses.append(max(penalty(parameters, one, taken) - farness, -LARGEST_LOSS))
+        losses.append(max(_penalty(one, deviations[one.merged]) - farness, -LARGEST_LOSS))
     (chosen,) = parameters.choice(taken).choose(losses, randomness)
     return candidates[int(chosen)]
 
 
 def penalty(parameters: MwemParameters, partition: Partition, taken: int) -> int:
     """What noise will add to the differences of a partition in a round of so many parts."""
-    beyond = partition.boxes * _deviation(parameters.noise(taken, partition.merged))
-    return math.floor(min(beyond, 2.0**60))
+    return _penalty(partition, _deviation(parameters.noise(taken, partition.merged)))
+
+
+def _penalty(partition: Partition, deviation: float) -> int:
+    return math.floor(min(partition.boxes * deviation, 2.0**60))
 
 
 def _distance(left: Integers, right: Integers) -> int:

@@ -57,19 +57,21 @@ def fitted(weights: Estimates, measured: Sequence[Measured], steps: int) -> Esti
     """
     total = total_rows(measured)
     weights = weights * (total / float(weights.sum()))
-    step, error = 1.0, _error(weights, measured)
+    missed = _missed(weights, measured)
+    step, error = 1.0, _error(missed, measured)
     for _ in range(steps):
         slope = np.zeros(weights.shape)
-        for one in measured:
-            missed = one.partition.sums(weights) - one.counts
-            slope += one.partition.spread(missed) / one.variance
+        for one, off in zip(measured, missed, strict=True):
+            slope += one.partition.spread(off) / one.variance
         slope /= max(float(np.abs(slope).max()), 1e-300)
         while step > 1e-9:
             moved = weights * np.exp(-step * slope)
             moved *= total / float(moved.sum())
-            moved_error = _error(moved, measured)
+            moved_missed = _missed(moved, measured)
+            moved_error = _error(moved_missed, measured)
             if moved_error < error:
-                weights, error, step = moved, moved_error, min(1.5 * step, 16.0)
+                weights, missed, error = moved, moved_missed, moved_error
+                step = min(1.5 * step, 16.0)
                 break
             step /= 2
         else:
@@ -77,9 +79,14 @@ def fitted(weights: Estimates, measured: Sequence[Measured], steps: int) -> Esti
     return weights
 
 
-def _error(weights: Estimates, measured: Sequence[Measured]) -> float:
+def _missed(weights: Estimates, measured: Sequence[Measured]) -> list[Estimates]:
+    """What the weights' counts are beyond each of the measured ones."""
+    return [one.partition.sums(weights) - one.counts for one in measured]
+
+
+def _error(missed: Sequence[Estimates], measured: Sequence[Measured]) -> float:
     """The squared errors of the weights' counts, each over the variance of its noise."""
     return sum(
-        float(np.square(one.partition.sums(weights) - one.counts).sum()) / one.variance
-        for one in measured
+        float(np.square(off).sum()) / one.variance
+        for one, off in zip(measured, missed, strict=True)
     )
