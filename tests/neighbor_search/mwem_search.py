@@ -8,11 +8,15 @@ have to be the same, since nothing but answers may decide them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from random import Random
 from typing import Any, cast
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +38,9 @@ from dpsql.privacy.mechanisms.noise.rounded_gaussian import RoundedGaussian
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.privacy.mechanisms.selection.exponential import Exponential, amount_of_range
 from dpsql.release.add_noise import RawGroups
+from dpsql.release.synopsis import mwem
 from dpsql.release.synopsis.synopsis_table import synopsis_table
+from dpsql.release.synopsis.weight_fit import Estimates
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.structs import replace
 
@@ -150,13 +156,14 @@ def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator
     pure = mwem_calibration(moves, made.parts, PrivacyLoss(Accounting.PURE, Fraction(1)))
     for found, loss in ((made, measured.loss), pure):
         tape = Tape(Random(f"{one}{other}"))
-        first = _table(one, release, found, tape)
         again = tape.again()
-        try:
-            second = _table(other, release, found, again)
-        except OtherQuestionError:
-            yield "statistic 0 of a synopsis: other questions"
-            continue
+        with _fitted_once():
+            first = _table(one, release, found, tape)
+            try:
+                second = _table(other, release, found, again)
+            except OtherQuestionError:
+                yield "statistic 0 of a synopsis: other questions"
+                continue
         if not first.equals(second):
             yield "statistic 0 of a synopsis that its answers don't decide"
         if len(tape.handed) != len(again.handed):
@@ -172,6 +179,33 @@ def told_apart(one: Groups, other: Groups, release: CompiledRelease) -> Iterator
                 yield f"statistic 0 of a synopsis by {float(of)}, paid {float(most)}"
 
 
+@contextmanager
+def _fitted_once() -> Iterator[None]:
+    """Estimates that were fitted to the first database's answers are those of the second, too."""
+    with ExitStack() as patches:
+        for fit in ("fitted", "spread_sums"):
+            once = computed_once(getattr(mwem, fit))
+            patches.enter_context(mock.patch.object(mwem, fit, once))
+        yield
+
+
+def computed_once(compute: Callable[..., Estimates]) -> Callable[..., Estimates]:
+    """`compute`, which returns what it did before where all that it is given is the same.
+
+    It reads nothing else, and nobody may change what it returned.
+    """
+    results: dict[bytes, Estimates] = {}
+
+    def once(*given: object) -> Estimates:
+        key = pickle.dumps(given)
+        if key not in results:
+            results[key] = compute(*given)
+            results[key].flags.writeable = False
+        return results[key]
+
+    return once
+
+
 def _table(groups: Groups, release: CompiledRelease, found: MwemParameters, tape: Tape) -> pa.Table:
     step, keys = release.step, list(groups)
     raw = {
@@ -185,6 +219,7 @@ def _table(groups: Groups, release: CompiledRelease, found: MwemParameters, tape
     return synopsis_table(RawGroups(pa.table(raw)), step.bounded, step.query, taped, nothing)
 
 
+@cache
 def _of_total(made: MwemParameters) -> Fraction:
     """What the sum of all cells loses: all that is charged beside the rounds."""
     whole = replace(made, sums=()).loss(_counted_in(made)).amount
