@@ -200,8 +200,20 @@ SPLIT_MUTANTS = (
     _Split(
         "rows are not asked of what is not clamped",
         "physical/strategy/unlimited_sums.py",
-        "_sums(contributions, frozenset(condition.indices))",
-        "_sums(contributions, frozenset(range(len(contributions.statistics))))",
+        "_sums(contributions, frozenset(condition.indices), with_units",
+        "_sums(contributions, frozenset(range(len(contributions.statistics))), with_units",
+    ),
+    _Prepared(
+        "a unit is counted by each of its rows beside the sums",
+        "physical/strategy/unlimited_sums.py",
+        "each = grouped(units, [column_ref(UNIT), *groups], [])",
+        "each = units",
+    ),
+    _Prepared(
+        "units that a limit binds are counted among the others",
+        "physical/strategy/split_by_contribution.py",
+        "without_terms = replace(terms, ",
+        "without_terms = replace(self.limited.contributions, ",
     ),
     _Split(
         "a row too many is drawn by its stored number",

@@ -128,6 +128,16 @@ def test_all_ways_find_the_same_integers_within_bounds(
                 _are_bounded(way, of_worlds)
 
 
+def test_units_are_counted_beside_sums_without_clamps(schema: Schema) -> None:
+    proofs = Proofs(schema, {"facts": []}, frozenset(schema.tables))
+    ways = proofs.ways(SPLIT[0], ContributionLimits())
+    found = [way.release.choice.plan for each in ways for way in each]
+    plans = [plan for plan in found if isinstance(plan, SplitByContribution)]
+    assert plans
+    assert all(plan.no_clamp is not None for plan in plans)
+    assert all("; units are counted by their rows" in plan.note for plan in plans)
+
+
 def _are_same(ways: list[Way], worlds: list[list[Outcome]]) -> None:
     """Ways that draw groups alike have the same outcomes."""
     alike: dict[str, list[int]] = defaultdict(list)

@@ -48,7 +48,7 @@ from dpsql.physical.modifier.clamp_elimination import (
 from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
 from dpsql.physical.numbered_rows import numbered_rows
 from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
-from dpsql.physical.strategy.unlimited_sums import has_caps, unlimited_totals
+from dpsql.physical.strategy.unlimited_sums import counts_units, has_caps, unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
     ByNorm,
@@ -105,20 +105,19 @@ class SplitByContribution(Struct, frozen=True):
             for n, (name, limit) in enumerate((*limits, *of_values))
         ]
         of_rows, values = counts[: len(limits)], counts[len(limits) :]
-        if not _counts_units(rows):
+        if not counts_units(rows.contributions):
             marked = None
-        counts_units = _counts_units(rows) and marked is None
-        if counts_units and rows.is_on_server:
+        counts_by_rows = counts_units(rows.contributions) and marked is None
+        if counts_by_rows and rows.is_on_server:
             return None
         extra = () if marked is None else (marked,)
         scan = rows.scan(*(c for c, _ in counts), *(() if rank is None else (rank[0],)), *extra)
         chosen = [] if rank is None else [at_most(*rank)]
         by_row = tuple(_by_row(s, marked) for s in limited.contributions.statistics)
         no_clamp = (
-            # A server's statistics don't tell of all rows that none is beyond its bounds. And of a
-            # unit that is counted by its rows some may be beyond them: it would be counted twice.
+            # A server's statistics don't tell of all rows that none is beyond its bounds.
             None
-            if rows.is_on_server or counts_units
+            if rows.is_on_server
             else no_clamp_condition(
                 replace(limited.contributions, statistics=by_row),
                 rows.row_source,
@@ -140,7 +139,7 @@ class SplitByContribution(Struct, frozen=True):
                 rows.over(scan, rows.exceeds(values), extra),
             )
         note = _note(rows, (*limits, *of_values), rank, no_clamp)
-        if counts_units:
+        if counts_by_rows:
             note += "; units are counted by their rows"
         return cls(limited, replace(unlimited, statistics=by_row), rest, parts, no_clamp, note)
 
@@ -169,12 +168,24 @@ class SplitByContribution(Struct, frozen=True):
         """The totals of groups."""
         terms, condition = self.unlimited, self.no_clamp
         tested = () if condition is None else tested_columns(condition, terms.statistics)
-        # A unit that no mark stands for is told by its rows.
-        with_unit = any(isinstance(s.term, UnitCount) for s in terms.statistics)
+        # A unit that no mark stands for is told by its rows. Where these are in two parts, so that
+        # some of a unit's may be in either, they are read once more.
+        is_by_rows = counts_units(terms)
+        reads_units = is_by_rows and condition is not None
         rows = emit_contributions(
-            terms, emission.releases, with_unit=with_unit, late=emission.late, extra=tested
+            terms,
+            emission.releases,
+            with_unit=is_by_rows and not reads_units,
+            late=emission.late,
+            extra=tested,
         )
-        unlimited = unlimited_totals(terms, rows, emission.late, condition)
+        units = None
+        if reads_units:
+            without_terms = replace(terms, statistics=(), cell_choices=())
+            units = emit_contributions(
+                without_terms, emission.releases, with_unit=True, late=emission.late
+            )
+        unlimited = unlimited_totals(terms, rows, emission.late, condition, units)
         rest = self.rest
         if rest is None:
             return unlimited
@@ -192,10 +203,6 @@ class SplitByContribution(Struct, frozen=True):
 def _counts_rows(contributions: Contributions) -> bool:
     """There is something that is summed, or drawn, of rows without regard to their units."""
     return bool(contributions.statistics) or any(c.draws_rows for c in contributions.cell_choices)
-
-
-def _counts_units(rows: SidecarRows) -> bool:
-    return any(isinstance(s.term, UnitCount) for s in rows.contributions.statistics)
 
 
 def _marked_row(rows: SidecarRows, number: int) -> Column | None:

@@ -1,6 +1,7 @@
 """Sums of rows that no limit can bind: what can be done once for a group is not done for each row.
 
-Rows that no clamp would change are summed apart, as they are.
+Rows that no clamp would change are summed apart, as they are. Of one unit some may be so and others
+not, so that units are counted over all of them at once.
 
 | level  | one row per       | columns                                                         |
 | ------ | ----------------- | --------------------------------------------------------------- |
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
+from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
 from dpsql.emit.release.contribution import number_of_rows
 from dpsql.emit.release.contributions import (
@@ -45,35 +47,70 @@ def unlimited_totals(
     rows: exp.Select,
     late: frozenset[int],
     condition: NoClampCondition | None = None,
+    units: exp.Select | None = None,
 ) -> exp.Select:
     """Groups with their totals, in integers of steps; distinct values are counted beside them.
 
-    A group has a total of the rows that meet `condition`, and one of all others. Raises ValueError
-    where sums have caps, which would be enforced nowhere.
+    A group has a total of the rows that meet `condition`, and one of all others. Where `units` are
+    the same rows with their units, one of its units as well, which the others have none of. Raises
+    ValueError where sums have caps, which would be enforced nowhere.
     """
     if has_caps(contributions):
         raise ValueError("caps are on the sums of units, which aren't told apart here")
+    with_units = units is None
+    if condition is not None and with_units and counts_units(contributions):
+        raise ValueError("a unit may have rows in both parts, and would be counted in each")
     groups = [column_ref(name) for name in grouped_names(contributions, late)]
-    sums = _sums(contributions, frozenset())
+    sums = _sums(contributions, frozenset(), with_units=with_units)
     if condition is None:
         summed = grouped(rows, groups, sums)
     else:
         in_range = rows.copy().where(are_in_range(condition, contributions.statistics), copy=False)
         out_of_range = rows.where(are_out_of_range(condition, contributions.statistics), copy=False)
-        unclamped = _sums(contributions, frozenset(condition.indices))
+        unclamped = _sums(contributions, frozenset(condition.indices), with_units=with_units)
         arms = grouped(in_range, groups, unclamped), grouped(out_of_range, groups, sums)
         summed = union_all(exp.union(*arms, distinct=False, copy=False))
     few = has_few_groups(contributions)
+    names = [item.alias for item in sums]
     totals = [
-        centered_steps(statistic, number, has_few_rows=few)
+        integer(0)
+        if isinstance(statistic.term, UnitCount) and not with_units
+        else centered_steps(statistic, number, has_few_rows=few)
         if statistic.needs_sum
         else column_ref(total_name(number))
         for number, statistic in enumerate(contributions.statistics)
     ]
     numbered = enumerate(contributions.statistics)
     counts = (total_name(number) for number, s in numbered if s.is_row_count)
-    names = [item.alias for item in sums]
-    return totals_of(summed, contributions, late, names, totals, counted=next(counts, None))
+    of_rows = totals_of(summed, contributions, late, names, totals, counted=next(counts, None))
+    if units is None:
+        return of_rows
+    of_units = _unit_totals(contributions, units, late)
+    both = exp.union(of_rows, of_units, distinct=False, copy=False)
+    return union_all(both)
+
+
+def counts_units(contributions: Contributions) -> bool:
+    """Whether units are counted that no mark tells apart."""
+    return any(isinstance(s.term, UnitCount) for s in contributions.statistics)
+
+
+def _unit_totals(
+    contributions: Contributions, units: exp.Select, late: frozenset[int]
+) -> exp.Select:
+    """Groups with the number of their units, of which `units` have rows, and 0 for all else.
+
+    Units of a group are grouped first, and then counted: COUNT(DISTINCT) beside sums takes longer.
+    """
+    groups = [column_ref(name) for name in grouped_names(contributions, late)]
+    each = grouped(units, [column_ref(UNIT), *groups], [])
+    numbered = list(enumerate(contributions.statistics))
+    name = next(total_name(n) for n, s in numbered if isinstance(s.term, UnitCount))
+    counted = grouped(each, groups, [with_alias(number_of_rows(), name)])
+    totals = [
+        column_ref(name) if isinstance(s.term, UnitCount) else integer(0) for _, s in numbered
+    ]
+    return totals_of(counted, contributions, late, [name], totals, counted=name)
 
 
 def totals_of(
@@ -96,13 +133,17 @@ def totals_of(
     return totals_by_cell(summed, contributions, late, names, items, counted=counted)
 
 
-def _sums(contributions: Contributions, unclamped: frozenset[int]) -> list[exp.Expr]:
-    """What is summed over the rows of a group."""
+def _sums(
+    contributions: Contributions, unclamped: frozenset[int], *, with_units: bool
+) -> list[exp.Expr]:
+    """What is summed over the rows of a group; its units only `with_units`."""
     items: dict[str, exp.Expr] = {}
     for number, statistic in enumerate(contributions.statistics):
         if statistic.is_row_count:
             items[total_name(number)] = number_of_rows()
         elif isinstance(statistic.term, UnitCount):
+            if not with_units:
+                continue
             # Of rows that come with their units: each counts once.
             units = exp.Distinct(expressions=[column_ref(UNIT)])
             items[total_name(number)] = exp.Count(this=units)
