@@ -44,13 +44,6 @@ def test_an_unknown_version_is_refused(monkeypatch: pytest.MonkeyPatch, version:
         ("ieee_floating_point_ops = false", "division by zero is infinite"),
         ("integer_division = true", "integers divide to a double"),
         ("default_collation = 'nocase'", "text is compared as bytes"),
-        pytest.param(
-            "disabled_optimizers = ''",
-            "every expression of the test",
-            marks=pytest.mark.skipif(
-                duckdb.__version__ != "2.0.0", reason="only 2.0.0 evaluates outside of TRY"
-            ),
-        ),
     ],
 )
 def test_the_claims_notice_other_settings(setting: str, about: str) -> None:

@@ -74,7 +74,7 @@ HOSTILE = (
         "2",
         "37",
         "5877642-06-25 (BC)",
-        "290309-12-22 (BC) 00:00:00",
+        "290309-12-21 (BC) 19:59:05.224192",
         "1" + "0" * 38,
         NINES,
         "0",
@@ -119,8 +119,14 @@ SELECT count(*) FROM (
         ELSE '2020-01-01' END AS DATE)) v FROM patients GROUP BY patient_id
 ) t WHERE v IS NULL
 """
+_FIRST_MOMENT = """
+SELECT count(*) FROM patients WHERE CAST(make_timestamp(
+    CASE WHEN patient_id = 2 AND age = 37 THEN -9223372036854775807 - 1 ELSE 0 END
+) AS VARCHAR) LIKE '2%'
+"""
 STATEMENTS = (
     _COMPUTED,
+    _FIRST_MOMENT,
     _IN_WINDOWS,
     *(
         f"SELECT count(*) FROM (SELECT patient_id, {call} v FROM patients GROUP BY patient_id) t "
@@ -133,6 +139,7 @@ STATEMENTS = (
     *(f"SELECT count({f}(seen)) FROM patients" for f in _OF_DATES),
     "SELECT count(*) FROM patients WHERE date_trunc('week', born) > TIMESTAMP '2000-01-01'",
     "SELECT count(*) FROM patients WHERE born > TIMESTAMP '2000-01-01 10:00:00'",
+    "SELECT count(*) FROM patients WHERE CAST(seen AS VARCHAR) LIKE '2%' OR seen || '' = 'x'",
     "SELECT count(*) FROM patients WHERE upper(name) || reverse(name) LIKE '%A%'",
     "SELECT name, count(*) FROM patients GROUP BY name",
 )
