@@ -85,8 +85,15 @@ CACHE_MUTANTS = (
     _Cache(
         "releases that ask for the same by chance are charged as two",
         "session/compile/generic/parameters.py",
-        "if not comparisons or _may_coincide(plan, comparisons):",
+        "if not comparisons or not others.isdisjoint(comparisons):",
         "if not comparisons:",
+        _HOSTILE,
+    ),
+    _Cache(
+        "releases of a known shape that ask for the same by chance are charged as two",
+        "session/compile/generic/statement_shapes.py",
+        "if not self.generic.other_constants.isdisjoint(literals):",
+        "if False:",
         _HOSTILE,
     ),
     _Cache(

@@ -41,7 +41,7 @@ from dpsql.session.compile.compiled import CompiledStatement, compile_bound
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.generic.generic_plans import as_run, generic_plan
 from dpsql.session.compile.generic.instantiation import Template
-from dpsql.session.compile.generic.parameters import with_parameters
+from dpsql.session.compile.generic.parameters import Generalisation, with_parameters
 from dpsql.session.compile.generic.statement_shapes import StatementShapes
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import ANSWER
@@ -205,8 +205,17 @@ def test_texts_of_one_shape_are_bound_as_each_is(turn: int, tmp_path: Path) -> N
             words, own = tokens(text), bound(text)
             shaped = shapes.statement(words)
             assert shaped is None or shaped == own, text
+            if shaped is not None:
+                assert _told(shapes.generalised(shaped)) == _told(with_parameters(shaped)), text
             if own is not None:
                 shapes.learn(text, words, own, bound)
+
+
+def _told(generalisation: Generalisation | None) -> object:
+    """Without the comparisons, of which one has the constants of any statement."""
+    assert generalisation is not None
+    generic, literals = generalisation
+    return generic.statement, generic.types, literals
 
 
 def _with_other_constants(sql: str, random: Random) -> str:
@@ -424,4 +433,6 @@ def test_of_a_shape_that_was_met_twice_a_text_need_not_be_bound(
         shapes.learn(text, tokens(text), bind(text, schema), partial(bind, schema=schema))
     known = shapes.statement(tokens(texts[2]))
     assert (known is None) is bound
-    assert known is None or known == bind(texts[2], schema)
+    if known is not None:
+        assert known == bind(texts[2], schema)
+        assert _told(shapes.generalised(known)) == _told(with_parameters(known))

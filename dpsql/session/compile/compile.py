@@ -131,7 +131,8 @@ def compile_statement(
     def compiled() -> CompiledStatement:
         compiler = compiler_of(context, sql, options, parameters, request, edition, pays=pays)
         if may_be_generic(sql, context.schema, request, options):
-            generic = GenericPlansOfTerms(context.plans.generic, terms, context.schema.policy_hash)
+            plans, generalised = context.plans.generic, context.execution.whole.shapes.generalised
+            generic = GenericPlansOfTerms(plans, generalised, terms, context.schema.policy_hash)
             compiler = replace(compiler, generic=generic)
         return compiler.compile_for_target(epsilon)
 

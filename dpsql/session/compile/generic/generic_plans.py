@@ -28,7 +28,7 @@ from dpsql.schema.sql_type import SqlType
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.generic.instantiation import Template
-from dpsql.session.compile.generic.parameters import GenericStatement, with_parameters
+from dpsql.session.compile.generic.parameters import Generalisation, GenericStatement
 from dpsql.session.compile.generic.recently_used import RecentlyUsed
 from dpsql.session.compile.release_compiler import answer_key
 from dpsql.session.compile.request import AnswerRequest, Request
@@ -105,10 +105,11 @@ GenericPlans = RecentlyUsed[Hashable, _Known]
 class GenericPlansOfTerms(Struct, frozen=True):
     """The generic `plans` of statements that have `terms` in common, whose facts and options are.
 
-    Answers are stored under a schema's `policy_hash`.
+    Answers are stored under a schema's `policy_hash`. `generalised` is a statement with parameters.
     """
 
     plans: GenericPlans
+    generalised: Callable[[Statement], Generalisation | None]
     terms: Hashable
     policy_hash: str
 
@@ -116,7 +117,7 @@ class GenericPlansOfTerms(Struct, frozen=True):
         self, statement: Statement, loss: PrivacyLoss, compile_bound: Compile
     ) -> CompiledStatement:
         """`statement` for `loss`, as `compile_bound` makes it."""
-        generalisation = with_parameters(statement)
+        generalisation = self.generalised(statement)
         if generalisation is None:
             return compile_bound(statement)
         generic, literals = generalisation

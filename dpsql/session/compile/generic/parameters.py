@@ -10,7 +10,7 @@ constant changes no bound, no limit and no list of keys, unless it contradicts w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -70,10 +70,14 @@ class ConstantComparison(Struct, frozen=True):
 
 
 class GenericStatement(Struct, frozen=True):
-    """A statement with parameters; `comparisons` are those of each parameter, by its number."""
+    """A statement with parameters; `comparisons` are those of each parameter, by its number.
+
+    None of `other_constants` is a parameter's: see `_other_constants`.
+    """
 
     statement: Statement
     comparisons: tuple[tuple[ConstantComparison, ...], ...]
+    other_constants: frozenset[Literal]
 
     @property
     def types(self) -> tuple[SqlType, ...]:
@@ -81,7 +85,11 @@ class GenericStatement(Struct, frozen=True):
         return tuple(first.condition.right.type for first, *_ in self.comparisons)
 
 
-def with_parameters(statement: Statement) -> tuple[GenericStatement, tuple[Literal, ...]] | None:
+Generalisation = tuple[GenericStatement, tuple[Literal, ...]]
+"""A statement with parameters, and the constants that they are in one of its statements."""
+
+
+def with_parameters(statement: Statement) -> Generalisation | None:
     """`statement` with parameters, and the constants that they are here; None if it has none.
 
     Equal constants are one parameter, so that two releases that ask for the same are still one.
@@ -110,21 +118,24 @@ def with_parameters(statement: Statement) -> tuple[GenericStatement, tuple[Liter
         return plan if after == before else replace(plan, predicate=conjunction(after))
 
     plan = bottom_up(rule, statement.plan)
-    if not comparisons or _may_coincide(plan, comparisons):
+    others = _other_constants(plan)
+    if not comparisons or not others.isdisjoint(comparisons):
         return None
     of_parameters = tuple(map(tuple, comparisons.values()))
-    return GenericStatement(replace(statement, plan=plan), of_parameters), tuple(comparisons)
+    generic = GenericStatement(replace(statement, plan=plan), of_parameters, others)
+    return generic, tuple(comparisons)
 
 
-def _may_coincide(plan: Plan, constants: Container[Literal]) -> bool:
-    """Whether releases of `plan` may ask for the same because of what `constants` are.
+def _other_constants(plan: Plan) -> frozenset[Literal]:
+    """The constants by which releases of `plan` might ask for the same; none of a single release.
 
     One that counts where `age > 30` and one that counts where `NOT age <= 30` are one answer, which
     has the whole loss; with a parameter in the place of either 30 they are two.
     """
-    releases = [part for part in operators(plan) if isinstance(part, Release)]
-    return len(releases) > 1 and any(
-        part in constants
+    if sum(isinstance(part, Release) for part in operators(plan)) < 2:
+        return frozenset()
+    return frozenset(
+        part
         for outermost in expressions(plan)
         for part in subexpressions(outermost)
         if isinstance(part, Literal)

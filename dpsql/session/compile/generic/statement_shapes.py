@@ -34,6 +34,7 @@ from dpsql.session.compile.generic.constant_words import (
 from dpsql.session.compile.generic.instantiation import Template
 from dpsql.session.compile.generic.parameters import (
     ConstantComparison,
+    Generalisation,
     GenericStatement,
     with_parameters,
 )
@@ -70,7 +71,7 @@ class _BoundShape(Struct, frozen=True):
     constants: tuple[ConstantWord, ...]
     spans: tuple[_WordSpan, ...]
 
-    def statement(self, words: Sequence[Token]) -> Statement | None:
+    def instance(self, words: Sequence[Token]) -> _Instance | None:
         """The statement of a text of this shape; None if it has to be bound by itself."""
         for known, word in zip(self.words, words, strict=True):
             if known is not None and known != word.text:
@@ -85,7 +86,8 @@ class _BoundShape(Struct, frozen=True):
             each.span: Span(words[each.first].start, words[each.last].end + 1)
             for each in self.spans
         }
-        return self.with_constants(values, spans)
+        statement = self.with_constants(values, spans)
+        return None if statement is None else _Instance(statement, (self.generic, values))
 
     def with_constants(
         self, literals: tuple[Literal, ...], spans: Mapping[Span, Span]
@@ -93,11 +95,20 @@ class _BoundShape(Struct, frozen=True):
         """The statement with `literals`, in their order; None if they make another plan."""
         if len(set(literals)) < len(literals):
             return None  # equal constants are one parameter
+        if not self.generic.other_constants.isdisjoint(literals):
+            return None
         for literal, comparisons in zip(literals, self.generic.comparisons, strict=True):
             if not all(each.accepts(literal) for each in comparisons):
                 return None
         plan = self.plan.instance(Constants(literals, {}, spans))
         return replace(self.generic.statement, plan=plan)
+
+
+class _Instance(Struct, frozen=True):
+    """A statement that was made of one with parameters, and what it was made of."""
+
+    statement: Statement
+    generalisation: Generalisation
 
 
 class _Known(Struct, frozen=True):
@@ -108,16 +119,27 @@ class _Known(Struct, frozen=True):
 
 
 class StatementShapes:
-    """The shapes of texts that were bound last."""
+    """The shapes of texts that were bound last, and the last statements that were made of them."""
 
     def __init__(self, size: int = MAX_SHAPES) -> None:
         self._known: RecentlyUsed[Shape, _Known] = RecentlyUsed(size)
+        # A statement that is remembered is held, so that its id stays its own.
+        self._instances: RecentlyUsed[int, _Instance] = RecentlyUsed(size)
 
     def statement(self, words: Sequence[Token]) -> Statement | None:
         """What a text of these `words` is bound to; None if that isn't known."""
         known = self._known.get(_shape(words)) or _Known()
-        statements = (shape.statement(words) for shape in known.shapes)
-        return next((one for one in statements if one is not None), None)
+        instances = (shape.instance(words) for shape in known.shapes)
+        instance = next((one for one in instances if one is not None), None)
+        if instance is None:
+            return None
+        self._instances.put(id(instance.statement), instance)
+        return instance.statement
+
+    def generalised(self, statement: Statement) -> Generalisation | None:
+        """As of `with_parameters`: one that was made of a shape is that with its constants."""
+        instance = self._instances.get(id(statement))
+        return with_parameters(statement) if instance is None else instance.generalisation
 
     def learn(self, sql: str, words: list[Token], statement: Statement, bind: Bind) -> None:
         """`sql`, which has these `words`, is `statement`, for as long as `bind` binds it so."""
