@@ -8,6 +8,7 @@ import fcntl
 import gc
 import itertools
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ FIXTURES = ROOT / "fixtures"
 WAITING = ("engine", "documentation", "mcp", "contrib", "pgwire")
 """Folders whose tests wait for servers and other processes, those that wait longest first."""
 _NUMBERS = itertools.count()
+_WRITES_NO_BYTECODE = sys.dont_write_bytecode
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -31,8 +33,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection() -> None:
-    """Nothing of the million objects that are collected is garbage: looking for it takes 5 s."""
+    """Nothing of the million objects that are collected is garbage: looking for it takes 5 s.
+
+    Modules whose assertions pytest rewrites are written as bytecode, those of hypothesis too, where
+    PYTHONDONTWRITEBYTECODE has each worker of each run rewrite all of them.
+    """
     gc.disable()
+    sys.dont_write_bytecode = False
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -49,8 +56,10 @@ def pytest_collection_finish() -> None:
     """Nor is it looked for among them later, until the process ends.
 
     Then all are let go, or extension modules tell what is left of them; not before, since pytest
-    looks for garbage ten times at the end of a session, in 3 s.
+    looks for garbage ten times at the end of a session, in 3 s. What tests import is written as
+    bytecode only where it would be without this file.
     """
+    sys.dont_write_bytecode = _WRITES_NO_BYTECODE
     gc.freeze()
     gc.enable()
     atexit.register(gc.unfreeze)
