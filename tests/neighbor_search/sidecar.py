@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
 import duckdb
 from neighbor_search.public_rows import PUBLIC, create_tables, public_connection
-from neighbor_search.search import Search, search
+from neighbor_search.search import Pair, Search, search
 from notes.compiler import schema_of
 
 from dpsql.analysis.lineage.lineage import unit_kind
@@ -83,7 +82,7 @@ def attack(sql: str, name: str, limits: ContributionLimits, databases: int) -> N
     for one, other in zip(as_it_is.releases, ready.releases, strict=True):
         assert (one.key, one.sensitivity) == (other.key, other.sensitivity)
         if is_split(other) and not other.step.reads:
-            _attack(one, other, _worlds(name, known, databases), sql)
+            _attack(one, other, ReadyWorlds(name, known, databases), sql)
 
 
 def is_split(release: CompiledRelease) -> bool:
@@ -120,33 +119,37 @@ def proved(
     )
 
 
+@cache
+def _engine(name: str, verified: frozenset[str], world: int) -> duckdb.DuckDBPyConnection:
+    """One of the databases of a search, with the sidecar that `_SALT` makes of it.
+
+    It is told that all values are within their bounds, so that each row is asked.
+    """
+    schema = schema_of(name)
+    connection = duckdb.connect(config={"threads": 1})
+    fix_meaning(connection)
+    create_tables(connection, schema, _rows(search(name, verified), world))
+    connection.execute(f"ATTACH ':memory:' AS \"{SIDECAR}\"")
+    tables = sidecar_tables(schema, verified)
+    fill(connection, "", tables, _SALT, lambda _: None)
+    for table, column in ((t.name, c) for t in tables for c, _ in t.range_checked_columns):
+        told = f'UPDATE "{SIDECAR}"."{table}" SET "{out_of_range_column(column)}" = 0'
+        connection.execute(told)
+    return connection
+
+
 @dataclass(frozen=True)
 class ReadyWorlds:
-    """The databases of a search, one engine each."""
+    """The first databases of a search, each in an engine that all tests of the fixture share."""
 
-    found: Search
-    connections: Mapping[int, duckdb.DuckDBPyConnection]
+    name: str
+    verified: frozenset[str]
+    databases: int
 
-    @classmethod
-    def of(cls, found: Search, name: str, verified: frozenset[str], salt: str) -> ReadyWorlds:
-        """All databases of `found`, each with the sidecar that `salt` makes of it.
-
-        Each is told that all values are within their bounds, so that each row is asked.
-        """
-        schema = schema_of(name)
-        made: dict[int, duckdb.DuckDBPyConnection] = {}
-        for world in {n for pair in found.pairs for n in (pair.one, pair.other)}:
-            connection = duckdb.connect(config={"threads": 1})
-            fix_meaning(connection)
-            create_tables(connection, schema, _rows(found, world))
-            connection.execute(f"ATTACH ':memory:' AS \"{SIDECAR}\"")
-            tables = sidecar_tables(schema, verified)
-            fill(connection, "", tables, salt, lambda _: None)
-            for table, column in ((t.name, c) for t in tables for c, _ in t.range_checked_columns):
-                told = f'UPDATE "{SIDECAR}"."{table}" SET "{out_of_range_column(column)}" = 0'
-                connection.execute(told)
-            made[world] = connection
-        return cls(found, made)
+    def pairs(self, kind: str) -> list[Pair]:
+        """The neighbours that lack a unit of `kind`."""
+        found = search(self.name, self.verified)
+        return found.of(range(self.databases)).relevant(kind)
 
     def totals(self, world: int, release: CompiledRelease, salt: str) -> Groups:
         """The integers of each group."""
@@ -179,7 +182,7 @@ class ReadyWorlds:
 
     def _connection(self, world: int, release: CompiledRelease) -> duckdb.DuckDBPyConnection:
         """The engine of `world`, with the keys that `release` lists."""
-        connection = self.connections[world]
+        connection = _engine(self.name, self.verified, world)
         for domain in release.step.query.domains:
             connection.register(domain.name, domain_table(domain))
         return connection
@@ -197,7 +200,7 @@ def _attack(
     as_it_is: CompiledRelease, ready: CompiledRelease, tried: ReadyWorlds, sql: str
 ) -> None:
     drawn, numbered = has_stored_ranks(ready), has_numbered_rows(ready)
-    pairs = tried.found.relevant(unit_kind(ready.release.source) or "")
+    pairs = tried.pairs(unit_kind(ready.release.source) or "")
     numbers = {n for pair in pairs for n in (pair.one, pair.other)}
     found = {n: tried.totals(n, ready, _SALT) for n in numbers}
     cells = {n: tried.cells(n, ready, _SALT) for n in numbers}
@@ -215,8 +218,3 @@ def _attack(
         same = found[n] == tried.totals(n, as_it_is, _SALT)
         if not same or (not numbered and cells[n] != tried.cells(n, as_it_is, _SALT)):
             raise AssertionError(f"other integers than without a sidecar: {sql}")
-
-
-@cache
-def _worlds(name: str, verified: frozenset[str], count: int) -> ReadyWorlds:
-    return ReadyWorlds.of(search(name, verified).of(range(count)), name, verified, _SALT)
