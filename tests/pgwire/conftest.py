@@ -21,13 +21,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
-@pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A connection to dpsql with the table of statements that both servers are asked."""
-    psycopg = pytest.importorskip("psycopg")
+@pytest.fixture(scope="session")
+def server_of_both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """dpsql with the table of statements that both servers are asked."""
     folder = tmp_path_factory.mktemp("both")
     asked_of_both.make(folder)
-    with served(folder) as found, psycopg.connect(found.dsn, autocommit=True) as connection:
+    with served(folder) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def ours(server_of_both: Served) -> Iterator[Any]:
+    """A connection to dpsql, with no settings of another module's tests."""
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(server_of_both.dsn, autocommit=True) as connection:
         yield connection
 
 
