@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
 from functions.calls import Case, cases, engine, usages
 
@@ -12,8 +11,6 @@ from dpsql.plan.functions import FUNCTIONS
 _ZONED = {"to_timestamp"}
 # DuckDB has no such function.
 _OWN = {"convert_timezone"}
-# DuckDB 2.0.0 counts the bits of 128 in a TINYINT.
-_NARROWER = {"bit_count"} if duckdb.__version__ == "2.0.0" else set[str]()
 
 
 def _types(found: tuple[Case, ...], *, raw: bool) -> list[str]:
@@ -34,7 +31,7 @@ def _types(found: tuple[Case, ...], *, raw: bool) -> list[str]:
 def test_calls_have_duckdbs_type(name: str) -> None:
     found = cases(name)
     derived = [str(case.expression.type) for case in found]
-    for raw in (False,) if name in _ZONED | _OWN | _NARROWER else (False, True):
+    for raw in (False,) if name in _ZONED | _OWN else (False, True):
         for case, actual, expected in zip(found, _types(found, raw=raw), derived, strict=True):
             assert actual == expected, case.name
 

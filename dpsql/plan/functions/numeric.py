@@ -8,7 +8,7 @@ from functools import reduce
 from math import ceil, floor
 
 from dpsql.plan.expression import Expression
-from dpsql.plan.functions.domain_rules import boolean, corner_values, interval, nullable, top
+from dpsql.plan.functions.domain_rules import boolean, corner_values, nullable, top
 from dpsql.plan.functions.function import (
     Application,
     Function,
@@ -105,6 +105,13 @@ def _bit_count(counted: Integer) -> Integer | None:
     return Integer(16) if counted in (HUGEINT, Integer(64, signed=False)) else Integer(8)
 
 
+def _number_of_bits(application: Application) -> Domain:
+    """Each bit of the argument's type may be set."""
+    (counted,) = application.call.arguments
+    assert isinstance(counted.type, Integer)
+    return Domain(Interval(Fraction(0), Fraction(counted.type.bits)), nullable=application.null)
+
+
 _DIVISORS = first(fixed(BIGINT, BIGINT, gives=BIGINT), fixed(HUGEINT, HUGEINT, gives=HUGEINT))
 _FLOAT = doubles(1, Boolean())
 _FLOAT_OR_TIME = first(_FLOAT, times(Boolean()))
@@ -138,8 +145,7 @@ NUMERIC = (
     Function(
         "bit_count",
         _one_integer(_bit_count),
-        # DuckDB 2.0.0 counts in a TINYINT, where 128 is -128.
-        interval(-128, 128),
+        _number_of_bits,
         Totalization.PLAIN,
         "bit_count(n)",
     ),
