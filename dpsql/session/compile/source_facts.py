@@ -135,11 +135,17 @@ class SourceFacts:
                 self.values -= _values(self._rows.popitem(last=False)[1])
 
     def referenced(self, reference: Reference, limit: int) -> tuple[Cell, ...] | None:
-        """The distinct values of a public table's column."""
+        """The distinct values of a public table's column: one object for as long as it is known.
+
+        So what is computed of a long list, such as its digest, is looked up for all statements.
+        """
         plan = distinct_values(self._schema, reference)
         values = None if plan is None else self.rows(plan, limit)
+        if values is None:
+            return None
         # Days beyond all years are NULL here, however many there are.
-        return None if values is None else tuple(dict.fromkeys(values))
+        distinct = dict.fromkeys(values)
+        return values if len(distinct) == len(values) else tuple(distinct)
 
 
 def _values(rows: tuple[Cell, ...]) -> int:
