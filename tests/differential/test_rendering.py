@@ -62,6 +62,7 @@ def test_every_note_is_rendered_as_the_generator_does(turn: int) -> None:
         "SELECT DISTINCT ON (a) a FROM t ORDER BY a DESC NULLS FIRST, b ASC, c LIMIT 3 OFFSET 2",
         "SELECT a FROM t GROUP BY ALL HAVING a IN (1, 2) OR a IN (SELECT 1) ORDER BY ALL",
         "SELECT row_number() OVER (PARTITION BY a ORDER BY b NULLS FIRST, hash(c)), TRUE FROM t",
+        "SELECT a & 7 = 0, (a >> 3) & 7, a & b & c, ((a - 1) & 3), CAST(a AS BLOB) & b, a | 7, a & b | c FROM t",
         "SELECT sum(a) OVER (ORDER BY b ROWS 1 PRECEDING), first(a IGNORE NULLS) OVER w FROM t",
         "SELECT list(a ORDER BY b), count(DISTINCT a), count(a, b) FROM c.s.t AS u WINDOW w AS ()",
         "SELECT 1 WHERE EXISTS (SELECT 1) AND NOT EXISTS (VALUES (1)) LIMIT 10 PERCENT",

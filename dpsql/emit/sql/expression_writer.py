@@ -113,6 +113,14 @@ def _mod(node: exp.Mod, write: Write) -> str:
     return f"({text})" if is_right else text
 
 
+def _bits(node: exp.BitwiseAnd | exp.BitwiseOr, write: Write) -> str:
+    # The generator gives CAST(a AS BLOB) & b another cast.
+    for part in (node.this, node.expression):
+        if isinstance(part, exp.Cast) and part.to.this not in _TYPES:
+            raise UnknownNode
+    return _binary(node, write)
+
+
 def _shift(node: exp.BitwiseLeftShift | exp.BitwiseRightShift, write: Write) -> str:
     text = _binary(node, write)
     return f"({text})" if isinstance(node.parent, exp.Binary) else text
@@ -219,6 +227,8 @@ def _alias(node: exp.Alias, write: Write) -> str:
 OF_TERMS: Final[Mapping[type[exp.Expr], Writer]] = {
     **dict.fromkeys(_BINARY, _binary),
     exp.Mod: _mod,
+    exp.BitwiseAnd: _bits,
+    exp.BitwiseOr: _bits,
     exp.BitwiseLeftShift: _shift,
     exp.BitwiseRightShift: _shift,
     exp.Parameter: _parameter,
