@@ -24,7 +24,6 @@ from dpsql.release.columns.group_keys import (
     every_key,
     keys_of_rows,
     listed_keys,
-    listed_order,
     number_of_cells,
     take,
 )
@@ -88,7 +87,7 @@ def add_noise(
     """
     is_listed = bounded.partition_count_index is None or not bounded.contributions.statistics
     if is_listed:
-        keys, count = every_key(bounded, query), number_of_cells(query)
+        listed, count = listed_keys(bounded, query), number_of_cells(query)
         totals = all_totals(raw.totals, bounded, query)
     else:
         # Which of the keys that rows have are shown is for the threshold to say.
@@ -104,12 +103,12 @@ def add_noise(
             units = half_width(measurement.mechanisms[index]) + 1
         shown &= (noisy[index] >= units).astype(np.bool_)
     if is_listed:
-        order = listed_order(bounded, query)
-        order = order[shown[order]]
+        order = listed.order[shown[listed.order]]
+        is_whole, keys = order.size == count, listed.by_number
+        ordered = listed.ordered if is_whole else tuple(take(key, order) for key in keys)
     else:
         order = ascending(keys, shown.nonzero()[0])
-    is_whole = is_listed and order.size == count
-    ordered = listed_keys(bounded, query) if is_whole else tuple(take(key, order) for key in keys)
+        ordered = tuple(take(key, order) for key in keys)
     choices: list[Integers] = []
     if bounded.contributions.cell_choices:
         cells = _as_cells(ordered, order.size)
@@ -123,7 +122,7 @@ def add_noise(
 
 def listed_cells(bounded: BoundedRelease, query: EngineQuery) -> tuple[Cell, ...]:
     """The keys of a release that shows every cell of its enumerated keys, in released order."""
-    return tuple(_as_cells(listed_keys(bounded, query), number_of_cells(query)))
+    return tuple(_as_cells(listed_keys(bounded, query).ordered, number_of_cells(query)))
 
 
 def rows_in_cells(

@@ -113,7 +113,7 @@ def test_95_of_100_answers_are_within(
         drawn = {}
         for release in prepared.releases:
             step = release.step
-            keys = listed_keys(step.bounded, step.query)
+            keys = listed_keys(step.bounded, step.query).ordered
             count = len(keys[0]) if keys else 1
             mechanisms = step.measurement.mechanisms
             zeros = [np.zeros(count, dtype=np.int64) for _ in mechanisms]

@@ -235,7 +235,9 @@ def test_totals_lie_within_their_errors_in_95_of_100_draws(opened: Open, budget:
             step = release.step
             mechanisms = step.measurement.mechanisms
             (noisy,) = noisy_integers(mechanisms, [truth[release.name]], randomness)
-            groups = NoisyGroups(listed_keys(step.bounded, step.query), noisy.size, (noisy,))
+            groups = NoisyGroups(
+                listed_keys(step.bounded, step.query).ordered, noisy.size, (noisy,)
+            )
             drawn[release.name] = columns(step.bounded, groups, step.measurement)
         shown = prepared.consistency.tables(drawn)
         values = {name: table.columns[-1].to_pylist() for name, table in shown.items()}

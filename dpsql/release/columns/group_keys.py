@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
@@ -51,19 +52,25 @@ def number_of_cells(query: EngineQuery) -> int:
     return math.prod(len(domain.cells) for domain in query.domains)
 
 
+class ListedKeys(Struct, frozen=True, eq=False):
+    """The keys of all cells of the enumerated domains, each once by the number of its cell.
+
+    `order` has these numbers in the order of the keys, and `ordered` the keys in that order.
+    """
+
+    by_number: Keys
+    order: Indices
+    ordered: Keys
+
+
 def every_key(bounded: BoundedRelease, query: EngineQuery) -> Keys:
     """The key of each cell of the enumerated domains, in the order of cell numbers."""
     return (_few_keys if _are_few(query) else _every_key)(_positions(bounded), query.domains)
 
 
-def listed_keys(bounded: BoundedRelease, query: EngineQuery) -> Keys:
-    """The keys of a release that shows every cell of its domains, in the order of its rows."""
+def listed_keys(bounded: BoundedRelease, query: EngineQuery) -> ListedKeys:
+    """The keys of a release that shows cells of its domains, `ordered` as its rows are."""
     return (_few_listed if _are_few(query) else _listed)(_positions(bounded), query.domains)
-
-
-def listed_order(bounded: BoundedRelease, query: EngineQuery) -> Indices:
-    """The number of each cell of the enumerated domains, in the order of their keys."""
-    return (_few_order if _are_few(query) else _order)(_positions(bounded), query.domains)
 
 
 Positions = tuple[tuple[int, ...], ...]
@@ -87,22 +94,16 @@ def _every_key(positions: Positions, domains: tuple[DomainTable, ...]) -> Keys:
     return _in_order(positions, domains, parts[::-1], ())
 
 
-def _order(positions: Positions, domains: tuple[DomainTable, ...]) -> Indices:
-    count = math.prod(len(domain.cells) for domain in domains)
-    order = ascending(_every_key(positions, domains), np.arange(count, dtype=np.int64))
+def _listed(positions: Positions, domains: tuple[DomainTable, ...]) -> ListedKeys:
+    keys, count = _every_key(positions, domains), math.prod(len(d.cells) for d in domains)
+    order = ascending(keys, np.arange(count, dtype=np.int64))
     order.setflags(write=False)
-    return order
-
-
-def _listed(positions: Positions, domains: tuple[DomainTable, ...]) -> Keys:
-    order = _order(positions, domains)
-    return tuple(take(key, order) for key in _every_key(positions, domains))
+    return ListedKeys(keys, order, tuple(take(key, order) for key in keys))
 
 
 # A schema's listed keys are those of many statements.
 _small_table = lru_cache(maxsize=64)(_domain_table)
 _few_keys = lru_cache(maxsize=64)(_every_key)
-_few_order = lru_cache(maxsize=64)(_order)
 _few_listed = lru_cache(maxsize=64)(_listed)
 
 

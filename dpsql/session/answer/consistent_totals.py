@@ -199,7 +199,7 @@ def _sums(group: Sequence[tuple[CompiledRelease, ReleaseDigests]]) -> Consistent
     ordered = [by_keys[keys] for keys in sorted(by_keys, key=len)]
     firsts = [same[0] for same in ordered]
     keys = [
-        dict(zip(own_digests.keys, listed_keys(r.step.bounded, r.step.query), strict=True))
+        dict(zip(own_digests.keys, listed_keys(r.step.bounded, r.step.query).ordered, strict=True))
         for r, own_digests in firsts
     ]
     nested = nesting(keys, [number_of_cells(release.step.query) for release, _ in firsts])
