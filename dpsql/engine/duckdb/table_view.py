@@ -21,7 +21,7 @@ _PARQUET: Final = {
     "hive_partitioning": exp.false(),
     "union_by_name": exp.false(),
     # Statistics of a file leave NaN out: `x > 100` passed over all rows with NaN, until one of 150
-    # was among them.
+    # was among them. Where a file counts its NaN (nan_count), DuckDB believes that instead.
     "can_have_nan": exp.true(),
     # Bytes that aren't UTF-8 are read as ?: one of them would fail all statements of the column.
     "utf8_validation": exp.Literal.string("replace"),
