@@ -87,7 +87,8 @@ class OneShape:
         table = random.choice(private_tables(schema))
         self._columns = list(table.columns.values())
         self._table = table.name
-        self._text = random.choice([self._one, self._one, self._one, self._two, self._derived])()
+        forms = [*[self._one] * 4, self._two, self._two, self._derived, self._union]
+        self._text = random.choice(forms)()
 
     def tame(self) -> str:
         """The statement with constants that its columns have, written as one does."""
@@ -140,6 +141,13 @@ class OneShape:
             ["SELECT {0} FROM ({1}) AS p WHERE {2}", "WITH p AS ({1}) SELECT {0} FROM p WHERE {2}"]
         )
         return form.format(self._call(), inner, self._conditions())
+
+    def _union(self) -> str:
+        key = ", ".join(self._keys()[:1])
+        items = ", ".join([*([key] if key else []), self._call()])
+        sides = (f"SELECT * FROM {self._table} WHERE {self._conditions()}" for _ in range(2))
+        by = f" GROUP BY {key}" if key else ""
+        return f"SELECT {items} FROM ({' UNION ALL '.join(sides)}) AS p{by}"
 
     def _keys(self) -> list[str]:
         keys = [c.name for c in self._columns if lists(c)]

@@ -9,6 +9,7 @@ from mutation.cache_mutants import CACHE_MUTANTS
 from mutation.dashboard_mutants import DASHBOARD_MUTANTS
 from mutation.decision_mutants import DECISION_MUTANTS
 from mutation.gdp_mutants import GDP_MUTANTS
+from mutation.generic_plan_mutants import GENERIC_PLAN_MUTANTS
 from mutation.grammar_mutants import GRAMMAR_MUTANTS
 from mutation.key_mutants import KEY_MUTANTS
 from mutation.ladder_mutants import LADDER_MUTANTS
@@ -33,6 +34,7 @@ ALL = (
     *ALERT_MUTANTS,
     *ANSWER_MUTANTS,
     *CACHE_MUTANTS,
+    *GENERIC_PLAN_MUTANTS,
     *DASHBOARD_MUTANTS,
     *DECISION_MUTANTS,
     *GDP_MUTANTS,

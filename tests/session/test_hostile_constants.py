@@ -19,6 +19,7 @@ SCHEMA = """\
 dataset: wide
 source: wide.duckdb
 ledger: wide.ledger
+units: {patient: {table: patients, key: id}}
 tables:
   people:
     unit: row
@@ -31,6 +32,13 @@ tables:
       rate: {type: double}
       day: {type: date}
       seen: {type: timestamp}
+  patients: {key: id, unit: patient, columns: {id: {type: integer}}}
+  visits:
+    unit: {column: patient, references: patients.id}
+    limits: {groups: 3, rows_per_group: 4}
+    columns:
+      patient: {type: integer}
+      ward: {type: varchar, values: [a, b, c, d], nullable: false}
 views:
   adults: {query: "SELECT age, rate, dept FROM people WHERE age > 18"}
 budget: {epsilon: 64, accounting: pure}
@@ -39,6 +47,11 @@ budget: {epsilon: 64, accounting: pure}
 COUNT = "SELECT count(*) FROM people WHERE "
 
 BY_DEPARTMENT = "SELECT dept, count(*) FROM {} GROUP BY dept ORDER BY sum(rate)"
+
+BY_WARD = (
+    "SELECT ward, count(*) FROM (SELECT patient, ward FROM visits WHERE ward <> '{}'"
+    " UNION ALL SELECT patient, ward FROM visits WHERE ward IN ('b', 'c', 'd')) GROUP BY ward"
+)
 
 TWICE = (
     "SELECT (SELECT count(*) FROM people WHERE age > {}) AS a,"
@@ -51,7 +64,9 @@ def schema(tmp_path: Path) -> Path:
     with duckdb.connect(tmp_path / "wide.duckdb") as connection:
         connection.execute(
             "CREATE TABLE people (age INTEGER, big BIGINT, dept VARCHAR, name VARCHAR,"
-            " pay DECIMAL(18,4), rate DOUBLE, day DATE, seen TIMESTAMP)"
+            " pay DECIMAL(18,4), rate DOUBLE, day DATE, seen TIMESTAMP);"
+            "CREATE TABLE patients (id INTEGER);"
+            "CREATE TABLE visits (patient INTEGER, ward VARCHAR)"
         )
     path = tmp_path / "schema.yaml"
     path.write_text(SCHEMA, encoding="utf-8")
@@ -86,6 +101,8 @@ def schema(tmp_path: Path) -> Path:
         (BY_DEPARTMENT.format('"people" WHERE age > {}'), ["30", "31", "9", "100"]),
         # Two releases ask for the same only if a constant is what the other one has.
         (TWICE, ["31", "32", "30", "33"]),
+        # A union reads the column that is compared: which wards are listed follows of both sides.
+        (BY_WARD, ["b", "d", "a", "c"]),
     ],
 )
 def test_of_one_shape_each_is_what_it_is_by_itself(

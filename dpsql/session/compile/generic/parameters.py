@@ -30,7 +30,8 @@ from dpsql.plan.expression import (
     conjunction,
     conjuncts,
 )
-from dpsql.plan.operator import Filter, Plan, Project, Release, Scan
+from dpsql.plan.operator import Filter, Plan, Project, Release, Scan, SetOperation, Union
+from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import bottom_up, expressions, operators, subexpressions
 from dpsql.privacy.domain import Domain, coordinate
 from dpsql.schema.sql_type import SqlType
@@ -235,10 +236,24 @@ def _reads(plan: Plan, parts: Sequence[Plan], origins: Mapping[int, int]) -> Cou
         if isinstance(part, Scan):
             read.subtract(column.id for column in part.columns)
         read.subtract(column.id for pair in _renamed(part) for column in pair)
+        read.update(column.id for column in _read_in_order(part))
     by_origin: Counter[int] = Counter()
     for number, times in read.items():
         by_origin[origins.get(number, number)] += times
     return by_origin
+
+
+def _read_in_order(part: Plan) -> Iterator[Column]:
+    """The columns that `part` reads without naming them: those of its sources, in their order."""
+    match part:
+        case Union(sources=sources):
+            pass
+        case SetOperation(left=left, right=right):
+            sources = left, right
+        case _:
+            return
+    for source in sources:
+        yield from output_columns(source)
 
 
 def _share(condition: Compare, declared: Domain) -> Fraction | None:

@@ -1,0 +1,100 @@
+"""Seeded bugs of generic plans and of texts' shapes, by which a constant is read as another.
+
+Each is found by the test of what it breaks.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from mutation.mutants import Mutant
+
+_Generic = partial(Mutant, fails_by="AssertionError|assert |DID NOT RAISE|Failed:")
+
+_GENERIC = "tests/session/test_generic_plans.py"
+_HOSTILE = "tests/session/test_hostile_constants.py"
+
+GENERIC_PLAN_MUTANTS = (
+    _Generic(
+        "all constants of a parsed text are the first",
+        "emit/dialect/duckdb/parameter.py",
+        "return ParameterizedSql(self._sql, tuple(literals[n].value for n in self._numbers))",
+        "return ParameterizedSql(self._sql, tuple(literals[0].value for n in self._numbers))",
+        _GENERIC,
+        "generated_statements",
+        fails_by="ConversionException|AssertionError",
+    ),
+    _Generic(
+        "a column that is also summed is compared with a parameter",
+        "session/compile/generic/parameters.py",
+        "if number is not None and read[number] == times",
+        "if number is not None and read[number] >= times",
+        _GENERIC,
+        "reads_its_column",
+    ),
+    _Generic(
+        "other words of a text aren't compared",
+        "session/compile/generic/statement_shapes.py",
+        "if known is not None and known != word.text:",
+        "if False:",
+        _GENERIC,
+        "met_twice",
+    ),
+    _Generic(
+        "a decimal's digits are any",
+        "session/compile/generic/constant_words.py",
+        "if self.digits is not None and self.digits != _digits(word.text):",
+        "if False:",
+        _GENERIC,
+        "met_twice",
+    ),
+    _Generic(
+        "a constant is read where a call computes another of it",
+        "session/compile/generic/compared_words.py",
+        "if operand is not None and _is_conjunct(operand):",
+        "if operand is not None:",
+        _HOSTILE,
+    ),
+    _Generic(
+        "a day that is written has hours",
+        "session/compile/generic/constant_words.py",
+        "if named is not None and named != literal.type:",
+        "if False:",
+        _HOSTILE,
+    ),
+    _Generic(
+        "whole numbers of more than 32 bits are read as those of 32",
+        "session/compile/generic/constant_words.py",
+        '_PARTS: Final = re.compile(rf"({_WHOLE.pattern})(?:',
+        '_PARTS: Final = re.compile(rf"([0-9]{{1,12}})(?:',
+        _HOSTILE,
+    ),
+    _Generic(
+        "errors are where another text of the shape has them",
+        "session/compile/generic/instantiation.py",
+        "return lambda _, values: values.spans.get(value, value)",
+        "return None",
+        _HOSTILE,
+    ),
+    _Generic(
+        "releases that ask for the same by chance are charged as two",
+        "session/compile/generic/parameters.py",
+        "if not comparisons or not others.isdisjoint(comparisons):",
+        "if not comparisons:",
+        _HOSTILE,
+    ),
+    _Generic(
+        "releases of a known shape that ask for the same by chance are charged as two",
+        "session/compile/generic/statement_shapes.py",
+        "if not self.generic.other_constants.isdisjoint(literals):",
+        "if False:",
+        _HOSTILE,
+    ),
+    _Generic(
+        "a union reads no column",
+        "session/compile/generic/parameters.py",
+        "read.update(column.id for column in _read_in_order(part))",
+        "read.update(())",
+        _HOSTILE,
+    ),
+)
