@@ -87,6 +87,14 @@ UPDATE_MUTANTS = (
         "AssertionError",
     ),
     Mutant(
+        "rows of units of one size are sorted across them",
+        "engine/sidecar/value_counts.py",
+        ".sort(axis=1)",
+        ".sort(axis=0)",
+        "tests/session/test_counted_rows.py",
+        fails_by="AssertionError",
+    ),
+    Mutant(
         "rows that wait are in the file of another part",
         "engine/sidecar/row_parts.py",
         'np.arange(len(files)), side="right"',

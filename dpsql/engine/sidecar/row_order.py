@@ -39,6 +39,7 @@ from dpsql.engine.sidecar.value_counts import (
     UnitBlocks,
     ValueCounts,
     capped,
+    in_order_of_units,
     value_counts,
 )
 
@@ -106,9 +107,7 @@ def _ordered(hashes: _Hashes, contents: SidecarTable, columns: Columns) -> pa.Ta
     for counted in counts.values():
         over |= counted.max_rows > contents.max_rows_per_value
     order = np.lexsort((blocks.sizes, over))  # of units, and of their numbers where these agree
-    sizes = blocks.sizes[order]
-    moved = np.repeat(blocks.starts[order] - (np.cumsum(sizes) - sizes), sizes)
-    moved += np.arange(len(moved))
+    sizes, moved = blocks.sizes[order], in_order_of_units(blocks.sizes, order)
     rows = pa.array(blocks.rows[moved])
     # One after the other, so that no more than one column is there twice.
     ordered = {name: pc.take(columns.pop(name), rows, memory_pool=_POOL) for name in list(columns)}

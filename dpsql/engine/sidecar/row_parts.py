@@ -26,7 +26,7 @@ from dpsql.engine.sidecar.row_columns import ROW_NUMBER, UNIT_COLUMN, SidecarTab
 Columns = dict[str, pa.Array]
 """Rows by their columns, each in one piece, which whoever uses them takes away one by one."""
 
-_AT_ONCE: Final = 3_000_000
+_AT_ONCE: Final = 3_100_000
 _BYTES_AT_ONCE: Final = 640_000_000
 """Rows that are counted and put in order at a time, and bytes of them as Arrow: about a third of
 the memory that it takes. All rows of a unit are among them, however many it has."""
