@@ -45,7 +45,13 @@ from dpsql.ledger.storage.backend import Location, ProcessLock
 from dpsql.ledger.storage.backup import back_up
 from dpsql.ledger.storage.disk_reservation import MIN_BYTES
 from dpsql.ledger.storage.exclusive_use import ExclusiveUse
-from dpsql.ledger.storage.opening import apply_terms, check_fixed, open_chain, recorded_terms
+from dpsql.ledger.storage.opening import (
+    apply_terms,
+    check_fixed,
+    open_chain,
+    recorded_terms,
+    terms_on_disk,
+)
 from dpsql.ledger.storage.queries import DATASET
 from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.ledger.terms import LedgerTerms, check_name, check_terms
@@ -92,6 +98,12 @@ class Ledger:
         """The terms in force."""
         with self._reading():
             return recorded_terms(self._chain)
+
+    @property
+    def terms_on_disk(self) -> LedgerTerms:
+        """The terms in force, read anew; LedgerFault if the file has been damaged since."""
+        with self._use:
+            return terms_on_disk(self._chain)
 
     def amend(self, terms: LedgerTerms, reason: str) -> None:
         """Puts the owner's new `terms` in force, looser or stricter; the chain records `reason`."""

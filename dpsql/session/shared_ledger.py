@@ -26,7 +26,8 @@ class SharedLedger:
         """The ledger, for one user more, who calls `give` once; None if it can't be shared now.
 
         That is so once it is closed, and where its terms have changed since it was opened: whoever
-        opens it for themselves is refused if their schema doesn't fit them.
+        opens it for themselves is refused if their schema doesn't fit them. The file is read anew:
+        whoever comes after it was damaged is told so.
         """
         with self._guard:
             if not self._users:
@@ -34,7 +35,7 @@ class SharedLedger:
             self._users += 1
         fits = False
         try:
-            fits = self._ledger.terms == self._terms
+            fits = self._ledger.terms_on_disk == self._terms
         finally:
             if not fits:
                 self.give()

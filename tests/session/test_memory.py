@@ -63,12 +63,12 @@ def test_what_is_spilled_gives_the_same_answer(
         )
     sql = "SELECT word, count(*), sum(nr) FROM words GROUP BY word"
     with (
-        open_engine(job_of(sql, SCHEMA, tmp_path).source, threads=1, memory_limit="24MB") as engine,
+        open_engine(job_of(sql, SCHEMA, tmp_path).source, threads=1, memory_limit="18MB") as engine,
         pytest.raises(ExecutionFailed),
     ):
         run(job_of(sql, SCHEMA, tmp_path), engine, SeededRandomness("memory"))
     released = []
-    for spilled, memory in (("", None), ("spill: {gigabytes: 1, folder: spilled}\n", "24MB")):
+    for spilled, memory in (("", None), ("spill: {gigabytes: 1, folder: spilled}\n", "18MB")):
         job = job_of(sql, SCHEMA + spilled, tmp_path)
         with open_engine(job.source, threads=1, memory_limit=memory) as engine:
             released.append(run(job, engine, SeededRandomness("memory")))

@@ -129,6 +129,18 @@ def recorded_terms(chain: Chain) -> LedgerTerms:
     return entry.event.terms
 
 
+def terms_on_disk(chain: Chain) -> LedgerTerms:
+    """The terms in force, as a ledger's file has them now; LedgerFault if it has been damaged.
+
+    A connection that was opened before has pages of it in memory, and doesn't see what became of
+    the file.
+    """
+    if not isinstance(chain.path, Path):
+        return recorded_terms(chain)
+    with closing(Database(chain.path, reads=True)) as database, database.reading():
+        return recorded_terms(Chain(database, chain.anchor, chain.clock))
+
+
 def check_fixed(chain: Chain, recorded: LedgerTerms, proposed: LedgerTerms) -> None:
     """Raises LedgerFault if terms that no owner can amend differ: dataset, relation, accounting."""
     fixed = differences(recorded, proposed).fixed
