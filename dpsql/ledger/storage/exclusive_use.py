@@ -9,9 +9,15 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from dpsql.errors import InterfaceError
 from dpsql.ledger.storage.waiting import WouldWait, may_wait
+
+
+_READING_SECONDS: Final = 0.002
+"""Longer than a thread reads. An event loop that waited for none would leave all answers to threads
+as soon as they are many: one of them reads at any time, and what they answer isn't remembered."""
 
 
 class ExclusiveUse:
@@ -24,7 +30,7 @@ class ExclusiveUse:
 
     def __enter__(self) -> None:
         self._check_process()
-        if not self._lock.acquire(blocking=may_wait()):
+        if not self._lock.acquire(timeout=-1 if may_wait() else _READING_SECONDS):
             raise WouldWait  # another thread may be waiting for a disk
         if not self._open:
             self._lock.release()
