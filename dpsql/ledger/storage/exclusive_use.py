@@ -14,7 +14,6 @@ from typing import Final
 from dpsql.errors import InterfaceError
 from dpsql.ledger.storage.waiting import WouldWait, may_wait
 
-
 _READING_SECONDS: Final = 0.002
 """Longer than a thread reads. An event loop that waited for none would leave all answers to threads
 as soon as they are many: one of them reads at any time, and what they answer isn't remembered."""
