@@ -37,6 +37,7 @@ class WorkerSupervisor:
         self._guard = threading.Lock()
         self._open = True
         self.replaced = 0
+        self._running = threading.Lock()
         self._start()
 
     @property
@@ -49,6 +50,10 @@ class WorkerSupervisor:
 
         LACKED if its process died.
         """
+        with self._running:
+            return self._run(task, seconds, cancelled)
+
+    def _run(self, task: Task, seconds: float, cancelled: threading.Event) -> bytes:
         if not self._process.is_alive():
             self._replace()
         try:
@@ -69,6 +74,10 @@ class WorkerSupervisor:
         """End the process; it isn't replaced any more."""
         with self._guard:
             self._open = False
+            self._process.kill()
+        # The pipe isn't closed under a thread that waits for its reply: of a dead process it has
+        # none, and ends.
+        with self._running:
             self._end_process()
 
     def _stopped(self) -> bytes:
