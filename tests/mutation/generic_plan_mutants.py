@@ -51,8 +51,8 @@ GENERIC_PLAN_MUTANTS = (
     _Generic(
         "a constant is read where a call computes another of it",
         "session/compile/generic/compared_words.py",
-        "if operand is not None and _is_conjunct(operand):",
-        "if operand is not None:",
+        "if index is not None and operand is not None and _is_conjunct(operand):",
+        "if index is not None and operand is not None:",
         _HOSTILE,
     ),
     _Generic(

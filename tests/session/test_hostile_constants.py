@@ -83,6 +83,7 @@ def schema(tmp_path: Path) -> Path:
         (COUNT + "age > greatest({}, 20)", ["30", "31", "10"]),
         (COUNT + "big > least({}, 50)", ["30", "31", "60"]),
         (COUNT + "big > abs({})", ["30", "31", "0"]),
+        (COUNT + "rate BETWEEN {} AND 7", ["1.5", ".5", "2.5", ".25", "3."]),
         # A day has no hours, whatever it is compared with.
         (
             COUNT + "seen > DATE '{}'",

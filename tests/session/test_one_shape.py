@@ -36,7 +36,8 @@ TURNS = [*range(ORDINARY), *(pytest.param(n, marks=pytest.mark.slow) for n in ra
 def test_statements_of_one_shape_are_what_each_is_by_itself(turn: int, tmp_path: Path) -> None:
     """Their SQL, sensitivities, noise, price, keys, types and names, or why they are refused."""
     of_shape = sum(_asked(Random(f"{turn} {n}"), tmp_path / str(n)) for n in range(SCHEMAS))
-    assert of_shape >= SCHEMAS
+    # Of others, whose statements are what chance makes them, some have none.
+    assert turn >= ORDINARY or of_shape >= SCHEMAS
 
 
 def _asked(random: Random, folder: Path) -> int:

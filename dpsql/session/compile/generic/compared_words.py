@@ -42,9 +42,10 @@ def compared_words(sql: str, words: list[Token]) -> Mapping[int, SqlType | None]
     indices = {word.start: index for index, word in enumerate(words)}
     compared: dict[int, SqlType | None] = {}
     for literal in tree.find_all(exp.Literal):
+        index = indices.get(literal.meta.get("start", -1))  # the parser makes 0.5 of .5
         operand, named = _operand(literal)
-        if operand is not None and _is_conjunct(operand):
-            compared[indices[literal.meta["start"]]] = named
+        if index is not None and operand is not None and _is_conjunct(operand):
+            compared[index] = named
     return compared
 
 
