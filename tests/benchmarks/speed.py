@@ -162,12 +162,12 @@ def measure(
     `first` is how many analysts of the same ledger have an answer of each query already.
     """
     execution = Execution(schema, lambda _: None)
-    asked = Session(schema, epsilon=1, execution=execution)
+    compiling = Session(schema, epsilon=1, execution=execution)
     found: list[Ratio] = []
     for name, sql in queries().items():
         if only is not None and name not in only.split(","):
             continue
-        prepared = asked.compile(sql)
+        prepared = compiling.compile(sql)
         times: list[tuple[float, ...]] = []
         for number in range(first, first + runs + 1):
             with _analyst(schema, execution, f"{name} {number}") as session:
@@ -184,7 +184,7 @@ def measure(
         found.append(
             Ratio(name, *(1000 * statistics.median(t) for t in zip(*times[1:], strict=True)))
         )
-    asked.close()
+    compiling.close()
     return found
 
 

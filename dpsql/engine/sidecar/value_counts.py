@@ -64,7 +64,7 @@ class UnitPiece(Struct, frozen=True):
     @classmethod
     def of(cls, rows: Indices, sizes: Indices) -> UnitPiece:
         """The units with these rows, in their order."""
-        starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        starts = np.repeat(_starts(sizes), sizes)
         unit_bits = max(1, len(sizes).bit_length())
         positions = np.arange(len(rows)) - starts
         units = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
@@ -176,7 +176,7 @@ def _count(piece: UnitPiece, order: Indices, begins: Flags, counts: Counts) -> I
     first_rows = np.flatnonzero(begins)
     value_sizes = np.diff(first_rows, append=len(begins))
     # Sorted by unit, a unit's rows are where they were.
-    first_values = np.searchsorted(first_rows, np.cumsum(piece.sizes) - piece.sizes)
+    first_values = np.searchsorted(first_rows, _starts(piece.sizes))
     values = np.diff(first_values, append=len(value_sizes))
     ranks = np.arange(len(value_sizes)) - np.repeat(first_values, values) + 1
     of_value = np.stack([value_sizes, ranks, np.repeat(values, values)], axis=1)
@@ -219,14 +219,19 @@ def _runs(sizes: Indices) -> tuple[tuple[int, int, int], ...]:
         return ()
     if len(changes) * _RUN > rows:
         return ((0, rows, rows),)
-    starts = (np.cumsum(sizes) - sizes)[changes].tolist()
+    starts = _starts(sizes)[changes].tolist()
     return tuple(zip(starts, [*starts[1:], rows], sizes[changes].tolist(), strict=True))
+
+
+def _starts(sizes: Indices) -> Indices:
+    """Where the rows of each of units with these `sizes` begin, one unit after the other."""
+    return np.cumsum(sizes) - sizes
 
 
 def in_order_of_units(sizes: Indices, order: Indices) -> Indices:
     """The indices of rows of units with these `sizes`, where units are put in this `order`."""
-    starts, ordered_sizes = (np.cumsum(sizes) - sizes)[order], sizes[order]
-    shifts = starts - (np.cumsum(ordered_sizes) - ordered_sizes)
+    ordered_sizes = sizes[order]
+    shifts = _starts(sizes)[order] - _starts(ordered_sizes)
     indices = np.repeat(shifts, ordered_sizes)
     indices += np.arange(len(indices))
     return indices
