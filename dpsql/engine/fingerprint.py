@@ -29,8 +29,14 @@ BY_CONTENT_UP_TO_BYTES: Final = 64 * 1024 * 1024
 
 _END_BYTES: Final = 1024 * 1024
 
-Identity = tuple[tuple[str, int, int, int, int], ...]
-"""For each file its role, device, inode, size and time of modification."""
+Identity = tuple[tuple[str, int, int, int, int, int], ...]
+"""For each file its role, device, inode, size, time of modification, and time of the last change.
+
+The first time is whatever the last writer says, as `cp -p` and archives do; the system sets the
+second one whenever bytes, names or rights change, and lets nobody set it. So bytes that are written
+over, and a file that is renamed away and back while it was read, are seen. It is no part of a
+fingerprint: a backup by hard links changes it, and a new version costs budget.
+"""
 
 
 def identity(source: Source) -> Identity:
@@ -49,7 +55,7 @@ def fingerprint(source: DuckDBSource) -> str:
     for role, file in _files(source):
         name = role.encode()
         digest.update(len(name).to_bytes(4) + name)
-        _, _, inode, size, modified = _stat(role, file, missing_ok=role == "log")
+        _, _, inode, size, modified, _ = _stat(role, file, missing_ok=role == "log")
         if size <= BY_CONTENT_UP_TO_BYTES:
             digest.update(b"content" + _content(file))
         else:
@@ -75,14 +81,15 @@ def _form(table: SourceTable) -> str:
     return f" parted by {table.csv.delimiter!r}, in {table.csv.encoding}"
 
 
-def _stat(role: str, file: str, *, missing_ok: bool) -> tuple[str, int, int, int, int]:
+def _stat(role: str, file: str, *, missing_ok: bool) -> tuple[str, int, int, int, int, int]:
     try:
         status = os.stat(file)  # noqa: PTH116 - follows links, as the engine does
     except OSError:
         if missing_ok:
-            return role, 0, 0, 0, 0
+            return role, 0, 0, 0, 0, 0
         raise SourceFault(f"{file} is missing", hint="restore it, or correct the source") from None
-    return role, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    size, modified, changed = status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return role, status.st_dev, status.st_ino, size, modified, changed
 
 
 def _content(file: str) -> bytes:

@@ -12,6 +12,7 @@ import dpsql.engine.fingerprint as module
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.fingerprint import fingerprint
 from dpsql.engine.source import DuckDBSource, SourceTable
+from dpsql.errors import SourceFault
 
 
 @pytest.mark.parametrize("form", ["duckdb", "parquet", "csv"])
@@ -69,3 +70,33 @@ def test_a_large_file_is_known_by_what_the_file_system_says(
     assert found != fingerprint(source(files, "parquet"))  # another inode
     os.utime(file, ns=(0, 0))
     assert found != fingerprint(source(tmp_path, "parquet"))
+
+
+@pytest.mark.parametrize("form", ["duckdb", "parquet", "csv"])
+def test_an_engine_refuses_bytes_that_were_written_over_as_if_nothing_had_changed(
+    files: Path, tmp_path: Path, form: str
+) -> None:
+    """Neither the size nor the time of modification nor the inode is another."""
+    file = Path(shutil.copy(files / f"people.{form}", tmp_path))
+    stat = file.stat()
+    with DuckDBEngine(source(tmp_path, form)) as engine:
+        engine.execute("SELECT count(*) FROM people")
+        with file.open("r+b") as stream:
+            first = stream.read(1)
+            stream.seek(0)
+            stream.write(first)
+        os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        with pytest.raises(SourceFault, match="has changed"):
+            engine.execute("SELECT count(*) FROM people")
+
+
+def test_an_engine_refuses_a_file_that_was_renamed_away_and_back(
+    files: Path, tmp_path: Path
+) -> None:
+    """A statement that ran meanwhile may have read another one in its place."""
+    file = Path(shutil.copy(files / "people.parquet", tmp_path))
+    with DuckDBEngine(source(tmp_path, "parquet")) as engine:
+        file.rename(tmp_path / "away")
+        (tmp_path / "away").rename(file)
+        with pytest.raises(SourceFault, match="has changed"):
+            engine.execute("SELECT count(*) FROM people")
