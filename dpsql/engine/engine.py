@@ -122,7 +122,7 @@ class Engine(Snapshot, Protocol):
         """What the source's own server computes: its snapshots are `ServerRows`. None: nothing."""
 
     def ping(self) -> None:
-        """Raise `SourceFault` if the source is gone: it is asked before a charge."""
+        """Raise `SourceFault` if the source is gone or has changed: it is asked before a charge."""
 
     @property
     def sidecar_tables(self) -> frozenset[str]:

@@ -66,8 +66,14 @@ def open_source(schema: Schema) -> SourceEngine:
     source = engine_source(schema)
     if not isinstance(source, DuckDBSource):
         return open_engine(source)
+    before = identity(source)
     # Without a file, the data needn't be identified.
-    return open_engine(source, sidecar=sidecar_of(schema, lambda: fingerprint(source)))
+    engine = open_engine(source, sidecar=sidecar_of(schema, lambda: fingerprint(source)))
+    if identity(source) != before:
+        # The sidecar may be of the data before, and the engine's tables of those since.
+        engine.close()
+        raise SourceFault("the source has changed while it was opened", hint="open it again")
+    return engine
 
 
 def sidecar_of(schema: Schema, version: Callable[[], str]) -> Sidecar | None:

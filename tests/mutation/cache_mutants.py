@@ -14,6 +14,7 @@ _Cache = partial(Mutant, fails_by="AssertionError|assert |DID NOT RAISE|Failed:"
 _SHAPES = "tests/pgwire/test_wire_shapes.py"
 _READING = "tests/pgwire/test_wire_reading.py"
 _NEW_DATA = "tests/pgwire/test_wire_new_data.py"
+_CHANGED = "tests/session/test_changed_meanwhile.py"
 _SHARING = "tests/pgwire/test_wire_sharing.py"
 _REPEATED = "tests/pgwire/test_wire_repeated.py"
 
@@ -161,6 +162,38 @@ CACHE_MUTANTS = (
         "if any(step.files not in {None, files, step.files} for",
         _NEW_DATA,
         "data_that_change",
+    ),
+    _Cache(
+        "an answer is stored under the version of the data before those that it was compiled for",
+        "session/compile/compile.py",
+        "if compiler.edition.files != source.files:",
+        "if not compiler.sql:",
+        _NEW_DATA,
+        "stored_under_the_version",
+    ),
+    _Cache(
+        "beside a new sidecar, a session opens whatever data there are",
+        "session/run/execution.py",
+        "before.ping()",
+        "pass",
+        _CHANGED,
+        "although_a_file",
+    ),
+    _Cache(
+        "an engine has a sidecar of the data before",
+        "session/sidecar.py",
+        "if identity(source) != before:",
+        "if not before:",
+        _CHANGED,
+        "no_engine_has",
+    ),
+    _Cache(
+        "a file whose writer says that it is old hasn't changed",
+        "engine/fingerprint.py",
+        "status.st_ctime_ns",
+        "0",
+        "tests/engine/test_fingerprint.py",
+        "an_engine_refuses",
     ),
     _Cache(
         "a kept table is of the data that there are once it was made",

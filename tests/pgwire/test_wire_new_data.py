@@ -12,6 +12,7 @@ import duckdb
 import pytest
 from pgwire.shop import make
 
+import dpsql.session.compile.compile as compiling
 from dpsql.engine.opening import open_engine
 from dpsql.errors import ExecutionStopped, SourceFault
 from dpsql.ledger.chain.entry import Charged
@@ -62,6 +63,54 @@ def test_a_dashboard_of_data_that_changed_while_it_was_made_is_none_of_the_data_
         assert charges(shop) == 1
         alice.query(alice.translate(chart), {})
         assert charges(shop) == 2
+
+
+def test_an_answer_is_stored_under_the_version_of_the_data_that_it_is_of(
+    shop: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = shop._path.parent
+    before = shutil.copy(folder / "shop.duckdb", folder / "before.duckdb")
+
+    def changed(*given: Any, **options: Any) -> object:
+        of_before = edition_of(*given, **options)
+        replace_data(folder, "DELETE FROM customers WHERE region = 'north'")
+        return of_before
+
+    edition_of = compiling.edition_of
+    with closing(QueryService(shop, "alice")) as alice:
+        asked = alice.translate("SELECT count(*) FROM customers")
+        with monkeypatch.context() as patched:
+            patched.setattr(compiling, "edition_of", changed)
+            with pytest.raises(SourceFault, match="nothing was charged"):
+                alice.query(asked, {})
+        alice.query(asked, {})
+        assert charges(shop) == 1
+        # The data of before are there again, of which nothing was answered.
+        Path(before).replace(folder / "shop.duckdb")
+        alice.query(asked, {})
+        assert charges(shop) == 2
+
+
+def test_no_version_is_remembered_of_files_that_were_others_when_it_was_found(
+    shop: Dataset,
+) -> None:
+    folder, held = shop._path.parent, shop._path.parent / "before.duckdb"
+    with closing(QueryService(shop, "alice")) as alice:
+        engine = alice._session._context.execution.source()
+        of_before = engine.fingerprint()
+    edition = shop.snapshot()
+
+    def found_late() -> str:
+        (folder / "shop.duckdb").rename(held)
+        shutil.copy(held, folder / "shop.duckdb")
+        replace_data(folder, "DELETE FROM customers WHERE region = 'north'")
+        found = edition._engine().fingerprint()
+        held.replace(folder / "shop.duckdb")
+        return found
+
+    (folder / "shop.duckdb").touch()
+    assert edition._fingerprint(found_late) != of_before
+    assert edition._engine().fingerprint() == of_before
 
 
 BY_REGION = (

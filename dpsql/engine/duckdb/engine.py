@@ -146,7 +146,8 @@ class DuckDBEngine:
         """None: there is no server that computes."""
 
     def ping(self) -> None:
-        """Do nothing: what is gone is noticed where it is opened."""
+        """Raise SourceFault if a file has changed or is gone: each statement would."""
+        self._refuse_changed_files()
 
     @property
     def sidecar_tables(self) -> frozenset[str]:

@@ -11,7 +11,7 @@ from dpsql.bind.saved_release import SavedReleaseNames
 from dpsql.bind.statement import Statement
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.bounding.public_facts import Facts
-from dpsql.errors import Refused
+from dpsql.errors import Refused, SourceFault
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled import CompiledStatement, compile_bound
@@ -126,17 +126,24 @@ def compile_statement(
     epsilon = epsilon_of_request(context, options, request)
     options = replace(options, epsilon=epsilon)
     pays = pays and meets_cost_cap(options.price, epsilon, context.schema)
+    source = context.execution.facts()
     edition = edition_of(context, sql, context.edition, pays=pays)
 
     def compiled() -> CompiledStatement:
         compiler = compiler_of(context, sql, options, parameters, request, edition, pays=pays)
+        if compiler.edition.files != source.files:
+            # The version was asked for in between, and may be that of either.
+            raise SourceFault(
+                "the source has changed while the statement was read; nothing was charged",
+                hint="ask again",
+            )
         if may_be_generic(sql, context.schema, request, options):
             plans, generalised = context.plans.generic, context.execution.whole.shapes.generalised
             generic = GenericPlansOfTerms(plans, generalised, terms, context.schema.policy_hash)
             compiler = replace(compiler, generic=generic)
         return compiler.compile_for_target(epsilon)
 
-    facts, ladders = context.execution.facts().edition, tuple(one.entry for one in edition.ladders)
+    facts, ladders = source.edition, tuple(one.entry for one in edition.ladders)
     terms = (options, request, edition.version, facts, ladders)
     values = tuple(sorted(parameters.items()))
     return context.plans.get((sql, values, terms), compiled)

@@ -98,8 +98,7 @@ class Execution:
         opened without one, it is opened anew: nothing was planned to read an older sidecar.
         """
         if self._source is not None and self._has_new_sidecar():
-            self._source.close()
-            self._source = self._facts = None
+            self._open_anew(self._source)
         if self._facts is None:
             self._facts = SourceFacts(self._schema, self.source, self._sidecar_tables)
         return self._facts
@@ -220,6 +219,23 @@ class Execution:
         raw = self.source().execute(rendered(emit_plan(rows, {})))
         copied = open_rows(rows, raw)
         return copied.rename_columns([c.name for c in output_columns(rows)] or copied.column_names)
+
+    def _open_anew(self, before: Engine) -> None:
+        """Open the version of the data that `before` reads; SourceFault if there is another now.
+
+        Statements of a batch may have been compiled by keys that hold in that version alone, and
+        answers be due under its name.
+        """
+        self._sidecar_seen = sidecar_seen(self._schema)
+        opened = open_source(self._schema)
+        try:
+            # Afterwards: of files that have changed by then it may be `opened` that reads them.
+            before.ping()
+        except BaseException:
+            opened.close()
+            raise
+        before.close()
+        self._source, self._facts = opened, None
 
     def _has_new_sidecar(self) -> bool:
         seen = sidecar_seen(self._schema)
