@@ -44,9 +44,11 @@ class Executor(NamedObjects):
         self._apply_own()
 
     def renew(self) -> None:
-        """Use the schema as its file is now; a transaction keeps the schema it began with."""
-        if self._settings.status == "I":
-            self._service.reload()
+        """Use the schema as its file is now, in a transaction, too.
+
+        Whoever doesn't end one would go on reading what the owner has taken back since.
+        """
+        self._service.reload()
 
     def known(self, sql: str, types: tuple[int, ...]) -> ReadQuery | None:
         """What `read` makes of `sql`, if it was read before; None for what isn't a query."""

@@ -140,6 +140,7 @@ class MessageHandler:
                 portal = self._running.portal(name)
                 yield described(self._running.describe_portal(portal), portal)
             case f.Execute(portal=name, rows=rows):
+                self._running.renew()  # it may have been bound long before
                 portal = self._running.portal(name)
                 yield from self._running.run(portal, rows or None, with_columns=False)
             case f.Close(kind=kind, name=name):

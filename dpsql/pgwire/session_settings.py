@@ -226,7 +226,9 @@ class SessionSettings:
         now = dict(self._now)
         if self._before is not None:
             if keeps and self.status == "T":
-                self._now |= {k: v for k, v in self._before.items() if k in self._local}
+                # One that wasn't set before, such as dpsql.epsilon, isn't set afterwards.
+                others = {k: v for k, v in self._now.items() if k not in self._local}
+                self._now = others | {k: self._before[k] for k in self._local & self._before.keys()}
             else:
                 self._now = self._before
         self._before = None

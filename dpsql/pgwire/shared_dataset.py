@@ -47,6 +47,9 @@ from dpsql.session.sidecar import remove_left, sidecar_seen
 _START_SECONDS: Final = 120
 """How long the first worker may take to start, and to read names and types of columns."""
 
+_RETRY_SECONDS: Final = 30.0
+"""How often a schema is tried again that couldn't be read."""
+
 _REMEMBERED: Final = 256
 """Statements, and answers, that all sessions remember together."""
 
@@ -149,6 +152,8 @@ class Dataset:
         self._path = path
         self._guard = threading.Lock()
         self._stamp = self._stat()
+        self._failed_at: float | None = None
+        self._fault = ""
         self.pool = Pool(limits.workers, limits.worker_bytes, limits.statement_seconds)
         # Two more than there are workers: the next statements are charged while workers are busy.
         self.line = AdmissionQueue(limits.workers + 2)
@@ -163,21 +168,28 @@ class Dataset:
         """The schema as its file is now.
 
         If that file can't be read, or allows more than the ledger's terms, the snapshot before it
-        stays, and the log says so.
+        stays, and the log says so. It is tried again from time to time: the source may have been
+        open for writing just then, and what the owner has tightened must hold soon.
         """
         if not self._guard.acquire(blocking=may_wait()):
             raise WouldWait  # it is read anew now
         try:
             stamp = self._stat()
-            if stamp is not None and (stamp != self._stamp or self._is_over()):
+            is_new = stamp != self._stamp or self._is_over() or self._is_to_be_tried_again()
+            if stamp is not None and is_new:
                 check_may_wait()
-                self._stamp = stamp
+                if stamp != self._stamp:
+                    self._fault = ""
+                self._stamp, self._failed_at = stamp, time.monotonic()
                 try:
                     before, self._snapshot = self._snapshot, self._read()
+                    self._failed_at = None
                     before.close()
                     log.info("the schema was read anew")
                 except Error as error:
-                    log.error("the schema is not read anew: %s", error.message)  # noqa: TRY400
+                    if error.message != self._fault:
+                        log.error("the schema is not read anew: %s", error.message)  # noqa: TRY400
+                    self._fault = error.message
             return self._snapshot
         finally:
             self._guard.release()
@@ -190,6 +202,10 @@ class Dataset:
     def _end_workers(self) -> None:
         self.pool.close()
         self.catalog_workers.close()
+
+    def _is_to_be_tried_again(self) -> bool:
+        at = self._failed_at
+        return at is not None and time.monotonic() - at >= _RETRY_SECONDS
 
     def _is_over(self) -> bool:
         """Whether the period whose budget the schema has is over: others have their own budget."""

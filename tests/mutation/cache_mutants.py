@@ -14,6 +14,7 @@ _Cache = partial(Mutant, fails_by="AssertionError|assert |DID NOT RAISE|Failed:"
 _SHAPES = "tests/pgwire/test_wire_shapes.py"
 _READING = "tests/pgwire/test_wire_reading.py"
 _NEW_DATA = "tests/pgwire/test_wire_new_data.py"
+_RELOAD = "tests/pgwire/test_wire_reload.py"
 _CHANGED = "tests/session/test_changed_meanwhile.py"
 _SHARING = "tests/pgwire/test_wire_sharing.py"
 _REPEATED = "tests/pgwire/test_wire_repeated.py"
@@ -146,6 +147,30 @@ CACHE_MUTANTS = (
         "statement",
         "tests/pgwire/test_wire_immediate.py",
         "bound_again",
+    ),
+    _Cache(
+        "a transaction keeps the schema that it began with",
+        "pgwire/executor.py",
+        "self._service.reload()",
+        'if self._settings.status == "I":\n            self._service.reload()',
+        _RELOAD,
+        "open_transaction",
+    ),
+    _Cache(
+        "a portal keeps the schema that it was bound under",
+        "pgwire/message_handler.py",
+        "self._running.renew()  # it may",
+        "pass  # it may",
+        _RELOAD,
+        "bound_before",
+    ),
+    _Cache(
+        "a tightened schema that couldn't be read once is never read",
+        "pgwire/shared_dataset.py",
+        "time.monotonic() - at >= _RETRY_SECONDS",
+        "at < 0",
+        _RELOAD,
+        "for_a_moment",
     ),
     _Cache(
         "a statement that waited is run over whatever files there are then",
