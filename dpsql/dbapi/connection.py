@@ -180,7 +180,7 @@ class Connection:
             schema, analyst, epsilon = session.schema, session.analyst, self.epsilon
             if not session.has_ledger:
                 return read_budget(schema, analyst, epsilon)
-            known = session.balance(), session.balance(analyst), epsilon
+            known = *session.balances(), epsilon
             if self._last_budget is None or self._last_budget[0] != known:
                 self._last_budget = known, budget_of(schema, analyst, epsilon, *known[:2])
             return self._last_budget[1]

@@ -92,6 +92,17 @@ def balance(
     )
 
 
+def balances(
+    dataset: Spent, cap: PrivacyLoss, analyst: Spent, analyst_cap: Fraction | None
+) -> tuple[Balance, Balance]:
+    """The balance of the dataset under its cap, and that of an analyst under theirs."""
+    accounting = cap.accounting
+    return (
+        balance(dataset, accounting, cap.amount, cap.delta),
+        balance(analyst, accounting, analyst_cap, None),
+    )
+
+
 def admit_charge(
     loss: PrivacyLoss,
     dataset: Spent,

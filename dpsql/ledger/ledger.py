@@ -20,7 +20,7 @@ from typing import Self
 
 from dpsql.errors import LedgerFull
 from dpsql.ledger import charge_log, stored_answer
-from dpsql.ledger.caps import Balance, balance
+from dpsql.ledger.caps import Balance, balances
 from dpsql.ledger.chain.checkpoint import write_checkpoint
 from dpsql.ledger.chain.entry import Amended, Entry, Released, StoredRelease, digest
 from dpsql.ledger.chain.hash_chain import BATCH, Chain, Clock, utc_now
@@ -213,12 +213,16 @@ class Ledger:
 
     def balance(self, analyst: str | None = None, analyst_cap: Fraction | None = None) -> Balance:
         """The dataset's balance (`analyst` is None), or that of one analyst under their cap."""
+        of_all, of_one = self.balances(DATASET if analyst is None else analyst, analyst_cap)
+        return of_all if analyst is None else of_one
+
+    def balances(self, analyst: str, analyst_cap: Fraction | None) -> tuple[Balance, Balance]:
+        """The dataset's balance and that of the analyst under their cap, of one moment."""
         check_analyst_cap(analyst_cap)
         with self._reading():
-            terms = recorded_terms(self._chain)
-            account = self._store.account(DATASET if analyst is None else analyst)
-        caps = (terms.cap.amount, terms.cap.delta) if analyst is None else (analyst_cap, None)
-        return balance(account, terms.accounting, *caps)
+            cap = recorded_terms(self._chain).cap
+            of_all, of_one = map(self._store.account, (DATASET, analyst))
+        return balances(of_all, cap, of_one, analyst_cap)
 
     @property
     def names(self) -> SavedReleaseStore:

@@ -154,9 +154,9 @@ class QueryService:
                 return Answer(self.columns(query, (), inputs), (), (_NO_ROWS,))
         assert result is not None
         notices = []
-        if result.privacy is not None and result.privacy.columns:
-            notices.append(notice(cost(result.privacy, self._connection.budget)))
-            notices += map(notice, result.privacy.notes)
+        if result.cost is not None and result.cost.is_noisy:
+            notices.append(notice(cost(result.cost, self._connection.budget)))
+            notices += map(notice, result.cost.notes)
         rows = python_rows(result.table, result.types)
         return Answer(self._described(result, query), rows, tuple(notices))
 

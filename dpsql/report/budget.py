@@ -10,17 +10,19 @@ import pyarrow as pa
 from msgspec import Struct
 
 from dpsql.ledger.caps import Balance, Spent, balance
+from dpsql.privacy.accounting.loss import Accounting
 from dpsql.report.result.result import Result
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import BIGINT, Double, Varchar
 from dpsql.session.compile.loss_conversion import (
+    conversion_delta,
     epsilon_of,
+    epsilon_under,
     ledger_terms,
     query_delta,
     to_ledger_currency,
 )
 from dpsql.session.ledger_access import existing_ledger
-from dpsql.structs import field_names
 
 
 class Allowance(Struct, frozen=True):
@@ -28,15 +30,23 @@ class Allowance(Struct, frozen=True):
 
     In a zcdp ledger losses add up as ρ, in a gdp ledger as μ². There, `epsilon_spent` is the ε of
     all queries so far taken together, and `epsilon_left` the ε of one last query that would take
-    all that is left; the two add up to more than the cap.
+    all that is left; the two add up to more than the cap. `spent` is in the ledger's currency,
+    which `conversion_delta` turns into ε.
     """
 
     epsilon_cap: Decimal | None
-    epsilon_spent: Decimal
     epsilon_left: Decimal | None
     delta_cap: Decimal | None
     delta_spent: Decimal
     delta_left: Decimal | None
+    accounting: Accounting
+    conversion_delta: Fraction
+    spent: Fraction
+
+    @property
+    def epsilon_spent(self) -> Decimal:
+        """Computed when it is asked for: what is told beside each answer has no part in it."""
+        return _decimal(epsilon_under(self.accounting, self.spent, self.conversion_delta))
 
 
 class Budget(Struct, frozen=True):
@@ -94,11 +104,13 @@ def _allowance(schema: Schema, balance: Balance, cap: Fraction | None) -> Allowa
     left = None if balance.left is None else epsilon_of(schema, balance.left)
     return Allowance(
         None if cap is None else _decimal(cap),
-        _decimal(epsilon_of(schema, balance.spent.amount)),
         None if left is None or cap is None else _decimal(cap if untouched else left, ROUND_DOWN),
         None if balance.delta_cap is None else _decimal(balance.delta_cap),
         _decimal(balance.spent.delta),
         None if balance.delta_left is None else _decimal(balance.delta_left, ROUND_DOWN),
+        schema.budget.accounting,
+        conversion_delta(schema.budget),
+        balance.spent.amount,
     )
 
 
@@ -130,6 +142,17 @@ def with_delta(budget: Budget) -> str:
     return f", {few} of them with a delta"
 
 
+_AMOUNTS: Final = (
+    "epsilon_cap",
+    "epsilon_spent",
+    "epsilon_left",
+    "delta_cap",
+    "delta_spent",
+    "delta_left",
+)
+"""Of an allowance, as SHOW dpsql.budget has them."""
+
+
 def budget_table(budget: Budget) -> Result:
     """The answer of SHOW dpsql.budget: a row for each allowance, NULL where there is no cap.
 
@@ -143,7 +166,7 @@ def budget_table(budget: Budget) -> Result:
             None if (number := getattr(account, name)) is None else float(number)
             for account in accounts.values()
         ]
-        for name in field_names(Allowance)
+        for name in _AMOUNTS
     }
     return Result(
         ("account", *numbers, "queries_left", "queries_with_delta_left", "adds_up_as"),

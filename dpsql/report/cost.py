@@ -6,11 +6,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 from dpsql.report.budget import Budget, with_delta
-from dpsql.session.answer.answer import Privacy
+from dpsql.session.answer.answer import Cost
 from dpsql.session.batch.batch import Batch
 
 
-def paid(privacy: Privacy) -> str:
+def paid(privacy: Cost) -> str:
     """An answer's cost, without the remaining budget."""
     if privacy.stored and privacy.summed:
         return f"nothing to the dataset, {summed(privacy)}"
@@ -27,13 +27,13 @@ def amounts(epsilon: Fraction, delta: Fraction) -> str:
     return f"{text}, delta = {float(delta):.2g}" if delta else text
 
 
-def summed(privacy: Privacy) -> str:
+def summed(privacy: Cost) -> str:
     """How an answer was summed from a stored one, and by what it differs from a new answer."""
     cells = f"up to {privacy.summed} noisy cells a value"
     return f"summed from a stored answer ({cells}, limits as in its groups)"
 
 
-def cost(privacy: Privacy, budget: Budget) -> str:
+def cost(privacy: Cost, budget: Budget) -> str:
     """An answer's cost and the remaining budget, in one line."""
     return f"cost: {paid(privacy)}; {_left(budget)}"
 

@@ -6,10 +6,10 @@ from decimal import Decimal
 
 from dpsql.report.budget import Budget
 from dpsql.report.cost import more, paid
-from dpsql.session.answer.answer import Privacy
+from dpsql.session.answer.answer import Cost
 
 
-def cost(privacy: Privacy, budget: Budget) -> str:
+def cost(privacy: Cost, budget: Budget) -> str:
     """The line of the notice that comes with an answer."""
     of_all, own = budget.dataset, budget.own
     left = f"epsilon = {_digits(of_all.epsilon_left)} of {_digits(of_all.epsilon_cap)}"

@@ -63,6 +63,10 @@ class AnalystLedger:
         cap = None if analyst is None else analyst_cap(self._schema, analyst)
         return self.open().balance(analyst, cap)
 
+    def balances(self) -> tuple[Balance, Balance]:
+        """What the dataset, and the analyst under their cap, have spent and have left."""
+        return self.open().balances(self._analyst, self.cap)
+
     @contextmanager
     def recording_refusals(self, sql: str) -> Iterator[None]:
         """Refusals are kept for the owner to see; a dataset that was never charged keeps none."""

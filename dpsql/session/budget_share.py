@@ -30,7 +30,7 @@ def budget_fraction(
         if r.name not in free and r.key not in stored
     }
     cost = sum(due.values(), Fraction(0))
-    return part_of_left(cost, ledger.balance(), ledger.balance(analyst, cap))
+    return part_of_left(cost, *ledger.balances(analyst, cap))
 
 
 def part_of_left(cost: Fraction, *balances: Balance) -> Fraction:

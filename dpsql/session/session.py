@@ -212,7 +212,7 @@ class Session:
 
     def share_of(self, cost: Fraction) -> Fraction:
         """What part of the budget that is left `cost` is, in the ledger's currency, from 0 to 1."""
-        return part_of_left(cost, self.balance(), self.balance(self.analyst))
+        return part_of_left(cost, *self.balances())
 
     def compile(
         self,
@@ -281,6 +281,11 @@ class Session:
         """What the dataset, or one analyst under their own cap, has spent and has left."""
         self._context.check_open()
         return self._context.ledger.balance(analyst)
+
+    def balances(self) -> tuple[Balance, Balance]:
+        """What the dataset, and this session's analyst under their own cap, have, of one moment."""
+        self._context.check_open()
+        return self._context.ledger.balances()
 
     def interrupt(self) -> None:
         """Stop what is running; its charge stands."""

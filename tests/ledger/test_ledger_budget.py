@@ -118,6 +118,8 @@ def test_an_analysts_cap_binds_that_analyst_alone(place: Place) -> None:
             ledger.charge(charge(2, own=TENTH))
         assert ledger.charge(charge(3, analyst="bob", own=TENTH)).fresh
         assert ledger.balance("alice", TENTH).left == 0
+        both = ledger.balance(), ledger.balance("alice", TENTH)
+        assert ledger.balances("alice", TENTH) == both
         assert ledger.balance("bob").spent == PrivacyLoss(PURE, TENTH)
         assert ledger.balance("carol").spent == PrivacyLoss(PURE, Fraction(0))
 

@@ -13,6 +13,7 @@ from dpsql.session.answer.answer import (
     AnswerDetails,
     ColumnBias,
     ColumnErrors,
+    Cost,
     HalfWidth,
     Privacy,
 )
@@ -33,6 +34,11 @@ class Result(Struct, frozen=True):
     table: pa.Table
     details: Callable[[], AnswerDetails] | None = None
     errors: Callable[[], ColumnErrors] = ColumnErrors
+
+    @property
+    def cost(self) -> Cost | None:
+        """What the query cost, in less time than how its columns were made; None as `privacy`."""
+        return None if self.details is None else self.details().cost
 
     @property
     def privacy(self) -> Privacy | None:

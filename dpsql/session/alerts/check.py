@@ -143,7 +143,7 @@ def _noted(answer: Answer, alert: SavedAlert, used: int) -> Answer:
     left, all_of_it = max(0, alert.stored.firings - used), alert.stored.firings
     note = f"the alert was paid for when it was made: {left} of {all_of_it} names are left"
     privacy = replace(answer.privacy, notes=(note, *answer.privacy.notes))
-    details = replace(answer.details(), privacy=privacy)
+    details = replace(answer.details(), cost=privacy, describe=lambda: privacy)
     return replace(answer, details=lambda: details)
 
 

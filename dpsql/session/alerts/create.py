@@ -92,13 +92,14 @@ def _answer(
     arrays = [pa.array([value], arrow_type(t)) for value, t in zip(row, types, strict=True)]
     unknown = (None,) * len(row)
     privacy = Privacy(
-        loss,
-        epsilon_of(context.schema, loss.amount if loss else Fraction(0)),
-        (shown,),
-        (),
+        loss=loss,
+        epsilon=epsilon_of(context.schema, loss.amount if loss else Fraction(0)),
+        columns=(shown,),
+        thresholds=(),
         stored=False,
         receipt=str(receipt.receipt_id),
         shown_columns=unknown,
     )
     table = pa.table(arrays, names=list(COLUMNS))
-    return Answer(table, tuple(COLUMNS), types, lambda: AnswerDetails(privacy), ColumnErrors)
+    details = AnswerDetails(privacy, lambda: privacy)
+    return Answer(table, tuple(COLUMNS), types, lambda: details, ColumnErrors)

@@ -66,39 +66,54 @@ class ColumnErrors(Struct, frozen=True):
     biases: tuple[ColumnBias | None, ...] = ()
 
 
-class Privacy(Struct, frozen=True):
+class Cost(Struct, frozen=True, kw_only=True):
     """What an answer cost: `epsilon` for people, `loss` in the ledger's currency (None: nothing).
 
-    `thresholds` are the least noisy unit counts at which unlisted keys appear. `receipt` proves the
-    charge, None if there was none: the owner's `dpsql ledger verify` finds it. What is `stored` was
-    asked before, by this analyst or, where answers are shared, by another: free answers tell that.
-    `shown_columns` has for each column of the answer how its values were made, None for keys and
-    for what is computed of released values; of values of several releases, how the noisiest were.
-    Where a value was summed from a stored answer of more groups, `summed` is of how many noisy
-    cells it is, at most; their noise is in the half-widths. `notes` name the default limits that
-    may have left rows out, and say which totals were made to add up, and which weren't and why.
+    What is `stored` was asked before, by this analyst or, where answers are shared, by another:
+    free answers tell that. Where a value was summed from a stored answer of more groups, `summed`
+    is of how many noisy cells it is, at most; their noise is in the half-widths. `is_noisy`: some
+    of its values are released ones. `notes` name the default limits that may have left rows out,
+    and say which totals were made to add up, and which weren't and why.
     """
 
     loss: PrivacyLoss | None
     epsilon: Fraction
-    columns: tuple[ColumnPrivacy, ...]
-    thresholds: tuple[int, ...]
     stored: bool
-    receipt: str | None = None
-    shown_columns: tuple[ColumnPrivacy | None, ...] = ()
     summed: int = 0
+    is_noisy: bool = True
     notes: tuple[str, ...] = ()
 
 
+class Privacy(Cost, frozen=True, kw_only=True):
+    """What an answer cost, and how its columns were made.
+
+    `thresholds` are the least noisy unit counts at which unlisted keys appear. `receipt` proves the
+    charge, None if there was none: the owner's `dpsql ledger verify` finds it. `shown_columns` has
+    for each column of the answer how its values were made, None for keys and for what is computed
+    of released values; of values of several releases, how the noisiest were.
+    """
+
+    columns: tuple[ColumnPrivacy, ...]
+    thresholds: tuple[int, ...]
+    receipt: str | None = None
+    shown_columns: tuple[ColumnPrivacy | None, ...] = ()
+
+
 class AnswerDetails(Struct, frozen=True):
-    """What an answer cost, and how it was made.
+    """What an answer cost; how it was made is computed for who asks for it.
 
     `clamped` tells for each column which of its values stand at an end of all that they can be,
     None where none does.
     """
 
-    privacy: Privacy
+    cost: Cost
+    describe: Callable[[], Privacy]
     clamped: tuple[pa.Array | None, ...] = ()
+
+    @property
+    def privacy(self) -> Privacy:
+        """What the answer cost, and how its columns were made."""
+        return self.describe()
 
 
 @dataclass(frozen=True, slots=True)

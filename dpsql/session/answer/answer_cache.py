@@ -16,7 +16,7 @@ from functools import cache, partial
 
 from msgspec import Struct
 
-from dpsql.session.answer.answer import Answer, AnswerDetails
+from dpsql.session.answer.answer import Answer, AnswerDetails, Privacy
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.structs import replace
 
@@ -90,5 +90,10 @@ class AnswerCache:
 def _free(answer: Answer) -> AnswerDetails:
     """What is told beside `answer` where it is given again."""
     details = answer.details()
-    free = replace(details.privacy, loss=None, epsilon=Fraction(0), stored=True, receipt=None)
-    return replace(details, privacy=free)
+    cost = replace(details.cost, loss=None, epsilon=Fraction(0), stored=True)
+
+    def describe() -> Privacy:
+        own = details.privacy
+        return replace(own, loss=None, epsilon=Fraction(0), stored=True, receipt=None)
+
+    return AnswerDetails(cost, cache(describe), details.clamped)

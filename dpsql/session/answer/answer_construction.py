@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 import pyarrow as pa
 
 from dpsql.schema.model import Schema, Table
-from dpsql.session.answer.answer import Answer, AnswerDetails, ColumnPrivacy, Privacy
+from dpsql.session.answer.answer import Answer, AnswerDetails, ColumnPrivacy, Cost, Privacy
 from dpsql.session.answer.chart_reading import ChartReading
 from dpsql.session.answer.column_errors import PrivacyReader, Rolled
 from dpsql.session.answer.dashboard_errors import dashboard_columns
@@ -28,7 +28,7 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.run.charge_and_run import AnsweredBefore, Released, ReleasedTables
-from dpsql.structs import replace
+from dpsql.structs import field_names
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
@@ -79,21 +79,24 @@ def _answer(
 
     def describe() -> AnswerDetails:
         clamped = errors.clamped()
-        shown = dashboard_columns(compiled, law_of, reader.answer_columns())
-        privacy = _privacy(compiled, schema, released, reader, shown)
         notes = (
-            *privacy.notes,
             *unlisted_key_notes(compiled.releases, tables),
             *error_notes(errors, clamped, ordered),
             *clamp_notes(ranges, tables),
         )
-        return AnswerDetails(replace(privacy, notes=notes), clamped)
+        cost = _cost(compiled, schema, released, notes)
+
+        def privacy() -> Privacy:
+            shown = dashboard_columns(compiled, law_of, reader.answer_columns())
+            return _privacy(compiled, released, reader, cost, shown)
+
+        return AnswerDetails(cost, cache(privacy), clamped)
 
     details = cache(describe)
     column_errors = cache(lambda: errors.errors(details().privacy.shown_columns))
     if compiled.saved_tables:
         # Their laws are those of now: they may be dropped, or replaced.
-        details()
+        details().describe()
     keys = tuple(dict.fromkeys(k for r in compiled.releases for k in _keys(r, rolled)))
     # Names may repeat; only the plan's columns are told apart, so they go beside the table.
     types = tuple(c.type for c in columns)
@@ -105,30 +108,43 @@ def _no_law(_: Table) -> None:
     """Of a statement that reads no kept table none has a law."""
 
 
-def _privacy(
-    compiled: CompiledStatement,
-    schema: Schema,
-    released: ReleasedTables,
-    reader: PrivacyReader,
-    shown: tuple[ColumnPrivacy | None, ...],
-) -> Privacy:
-    """What the answer of `compiled` cost, and how its columns, `shown` so, are made."""
-    loss, receipt, rolled = released.loss, released.receipt, released.rolled
-    return Privacy(
-        loss,
-        epsilon_of(schema, loss.amount if loss else Fraction(0)),
-        reader.released_columns(),
-        tuple(units for r in compiled.releases if (units := r.threshold_in_units) is not None),
-        bool(compiled.releases) and receipt is None,
-        None if receipt is None else str(receipt.receipt_id),
-        shown,
-        max((way.cells for way in rolled.values() if isinstance(way, RollUp)), default=0),
-        (
+def _cost(
+    compiled: CompiledStatement, schema: Schema, released: ReleasedTables, notes: tuple[str, ...]
+) -> Cost:
+    """What the answer of `compiled` cost; `notes` are what its values say."""
+    loss, rolled = released.loss, released.rolled
+    return Cost(
+        loss=loss,
+        epsilon=epsilon_of(schema, loss.amount if loss else Fraction(0)),
+        stored=bool(compiled.releases) and released.receipt is None,
+        summed=max((way.cells for way in rolled.values() if isinstance(way, RollUp)), default=0),
+        is_noisy=any(release.step.bounded.outputs for release in compiled.releases),
+        notes=(
             *dict.fromkeys(w.note for w in rolled.values() if isinstance(w, ChartReading)),
             *compiled.consistency.without(rolled).notes,
             *default_limit_notes(compiled.releases),
             *dict.fromkeys(note for r in compiled.releases for note in r.limit_notes),
+            *notes,
         ),
+    )
+
+
+def _privacy(
+    compiled: CompiledStatement,
+    released: ReleasedTables,
+    reader: PrivacyReader,
+    cost: Cost,
+    shown: tuple[ColumnPrivacy | None, ...],
+) -> Privacy:
+    """What the answer of `compiled` cost, and how its columns, `shown` so, are made."""
+    return Privacy(
+        **{name: getattr(cost, name) for name in field_names(Cost)},
+        columns=reader.released_columns(),
+        thresholds=tuple(
+            units for r in compiled.releases if (units := r.threshold_in_units) is not None
+        ),
+        receipt=None if released.receipt is None else str(released.receipt.receipt_id),
+        shown_columns=shown,
     )
 
 

@@ -130,13 +130,18 @@ def epsilon_or_zero(schema: Schema, loss: PrivacyLoss | None) -> Fraction:
 
 def epsilon_of(schema: Schema, spent: Fraction) -> Fraction:
     """An amount of the ledger's as ε, for people."""
-    match schema.budget.accounting:
+    return epsilon_under(schema.budget.accounting, spent, conversion_delta(schema.budget))
+
+
+def epsilon_under(accounting: Accounting, spent: Fraction, delta: Fraction) -> Fraction:
+    """What was `spent` under `accounting`, as ε: that of ρ and μ² is the one at `delta`."""
+    match accounting:
         case Accounting.PURE | Accounting.APPROX:
             return spent
         case Accounting.ZCDP:
-            return epsilon_of_rho(spent, conversion_delta(schema.budget))
+            return epsilon_of_rho(spent, delta)
         case Accounting.GDP:
-            return epsilon_of_mu_squared(spent, conversion_delta(schema.budget))
+            return epsilon_of_mu_squared(spent, delta)
         case missing:
             assert_never(missing)
 

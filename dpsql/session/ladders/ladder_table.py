@@ -47,7 +47,8 @@ def joined_answer(
     )
     keys = tuple(dict.fromkeys(key for answer in answers for key in answer.keys))
     types, unknown = tuple(COLUMNS.values()), (None, None, None)
-    details, widths = AnswerDetails(privacy), ColumnErrors((*unknown, errors))
+    details = AnswerDetails(privacy, lambda: privacy)
+    widths = ColumnErrors((*unknown, errors))
     return Answer(table, tuple(names), types, lambda: details, lambda: widths, keys)
 
 
