@@ -56,7 +56,10 @@ class SessionContext(Struct):
     @property
     def edition(self) -> str:
         """What stored answers have in common: the version of the data, and who sees them."""
-        version = self.execution.version()
+        return self.edition_of(self.execution.version())
+
+    def edition_of(self, version: str) -> str:
+        """What those of a `version` of the data have in common."""
         return version if self.schema.has_shared_store else f"{version}\0{self.analyst}"
 
     def readable_dashboards(self) -> Iterator[ReadableDashboard]:

@@ -1,4 +1,4 @@
-"""Seeded bugs of generic plans and of texts' shapes, by which a constant is read as another.
+"""Seeded bugs of plans that several statements or analysts share, by which one is read as another.
 
 Each is found by the test of what it breaks.
 """
@@ -13,6 +13,7 @@ _Generic = partial(Mutant, fails_by="AssertionError|assert |DID NOT RAISE|Failed
 
 _GENERIC = "tests/session/test_generic_plans.py"
 _HOSTILE = "tests/session/test_hostile_constants.py"
+_EDITIONS = "tests/session/test_editions.py"
 
 GENERIC_PLAN_MUTANTS = (
     _Generic(
@@ -96,5 +97,53 @@ GENERIC_PLAN_MUTANTS = (
         "read.update(column.id for column in _read_in_order(part))",
         "read.update(())",
         _HOSTILE,
+    ),
+    _Generic(
+        "an analyst's plan has the keys of the one that all share",
+        "session/compile/generic/edition.py",
+        "if compiled.version == edition:",
+        "if compiled.version in {edition, compiled.version}:",
+        _EDITIONS,
+        "drawn_for_another",
+    ),
+    _Generic(
+        "what is computed on an analyst's answers has the key of others'",
+        "session/compile/generic/edition.py",
+        "if releases_read(release.release):",
+        "if releases_read(release.release) and not keys:",
+        _EDITIONS,
+        "another_edition",
+    ),
+    _Generic(
+        "an analyst's plan is of an edition that nobody has",
+        "session/compile/generic/edition.py",
+        "        version=edition,\n",
+        "        version=compiled.version,\n",
+        _EDITIONS,
+        "another_edition",
+    ),
+    _Generic(
+        "levels that add up are those of another analyst",
+        "session/compile/generic/edition.py",
+        "consistency(releases, compiled.options.answer)",
+        "compiled.consistency",
+        _EDITIONS,
+        "levels",
+    ),
+    _Generic(
+        "a plan over a kept table is that of all who name it",
+        "session/compile/plan_cache.py",
+        "RememberedPlans(clock, size, reads_no_saved_table)",
+        "RememberedPlans(clock, size, bool)",
+        _EDITIONS,
+        "kept_table",
+    ),
+    _Generic(
+        "a proof for one ε is that for all",
+        "session/compile/compile.py",
+        "context.plans.proved.get(key, proved), own",
+        "context.plans.proved.get(sql, proved), own",
+        _EDITIONS,
+        "other_options",
     ),
 )

@@ -67,6 +67,7 @@ def prepared(
     verified: frozenset[str],
     apart: NeighborDistance | None = None,
     limits: ContributionLimits = AS_DECLARED,
+    edition: str = "data",
 ) -> CompiledStatement:
     """`sql` up to the point where it would be charged; `apart` may be another than the schema's.
 
@@ -86,7 +87,7 @@ def prepared(
     epsilon = request.epsilon if isinstance(request, TableRequest) else options.epsilon
     loss = query_loss(found, Fraction(1) if epsilon is None else epsilon)
     return compile_bound(
-        statement, query, found, facts, loss, DataEdition("data"), request, options
+        statement, query, found, facts, loss, DataEdition(edition), request, options
     )
 
 

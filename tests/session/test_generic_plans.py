@@ -94,7 +94,7 @@ class _Compared:
         shape = with_parameters(statement)
         if shape is None:
             return
-        plan = generic_plan(*shape, first, found.schema.policy_hash, self._compiled)
+        plan = generic_plan(*shape, first, self._compiled)
         if plan is None:
             self.alone += 1
             return

@@ -10,7 +10,7 @@
 | compile           | the stage itself: one statement, proved at an ε                 |
 | request           | what a statement's releases are for: its answer, or a synopsis  |
 | plan_cache        | statements that were compiled before                            |
-| generic           | statements that differ in constants alone, proved once          |
+| generic           | statements that differ in constants, or in who asks, proved once |
 | deep_recursion    | room for deep statements                                        |
 | source_facts      | public facts, from verified keys and public tables              |
 | error_target      | the least ε that keeps errors within what was set               |

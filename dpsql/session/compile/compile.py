@@ -18,6 +18,7 @@ from dpsql.session.compile.compiled import CompiledStatement, compile_bound
 from dpsql.session.compile.cost_cap import meets_cost_cap
 from dpsql.session.compile.deep_recursion import with_deep_stack
 from dpsql.session.compile.error_target import min_loss_for_error
+from dpsql.session.compile.generic.edition import of_edition
 from dpsql.session.compile.generic.generic_plans import GenericPlansOfTerms, may_be_generic
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import (
@@ -127,9 +128,10 @@ def compile_statement(
     options = replace(options, epsilon=epsilon)
     pays = pays and meets_cost_cap(options.price, epsilon, context.schema)
     source = context.execution.facts()
-    edition = edition_of(context, sql, context.edition, pays=pays)
+    edition = edition_of(context, sql, context.execution.version(), pays=pays)
+    own = context.edition_of(edition.version)
 
-    def compiled() -> CompiledStatement:
+    def proved() -> CompiledStatement:
         compiler = compiler_of(context, sql, options, parameters, request, edition, pays=pays)
         if compiler.edition.files != source.files:
             # The version was asked for in between, and may be that of either.
@@ -139,14 +141,19 @@ def compile_statement(
             )
         if may_be_generic(sql, context.schema, request, options):
             plans, generalised = context.plans.generic, context.execution.whole.shapes.generalised
-            generic = GenericPlansOfTerms(plans, generalised, terms, context.schema.policy_hash)
+            generic = GenericPlansOfTerms(plans, generalised, terms)
             compiler = replace(compiler, generic=generic)
         return compiler.compile_for_target(epsilon)
 
     facts, ladders = source.edition, tuple(one.entry for one in edition.ladders)
     terms = (options, request, edition.version, facts, ladders)
-    values = tuple(sorted(parameters.items()))
-    return context.plans.get((sql, values, terms), compiled)
+    key = (sql, tuple(sorted(parameters.items())), terms)
+    if own == edition.version:
+        return context.plans.get(key, proved)
+    # Who has answers of their own has keys of their own, and the proof that all have.
+    return context.plans.get(
+        (own, key), lambda: of_edition(context.plans.proved.get(key, proved), own)
+    )
 
 
 _ANY_VERSION = "any"

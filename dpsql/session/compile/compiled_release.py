@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpsql.analysis.sensitivity import Sensitivity
+from dpsql.engine.digest import Digest
 from dpsql.physical.choose import Choice
 from dpsql.physical.way import Ways
 from dpsql.plan.expression import Column
@@ -16,12 +17,13 @@ from dpsql.release.columns.released_table import auxiliary_statistics
 from dpsql.release.job import Step
 from dpsql.release.key_threshold import is_threshold_of_rows, threshold_in_units
 from dpsql.release.synopsis.margin_error import MEASURED
+from dpsql.session.digest.answer_identity import AnswerIdentity
 from dpsql.session.explain.plan_visibility import Opaque
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledRelease:
-    """One release of a statement: `key` identifies its noisy answer in the release store.
+    """One release of a statement: `identity` is that of its noisy answer in the release store.
 
     A release that reads others is drawn on their noisy rows, so their keys are part of its. `ways`
     are those that a server allows, None where there is none; `choice` is the plan without it.
@@ -33,13 +35,18 @@ class CompiledRelease:
     name: str
     step: Step
     sensitivity: Sensitivity
-    key: str
+    identity: AnswerIdentity
     choice: Choice
     opaque: Opaque | None = None
     ways: Ways | None = None
     limit_notes: tuple[str, ...] = ()
     biases: Mapping[int, ExpectedBias] = field(default_factory=dict, hash=False)
     key_biases: Mapping[int, KeyBiases] = field(default_factory=dict, hash=False)
+
+    @property
+    def key(self) -> Digest:
+        """What its noisy answer is stored under."""
+        return self.identity.key
 
     def display_name(self, column: Column) -> str:
         """What analysts are told a column of it is called."""

@@ -11,27 +11,39 @@ from dpsql.bind.expression.current_time import utc
 from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.generic.generic_plans import GenericPlans
+from dpsql.session.compile.release_compiler import saved_tables
 
 MAX_PLANS = 64
 """Statements that one session remembers: each may list a great many group keys."""
 
 
-class PlanCache:
+def reads_no_saved_table(compiled: CompiledStatement) -> bool:
+    """Whether `compiled` means the same to all analysts: to each a name may be another table."""
+    bound = compiled.statement
+    plans = (bound.plan, *(one.count for one in bound.single))
+    return not compiled.saved_tables and not any(map(saved_tables, plans))
+
+
+class RememberedPlans:
     """The last statements that were compiled, by all that their compilation depends on.
 
     What now() means changes from minute to minute, so statements that ask for it are remembered for
-    a minute. Sessions of one edition of the schema may share a cache: who asks for what another
-    compiles at that moment waits for it. `generic` plans are those of statements that differ in
-    constants alone.
+    a minute. Who asks for what another compiles at that moment waits for it. None is remembered
+    that isn't what it was by the next time.
     """
 
-    def __init__(self, clock: Callable[[], dt.datetime] = utc, size: int = MAX_PLANS) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], dt.datetime],
+        size: int,
+        stays: Callable[[CompiledStatement], bool],
+    ) -> None:
         self._clock = clock
         self._size = size
+        self._stays = stays
         self._guard = threading.Lock()
         self._compiled: OrderedDict[Hashable, tuple[dt.datetime, CompiledStatement]] = OrderedDict()
         self._in_progress: dict[Hashable, threading.Event] = {}
-        self.generic = GenericPlans(size)
 
     def get(
         self, key: Hashable, compile_statement: Callable[[], CompiledStatement]
@@ -50,7 +62,7 @@ class PlanCache:
             check_may_wait()
             # The minute from before: one that ends while the statement is bound is over.
             compiled = compile_statement()
-            if not compiled.saved_tables:  # names may mean other tables by the next time
+            if self._stays(compiled):
                 with self._guard:
                     self._compiled[key] = minute, compiled
                     self._compiled.move_to_end(key)
@@ -75,3 +87,17 @@ class PlanCache:
             if other is None:
                 self._in_progress[key] = threading.Event()
             return None, other
+
+
+class PlanCache(RememberedPlans):
+    """The same, which sessions of one edition of the schema may share.
+
+    `proved` are those of each version of the data, of which plans of single analysts are made that
+    differ in keys alone. `generic` plans are those of statements that differ in constants alone.
+    """
+
+    def __init__(self, clock: Callable[[], dt.datetime] = utc, size: int = MAX_PLANS) -> None:
+        # By the next time a name may mean another table, also to the same analyst.
+        super().__init__(clock, size, lambda compiled: not compiled.saved_tables)
+        self.proved = RememberedPlans(clock, size, reads_no_saved_table)
+        self.generic = GenericPlans(size)

@@ -12,7 +12,6 @@ from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.options import ContributionLimits
 from dpsql.bounding.public_facts import Facts
-from dpsql.engine.digest import Digest, digest_of
 from dpsql.errors import Refused
 from dpsql.physical.choose import choose_on_server
 from dpsql.physical.engine_query import plan_release
@@ -42,6 +41,7 @@ from dpsql.session.compile.request import (
     TableRequest,
     kind_of,
 )
+from dpsql.session.digest.answer_identity import AnswerIdentity, releases_read
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.digest.codec import digested
 from dpsql.session.ladders.key_cap_choice import has_one_cap
@@ -74,11 +74,6 @@ def is_shown_by_row(plan: Plan) -> bool:
 def is_drawn_whole(bounded: BoundedRelease) -> bool:
     """Whether one mechanism makes all of its table, whatever hides its rows already."""
     return experts_of(bounded) is not None or named_conditions(bounded) is not None
-
-
-def answer_key(bounded: Digest, measurement: Digest, policy_hash: str, version: str) -> Digest:
-    """What an answer is stored under: what is asked for and how it is measured, of which data."""
-    return digest_of("key of an answer", bounded, measurement, policy_hash, version)
 
 
 class ReleaseCompiler(Struct, frozen=True):
@@ -167,8 +162,8 @@ class ReleaseCompiler(Struct, frozen=True):
         changes = sensitivity(bounded, self.schema.neighbor_distance)
         bounded, measurement = self._calibrated(bounded, changes, share)
         planned = plan_release(bounded, self.facts, self.names)
-        below = tuple(p for p in operators(release.source) if isinstance(p, Release))
-        reads = [self.names[other] for other in dict.fromkeys(below)]
+        below = releases_read(release)
+        reads = [self.names[other] for other in below]
         reads += [table.engine_name for table in saved_tables(release.source)]
         name = self.names[release]
         ways = None
@@ -186,9 +181,9 @@ class ReleaseCompiler(Struct, frozen=True):
             cached_sums=planned.cached_sums,
         )
         keys = {other: earlier[self.names[other]].key for other in below}
-        policy = self.schema.policy_hash
-        key = answer_key(release_digest(bounded, keys), digested(measurement), policy, self.version)
-        return CompiledRelease(release, name, step, changes, key, planned.choice, ways=ways)
+        meaning, policy = release_digest(bounded, keys), self.schema.policy_hash
+        identity = AnswerIdentity(meaning, digested(measurement), policy, self.version)
+        return CompiledRelease(release, name, step, changes, identity, planned.choice, ways=ways)
 
     def _prepared(self, bounded: BoundedRelease) -> Prepared | None:
         """The ways over what the owner prepared on the server; None if there is nothing of it."""

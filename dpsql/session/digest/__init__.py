@@ -2,6 +2,7 @@
 
 | module           | what it does                                                       |
 | ---------------- | ------------------------------------------------------------------ |
+| answer_identity  | what stored answers are known by                                   |
 | canonical_digest | what a release means, however its query is written                 |
 | sum_digest       | what values mean that are sums over rows                           |
 | source_digests   | what is computed of a source's columns, however they are named     |

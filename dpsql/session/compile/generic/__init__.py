@@ -1,4 +1,4 @@
-"""Statements that differ in constants alone are bound and proved once.
+"""Statements that differ in constants alone, or in who asks, are bound and proved once.
 
 | module           | what it holds                                                        |
 | ---------------- | -------------------------------------------------------------------- |
@@ -8,5 +8,6 @@
 | compared_words   | words of a text that a column is compared with, and nothing else     |
 | constant_words   | words of a text that are plainly one constant                        |
 | statement_shapes | texts that differ in constants alone, bound once                     |
+| edition          | one proof for all who have answers of their own                      |
 | recently_used    | what both remember, and forget                                       |
 """

@@ -30,10 +30,8 @@ from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.generic.instantiation import Template
 from dpsql.session.compile.generic.parameters import Generalisation, GenericStatement
 from dpsql.session.compile.generic.recently_used import RecentlyUsed
-from dpsql.session.compile.release_compiler import answer_key
 from dpsql.session.compile.request import AnswerRequest, Request
 from dpsql.session.digest.canonical_digest import release_digest
-from dpsql.session.digest.codec import digested
 from dpsql.session.options import QueryOptions
 from dpsql.structs import replace
 
@@ -52,12 +50,9 @@ class _Seen(Enum):
 class GenericPlan:
     """What was compiled of a statement with parameters."""
 
-    def __init__(
-        self, compiled: CompiledStatement, types: tuple[SqlType, ...], policy_hash: str
-    ) -> None:
+    def __init__(self, compiled: CompiledStatement, types: tuple[SqlType, ...]) -> None:
         """`types` are those of the parameters."""
         self._compiled = compiled
-        self._policy_hash = policy_hash
         self._parts = Template(
             (
                 compiled.plan,
@@ -69,7 +64,6 @@ class GenericPlan:
             types,
             is_compiled=True,
         )
-        self._measured = [digested(release.step.measurement) for release in compiled.releases]
 
     def instance(self, statement: Statement, literals: tuple[Literal, ...]) -> CompiledStatement:
         """`statement` compiled, which has these `literals` where the plan has parameters."""
@@ -79,20 +73,23 @@ class GenericPlan:
             self._compiled,
             statement=statement,
             plan=plan,
-            releases=self._with_keys(releases),
+            releases=_with_keys(releases),
             tagged_union=tagged_union,
             numbered=numbered,
             consistency=consistency,
         )
 
-    def _with_keys(self, releases: Sequence[CompiledRelease]) -> tuple[CompiledRelease, ...]:
-        """Each of `releases` with its own key: other constants ask for another answer."""
-        keys: dict[Release, str] = {}
-        for release, measured in zip(releases, self._measured, strict=True):
-            bounded = release_digest(release.step.bounded, keys)
-            policy_hash, version = self._policy_hash, self._compiled.version
-            keys[release.release] = answer_key(bounded, measured, policy_hash, version)
-        return tuple(replace(release, key=keys[release.release]) for release in releases)
+
+def _with_keys(releases: Sequence[CompiledRelease]) -> tuple[CompiledRelease, ...]:
+    """Each of `releases` with its own key: other constants ask for another answer."""
+    keys: dict[Release, str] = {}
+    identified: list[CompiledRelease] = []
+    for release in releases:
+        meaning = release_digest(release.step.bounded, keys)
+        identity = replace(release.identity, meaning=meaning)
+        keys[release.release] = identity.key
+        identified.append(replace(release, identity=identity))
+    return tuple(identified)
 
 
 _Known = _Seen | GenericPlan
@@ -105,13 +102,12 @@ GenericPlans = RecentlyUsed[Hashable, _Known]
 class GenericPlansOfTerms(Struct, frozen=True):
     """The generic `plans` of statements that have `terms` in common, whose facts and options are.
 
-    Answers are stored under a schema's `policy_hash`. `generalised` is a statement with parameters.
+    `generalised` is a statement with parameters.
     """
 
     plans: GenericPlans
     generalised: Callable[[Statement], Generalisation | None]
     terms: Hashable
-    policy_hash: str
 
     def compiled(
         self, statement: Statement, loss: PrivacyLoss, compile_bound: Compile
@@ -129,7 +125,7 @@ class GenericPlansOfTerms(Struct, frozen=True):
         if known is None and not compiled.saved_tables:  # names may mean other tables by then
             self.plans.put(key, _Seen.ONCE)
         elif known is _Seen.ONCE:
-            plan = generic_plan(generic, literals, compiled, self.policy_hash, compile_bound)
+            plan = generic_plan(generic, literals, compiled, compile_bound)
             self.plans.put(key, plan or _Seen.COMPILED_EACH)
         return compiled
 
@@ -138,12 +134,11 @@ def generic_plan(
     generic: GenericStatement,
     literals: tuple[Literal, ...],
     compiled: CompiledStatement,
-    policy_hash: str,
     compile_bound: Compile,
 ) -> GenericPlan | None:
     """The plan of `generic`, if it gives `compiled` with these `literals`."""
     try:
-        plan = GenericPlan(compile_bound(generic.statement), generic.types, policy_hash)
+        plan = GenericPlan(compile_bound(generic.statement), generic.types)
     except Error:
         return None
     same = as_run(plan.instance(compiled.statement, literals)) == as_run(compiled)
