@@ -39,6 +39,7 @@ from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import ledger_location, open_ledger, with_sample_key
 from dpsql.session.run.execution import Progress
+from dpsql.session.run.finishing_copies import FinishingCopies
 from dpsql.session.run.statement_cache import StatementCache
 from dpsql.session.session import Session
 from dpsql.session.shared_ledger import SharedLedger
@@ -70,6 +71,7 @@ class SchemaSnapshot:
         self._statements = StatementCache(_REMEMBERED)
         self._shapes = StatementShapes(_REMEMBERED)
         self._answers = AnswerCache(_REMEMBERED)
+        self._copies = FinishingCopies()
         self.repeated = RepeatedAnswers()
         self.digits = DigitCheck(_REMEMBERED)
         self._pool = pool
@@ -98,6 +100,7 @@ class SchemaSnapshot:
         engine, sandbox = self._engine(), PublicStatements(self._catalog_workers, analyst)
         execution = RemoteExecution(self.schema, engine, self._line, self.facts, progress, sandbox)
         execution.plans, execution.answers = self._plans, self._answers
+        execution.copies = self._copies
         execution.ledger = self._shared
         execution.whole.statements, execution.whole.shapes = self._statements, self._shapes
         return Session(self.schema, analyst=analyst, progress=progress, execution=execution)

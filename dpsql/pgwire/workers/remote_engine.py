@@ -126,6 +126,11 @@ class RemoteEngine:
         tables = tables_of(reply)
         return {step.name: tables[step.name] for step in steps}
 
+    @property
+    def opened(self) -> Source:
+        """The source as workers open it, with its private tables."""
+        return self._source
+
     def has_files(self, files: set[Identity | None]) -> bool:
         """Whether the source has each of `files` now; None stands for any."""
         return files <= {None, identity(self._source)}
@@ -222,6 +227,10 @@ class RemoteExecution(Execution):
     def facts(self) -> SourceFacts:
         """Public facts about the data, which all sessions share."""
         return self._shared_facts()
+
+    def _opened(self) -> Source:
+        """What workers open."""
+        return self._remote.opened
 
     def check_files(self, due: Sequence[CompiledRelease]) -> None:
         """Raise SourceFault if `due` was compiled for other files than there are.

@@ -12,6 +12,7 @@ from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine
+from dpsql.engine.fingerprint import identity
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import AnswerLimit, ReadLimit
 from dpsql.engine.source import Source
@@ -30,6 +31,7 @@ from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.compile.source_facts import MAX_ROWS, SourceFacts
 from dpsql.session.ledger_access import with_sample_key
 from dpsql.session.run.dry_run import no_rows
+from dpsql.session.run.finishing_copies import FinishingCopies
 from dpsql.session.run.known_size import is_few
 from dpsql.session.run.public_statements import SECONDS, WholeStatements
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
@@ -47,13 +49,14 @@ _MAX_TRIED = 256
 class Execution:
     """The engines of one session, each opened when it is first needed.
 
-    `plans` and `answers` remember statements and their answers, of all sessions that share them;
-    `ledger` is an opening that these share, if they do.
+    `plans` and `answers` remember statements and their answers, of all sessions that share them,
+    and `copies` public rows; `ledger` is an opening that these share, if they do.
     """
 
     def __init__(self, schema: Schema, progress: Progress) -> None:
         self.plans = PlanCache()
         self.answers = AnswerCache()
+        self.copies = FinishingCopies()
         self.ledger: SharedLedger | None = None
         self._schema = schema
         self._progress = progress
@@ -123,10 +126,7 @@ class Execution:
         source = self.source()
         if self._cache_salt is None and any(step.cached_sums is not None for step in steps):
             self._cache_salt = randomness.bytes(16).hex()
-        if self._job_source is None:
-            # Once: of many tables it takes long. The schema is the opened source's by now.
-            self._job_source = engine_source(self._schema)
-        job = Job(self._job_source, steps, self._largest, self._cache_salt)
+        job = Job(self._opened(), steps, self._largest, self._cache_salt)
         return run(job, source, randomness, read)
 
     def finish(self, compiled: CompiledStatement, released: Mapping[str, pa.Table]) -> pa.Table:
@@ -216,9 +216,21 @@ class Execution:
 
     def _copy(self, rows: Plan) -> pa.Table:
         """A public table's needed rows and columns, for joins with released tables."""
-        raw = self.source().execute(rendered(emit_plan(rows, {})))
-        copied = open_rows(rows, raw)
-        return copied.rename_columns([c.name for c in output_columns(rows)] or copied.column_names)
+        sql, names = rendered(emit_plan(rows, {})), [c.name for c in output_columns(rows)]
+
+        def read() -> pa.Table:
+            return open_rows(rows, self.source().execute(sql))
+
+        copied = self.copies.rows(sql, lambda: identity(self._opened()), read)
+        return copied.rename_columns(names or copied.column_names)
+
+    def _opened(self) -> Source:
+        """What the source's engine has opened."""
+        self.source()
+        if self._job_source is None:
+            # Once: of many tables it takes long. The schema is the opened source's by now.
+            self._job_source = engine_source(self._schema)
+        return self._job_source
 
     def _open_anew(self, before: Engine) -> None:
         """Open the version of the data that `before` reads; SourceFault if there is another now.
