@@ -37,8 +37,8 @@ store: private
 SQL = """SELECT name, n FROM depts JOIN (SELECT dept, count(*) AS n FROM people GROUP BY dept) c
 USING (dept) ORDER BY name"""
 
-OLD: Identity = (("database", 1, 1, 1, 1),)
-NEW: Identity = (("database", 1, 1, 1, 2),)
+OLD: Identity = (("database", 1, 1, 1, 1, 1),)
+NEW: Identity = (("database", 1, 1, 1, 1, 2),)
 
 
 @pytest.fixture
