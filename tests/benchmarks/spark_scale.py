@@ -5,8 +5,8 @@
 
 URL is what this prints, and FOLDER holds the Parquet files of TPC-H:
 
-    .ci/spark start --conf spark.eventLog.enabled=true --conf spark.eventLog.dir=LOG \\
-        --conf spark.eventLog.compress=false
+    DPSQL_SPARK_JAVA= .ci/spark start --conf spark.eventLog.enabled=true \\
+        --conf spark.eventLog.dir=LOG --conf spark.eventLog.compress=false
 
 Nothing else may run on that server. With --skew, FOLDER is made first, of the files in its parent:
 one customer has two thirds of the orders. With --prepare, private answers are also asked of what

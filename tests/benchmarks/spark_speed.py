@@ -3,11 +3,11 @@
     PYTHONPATH=tests python -m benchmarks.spark_speed URL FOLDER [--only Q1,Q6] [--prepare]
         [--json FILE]
 
-URL is what `.ci/spark start` prints, on this machine, and FOLDER holds the Parquet files of TPC-H.
-Private and plain run in turns, and medians of processor time are compared: that of the server's one
-process, with its compiler and its collector, and of this one. Both are run some times before, since
-Java computes slowly at first. With --prepare, private ones are also asked of what `dpsql prepare`
-has stored.
+URL is what `DPSQL_SPARK_JAVA= .ci/spark start` prints, on this machine, and FOLDER holds the
+Parquet files of TPC-H. Private and plain run in turns, and medians of processor time are compared:
+that of the server's one process, with its compiler and its collector, and of this one. Both are run
+some times before, since Java computes slowly at first. With --prepare, private ones are also asked
+of what `dpsql prepare` has stored.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
     PYTHONPATH=.:tests python -m benchmarks.peers.compare_spark URL FOLDER [--runs 3]
         [--place P] [--json FILE]
 
-URL is what `.ci/spark start` prints, on this machine, and FOLDER holds the Parquet files of TPC-H.
-DPSQL+ gets an environment of its own under P, with this one's version of pyspark, and a Spark of
-the same memory, threads and settings that starts once dpsql is measured. It reads lines that are
-joined with their orders beforehand; dpsql reads the tables, and what `dpsql prepare` stores of
-them. Each library's time is compared with that of its own plain question on its own tables, after
-three runs that aren't counted.
+URL is what `DPSQL_SPARK_JAVA= .ci/spark start` prints, on this machine, and FOLDER holds the
+Parquet files of TPC-H. DPSQL+ gets an environment of its own under P, with this one's version of
+pyspark, and a Spark of the same memory, threads and settings that starts once dpsql is measured. It
+reads lines that are joined with their orders beforehand; dpsql reads the tables, and what `dpsql
+prepare` stores of them. Each library's time is compared with that of its own plain question on its
+own tables, after three runs that aren't counted.
 """
 
 from __future__ import annotations
