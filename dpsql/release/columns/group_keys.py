@@ -16,6 +16,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.bounded_release.cell_list import CellList
 from dpsql.plan.bounded_release.engine_query import DomainTable, EngineQuery
 from dpsql.privacy.domain import Value
 from dpsql.release.columns.arrow import arrow_array, arrow_type, canonical
@@ -27,13 +28,21 @@ Indices = NDArray[np.int64]
 _SMALL: Final = 1_000
 """Up to so many keys are sorted here: to import pyarrow's functions takes 50 ms."""
 
+_LONGEST: Final = 2**18
+"""Cells of the longest lists whose keys are kept, each list with its own."""
+
+_MAX_LONG: Final = 2
+"""How many of these lists: some 20 MB each."""
+
 
 def domain_table(domain: DomainTable) -> pa.Table:
     """A key domain as a table for the engine; integers that Arrow has no type for become texts.
 
-    Of few cells it is the same table each time.
+    Of few cells, and of one list, it is the same table each time.
     """
-    return (_small_table if len(domain.cells) <= _SMALL else _domain_table)(domain)
+    if len(domain.cells) <= _SMALL:
+        return _small_table(domain)
+    return (_long_table if len(domain.cells) <= _LONGEST else _table_of)(*_by_list(domain))
 
 
 def _domain_table(domain: DomainTable) -> pa.Table:
@@ -63,6 +72,18 @@ class ListedKeys(Struct, frozen=True, eq=False):
     ordered: Keys
 
 
+_ByList = tuple[tuple[SqlType, ...], CellList]
+"""A domain, whatever its name, by which list of cells it has."""
+
+
+def _by_list(domain: DomainTable) -> _ByList:
+    return domain.types, CellList(domain.cells)
+
+
+def _table_of(types: tuple[SqlType, ...], cells: CellList) -> pa.Table:
+    return _domain_table(DomainTable("", types, cells.cells))
+
+
 def every_key(bounded: BoundedRelease, query: EngineQuery) -> Keys:
     """The key of each cell of the enumerated domains, in the order of cell numbers."""
     return (_few_keys if _are_few(query) else _every_key)(_positions(bounded), query.domains)
@@ -70,7 +91,10 @@ def every_key(bounded: BoundedRelease, query: EngineQuery) -> Keys:
 
 def listed_keys(bounded: BoundedRelease, query: EngineQuery) -> ListedKeys:
     """The keys of a release that shows cells of its domains, `ordered` as its rows are."""
-    return (_few_listed if _are_few(query) else _listed)(_positions(bounded), query.domains)
+    if _are_few(query):
+        return _few_listed(_positions(bounded), query.domains)
+    listed = _long_listed if number_of_cells(query) <= _LONGEST else _listed_of
+    return listed(_positions(bounded), tuple(map(_by_list, query.domains)))
 
 
 Positions = tuple[tuple[int, ...], ...]
@@ -101,10 +125,19 @@ def _listed(positions: Positions, domains: tuple[DomainTable, ...]) -> ListedKey
     return ListedKeys(keys, order, tuple(take(key, order) for key in keys))
 
 
+def _listed_of(positions: Positions, domains: tuple[_ByList, ...]) -> ListedKeys:
+    tables = tuple(DomainTable("", types, cells.cells) for types, cells in domains)
+    return _listed(positions, tables)
+
+
 # A schema's listed keys are those of many statements.
 _small_table = lru_cache(maxsize=64)(_domain_table)
 _few_keys = lru_cache(maxsize=64)(_every_key)
 _few_listed = lru_cache(maxsize=64)(_listed)
+
+# So are the rows of a public table: the list is one object for all statements of one proof.
+_long_table = lru_cache(maxsize=_MAX_LONG)(_table_of)
+_long_listed = lru_cache(maxsize=_MAX_LONG)(_listed_of)
 
 
 def keys_of_rows(raw: pa.Table, bounded: BoundedRelease, query: EngineQuery) -> Keys:

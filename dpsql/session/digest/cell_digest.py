@@ -7,6 +7,7 @@ from operator import itemgetter
 
 from dpsql.engine.digest import ATOMS, Digest, digest_of, encoded
 from dpsql.plan.bounded_release.bounded_release import Cell
+from dpsql.plan.bounded_release.cell_list import CellList
 
 _SORTED = 10_000
 """So many cells are put in order here."""
@@ -14,24 +15,11 @@ _SORTED = 10_000
 
 def digest_of_cells(cells: tuple[Cell, ...]) -> Digest:
     """The digest of `cells`, which all have one number of values."""
-    return _cells(_List(cells))
-
-
-class _List:
-    """A list of cells by where it is: to compare two of a million takes as long as to read one."""
-
-    def __init__(self, cells: tuple[Cell, ...]) -> None:
-        self.cells = cells
-
-    def __hash__(self) -> int:
-        return id(self.cells)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _List) and self.cells is other.cells
+    return _cells(CellList(cells))
 
 
 @lru_cache(maxsize=4)
-def _cells(column: _List) -> Digest:
+def _cells(column: CellList) -> Digest:
     """Up to a million cells, in which nothing is to be read; answers are sorted anyway.
 
     Long lists are rows of public tables, which come in order; others as a statement has them.
