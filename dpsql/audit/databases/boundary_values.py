@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from fractions import Fraction
 from typing import Final, assert_never
 
 from dpsql.privacy.domain import coordinate, day, timestamp
-from dpsql.schema.model import Column
+from dpsql.schema.model import Column, Value
 from dpsql.schema.sql_type import (
+    UHUGEINT,
     Array,
     Boolean,
     Date,
@@ -51,7 +53,7 @@ def boundary_values(column: Column) -> list[object]:
 def distinct(column: Column) -> list[object]:
     """The values for `column`, each once: declared ones first, then those outside, and NULL."""
     # They are told apart by their text: -0.0 equals 0, and NaN equals nothing.
-    values = [*(column.values or ()), *boundary_values(column)]
+    values = [*declared_values(column), *boundary_values(column)]
     return [*{repr(value): value for value in values}.values(), None]
 
 
@@ -62,8 +64,31 @@ def declared(column: Column, limit: int) -> list[object]:
         low, high = map(int, ends(column))
         if high - low < limit:
             return list(range(low, high + 1))
-    values = column.values or inside
+    values = declared_values(column) or inside
     return list({repr(value): value for value in values}.values())[:limit]
+
+
+def declared_values(column: Column) -> list[object]:
+    """The declared values as an engine's driver takes them, which has no fractions."""
+    return [_driver_value(column, value) for value in column.values or ()]
+
+
+def _driver_value(column: Column, value: Value) -> object:
+    match column.type:
+        case Decimal(scale=scale):
+            return decimal_text(Fraction(_number(value)), scale)
+        case Double():
+            return float(_number(value))
+        case _ if column.type == UHUGEINT:
+            return str(value)  # its upper half is no integer of the driver's
+        case _:
+            return value
+
+
+def _number(value: Value) -> Fraction:
+    number = coordinate(value)
+    assert number is not None
+    return number
 
 
 def _values(column: Column) -> tuple[list[object], list[object]]:
@@ -80,24 +105,24 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
             lower, upper = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
             inside = [low, high, (low + high) // 2, (low + 2 * high) // 3]
             outside = [max(low - 1, lower), min(high + 1, upper), lower, upper]
-            return [*(inside * 3)], outside
+            return (
+                [_driver_value(column, number) for number in inside * 3],
+                [_driver_value(column, number) for number in outside],
+            )
         case Decimal(precision=precision, scale=scale):
             return _decimals(column, precision, scale)
-        case Double():
-            lower, upper = map(float, ends(column))
-            doubles = [lower, upper, (lower + upper) / 3, -0.0, 5e-324]
-            absurd = [math.nan, math.inf, -math.inf, 1e308]
-            return [*(doubles * 3)], [lower - 1, upper + 1, *absurd]
+        case Double(bits=bits):
+            return _doubles(column, bits)
         case Date():
             low, high = map(int, ends(column))
-            dates = [day(low), day(high), day((low + high) // 2), day(low + 31)]
-            return [*(dates * 3)], [day(low - 1), day(high + 1), *EXTREME_DAYS]
+            dates = [day(low), day(high), day((low + high) // 2), day(min(low + 31, high))]
+            return [*(dates * 3)], [*_beyond(dt.date, low, high), *EXTREME_DAYS]
         case Timestamp():
             if column.bounds is None:
                 return [timestamp(1_704_067_200_000_000)], list(EXTREME_TIMESTAMPS)
             low, high = map(int, ends(column))
             times = [timestamp(low), timestamp(high), timestamp((low + high) // 2)]
-            return [*(times * 3)], [timestamp(low - 1), timestamp(high + 1), *EXTREME_TIMESTAMPS]
+            return [*(times * 3)], [*_beyond(dt.datetime, low, high), *EXTREME_TIMESTAMPS]
         case Uuid():
             return [f"00000000-0000-0000-0000-00000000000{digit}" for digit in range(3)], []
         case Interval() | Array() | Null():
@@ -107,15 +132,35 @@ def _values(column: Column) -> tuple[list[object], list[object]]:
 
 
 def _decimals(column: Column, precision: int, scale: int) -> tuple[list[object], list[object]]:
-    low, high = ends(column)
     step = Fraction(1, 10**scale)
     upper = (10**precision - 1) * step
-    inside = [low, high, round((low + high) / 2, scale), low + step]
-    outside = [low - step, high + step, -upper, upper]
+    low, high = (min(end, upper) for end in ends(column))
+    inside = [low, high, round((low + high) / 2, scale), min(low + step, high)]
+    # None is beyond what the type holds.
+    outside = [max(low - step, -upper), min(high + step, upper), -upper, upper]
     return (
         [decimal_text(number, scale) for number in inside * 3],
         [decimal_text(number, scale) for number in outside],
     )
+
+
+def _doubles(column: Column, bits: int) -> tuple[list[object], list[object]]:
+    low, high = map(float, ends(column))
+    tried = [low, high, (low + high) / 3, -0.0, 5e-324]
+    inside = [number for number in tried if low <= number <= high]
+    far = 1e308 if bits == 64 else 3e38
+    absurd = [math.nan, math.inf, -math.inf, far]
+    others = [number for number in tried if not low <= number <= high]
+    return [*(inside * 3)], [low - 1, high + 1, *absurd, *others]
+
+
+def _beyond(kind: type[dt.date], low: int, high: int) -> list[object]:
+    """The days or moments just outside the bounds; Python has none beyond the years 1 to 9999."""
+    of = timestamp if kind is dt.datetime else day
+    first, last = coordinate(kind.min), coordinate(kind.max)
+    assert first is not None
+    assert last is not None
+    return [of(number) for number in (low - 1, high + 1) if first <= number <= last]
 
 
 def ends(column: Column) -> tuple[Fraction, Fraction]:

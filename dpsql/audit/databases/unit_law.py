@@ -15,7 +15,7 @@ from typing import Final, assert_never
 
 from msgspec import Struct
 
-from dpsql.audit.databases.boundary_values import decimal_text, ends
+from dpsql.audit.databases.boundary_values import decimal_text, declared_values, ends
 from dpsql.audit.databases.candidate_units import (
     PlanConstants,
     entity_rows,
@@ -139,7 +139,7 @@ class _DrawnShape(Struct, frozen=True):
 def _from_domain(column: Column, random: Random) -> object:
     """A value of the declared domain, each of which is drawn as often as the others."""
     if column.values is not None:
-        return random.choice(column.values)
+        return random.choice(declared_values(column))
     if column.bounds is None and not isinstance(column.type, Boolean):
         raise BadParameter(
             f"nothing tells which values {column.name} has",
