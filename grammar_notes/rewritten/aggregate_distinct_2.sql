@@ -112,7 +112,7 @@ LEFT JOIN (
           WHERE
             NOT t."patient_id" IS NULL
         ) AS t
-        JOIN domain_0 AS d0
+        JOIN "domain 0" AS d0
           ON c6 IS NOT DISTINCT FROM d0.k0
       ) AS t
       GROUP BY
@@ -171,7 +171,7 @@ LEFT JOIN (
           WHERE
             NOT t."patient_id" IS NULL
         ) AS t
-        JOIN domain_0 AS d0
+        JOIN "domain 0" AS d0
           ON c6 IS NOT DISTINCT FROM d0.k0
       ) AS t
       GROUP BY
@@ -228,7 +228,7 @@ LEFT JOIN (
           WHERE
             NOT t."patient_id" IS NULL
         ) AS t
-        JOIN domain_0 AS d0
+        JOIN "domain 0" AS d0
           ON c6 IS NOT DISTINCT FROM d0.k0
       ) AS t
       GROUP BY

@@ -93,7 +93,7 @@ WITH "rows of units" AS MATERIALIZED (
         WHERE
           NOT t."patient_id" IS NULL
       ) AS t
-      JOIN domain_0 AS d0
+      JOIN "domain 0" AS d0
         ON c6 IS NOT DISTINCT FROM d0.k0
     ) AS t
   ) AS t

@@ -134,7 +134,7 @@ WITH "rows of units" AS MATERIALIZED (
             c2 = c8
           )
       ) AS t
-      JOIN domain_0 AS d0
+      JOIN "domain 0" AS d0
         ON c6 IS NOT DISTINCT FROM d0.k0
     ) AS t
   ) AS t
@@ -265,7 +265,7 @@ WITH "rows of units" AS MATERIALIZED (
             c2 = c8
           )
       ) AS t
-      JOIN domain_0 AS d0
+      JOIN "domain 0" AS d0
         ON c6 IS NOT DISTINCT FROM d0.k0
     ) AS t
   ) AS t

@@ -19,7 +19,7 @@ WITH placed AS MATERIALIZED (
       WHERE
         NOT t."patient_id" IS NULL
     ) AS t
-    LEFT JOIN domain_0 AS d0
+    LEFT JOIN "domain 0" AS d0
       ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (

@@ -13,7 +13,7 @@ WITH counted AS MATERIALIZED (
     WHERE
       NOT t."patient_id" IS NULL
   ) AS t
-  JOIN domain_0 AS d0
+  JOIN "domain 0" AS d0
     ON c4 IS NOT DISTINCT FROM d0.k0
   WHERE
     (

@@ -53,7 +53,7 @@ WITH placed AS MATERIALIZED (
           c15
       ) AS t
     ) AS t
-    LEFT JOIN domain_0 AS d0
+    LEFT JOIN "domain 0" AS d0
       ON c19 = d0.k0
   ) AS t
 ), units AS MATERIALIZED (

@@ -46,7 +46,7 @@ WITH placed AS MATERIALIZED (
             c1 = c9
           ) AND c7 = c12
       ) AS t
-      LEFT JOIN domain_0 AS d0
+      LEFT JOIN "domain 0" AS d0
         ON c6 IS NOT DISTINCT FROM d0.k0
     ) AS t
   ) AS t

@@ -109,7 +109,7 @@ FROM (
                 c6 = c1
               )
           ) AS t
-          JOIN domain_0 AS d0
+          JOIN "domain 0" AS d0
             ON c2 = d0.k0
         ) AS t
         GROUP BY

@@ -46,7 +46,7 @@ FROM (
           t."value" AS c2
         FROM "readings" AS t
       ) AS t
-      JOIN domain_0 AS d0
+      JOIN "domain 0" AS d0
         ON c1 IS NOT DISTINCT FROM d0.k0
     ) AS t
   ) AS t

@@ -98,7 +98,7 @@ FROM (
                   TRY_CAST(c1 AS BIGINT) = c6
                 )
             ) AS t
-            JOIN domain_0 AS d0
+            JOIN "domain 0" AS d0
               ON c5 = d0.k0
           ) AS t
         ) AS t

@@ -47,7 +47,7 @@ WITH placed AS MATERIALIZED (
             )
         )
     ) AS t
-    LEFT JOIN domain_0 AS d0
+    LEFT JOIN "domain 0" AS d0
       ON c6 IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (

@@ -16,7 +16,7 @@ WITH placed AS MATERIALIZED (
       WHERE
         NOT t."patient_id" IS NULL
     ) AS t
-    LEFT JOIN domain_0 AS d0
+    LEFT JOIN "domain 0" AS d0
       ON c11 IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (
@@ -328,7 +328,7 @@ WITH placed AS MATERIALIZED (
             )
         )
     ) AS t
-    LEFT JOIN domain_0 AS d0
+    LEFT JOIN "domain 0" AS d0
       ON c3 IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (

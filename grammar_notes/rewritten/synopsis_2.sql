@@ -39,9 +39,9 @@ WITH placed AS MATERIALIZED (
           c3 = c8
         )
     ) AS t
-    LEFT JOIN domain_0 AS d0
+    LEFT JOIN "domain 0" AS d0
       ON c9 = d0.k0
-    LEFT JOIN domain_1 AS d1
+    LEFT JOIN "domain 1" AS d1
       ON c6 IS NOT DISTINCT FROM d1.k0
   ) AS t
 ), units AS MATERIALIZED (

@@ -26,9 +26,9 @@ WITH placed AS MATERIALIZED (
       WHERE
         NOT t."patient_id" IS NULL
     ) AS t
-    LEFT JOIN domain_0 AS d0
+    LEFT JOIN "domain 0" AS d0
       ON c6 IS NOT DISTINCT FROM d0.k0
-    LEFT JOIN domain_1 AS d1
+    LEFT JOIN "domain 1" AS d1
       ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d1.k0
   ) AS t
 ), units AS MATERIALIZED (

@@ -137,7 +137,7 @@ FROM (
                           c2 = c8
                         )
                     ) AS t
-                    JOIN domain_0 AS d0
+                    JOIN "domain 0" AS d0
                       ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d0.k0
                       AND TRY(DAYOFWEEK(TRY(c4))) IS NOT DISTINCT FROM d0.k1
                   ) AS t
@@ -150,15 +150,15 @@ FROM (
                     k4_0,
                     k5_0
                 ) AS t
-                JOIN domain_1 AS d1
+                JOIN "domain 1" AS d1
                   ON t.k1_0 IS NOT DISTINCT FROM d1.k0
-                JOIN domain_2 AS d2
+                JOIN "domain 2" AS d2
                   ON t.k2_0 IS NOT DISTINCT FROM d2.k0
-                JOIN domain_3 AS d3
+                JOIN "domain 3" AS d3
                   ON t.k3_0 IS NOT DISTINCT FROM d3.k0
-                JOIN domain_4 AS d4
+                JOIN "domain 4" AS d4
                   ON t.k4_0 IS NOT DISTINCT FROM d4.k0
-                JOIN domain_5 AS d5
+                JOIN "domain 5" AS d5
                   ON t.k5_0 IS NOT DISTINCT FROM d5.k0
               ) AS t
             ) AS t

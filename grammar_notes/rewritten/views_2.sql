@@ -26,7 +26,7 @@ WITH placed AS MATERIALIZED (
         ) AS t
       ) AS t
     ) AS t
-    LEFT JOIN domain_0 AS d0
+    LEFT JOIN "domain 0" AS d0
       ON c14 IS NOT DISTINCT FROM d0.k0
   ) AS t
 ), units AS MATERIALIZED (

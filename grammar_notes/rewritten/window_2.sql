@@ -81,7 +81,7 @@ FROM (
                 ) AS t
               ) AS t
             ) AS t
-            JOIN domain_0 AS d0
+            JOIN "domain 0" AS d0
               ON c12 = d0.k0
             WHERE
               (

@@ -49,7 +49,7 @@ def both(cell: KeyCells) -> tuple[str, str]:
         this=column_ref("k0_0", table="t"),
         expression=listed_key(column_ref("k0", table="d0"), cell.kind),
     )
-    by_join = joined(sums, table("domain_0", "d0"), "INNER", same)
+    by_join = joined(sums, table("domain 0", "d0"), "INNER", same)
     columns = [column_ref("g0"), column_ref("s0")]
     known = exp.Not(this=exp.Is(this=column_ref("g0"), expression=exp.null()))
     by_key = select_from(with_cells(by_join, [cell], "s0"), columns).where(known)
@@ -60,7 +60,7 @@ def connection(cell: KeyCells, keys: str) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     connection.execute(f"CREATE TABLE rows AS SELECT k::{cell.kind} AS k0_0 FROM ({keys}) AS t(k)")
     cells = tuple((value,) for value in cell.values)
-    connection.register("domain_0", domain_table(DomainTable("domain_0", (cell.kind,), cells)))
+    connection.register("domain 0", domain_table(DomainTable("domain_0", (cell.kind,), cells)))
     return connection
 
 
@@ -83,7 +83,7 @@ def test_a_key_says_its_cell_as_a_join_does(cell: KeyCells, keys: str) -> None:
     assert cell.can_be_compared(OF_GROUPS)
     assert cell.can_be_compared(OF_UNITS) == (len(cell.values) <= OF_UNITS)
     by_join, by_key = both(cell)
-    assert "domain_0" not in by_key
+    assert "domain 0" not in by_key
     listed = ", ".join("'" + text.replace("'", "''") + "'" for text in TEXTS)
     with connection(cell, keys.replace("$1", f"[{listed}]")) as con:
         # Groups of units are chosen by hashes of cells, in statements of both kinds: of one type.

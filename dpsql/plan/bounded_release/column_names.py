@@ -86,8 +86,8 @@ def value_count_name(statistic: int) -> str:
 
 
 def domain_table_name(domain: int) -> str:
-    """The table of a domain's cells."""
-    return f"domain_{domain}"
+    """The table of a domain's cells; no declared table has a space in its name."""
+    return f"domain {domain}"
 
 
 def domain_alias(domain: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 
 import pyarrow as pa
 
@@ -148,7 +149,7 @@ def compile_bound(
         if not isinstance(request, AlertRequest):
             plan = AlertCounts(facts, options, distance, query_loss).chosen(plan)
     releases = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
-    names = {release: f"release_{number}" for number, release in enumerate(releases)}
+    names = dict(zip(releases, _free_names(schema), strict=False))
     server = _server(schema)
     version, by_row = edition.version, is_shown_by_row(plan)
     # What it may cost is shared once it is known how many releases are charged.
@@ -212,6 +213,12 @@ def compile_bound(
         consistency(compiled, options.answer),
         saved_tables(plan),
     )
+
+
+def _free_names(schema: Schema) -> Iterator[str]:
+    """What releases are called: an engine refuses tables that would hide declared ones."""
+    taken = {name.casefold() for name in schema.tables}
+    return (name for number in count() if (name := f"release_{number}") not in taken)
 
 
 def _server(schema: Schema) -> Server | None:
