@@ -33,7 +33,8 @@ class Charge(Struct, frozen=True):
     depends on: statement, analyst, parameters, policy and data version. `analyst_cap` bounds all ε,
     ρ or μ² that this analyst is charged; None is no bound. `detail` lists the mechanisms; its
     numbers are text, so that they stay exact. `paid_by` is the key of a stored release of the same
-    analyst, in whose price this request is: its own `loss` is 0 then.
+    analyst, in whose price this request is: its own `loss` is 0 then. `releases` are the keys of
+    what is to be computed: nothing is charged if one of them is known to fail.
     """
 
     request_id: str
@@ -46,6 +47,7 @@ class Charge(Struct, frozen=True):
     query: str
     detail: tuple[Mapping[str, str], ...] = ()
     paid_by: str | None = None
+    releases: tuple[str, ...] = ()
 
 
 class Receipt(Struct, frozen=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpsql.errors import BadParameter, ExecutionFailed, InterfaceError, OperationalError
-from dpsql.ledger.chain.entry import Burned, Charged, Released
+from dpsql.ledger.chain.entry import Burned, Charged, Entry, Released
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.chain.verify import checked_answer
 from dpsql.ledger.charge import Charge, Failure, Receipt, State
@@ -39,13 +39,13 @@ def previous(chain: Chain, request: Request, charge: Charge) -> Receipt:
 
     Raises BadParameter if `charge` is for another statement or another analyst.
     """
-    paid = _charged(chain, request)
+    entry = chain.entry(request.charged)
+    paid = _charged(chain, request, entry)
     # Else an analyst could fetch another's answer, or run other SQL on a charge paid before.
     if (paid.request_hash, paid.analyst) != (charge.request_hash, charge.analyst):
         raise BadParameter(
             "this request id was used for another request", hint="give each request its own id"
         )
-    entry = chain.entry(request.charged)
     state = _state(chain, request)
     return Receipt(request.id, entry.seq, entry.hash, entry.at, state, fresh=False)
 
@@ -65,27 +65,25 @@ def receipt(chain: Chain, request_id: str) -> Receipt | None:
     return Receipt(request.id, entry.seq, entry.hash, entry.at, state, fresh=False)
 
 
-def get(chain: Chain, receipt: Receipt) -> Request:
-    """The request that `receipt` proves; InterfaceError if this ledger has no such charge."""
+def get(chain: Chain, receipt: Receipt) -> tuple[Request, Entry]:
+    """The request that `receipt` proves, and its entry; InterfaceError if there is none here."""
     request = chain.store.request(receipt.request_id)
-    if (
-        request is None
-        or request.charged != receipt.seq
-        or chain.entry(receipt.seq).hash != receipt.hash
-    ):
-        raise InterfaceError("the receipt is of another ledger")
-    return request
+    if request is not None and request.charged == receipt.seq:
+        entry = chain.entry(receipt.seq)
+        if entry.hash == receipt.hash:
+            return request, entry
+    raise InterfaceError("the receipt is of another ledger")
 
 
 def in_progress(chain: Chain, receipt: Receipt) -> Charged:
     """The charge of `receipt`, which must be fresh and not settled yet; else InterfaceError."""
-    request = get(chain, receipt)
+    request, entry = get(chain, receipt)
     if not receipt.fresh:
         raise InterfaceError("this receipt is of an earlier request, which isn't run again")
     state = _state(chain, request)
     if state is not State.CHARGED:
         raise InterfaceError(f"the request is {state.value} already")
-    return _charged(chain, request)
+    return _charged(chain, request, entry)
 
 
 def burn(chain: Chain, request_id: str, failure: Failure | None = None) -> None:
@@ -142,7 +140,7 @@ def released(chain: Chain, request: Request) -> Released | None:
 
 def replay(chain: Chain, receipt: Receipt) -> bytes:
     """The recorded answer of the request; ExecutionFailed if it has none, OperationalError yet."""
-    request = get(chain, receipt)
+    request, _ = get(chain, receipt)
     if request.settled is None:
         raise OperationalError("the request is still running", hint="ask again later")
     if (event := released(chain, request)) is None:
@@ -156,8 +154,9 @@ def _state(chain: Chain, request: Request) -> State:
     return State.BURNED if released(chain, request) is None else State.RELEASED
 
 
-def _charged(chain: Chain, request: Request) -> Charged:
-    event = chain.entry(request.charged).event
+def _charged(chain: Chain, request: Request, entry: Entry) -> Charged:
+    """The charge of `request` in its `entry`."""
+    event = entry.event
     if not isinstance(event, Charged) or event.request_id != request.id:
         raise fault(
             chain.path, f"has no charge of that request in entry {request.charged}", RESTORE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsql.errors import NotOwner
+from dpsql.errors import FailedBefore, NotOwner
 from dpsql.ledger import charge_log
 from dpsql.ledger.caps import Cap, admit_charge
 from dpsql.ledger.chain.checkpoint import write_checkpoint
@@ -17,8 +17,8 @@ def enter(chain: Chain, owner: str, charge: Charge) -> Receipt:
 
     `owner` names the opening of the ledger that runs the statement. The receipt isn't fresh, and
     nothing is charged, if the request id was charged before. Raises BudgetSpent if a cap would be
-    passed, and NotOwner if the analyst hasn't paid for what it is said to be paid by: caps that
-    were lowered since don't take that back.
+    passed, NotOwner if the analyst hasn't paid for what it is said to be paid by (caps that were
+    lowered since don't take that back), and FailedBefore if one of its releases did.
     """
     terms = recorded_terms(chain)
     check_charge(charge, terms.accounting)
@@ -27,6 +27,11 @@ def enter(chain: Chain, owner: str, charge: Charge) -> Receipt:
         if earlier.settled is None and not chain.database.is_alive(earlier.owner):
             earlier = charge_log.burn_orphans(chain, earlier)
         return charge_log.previous(chain, earlier, charge)
+    if charge_log.failed_before(chain, charge.releases):
+        raise FailedBefore(
+            "this was asked before, and failed on this version of the data; nothing was charged",
+            hint="ask otherwise, or when the data have changed; the owner can run dpsql check",
+        )
     names = (DATASET, charge.analyst)
     dataset, analyst = map(chain.store.account, names)
     if charge.paid_by is None:

@@ -62,8 +62,7 @@ class Ledger:
 
     def __init__(self, chain: Chain, owner: ProcessLock) -> None:
         self._chain, self._store = chain, chain.store
-        self._owner = owner
-        self._use = ExclusiveUse()
+        self._owner, self._use = owner, ExclusiveUse()
         self._charges = OpenCharges(chain, owner.name, self._use)
 
     @classmethod
@@ -148,8 +147,9 @@ class Ledger:
             if not others:
                 entry = self._chain.append(Released(receipt.request_id, digest(answer), releases))
                 self._store.settle(receipt.request_id, entry.seq)
-                self._store.add_answer(digest(answer), answer)
-                stored_answer.store(self._chain, releases, keep, charged.analyst, entry.seq)
+                parts = {r.answer: k.answer for r, k in zip(releases, keep, strict=True)}
+                self._store.add_answers({digest(answer): answer, **parts})
+                stored_answer.store(self._chain, releases, charged.analyst, entry.seq)
         return others
 
     def await_releases(self) -> None:

@@ -12,10 +12,10 @@ from fractions import Fraction
 
 from dpsql.errors import BadParameter
 from dpsql.ledger.caps import Cap, admit_view
-from dpsql.ledger.chain.entry import Paid, Released, StoredRelease, digest
+from dpsql.ledger.chain.entry import Paid, Released, StoredRelease
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.chain.verify import checked_answer
-from dpsql.ledger.charge import StoredAnswer, StoredAnswerInfo
+from dpsql.ledger.charge import StoredAnswerInfo
 from dpsql.ledger.fault import RESTORE, fault
 
 
@@ -56,16 +56,8 @@ def read(chain: Chain, keys: Sequence[str]) -> tuple[bytes, ...]:
     return tuple(checked_answer(chain, _needed(chain, key).answer) for key in keys)
 
 
-def store(
-    chain: Chain,
-    releases: Sequence[StoredRelease],
-    keep: Sequence[StoredAnswer],
-    analyst: str,
-    seq: int,
-) -> None:
-    """Stores `releases` of entry `seq` with the answers of `keep`, as seen by the analyst."""
-    for one in keep:
-        chain.store.add_answer(digest(one.answer), one.answer)
+def store(chain: Chain, releases: Sequence[StoredRelease], analyst: str, seq: int) -> None:
+    """Stores `releases` of entry `seq`, whose answers are there, as seen by the analyst."""
     for release in releases:
         chain.store.store_answer(release.key, seq)
         chain.store.mark_paid(release.key, analyst, seq)

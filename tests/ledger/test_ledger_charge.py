@@ -10,6 +10,7 @@ from ledger.ledger_world import PURE, TENTH, Place, charge, terms
 from dpsql.errors import (
     BadParameter,
     ExecutionFailed,
+    FailedBefore,
     InterfaceError,
     OperationalError,
 )
@@ -217,6 +218,10 @@ def test_failures_are_part_of_the_history(place: Place) -> None:
         assert ledger.failed(["1" * 64, key])
     with place.open() as ledger:
         assert ledger.failed([key])
+        before = spent(ledger)
+        with pytest.raises(FailedBefore, match="nothing was charged"):
+            ledger.charge(replace(charge(2), releases=("1" * 64, key)))
+        assert spent(ledger) == before
         ledger.verify()
         last = list(ledger.history())[-1].event
         assert last == Burned("1", abandoned=False, failed=key)

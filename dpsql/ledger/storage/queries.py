@@ -6,6 +6,7 @@ has another type than its column raises LedgerFault.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from dpsql.ledger.amount import DIGITS, padded
@@ -138,9 +139,10 @@ class Store:
         """Records that entry `seq` settles the request."""
         self._run("UPDATE request SET settled = ? WHERE id = ?", seq, request_id)
 
-    def add_answer(self, own_hash: str, answer: bytes) -> None:
-        """Stores `answer` under its hash, unless it is stored already."""
-        self._run("INSERT INTO answer VALUES (?, ?) ON CONFLICT DO NOTHING", own_hash, answer)
+    def add_answers(self, answers: Mapping[str, bytes]) -> None:
+        """Stores `answers`, by their hashes, but for those that are stored already."""
+        for own_hash, answer in answers.items():
+            self._run("INSERT INTO answer VALUES (?, ?) ON CONFLICT DO NOTHING", own_hash, answer)
 
     def answer(self, own_hash: str) -> bytes | None:
         """The answer of that hash, unchecked; None if there is none that is bytes."""

@@ -26,10 +26,11 @@ def charge_for(
     cap: Fraction | None,
 ) -> Charge:
     """The charge of `loss` for all of `due` together, under an id of its own."""
-    keys = ",".join(r.key for r in due)
+    keys = tuple(release.key for release in due)
+    request = f"{analyst}\0{','.join(keys)}"
     return Charge(
         request_id=secrets.token_hex(16),
-        request_hash=hashlib.sha256(f"{analyst}\0{keys}".encode()).hexdigest(),
+        request_hash=hashlib.sha256(request.encode()).hexdigest(),
         analyst=analyst,
         loss=loss,
         analyst_cap=cap,
@@ -37,6 +38,7 @@ def charge_for(
         policy_hash=schema.policy_hash,
         query=sql,
         detail=tuple(detail(r) for r in due),
+        releases=keys,
     )
 
 

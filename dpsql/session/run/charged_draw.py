@@ -12,7 +12,6 @@ from dpsql.errors import (
     ExecutionCancelled,
     ExecutionFailed,
     ExecutionStopped,
-    FailedBefore,
     LedgerFault,
     SourceFault,
 )
@@ -50,11 +49,6 @@ def draw_charged(
     they see. What was drawn on a noisy answer that isn't given is drawn again, on the one that is.
     What couldn't be computed before isn't charged again: all that its failure tells was paid then.
     """
-    if ledger.failed([release.key for release in unique_releases(part.due for part in parts)]):
-        raise FailedBefore(
-            "this was asked before, and failed on this version of the data; nothing was charged",
-            hint="ask otherwise, or when the data have changed; the owner can run dpsql check",
-        )
     receipt = ledger.charge(charge, room(unique_releases(part.due for part in parts)))
     drawing = _Run(run)
     with burning(ledger, receipt, lambda: drawing.running):
