@@ -35,6 +35,7 @@ from dpsql.plan.bounded_release.bounded_release import (
     ByStoredRank,
     Limited,
     LimitGroups,
+    integer_parts,
 )
 from dpsql.plan.bounded_release.engine_query import HASH_SPACE, EngineQuery, Histogram
 from dpsql.release.columns.group_keys import domain_table
@@ -69,7 +70,7 @@ class Way:
 
         Empty where none is left out.
         """
-        match self._limited:
+        match self.limited_groups:
             case LimitGroups(limit=ByStoredRank()):
                 return "once"
             case LimitGroups(limit=ByRank()):
@@ -85,10 +86,11 @@ class Way:
         choices = self.release.step.bounded.contributions.cell_choices
         if not choices:
             return ""
-        return "hashes" if numbered_rows(self._limited, 0) is None else "once"
+        return "hashes" if numbered_rows(self.limited_groups, 0) is None else "once"
 
     @property
-    def _limited(self) -> Limited:
+    def limited_groups(self) -> Limited:
+        """How a unit's groups and rows are limited."""
         return self.release.choice.limited if self.limited is None else self.limited
 
 
@@ -247,6 +249,23 @@ def plain(schema: Schema, rows: Rows) -> Iterator[Database]:
         fix_meaning(connection)
         create_tables(connection, schema, rows)
         yield Database(connection)
+
+
+def in_ones(way: Way, outcome: tuple[Groups, ...]) -> list[Mapping[tuple[object, ...], object]]:
+    """The integers of `outcome` in ones, without groups of zeros.
+
+    Where a unit's groups are scaled they are parts of one; a key by which it has one group at most,
+    once it is verified, saves that. What is chosen by cells counts rows.
+    """
+    parts = integer_parts(way.limited_groups)
+    has_sums = bool(way.release.step.bounded.contributions.statistics)
+    return [
+        {
+            key: tuple(Fraction(value, 1 if number or not has_sums else parts) for value in values)
+            for key, values in without_zeros(groups).items()
+        }
+        for number, groups in enumerate(outcome)
+    ]
 
 
 def without_zeros(groups: Groups) -> Mapping[tuple[object, ...], tuple[int, ...]]:
