@@ -117,11 +117,11 @@ class SidecarRows(Struct, frozen=True):
         groups = min(groups, COUNT_CAP - 1)
         limits: dict[str, int] = {}
         unlisted: list[str] = []
-        for index in range(len(self.contributions.keys)):
-            name = counted_column(self.contributions, self.row_source, index)
+        names = self.key_columns()
+        if names is None:
+            return None
+        for index, name in enumerate(names):
             values = self._listed_values(index)
-            if name is None or name not in self._columns_with_marks:
-                return None
             if values is None:
                 unlisted.append(name)
             else:
@@ -130,6 +130,13 @@ class SidecarRows(Struct, frozen=True):
         if self.is_on_server or not 0 < prod(limits.values()) <= groups:
             return None
         return tuple((distinct_count_column(name), number) for name, number in limits.items())
+
+    def key_columns(self) -> tuple[str, ...] | None:
+        """The columns that the keys are; None if rows aren't counted by the values of each."""
+        indices = range(len(self.contributions.keys))
+        names = [counted_column(self.contributions, self.row_source, index) for index in indices]
+        own = [name for name in names if name is not None and name in self._columns_with_marks]
+        return tuple(own) if len(own) == len(names) else None
 
     def stored_rank(self, number: int) -> tuple[Column, int] | None:
         """The column of the rank that chooses a unit's groups, and the highest that it keeps."""

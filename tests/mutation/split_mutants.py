@@ -322,6 +322,31 @@ SPLIT_MUTANTS = (
         "units = column_ref(UNIT)",
         about="contribution_limits",
     ),
+    _Prepared(
+        "a unit that has a bit is counted by its rows, too",
+        "physical/strategy/unlimited_sums.py",
+        "units = units.where(bits.has_none(), copy=False)",
+        "pass",
+    ),
+    _Prepared(
+        "a unit without a bit isn't counted",
+        "physical/strategy/unit_bits.py",
+        "exp.Not(this=condition) for condition in _has_number()",
+        "exp.false() for condition in _has_number()",
+    ),
+    _Prepared(
+        "a unit with rows within bounds and beyond is two",
+        "physical/strategy/unit_bits.py",
+        "return exp.Coalesce(this=count, expressions=[integer(0)])",
+        'return exp.Anonymous(this="sum", expressions=[exp.Anonymous(this="bit_count",'
+        " expressions=[column_ref(UNIT_BITS)])])",
+    ),
+    _Prepared(
+        "texts that are one integer are one unit",
+        "physical/strategy/unit_bits.py",
+        "return [is_integer, exp.Between(",
+        "return [exp.Between(",
+    ),
     _Parts(
         "units of one part are in the later ones, too",
         "release/batch_count.py",

@@ -8,13 +8,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import duckdb
 import pytest
 from fuzz.ways import Database, Outcome, Proofs, Way, database, without_zeros
 
 from dpsql.audit.databases.unit_ownership import Rows, Unit, units_of_rows, without
 from dpsql.audit.sensitivity.bound_check import violations
 from dpsql.bounding.options import ContributionLimits
+from dpsql.emit.dialect.duckdb.render import rendered
+from dpsql.physical.modifier.clamp_elimination import OUT_OF_RANGE_TYPE
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
+from dpsql.physical.strategy.unit_bits import MAX_BIT, UnitBits, number_of_bits
+from dpsql.plan.expression import Column
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 
@@ -71,6 +76,10 @@ OTHERS = [
 ]
 
 
+PERSONS = {9: MAX_BIT, 10: MAX_BIT + 1, 12: -12}
+"""The last one that has a bit, and ones that have none."""
+
+
 def rows() -> Rows:
     """Of person p 2p trips, to p towns or fewer: no limit binds the first, all bind the twelfth."""
     trips = [
@@ -89,7 +98,9 @@ def rows() -> Rows:
     trips += [(1300 + m, 13, "Bonn", "bus", 3, dt.date(2024, m, 15)) for m in range(1, 13)]
     trips += [(1400 + n, 14, "Ulm", "bus", km, None) for n, km in enumerate((3, 50, None))]
     nobody = (1, None, "Bonn", "bus", 3, None)
-    return {"people": [(person,) for person in range(1, 16)], "trips": [*trips, nobody]}
+    people: list[tuple[object, ...]] = [(PERSONS.get(person, person),) for person in range(1, 16)]
+    own = [(trip, PERSONS.get(person, person), *others) for trip, person, *others in trips]
+    return {"people": people, "trips": [*own, nobody]}
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +146,37 @@ def test_units_are_counted_beside_sums_without_clamps(schema: Schema) -> None:
     plans = [plan for plan in found if isinstance(plan, SplitByContribution)]
     assert plans
     assert all(plan.no_clamp is not None for plan in plans)
-    assert all("; units are counted by their rows" in plan.note for plan in plans)
+    by_bits = "; units are counted by their rows, or by bits where keys have few values"
+    assert all(by_bits in plan.note for plan in plans)
+
+
+@pytest.mark.parametrize("told", [0, 1])
+@pytest.mark.parametrize("units", ["bigint", "varchar"])
+def test_units_have_bits_if_they_are_integers_and_keys_have_few_values(
+    told: int, units: str
+) -> None:
+    """Units 1, -1, 2^21 and that of two rows of each key, by bits or by their rows."""
+    names = [1, -1, MAX_BIT, MAX_BIT + 1]
+    each = [(unit, key) for unit in names for key in ("a", None)] * 2 + [(2, "a")]
+    values = ", ".join(
+        f"('{unit}'::{units}, {'NULL' if key is None else repr(key)}, {told}::UTINYINT)"
+        for unit, key in each
+    )
+    bits = UnitBits((Column(1, "many", OUT_OF_RANGE_TYPE),))
+    rows = f"(VALUES {values}) AS t (u, g, c1)"
+    strings, others = (rendered(part) for part in (bits.strings(), bits.has_none()))
+    counted = rendered(number_of_bits())
+    with duckdb.connect() as connection:
+        by_bits = connection.execute(
+            f"SELECT g, {counted} FROM (SELECT g, {strings} FROM {rows} GROUP BY g) GROUP BY g"
+        ).fetchall()
+        by_rows = connection.execute(f"SELECT DISTINCT u FROM {rows} WHERE {others}").fetchall()
+    if told or units == "varchar":
+        assert dict(by_bits) == {"a": 0, None: 0}
+        assert len(by_rows) == 5
+    else:
+        assert dict(by_bits) == {"a": 3, None: 2}
+        assert sorted(by_rows) == [(-1,), (MAX_BIT + 1,)]
 
 
 def _are_same(ways: list[Way], worlds: list[list[Outcome]]) -> None:

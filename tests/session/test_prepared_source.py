@@ -23,6 +23,7 @@ from dpsql.engine.sidecar.contents import SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.row_columns import (
     UNIT_COLUMN,
     UNIT_ROW_COUNT,
+    many_values_column,
     out_of_range_column,
     value_count_column,
 )
@@ -391,6 +392,19 @@ def test_what_is_beyond_its_bounds_is_told_of_whole_tables(
     assert told(schema) == {name: {0} for name in within}
     far = over_lines(schema, tpch_folder, tmp_path / "far")
     assert told(far) == {name: {int(name != "l_linenumber")} for name in within}
+
+
+def test_whether_columns_have_many_values_is_told_of_whole_tables(
+    schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpsql.engine.sidecar.row_parts._AT_ONCE", 20_000)
+    with open_engine(engine_source(schema)) as engine:
+        prepare_source(schema, engine)
+    few = ["l_linenumber", "l_returnflag", "l_linestatus", "l_shipinstruct", "l_shipmode"]
+    with duckdb.connect(str(sidecar_path(schema)), read_only=True) as connection:
+        for name in group_count_columns(schema.tables["lineitem"]):
+            told = connection.sql(f'SELECT DISTINCT "{many_values_column(name)}" FROM lineitem')
+            assert told.fetchall() == [(int(name not in few),)]
 
 
 def test_one_that_others_may_write_is_not_used(ready: Schema) -> None:

@@ -136,13 +136,14 @@ def limited_totals(
             unlimited = select_from(unlimited, [*groups, *whole])
         both = exp.union(select_from(sums_of_units, shown), unlimited, distinct=False, copy=False)
         sums_of_units = union_all(both)
-    return grouped(sums_of_units, groups, [_total(n) for n, _ in numbered])
+    items = [with_alias(total_of(number), total_name(number)) for number, _ in numbered]
+    return grouped(sums_of_units, groups, items)
 
 
-def _total(number: int) -> exp.Expr:
-    """The sum of a statistic over the units of a group; 0 of none."""
+def total_of(number: int) -> exp.Expr:
+    """The sum of a statistic over the units of a group, or parts of these; 0 of none."""
     summed = sum_of(column_ref(total_name(number)))
-    return with_alias(exp.Coalesce(this=summed, expressions=[integer(0)]), total_name(number))
+    return exp.Coalesce(this=summed, expressions=[integer(0)])
 
 
 def _scaled_partial(statistic: Statistic, number: int, limited: LimitGroups) -> exp.Expr:

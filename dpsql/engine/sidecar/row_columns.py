@@ -14,12 +14,13 @@ A unit's own order of its rows is that of a keyed hash of each; rows that are al
 other in any order. For the months of a column of days there are the first two, of which c is "month
 of" the column.
 
-One more is a function of the whole table. So it changes no result, but only which of two plans for
+Others are functions of the whole table. So they change no result, but only which of two plans for
 the same result the engine runs:
 
 | column             | what it holds                                                      |
 | ------------------ | ------------------------------------------------------------------ |
 | beyond bounds of c | 1 in all rows if any row's c is NULL or beyond its bounds, else 0   |
+| many values of c   | 1 in all rows if c has more than about FEW_VALUES values, else 0    |
 
 Rows are in the order of their units: units within all declared limits first, and among these, ones
 with few rows first. So units that may be over a limit are at the end, and reading only them skips
@@ -43,6 +44,9 @@ UNIT_ROW_COUNT: Final = "rows of the unit"
 
 COUNT_CAP: Final = 65_535
 """Counts are 16 bits wide: this count means so many or more."""
+
+FEW_VALUES: Final = 8
+"""So many values of a column, but for NULL, are few: a string of bits for each is little memory."""
 
 ROW_NUMBER: Final = "number of the row"
 """The column that numbers rows while the file is made."""
@@ -94,6 +98,11 @@ def out_of_range_column(column: str) -> str:
     return f"beyond bounds of {column}"
 
 
+def many_values_column(column: str) -> str:
+    """The name of the column that is 0 if `column` has few values in the whole table, else 1."""
+    return f"many values of {column}"
+
+
 class SidecarTable(Struct, frozen=True):
     """A table to prepare: `rows` is the SELECT of its rows and their unit.
 
@@ -122,6 +131,14 @@ class SidecarTable(Struct, frozen=True):
     compared: tuple[str, ...]
 
     @property
+    def of_whole_table(self) -> tuple[str, ...]:
+        """The names of the columns that say in each row the same of all rows of the table."""
+        return (
+            *(out_of_range_column(c) for c, _ in self.range_checked_columns),
+            *map(many_values_column, self.group_count_columns),
+        )
+
+    @property
     def added(self) -> tuple[str, ...]:
         """The names of all columns that the sidecar adds, which the table must not have itself."""
         kinds = (*COUNT_KINDS, first_row_column)
@@ -134,6 +151,6 @@ class SidecarTable(Struct, frozen=True):
             ROW_NUMBER,
             *counts,
             *of_months,
-            *(out_of_range_column(c) for c, _ in self.range_checked_columns),
+            *self.of_whole_table,
             *sums,
         )

@@ -29,7 +29,6 @@ from dpsql.engine.sidecar.row_columns import (
     UNIT_COLUMN,
     UNIT_ROW_COUNT,
     SidecarTable,
-    out_of_range_column,
 )
 from dpsql.engine.sidecar.row_parts import Columns, described, typed
 from dpsql.engine.sidecar.value_counts import (
@@ -179,7 +178,7 @@ def _same(values: pa.Array, one: Indices, other: Indices) -> Flags:
 def _of_rows(contents: SidecarTable, types: Mapping[str, str]) -> str:
     """The SELECT of the columns of the sidecar's table of rows."""
     items = [f"t.{quoted(name)}" for name in (*types, UNIT_ROW_COUNT)]
-    items += [f"b.{quoted(out_of_range_column(c))}" for c, _ in contents.range_checked_columns]
+    items += [f"b.{quoted(name)}" for name in contents.of_whole_table]
     if contents.lent_unit_column is not None:
         items.append(f"{quoted(UNIT_COLUMN)} AS {quoted(contents.lent_unit_column)}")
     items += [quoted(kind(c)) for c in contents.group_count_columns for kind in COUNT_KINDS]

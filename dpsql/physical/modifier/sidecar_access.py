@@ -15,6 +15,7 @@ from dpsql.engine.sidecar.row_columns import (
     MONTH_KINDS,
     UNIT_ROW_COUNT,
     first_row_column,
+    many_values_column,
     out_of_range_column,
 )
 from dpsql.engine.sidecar.server import ServerSidecar
@@ -115,6 +116,9 @@ def with_sidecar_columns(table: Table) -> Table:
     }
     added |= {
         name: Declared(name, OUT_OF_RANGE_TYPE, bounds=(0, 1), nullable=False)
-        for name in (out_of_range_column(column.name) for column in range_checked_columns(table))
+        for name in (
+            *(out_of_range_column(column.name) for column in range_checked_columns(table)),
+            *map(many_values_column, group_count_columns(table)),
+        )
     }
     return replace(table, columns={**table.columns, **added})

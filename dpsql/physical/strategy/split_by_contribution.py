@@ -20,7 +20,8 @@ the unit's groups, and all other rows are left out of both parts; or where a uni
 of each key that it has no more groups than count, and all others are in the rest.
 
 Units of a group are counted as well: each is in one part alone. Of unlimited ones one row of each
-is marked where a column alone has a unit's groups, or else distinct units are counted.
+is marked where a column alone has a unit's groups, or else distinct units are counted, by bits
+where keys have few values.
 
 Where nothing but rows or units is counted by that column, rows whose stored number is no more than
 the limit are all that is read: so many of a unit's rows count, whichever they are.
@@ -48,6 +49,7 @@ from dpsql.physical.modifier.clamp_elimination import (
 from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
 from dpsql.physical.numbered_rows import numbered_rows
 from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
+from dpsql.physical.strategy.unit_bits import UnitBits, unit_bits
 from dpsql.physical.strategy.unlimited_sums import counts_units, has_caps, unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
@@ -76,6 +78,7 @@ class SplitByContribution(Struct, frozen=True):
     rest: Contributions | None
     parts_of_rest: tuple[Contributions, Contributions] | None
     no_clamp: NoClampCondition | None
+    bits: UnitBits | None
     note: str
 
     is_blocking: ClassVar = False
@@ -125,6 +128,9 @@ class SplitByContribution(Struct, frozen=True):
             )
         )
         tested = () if no_clamp is None else no_clamp.out_of_range
+        bits = unit_bits(rows, number + 2 + len(counts) + len(tested)) if counts_by_rows else None
+        if bits is not None:
+            tested += bits.many_values
         unlimited = rows.over(
             replace(scan, columns=(*scan.columns, *tested)),
             (*chosen, *(at_most(column, limit) for column, limit in counts)),
@@ -141,7 +147,10 @@ class SplitByContribution(Struct, frozen=True):
         note = _note(rows, (*limits, *of_values), rank, no_clamp)
         if counts_by_rows:
             note += "; units are counted by their rows"
-        return cls(limited, replace(unlimited, statistics=by_row), rest, parts, no_clamp, note)
+        if bits is not None:
+            note += ", or by bits where keys have few values"
+        unlimited = replace(unlimited, statistics=by_row)
+        return cls(limited, unlimited, rest, parts, no_clamp, bits, note)
 
     @classmethod
     def _by_number(
@@ -158,7 +167,8 @@ class SplitByContribution(Struct, frozen=True):
         if numbered is not None:
             note += f"; {numbered.describe()} in cells"
         unlimited = replace(read, statistics=by_row)
-        return cls(rows.limited, unlimited, None, None, None, note + rows.describe_elimination())
+        note += rows.describe_elimination()
+        return cls(rows.limited, unlimited, None, None, None, None, note)
 
     def estimate(self) -> Fraction:
         """In passes over the rows: what is joined is joined for each part."""
@@ -169,23 +179,24 @@ class SplitByContribution(Struct, frozen=True):
         terms, condition = self.unlimited, self.no_clamp
         tested = () if condition is None else tested_columns(condition, terms.statistics)
         # A unit that no mark stands for is told by its rows. Where these are in two parts, so that
-        # some of a unit's may be in either, they are read once more.
-        is_by_rows = counts_units(terms)
-        reads_units = is_by_rows and condition is not None
+        # some of a unit's may be in either, they are read once more, but for those that have bits.
+        is_by_rows, bits = counts_units(terms), self.bits
+        reads_units = is_by_rows and (condition is not None or bits is not None)
+        flags = () if bits is None else bits.read
         rows = emit_contributions(
             terms,
             emission.releases,
-            with_unit=is_by_rows and not reads_units,
+            with_unit=is_by_rows and (bits is not None or not reads_units),
             late=emission.late,
-            extra=tested,
+            extra=(*tested, *flags),
         )
         units = None
         if reads_units:
             without_terms = replace(terms, statistics=(), cell_choices=())
             units = emit_contributions(
-                without_terms, emission.releases, with_unit=True, late=emission.late
+                without_terms, emission.releases, with_unit=True, late=emission.late, extra=flags
             )
-        unlimited = unlimited_totals(terms, rows, emission.late, condition, units)
+        unlimited = unlimited_totals(terms, rows, emission.late, condition, units, bits)
         rest = self.rest
         if rest is None:
             return unlimited

@@ -16,6 +16,7 @@ that none of its columns can be taken for one of these.
 | p        | the number of a row's cell, of the choice that a histogram is for                |
 | sn       | a sum of statistic n: of a unit in a group, or of a group                        |
 | mn       | how many values the sum of statistic n has, each less a center later             |
+| b        | a string of bits, of which those of a group's units are 1                      |
 | w        | the rows that count of a unit in a group                                        |
 | k        | as many of them as count where a unit's rows in all groups are limited         |
 | f        | how many parts of it an integer of a unit's sums counts for                      |
@@ -30,6 +31,7 @@ from typing import Final
 UNIT: Final = "u"
 ROW_COUNT: Final = "n"
 CELL_NUMBER: Final = "p"
+UNIT_BITS: Final = "b"
 WEIGHT: Final = "w"
 ROWS_LEFT: Final = "k"
 PART_COUNT: Final = "f"
