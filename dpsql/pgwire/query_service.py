@@ -97,7 +97,8 @@ class QueryService:
 
     def execute(self, sql: str) -> None:
         """Run a statement of dpsql's own that has no rows."""
-        self._connection.run(sql)
+        with self._running.telling_charges():
+            self._connection.run(sql)
 
     def columns(
         self, query: Translated, types: Sequence[int], inputs: ParameterValues | None = None

@@ -97,8 +97,9 @@ def test_no_further_step_begins_after_ctrl_c(monkeypatch: pytest.MonkeyPatch) ->
         watch.step(CHARGED)
         pytest.fail("went on")
 
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled) as caught:
         watch.run(work, stopped.set)
+    assert not caught.value.charged
 
 
 def test_work_that_was_done_before_ctrl_c_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:

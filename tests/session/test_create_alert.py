@@ -17,6 +17,7 @@ from dpsql.errors import (
     BadParameter,
     BudgetSpent,
     Error,
+    ExecutionCancelled,
     ExecutionFailed,
     ExecutionStopped,
     FailedBefore,
@@ -36,6 +37,7 @@ from dpsql.session.alerts.check_log import check_history, request_id
 from dpsql.session.alerts.saved_alerts import saved_alert
 from dpsql.session.ledger_access import open_ledger
 from dpsql.session.run import execution as module
+from dpsql.session.run.charge_and_run import RUNNING
 from dpsql.session.saved.saved_releases import WrongKind
 from dpsql.session.session import Session
 from dpsql.structs import replace
@@ -194,6 +196,26 @@ def test_no_look_is_had_for_nothing_by_ending_a_check(shop: Path) -> None:
     ledger.close()  # without an answer
     assert asked(shop, CHECK) == []
     assert left(shop) == (2, 1, 1)
+    session.close()
+
+
+def test_a_check_that_is_stopped_as_it_begins_keeps_nobody_from_the_next(shop: Path) -> None:
+    """The connection lives on, and the ledger is open in it: nobody would end the check."""
+    asked(shop, MADE)
+    stopped = True
+
+    def stop(step: str) -> None:
+        nonlocal stopped
+        if step == RUNNING and stopped:
+            stopped = False
+            raise ExecutionCancelled
+
+    session = Session(shop, analyst="alice", progress=stop)
+    connection = Connection(session)
+    with pytest.raises(ExecutionCancelled):
+        connection.run(CHECK)
+    assert connection.run(CHECK) is not None
+    assert left(shop) == (1, 0, 2)  # what was stopped before it began isn't counted
     session.close()
 
 

@@ -263,6 +263,8 @@ class RemoteExecution(Execution):
         `randomness` is unused: a worker draws from its system's generator.
         """
         del randomness
+        # A cancel that came while it was charged has found nothing to stop.
+        self._progress("handing the statement to a worker")
         return self._remote.carry_out(steps, read)
 
     def interrupt(self) -> None:

@@ -40,9 +40,9 @@ class Watch:
     def step(self, name: str) -> None:
         """Note that a step begins; raises `Cancelled` if the work was cancelled before."""
         self._step = name
-        self._charged |= name == RUNNING
-        if self._cancelled:
+        if self._cancelled:  # the charge comes after the step that is called so
             raise Cancelled(charged=self._charged)
+        self._charged |= name == RUNNING
 
     def run(self, work: Callable[[], Result], interrupt: Callable[[], None]) -> Result:
         """What `work` returns or raises; Ctrl-C calls `interrupt` and waits for the work's end."""

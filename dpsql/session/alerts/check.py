@@ -101,10 +101,11 @@ def _drawn(
         )
     context.execution.check(compiled)
     tables = context.saved.rows(compiled.saved_tables, charge=True)
+    # Before it is begun: what was stopped afterwards, and wasn't burned, would be running for ever.
+    context.progress(RUNNING)
     receipt = ledger.charge(_request(context, alert, release, history.checks, written, version))
     if not receipt.fresh:
         raise _is_running(alert)
-    context.progress(RUNNING)
     with burning(ledger, receipt, lambda: failure):
         table = run_releases(context, [release], tables)[release.name]
         if table.num_rows > 1:
