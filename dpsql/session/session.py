@@ -9,6 +9,7 @@ from pathlib import Path
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.statements.calibrate import LadderPart
 from dpsql.bind.syntax.parameter import Parameters
+from dpsql.errors import SourceFault
 from dpsql.ledger.caps import Balance
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.schema.model import Schema
@@ -150,6 +151,11 @@ class Session:
             # Not the version afterwards: what was measured of data before is none of data since.
             version = self.version
             compiled = compile_statement(context, sql, options, parameters, wanted.content)
+            if compiled.version != context.edition_of(version):
+                raise SourceFault(
+                    "the source has changed while the statement was read; nothing was charged",
+                    hint="ask again",
+                )
             self.inspect(compiled)
             check_save_request(wanted, compiled.statement, self.schema, self.saved)
             names, name = context.ledger.open().names, self.saved.name(wanted.name)
