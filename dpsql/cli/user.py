@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,11 +33,12 @@ def user() -> None:
 @_file
 def add(schema: Path, name: str, users: Path | None) -> None:
     """Add a user; the password is asked for, or read from stdin."""
+    password = cache(_password)
 
     def change(before: Users) -> Users:
         if name in before.verifiers:
             raise click.UsageError(f"{name} is there already; see dpsql user passwd")
-        return before.with_password(name, _password())
+        return before.with_password(name, password())
 
     _change(schema, users, change)
     echo_err(f"added {name}")
@@ -48,11 +50,12 @@ def add(schema: Path, name: str, users: Path | None) -> None:
 @_file
 def passwd(schema: Path, name: str, users: Path | None) -> None:
     """Change a password."""
+    password = cache(_password)
 
     def change(before: Users) -> Users:
         if name not in before.verifiers:
             raise click.UsageError(f"there is no user {name}; see dpsql user add")
-        return before.with_password(name, _password())
+        return before.with_password(name, password())
 
     _change(schema, users, change)
     echo_err(f"changed {name}'s password")
@@ -82,11 +85,13 @@ def show(schema: Path, users: Path | None) -> None:
 
 
 def _change(schema: Path, users: Path | None, change: Callable[[Users], Users]) -> None:
-    from dpsql.pgwire.login.users import read_users, write_users  # noqa: PLC0415 - slow to import
+    from dpsql.pgwire.login.users import change_users, read_users  # noqa: PLC0415 - slow to import
 
     with reporting_errors():
         path = _path(schema, users)
-        write_users(path, change(read_users(path)))
+        # A password is asked for now: nobody else waits while it is typed.
+        change(read_users(path))
+        change_users(path, change)
 
 
 def _path(schema: Path, users: Path | None) -> Path:

@@ -316,4 +316,12 @@ CACHE_MUTANTS = (
         "tests/release/test_long_lists.py",
         "list",
     ),
+    _Cache(
+        "of two who change users at once one is forgotten",
+        "pgwire/login/users.py",
+        'with alone(path.with_name(f".{path.name}.lock"), lambda: time.sleep(_WAIT_SECONDS)):',
+        "if alone:",
+        "tests/pgwire/test_users_file.py",
+        "at_once",
+    ),
 )

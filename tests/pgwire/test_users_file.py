@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import time
 from pathlib import Path
 
 import pytest
 from pgwire.shop import make
 
-from dpsql.pgwire.login.users import Users, UsersFault, read_users, users_next_to, write_users
+from dpsql.pgwire.login.users import (
+    Users,
+    UsersFault,
+    change_users,
+    read_users,
+    users_next_to,
+    write_users,
+)
 from dpsql.pgwire.options import Options, checked
 
 
@@ -16,6 +25,28 @@ def test_users_are_read_as_they_were_written(tmp_path: Path) -> None:
     written = Users(b"s" * 32, {}).with_password("alice", "correct horse")
     write_users(path, written)
     assert read_users(path) == written
+
+
+def test_of_processes_that_change_users_at_once_each_is_heard(tmp_path: Path) -> None:
+    path = tmp_path / "shop.users"
+    names = [f"analyst {number}" for number in range(6)]
+    users = Users(b"s" * 32, {})
+    for name in names:
+        users = users.with_password(name, "correct horse")
+    write_users(path, users)
+    with multiprocessing.get_context("spawn").Pool(len(names)) as pool:
+        pool.starmap(removed, [(path, name) for name in names])
+    assert not read_users(path).verifiers
+
+
+def removed(path: Path, name: str) -> None:
+    """One user less, by a process that takes its time between reading and writing."""
+
+    def without(before: Users) -> Users:
+        time.sleep(0.05)
+        return before.without(name)
+
+    change_users(path, without)
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,15 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from dpsql.engine.atomic_file import remove_left_behind, unfinished
+from dpsql.engine.atomic_file import alone, remove_left_behind, unfinished
 from dpsql.errors import BadParameter, OperationalError
 from dpsql.pgwire.protocol.scram import Verifier, pretended, read_verifier, verifier
 from dpsql.schema.model import Schema
@@ -21,6 +22,9 @@ from dpsql.structs import replace
 
 MIN_PASSWORD: Final = 8
 _OTHERS: Final = 0o077
+
+_WAIT_SECONDS: Final = 0.02
+"""How often a process that waits for another looks whether the file is free."""
 
 
 class _Written(msgspec.Struct, forbid_unknown_fields=True):
@@ -108,6 +112,16 @@ def read_users(path: Path) -> Users:
     if len(known) != len(verifiers):
         raise UsersFault(f"{path} has a user whose verifier can't be read")
     return Users(secret, known)
+
+
+def change_users(path: Path, change: Callable[[Users], Users]) -> None:
+    """Replace the users of a file by what `change` makes of them.
+
+    One process after the other: of two at once, the later would write what it had read before, and
+    a user whom the other removed could log in again.
+    """
+    with alone(path.with_name(f".{path.name}.lock"), lambda: time.sleep(_WAIT_SECONDS)):
+        write_users(path, change(read_users(path)))
 
 
 def write_users(path: Path, users: Users) -> None:
