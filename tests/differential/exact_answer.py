@@ -28,7 +28,7 @@ from dpsql.session.compile.compiled import CompiledStatement, compile_bound
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import ANSWER
-from dpsql.session.ladders.stored_ladders import DataEdition
+from dpsql.session.compile.source_facts import DataEdition
 from dpsql.session.options import DEFAULT_OPTIONS
 from dpsql.structs import replace
 

@@ -28,7 +28,7 @@ from dpsql.schema.model import Hop, Table
 from dpsql.session.compile.compiled import CompiledStatement, compile_bound
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import TableRequest, binder_of
-from dpsql.session.ladders.stored_ladders import DataEdition
+from dpsql.session.compile.source_facts import DataEdition
 from dpsql.structs import replace
 
 

@@ -14,6 +14,7 @@ _Generic = partial(Mutant, fails_by="AssertionError|assert |DID NOT RAISE|Failed
 _GENERIC = "tests/session/test_generic_plans.py"
 _HOSTILE = "tests/session/test_hostile_constants.py"
 _EDITIONS = "tests/session/test_editions.py"
+_PROOFS = "tests/session/test_release_proofs.py"
 
 GENERIC_PLAN_MUTANTS = (
     _Generic(
@@ -145,5 +146,37 @@ GENERIC_PLAN_MUTANTS = (
         "context.plans.proved.get(sql, proved), own",
         _EDITIONS,
         "other_options",
+    ),
+    _Generic(
+        "what is proved within some limits holds within all",
+        "session/compile/release_compiler.py",
+        "self.proofs.bounded((release, limits, shown, table_kind), bound)",
+        "self.proofs.bounded((release, shown, table_kind), bound)",
+        _PROOFS,
+        "differs and limits",
+    ),
+    _Generic(
+        "what is shown of few units is shown of all groups",
+        "session/compile/release_compiler.py",
+        "self.proofs.bounded((release, limits, shown, table_kind), bound)",
+        "self.proofs.bounded((release, limits, table_kind), bound)",
+        _PROOFS,
+        "differs and shown",
+    ),
+    _Generic(
+        "tables that are read are called as by the statement that was planned first",
+        "session/compile/release_compiler.py",
+        "if saved_tables(release) or releases_read(release):",
+        "if saved_tables(release):",
+        _PROOFS,
+        "statement_calls_them",
+    ),
+    _Generic(
+        "rows of a kept table are in the proofs of who hasn't paid for them",
+        "session/compile/release_compiler.py",
+        "if saved_tables(release):\n            return bound()",
+        "if not release:\n            return bound()",
+        _PROOFS,
+        "kept_table",
     ),
 )

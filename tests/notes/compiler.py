@@ -40,6 +40,7 @@ from dpsql.session.compile.request import (
     TableRequest,
     binder_of,
 )
+from dpsql.session.compile.source_facts import DataEdition
 from dpsql.session.explain.sensitivity_text import (
     format_all_rows,
     format_cell_choice,
@@ -47,7 +48,6 @@ from dpsql.session.explain.sensitivity_text import (
     format_norms,
     format_statistic,
 )
-from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.options import ANY_PRICE, AnswerOptions, QueryOptions
 from dpsql.session.run.public_statements import WholeStatements
 from dpsql.structs import replace

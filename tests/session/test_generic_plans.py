@@ -45,7 +45,7 @@ from dpsql.session.compile.generic.parameters import Generalisation, with_parame
 from dpsql.session.compile.generic.statement_shapes import StatementShapes
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.compile.request import ANSWER
-from dpsql.session.ladders.stored_ladders import DataEdition
+from dpsql.session.compile.source_facts import DataEdition
 from dpsql.session.options import DEFAULT_OPTIONS
 from dpsql.session.session import Session
 from dpsql.structs import replace

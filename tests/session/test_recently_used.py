@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsql.session.compile.generic.recently_used import RecentlyUsed
+from dpsql.session.compile.proofs.recently_used import RecentlyUsed
 
 
 def test_the_value_that_was_unused_longest_is_forgotten() -> None:

@@ -19,8 +19,8 @@ from dpsql.release.columns.confidence_interval import error_interval
 from dpsql.report.chart import HEIGHT, WIDTH, Line, blocks
 from dpsql.session.compile.compile import compiler_of
 from dpsql.session.compile.request import ANSWER
+from dpsql.session.compile.source_facts import DataEdition
 from dpsql.session.explain.error_curve import Measure, epsilon_grid
-from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.ledger_access import existing_ledger
 from dpsql.session.options import DEFAULT_OPTIONS, AnswerOptions, PriceOptions, QueryOptions
 from dpsql.session.session import Session

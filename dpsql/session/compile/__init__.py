@@ -11,6 +11,7 @@
 | request           | what a statement's releases are for: its answer, or a synopsis  |
 | plan_cache        | statements that were compiled before                            |
 | generic           | statements that differ in constants, or in who asks, proved once |
+| proofs            | what is proved of releases, remembered for all losses           |
 | deep_recursion    | room for deep statements                                        |
 | source_facts      | public facts, from verified keys and public tables              |
 | error_target      | the least ε that keeps errors within what was set               |

@@ -31,7 +31,7 @@ from dpsql.session.compile.request import (
     binder_of,
     share_of_loss,
 )
-from dpsql.session.ladders.stored_ladders import DataEdition
+from dpsql.session.compile.source_facts import DataEdition
 from dpsql.session.options import QueryOptions
 from dpsql.session.saved.saved_releases import SavedReleaseFacts
 from dpsql.structs import replace
@@ -210,7 +210,7 @@ def compiler_of(
         sql,
         context.schema,
         facts,
-        replace(edition, files=source.files),
+        replace(edition, files=source.files, proofs=source.proofs),
         parameters,
         request,
         options,

@@ -37,6 +37,7 @@ from dpsql.session.compile.margin_reading import with_margins
 from dpsql.session.compile.plan_choice.alert_counts import AlertCounts
 from dpsql.session.compile.plan_choice.counted_keys import choose_key_count
 from dpsql.session.compile.plan_choice.frequent_key import FrequentKeys
+from dpsql.session.compile.proofs.release_proofs import ReleaseProofs
 from dpsql.session.compile.release_compiler import ReleaseCompiler, is_shown_by_row, saved_tables
 from dpsql.session.compile.request import (
     ANSWER,
@@ -46,10 +47,10 @@ from dpsql.session.compile.request import (
     TableRequest,
 )
 from dpsql.session.compile.row_numbers import NumberedRows, numbered_rows
+from dpsql.session.compile.source_facts import DataEdition
 from dpsql.session.explain.plan_visibility import Opaque, opaque
 from dpsql.session.ladders.limit_choice import LimitChoice
 from dpsql.session.ladders.limit_chooser import LimitChooser
-from dpsql.session.ladders.stored_ladders import DataEdition
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.structs import replace
 
@@ -164,6 +165,7 @@ def compile_bound(
         names,
         server,
         chooser,
+        ReleaseProofs() if edition.proofs is None else edition.proofs,
         by_row,
         statement.charts,
     )

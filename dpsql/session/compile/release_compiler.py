@@ -32,6 +32,7 @@ from dpsql.release.synopsis.calibrate_synopsis import calibrate_synopsis, synops
 from dpsql.release.top_keys.top_counts import calibrate_top_counts, counts_chosen
 from dpsql.schema.model import Schema, Table
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.session.compile.proofs.release_proofs import PlannedProof, ReleaseProofs
 from dpsql.session.compile.request import (
     AlertRequest,
     AnswerRequest,
@@ -91,12 +92,12 @@ class ReleaseCompiler(Struct, frozen=True):
     names: Mapping[Release, str]
     server: Server | None
     chooser: LimitChooser
+    proofs: ReleaseProofs
     is_shown_by_row: bool = False
     charts: tuple[Chart, ...] = ()
 
     def bounded(self, release: Release) -> tuple[BoundedRelease, LimitChoice]:
         """`release` with the limits on what a unit contributes, and how they were chosen."""
-        sample = self.schema.budget.sample
         is_table = isinstance(self.request, TableRequest)
         table_kind = kind_of(self.request) if is_table else None
         # The noise of a synopsis is for a unit's rows in all cells, in however many these are.
@@ -109,15 +110,10 @@ class ReleaseCompiler(Struct, frozen=True):
             # What is divided by a factor of its own doesn't add up.
             may_differ = by_key and not self.options.answer.consistent
             choice = self.chooser.choice(release, limits, is_table=is_table, by_key=may_differ)
-            bounded = bound_release(
-                release,
-                self.facts,
-                choice.limits,
-                self.options.release,
-                table_kind=table_kind,
-                sampling=None if sample is None else sample.law,
-            )
-            return replace(bounded, notes=(*bounded.notes, *choice.notes)), choice
+            bounded = self._bounded(release, choice.limits, table_kind)
+            if choice.notes:
+                bounded = replace(bounded, notes=(*bounded.notes, *choice.notes))
+            return bounded, choice
 
         bounded, choice = under(self.options.limits)
         if choice.notes and choice.limits.over_groups is OverGroups.SCALE:
@@ -129,6 +125,37 @@ class ReleaseCompiler(Struct, frozen=True):
             # Some sum can't have caps by key, and what was told of them isn't true of one cap.
             return under(self.options.limits, by_key=False)
         return bounded, choice
+
+    def _bounded(
+        self, release: Release, limits: ContributionLimits, table_kind: str | None
+    ) -> BoundedRelease:
+        """`release` within `limits`, which follows from these, the schema and the data's facts."""
+        sample, shown = self.schema.budget.sample, self.options.release
+
+        def bound() -> BoundedRelease:
+            return bound_release(
+                release,
+                self.facts,
+                limits,
+                shown,
+                table_kind=table_kind,
+                sampling=None if sample is None else sample.law,
+            )
+
+        if saved_tables(release):
+            return bound()
+        return self.proofs.bounded((release, limits, shown, table_kind), bound)
+
+    def _planned(self, release: Release, bounded: BoundedRelease) -> PlannedProof:
+        """How much neighbours change the integers of `bounded`, and how these are computed."""
+
+        def plan() -> PlannedProof:
+            changes = sensitivity(bounded, self.schema.neighbor_distance)
+            return PlannedProof(bounded, changes, plan_release(bounded, self.facts, self.names))
+
+        if saved_tables(release) or releases_read(release):
+            return plan()  # another statement calls the tables otherwise
+        return self.proofs.planned(bounded, plan)
 
     def charged_count(self, bounded: Mapping[Release, BoundedRelease]) -> int:
         """How many of a statement's releases are drawn with noise, and charged; at least one.
@@ -159,9 +186,9 @@ class ReleaseCompiler(Struct, frozen=True):
         earlier: Mapping[str, CompiledRelease],
     ) -> CompiledRelease:
         """`release`, calibrated for `share` and planned; it may read the `earlier` ones."""
-        changes = sensitivity(bounded, self.schema.neighbor_distance)
+        proof = self._planned(release, bounded)
+        changes, planned = proof.changes, proof.planned
         bounded, measurement = self._calibrated(bounded, changes, share)
-        planned = plan_release(bounded, self.facts, self.names)
         below = releases_read(release)
         reads = [self.names[other] for other in below]
         reads += [table.engine_name for table in saved_tables(release.source)]

@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
+from msgspec import Struct
+
 from dpsql.bounding.public_facts import distinct_values
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
@@ -23,6 +25,8 @@ from dpsql.release.open_public import open_rows
 from dpsql.schema.model import Hop, Public, Reference, Schema, Table
 from dpsql.schema.source_location import ServerSource
 from dpsql.schema.verify import duplicate_free, enforced_keys, record_path, verified
+from dpsql.session.compile.proofs.release_proofs import ReleaseProofs
+from dpsql.session.ladders.stored_ladders import StoredLadders
 from dpsql.session.run.public_table_copies import Copies
 from dpsql.structs import replace
 
@@ -33,6 +37,20 @@ MAX_VALUES: Final = 2_000_000
 """Values of public rows that are remembered, beyond those that were read last."""
 
 
+class DataEdition(Struct, frozen=True):
+    """What a statement is compiled for: a `version` of the data, and the `ladders` that are kept.
+
+    The version is part of what answers are stored by. `files` are those that keys were verified in,
+    None where the engine itself refuses others. `proofs` rest on the facts of that version; None:
+    nothing was proved before.
+    """
+
+    version: str
+    ladders: tuple[StoredLadders, ...] = ()
+    files: Identity | None = None
+    proofs: ReleaseProofs | None = None
+
+
 class SourceFacts:
     """Facts of one version of the data.
 
@@ -40,6 +58,7 @@ class SourceFacts:
     statement that needs neither is explained without it. `values` of public rows are remembered.
     `copies` are those of its public tables. `edition` is the same object for as long as the facts
     are, and for no others. `files` are what they are of, None where the engine refuses others.
+    `proofs` are those that rest on them.
     """
 
     def __init__(
@@ -50,6 +69,7 @@ class SourceFacts:
         files: Identity | None = None,
     ) -> None:
         self.edition = object()
+        self.proofs = ReleaseProofs()
         self.files = files
         self._schema = schema
         self._engine = engine

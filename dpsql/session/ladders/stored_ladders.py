@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from dpsql.bind.statements.calibrate import Rungs
 from dpsql.engine.digest import Digest
-from dpsql.engine.fingerprint import Identity
 from dpsql.errors import InternalError
 from dpsql.privacy.ladder.ladder import Ladder
 from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
@@ -118,18 +117,6 @@ class StoredLadders(Struct, frozen=True):
     def stands_out(self) -> bool:
         """Each ladder has a rung that is no noise: of few units at a small ε none has."""
         return all(ladder.top() > 0 for ladder in self.ladders.values())
-
-
-class DataEdition(Struct, frozen=True):
-    """What a statement is compiled for: a `version` of the data, and the `ladders` that are kept.
-
-    The version is part of what answers are stored by. `files` are those that keys were verified in,
-    None where the engine itself refuses others.
-    """
-
-    version: str
-    ladders: tuple[StoredLadders, ...] = ()
-    files: Identity | None = None
 
 
 def encode_ladders(about: LadderMetadata) -> dict[str, Any]:

@@ -9,5 +9,4 @@
 | constant_words   | words of a text that are plainly one constant                        |
 | statement_shapes | texts that differ in constants alone, bound once                     |
 | edition          | one proof for all who have answers of their own                      |
-| recently_used    | what both remember, and forget                                       |
 """

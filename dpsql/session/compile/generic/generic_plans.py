@@ -29,7 +29,7 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.generic.instantiation import Template
 from dpsql.session.compile.generic.parameters import Generalisation, GenericStatement
-from dpsql.session.compile.generic.recently_used import RecentlyUsed
+from dpsql.session.compile.proofs.recently_used import RecentlyUsed
 from dpsql.session.compile.request import AnswerRequest, Request
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.options import QueryOptions

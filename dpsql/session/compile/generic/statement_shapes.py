@@ -38,7 +38,7 @@ from dpsql.session.compile.generic.parameters import (
     GenericStatement,
     with_parameters,
 )
-from dpsql.session.compile.generic.recently_used import RecentlyUsed
+from dpsql.session.compile.proofs.recently_used import RecentlyUsed
 from dpsql.structs import replace
 
 MAX_SHAPES = 64
