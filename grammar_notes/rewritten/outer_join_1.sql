@@ -70,7 +70,7 @@ WITH placed AS MATERIALIZED (
       n,
       d,
       f,
-      l - f AS l
+      0 AS l
     FROM (
       SELECT
         u,
@@ -90,22 +90,7 @@ WITH placed AS MATERIALIZED (
           WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
           THEN fm >> 1
           ELSE fm
-        END AS fm,
-        CASE
-          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
-          THEN l + 1
-          ELSE l
-        END AS l,
-        CASE
-          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
-          THEN lk - CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
-          ELSE lk
-        END AS lk,
-        CASE
-          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
-          THEN lm >> 1
-          ELSE lm
-        END AS lm
+        END AS fm
       FROM (
         SELECT
           u,
@@ -125,22 +110,7 @@ WITH placed AS MATERIALIZED (
             WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
             THEN fm >> 2
             ELSE fm
-          END AS fm,
-          CASE
-            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
-            THEN l + 2
-            ELSE l
-          END AS l,
-          CASE
-            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
-            THEN lk - CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
-            ELSE lk
-          END AS lk,
-          CASE
-            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
-            THEN lm >> 2
-            ELSE lm
-          END AS lm
+          END AS fm
         FROM (
           SELECT
             u,
@@ -160,22 +130,7 @@ WITH placed AS MATERIALIZED (
               WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
               THEN fm >> 4
               ELSE fm
-            END AS fm,
-            CASE
-              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
-              THEN l + 4
-              ELSE l
-            END AS l,
-            CASE
-              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
-              THEN lk - CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
-              ELSE lk
-            END AS lk,
-            CASE
-              WHEN lk >= CAST(BIT_COUNT(lm & CAST('15' AS INT128)) AS INT)
-              THEN lm >> 4
-              ELSE lm
-            END AS lm
+            END AS fm
           FROM (
             SELECT
               u,
@@ -195,22 +150,7 @@ WITH placed AS MATERIALIZED (
                 WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
                 THEN fm >> 8
                 ELSE fm
-              END AS fm,
-              CASE
-                WHEN lk >= CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
-                THEN l + 8
-                ELSE l
-              END AS l,
-              CASE
-                WHEN lk >= CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
-                THEN lk - CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
-                ELSE lk
-              END AS lk,
-              CASE
-                WHEN lk >= CAST(BIT_COUNT(lm & CAST('255' AS INT128)) AS INT)
-                THEN lm >> 8
-                ELSE lm
-              END AS lm
+              END AS fm
             FROM (
               SELECT
                 u,
@@ -230,22 +170,7 @@ WITH placed AS MATERIALIZED (
                   WHEN fk >= CAST(BIT_COUNT(fm & CAST('65535' AS INT128)) AS INT)
                   THEN fm >> 16
                   ELSE fm
-                END AS fm,
-                CASE
-                  WHEN lk >= CAST(BIT_COUNT(lm & CAST('65535' AS INT128)) AS INT)
-                  THEN l + 16
-                  ELSE l
-                END AS l,
-                CASE
-                  WHEN lk >= CAST(BIT_COUNT(lm & CAST('65535' AS INT128)) AS INT)
-                  THEN lk - CAST(BIT_COUNT(lm & CAST('65535' AS INT128)) AS INT)
-                  ELSE lk
-                END AS lk,
-                CASE
-                  WHEN lk >= CAST(BIT_COUNT(lm & CAST('65535' AS INT128)) AS INT)
-                  THEN lm >> 16
-                  ELSE lm
-                END AS lm
+                END AS fm
               FROM (
                 SELECT
                   u,
@@ -265,22 +190,7 @@ WITH placed AS MATERIALIZED (
                     WHEN fk >= CAST(BIT_COUNT(fm & CAST('4294967295' AS INT128)) AS INT)
                     THEN fm >> 32
                     ELSE fm
-                  END AS fm,
-                  CASE
-                    WHEN lk >= CAST(BIT_COUNT(lm & CAST('4294967295' AS INT128)) AS INT)
-                    THEN l + 32
-                    ELSE l
-                  END AS l,
-                  CASE
-                    WHEN lk >= CAST(BIT_COUNT(lm & CAST('4294967295' AS INT128)) AS INT)
-                    THEN lk - CAST(BIT_COUNT(lm & CAST('4294967295' AS INT128)) AS INT)
-                    ELSE lk
-                  END AS lk,
-                  CASE
-                    WHEN lk >= CAST(BIT_COUNT(lm & CAST('4294967295' AS INT128)) AS INT)
-                    THEN lm >> 32
-                    ELSE lm
-                  END AS lm
+                  END AS fm
                 FROM (
                   SELECT
                     u,
@@ -300,22 +210,7 @@ WITH placed AS MATERIALIZED (
                       WHEN fk >= CAST(BIT_COUNT(fm & 18446744073709551615) AS INT)
                       THEN fm >> 64
                       ELSE fm
-                    END AS fm,
-                    CASE
-                      WHEN lk >= CAST(BIT_COUNT(lm & 18446744073709551615) AS INT)
-                      THEN l + 64
-                      ELSE l
-                    END AS l,
-                    CASE
-                      WHEN lk >= CAST(BIT_COUNT(lm & 18446744073709551615) AS INT)
-                      THEN lk - CAST(BIT_COUNT(lm & 18446744073709551615) AS INT)
-                      ELSE lk
-                    END AS lk,
-                    CASE
-                      WHEN lk >= CAST(BIT_COUNT(lm & 18446744073709551615) AS INT)
-                      THEN lm >> 64
-                      ELSE lm
-                    END AS lm
+                    END AS fm
                   FROM (
                     SELECT
                       u,
@@ -323,14 +218,7 @@ WITH placed AS MATERIALIZED (
                       d,
                       0 AS f,
                       a AS fk,
-                      m AS fm,
-                      0 AS l,
-                      (
-                        a + (
-                          CASE WHEN d > 1 THEN 1 ELSE d END - 1
-                        )
-                      ) % d AS lk,
-                      m AS lm
+                      m AS fm
                     FROM (
                       SELECT
                         u,

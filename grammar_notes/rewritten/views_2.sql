@@ -43,7 +43,7 @@ WITH placed AS MATERIALIZED (
       n,
       d,
       f,
-      l - f AS l
+      0 AS l
     FROM (
       SELECT
         u,
@@ -63,22 +63,7 @@ WITH placed AS MATERIALIZED (
           WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
           THEN fm >> 1
           ELSE fm
-        END AS fm,
-        CASE
-          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
-          THEN l + 1
-          ELSE l
-        END AS l,
-        CASE
-          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
-          THEN lk - CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
-          ELSE lk
-        END AS lk,
-        CASE
-          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
-          THEN lm >> 1
-          ELSE lm
-        END AS lm
+        END AS fm
       FROM (
         SELECT
           u,
@@ -98,22 +83,7 @@ WITH placed AS MATERIALIZED (
             WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
             THEN fm >> 2
             ELSE fm
-          END AS fm,
-          CASE
-            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
-            THEN l + 2
-            ELSE l
-          END AS l,
-          CASE
-            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
-            THEN lk - CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
-            ELSE lk
-          END AS lk,
-          CASE
-            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
-            THEN lm >> 2
-            ELSE lm
-          END AS lm
+          END AS fm
         FROM (
           SELECT
             u,
@@ -121,14 +91,7 @@ WITH placed AS MATERIALIZED (
             d,
             0 AS f,
             a AS fk,
-            m AS fm,
-            0 AS l,
-            (
-              a + (
-                CASE WHEN d > 1 THEN 1 ELSE d END - 1
-              )
-            ) % d AS lk,
-            m AS lm
+            m AS fm
           FROM (
             SELECT
               u,

@@ -264,6 +264,14 @@ SPLIT_MUTANTS = (
         ".when(many, integer(groups + 1), copy=False)",
     ),
     Mutant(
+        "of a unit that keeps one group the next one counts, too",
+        "physical/strategy/cell_window.py",
+        "span: exp.Expr = integer(0)",
+        "span: exp.Expr = integer(1)",
+        "tests/physical/test_choose_groups_first.py",
+        fails_by="AssertionError|assert ",
+    ),
+    Mutant(
         "far cells are taken for those between a unit's first and last one",
         "bounding/group_choice.py",
         "computed = ByRank(groups, MAX_RANKS)",

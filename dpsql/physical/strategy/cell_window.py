@@ -9,11 +9,13 @@
 
 The cell of the i-th element is found by halving, from 64 cells on: are there more than i elements
 in the lower half, it is one of them, else one of the upper half. No number of a row is computed.
+
+Of a unit that keeps one group the last cell is the first one, and isn't looked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sqlglot import exp
@@ -35,6 +37,7 @@ GROUPS: Final = "d"
 
 _SET: Final = "m"
 _FIRST_GROUP: Final = "a"
+_FIRST_ALONE: Final = (FIRST,)
 _ENDS: Final = (FIRST, SPAN)
 """The first cell and, until they are subtracted, the last one."""
 
@@ -46,14 +49,17 @@ def cell_window(
 
     `cell` is the number of a row's cell, of `cells`, as a byte. It keeps as many as `groups`.
     """
-    units = _turns(limited, _sets(rows, cell), groups)
+    ends = _FIRST_ALONE if groups == 1 else _ENDS
+    units = _turns(limited, _sets(rows, cell), groups, ends)
     width = 1
     while 2 * width < cells:
         width *= 2
     while width:
-        units = _halved(units, width)
+        units = _halved(units, width, ends)
         width //= 2
-    span = exp.Sub(this=column_ref(SPAN), expression=column_ref(FIRST))
+    span: exp.Expr = integer(0)
+    if SPAN in ends:
+        span = exp.Sub(this=column_ref(SPAN), expression=column_ref(FIRST))
     carried = [column_ref(name) for name in (UNIT, ROW_COUNT, GROUPS, FIRST)]
     return select_from(units, [*carried, with_alias(span, SPAN)])
 
@@ -83,7 +89,7 @@ def _sets(rows: exp.Table, cell: exp.Expr) -> exp.Select:
     return grouped(in_cells, [column_ref(UNIT)], items)
 
 
-def _turns(limited: LimitGroups, sets: exp.Select, groups: int) -> exp.Select:
+def _turns(limited: LimitGroups, sets: exp.Select, groups: int, ends: Sequence[str]) -> exp.Select:
     carried = [column_ref(name) for name in (UNIT, ROW_COUNT, _SET)]
     size = with_alias(cast(_size(column_ref(_SET)), "INTEGER"), GROUPS)
     counted = select_from(sets, [*carried, size])
@@ -100,16 +106,16 @@ def _turns(limited: LimitGroups, sets: exp.Select, groups: int) -> exp.Select:
     numbers = {FIRST: column_ref(_FIRST_GROUP), SPAN: last}
     items = [
         with_alias(item, name)
-        for end, number in numbers.items()
-        for name, item in _state(end, integer(0), number, column_ref(_SET)).items()
+        for end in ends
+        for name, item in _state(end, integer(0), numbers[end], column_ref(_SET)).items()
     ]
     return select_from(begun, [*map(column_ref, (UNIT, ROW_COUNT, GROUPS)), *items])
 
 
-def _halved(units: exp.Select, width: int) -> exp.Select:
+def _halved(units: exp.Select, width: int, ends: Sequence[str]) -> exp.Select:
     """`units` with each end's cell known up to `width` cells."""
     items = []
-    for end in _ENDS:
+    for end in ends:
         cell, number, rest = (column_ref(name) for name in _names(end))
         lower = exp.BitwiseAnd(this=rest, expression=emit_literal(2**width - 1, HUGEINT))
         count = cast(_size(lower), "INTEGER")
