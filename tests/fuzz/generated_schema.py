@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from dpsql.audit.databases.boundary_values import boundary_values
+from dpsql.audit.databases.boundary_values import boundary_values, declared_values
 from dpsql.audit.databases.unit_ownership import Row, Rows
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Column, Public, Schema, Table
@@ -77,10 +77,10 @@ class Made:
     repeats: bool
 
 
-def made(random: Random, folder: Path) -> Made:
-    """One of all; `folder` is where its text is written."""
+def made(random: Random, folder: Path, specs: tuple[tuple[str, str], ...] = SPECS) -> Made:
+    """One of all with columns of `specs`; `folder` is where its text is written."""
     repeats = random.random() < 0.5
-    text = _text(random, repeats=repeats)
+    text = _text(random, specs, repeats=repeats)
     path = folder / "schema.yaml"
     path.write_text(text, encoding="utf-8")
     schema = load_schema(path)
@@ -93,7 +93,7 @@ def made(random: Random, folder: Path) -> Made:
     return Made(schema, rows, frozenset(holds), text, repeats)
 
 
-def _text(random: Random, *, repeats: bool) -> str:
+def _text(random: Random, specs: tuple[tuple[str, str], ...], *, repeats: bool) -> str:
     depth = random.choice([3, 3, 4] if repeats else [1, 2, 3, 3, 4, 5])
     kinds = [random.choice(IDENTITIES) for _ in range(depth)]
     # The tables that are named by two columns, and those whose rows say so in other integers.
@@ -124,7 +124,7 @@ def _text(random: Random, *, repeats: bool) -> str:
         if not last and (repeats or random.random() < 0.6):
             columns[f"down{place}"] = f"{{type: {kinds[place + 1]}}}"
         for number in range(random.choice([0, 1, 1, 2, 3])):
-            kind, domain = random.choice(SPECS)
+            kind, domain = random.choice(specs)
             domain = domain if random.random() < 0.85 else ""
             columns[f"c{place}{number}"] = f'{{type: "{kind}"{", " * bool(domain)}{domain}}}'
         if random.random() < 0.4:
@@ -231,7 +231,7 @@ def _value(column: Column, random: Random, of: int, *, plain: bool) -> object:
     hostile = {Varchar: ODD, Date: FAR, Timestamp: FAR[:4]}.get(type(column.type), ())
     if hostile and random.random() < 0.15:
         return random.choice(hostile)
-    value = random.choice([*(column.values or ()), *boundary_values(column)])
+    value = random.choice([*declared_values(column), *boundary_values(column)])
     if isinstance(column.type, Double) and column.type.bits == 32:
         is_wide = isinstance(value, float) and 3e38 < abs(value) < math.inf
         value = 3e38 if is_wide else value

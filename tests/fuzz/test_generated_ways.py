@@ -14,8 +14,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from fuzz.far_specs import FAR_SPECS
 from fuzz.generated_query import Asked, query
-from fuzz.generated_schema import Made, is_wide, made
+from fuzz.generated_schema import SPECS, Made, is_wide, made
 from fuzz.ways import (
     Answered,
     Outcome,
@@ -40,6 +41,8 @@ ORDINARY = 8
 LONG = int(os.environ.get("DPSQL_CASES", "2000")) // 4
 """Schemas; each is asked several queries in several databases."""
 
+FAR = (*SPECS, *FAR_SPECS, *FAR_SPECS)
+
 CHUNK = 4
 QUERIES = 10
 UNITS = 2
@@ -59,9 +62,18 @@ def test_all_ways_find_the_same_integers_at_length(chunk: int, tmp_path: Path) -
         _attack(Random(f"ways at length {chunk} {case}"), tmp_path)
 
 
-def _attack(random: Random, folder: Path) -> Counter[str]:
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(-(-LONG // CHUNK)))
+def test_all_ways_find_the_same_integers_of_far_values(chunk: int, tmp_path: Path) -> None:
+    for case in range(CHUNK):
+        _attack(Random(f"ways of far values {chunk} {case}"), tmp_path, FAR)
+
+
+def _attack(
+    random: Random, folder: Path, specs: tuple[tuple[str, str], ...] = SPECS
+) -> Counter[str]:
     """Several queries about one schema; how often each way was compared."""
-    found, told = made(random, folder), Counter[str]()
+    found, told = made(random, folder, specs), Counter[str]()
     proofs = Proofs(found.schema, found.rows, found.holds)
     worlds = list(_worlds(random, found))
     with ExitStack() as stack:
