@@ -62,6 +62,12 @@ class SessionContext(Struct):
         """What those of a `version` of the data have in common."""
         return version if self.schema.has_shared_store else f"{version}\0{self.analyst}"
 
+    def version_of(self, edition: str) -> str:
+        """The version of the data whose `edition` it is."""
+        return (
+            edition if self.schema.has_shared_store else edition.removesuffix(f"\0{self.analyst}")
+        )
+
     def readable_dashboards(self) -> Iterator[ReadableDashboard]:
         """Dashboards that the analyst may read for nothing, of the data as they are."""
         yield from self.dashboards

@@ -9,7 +9,6 @@ from pathlib import Path
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.bind.statements.calibrate import LadderPart
 from dpsql.bind.syntax.parameter import Parameters
-from dpsql.errors import SourceFault
 from dpsql.ledger.caps import Balance
 from dpsql.privacy.mechanisms.randomness import Randomness, SystemRandomness
 from dpsql.schema.model import Schema
@@ -148,14 +147,7 @@ class Session:
         context = self._context
         with context.ledger.recording_refusals(wanted.statement):
             context.check_open()
-            # Not the version afterwards: what was measured of data before is none of data since.
-            version = self.version
             compiled = compile_statement(context, sql, options, parameters, wanted.content)
-            if compiled.version != context.edition_of(version):
-                raise SourceFault(
-                    "the source has changed while the statement was read; nothing was charged",
-                    hint="ask again",
-                )
             self.inspect(compiled)
             check_save_request(wanted, compiled.statement, self.schema, self.saved)
             names, name = context.ledger.open().names, self.saved.name(wanted.name)
@@ -165,6 +157,8 @@ class Session:
                 answer = build_answer(context, compiled, released)
             policy = self.schema.policy_hash
             law = dashboard_law(compiled, policy) or synopsis_law(compiled, context.ledger.read)
+            # Neither the version before it was read nor that afterwards: data change meanwhile.
+            version = context.version_of(compiled.version)
             about = metadata(wanted, answer, self.schema, version, law=law)
             keys = tuple(dict.fromkeys([*answer.keys, *self.saved.keys(compiled.saved_tables)]))
             rows = encode(saved_rows(compiled, answer.table, context.ledger.read))

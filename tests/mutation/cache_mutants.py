@@ -197,14 +197,6 @@ CACHE_MUTANTS = (
         "stored_under_the_version",
     ),
     _Cache(
-        "a dashboard is of the data before those that it was compiled for",
-        "session/session.py",
-        "if compiled.version != context.edition_of(version):",
-        "if not compiled.version:",
-        _NEW_DATA,
-        "that_came_while",
-    ),
-    _Cache(
         "beside a new sidecar, a session opens whatever data there are",
         "session/run/execution.py",
         "before.ping()",
