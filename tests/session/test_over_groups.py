@@ -105,7 +105,7 @@ def integers(folder: Path, release: CompiledRelease) -> dict[int, tuple[int, ...
     with duckdb.connect(copied) as connection:
         for domain in query.domains:
             connection.execute(
-                f"CREATE TEMP TABLE {domain.name} AS SELECT i AS cell, i::INTEGER AS k0"
+                f'CREATE TEMP TABLE "{domain.name}" AS SELECT i AS cell, i::INTEGER AS k0'
                 " FROM range(20) AS r(i) UNION ALL SELECT 20, NULL"
             )
         rows = connection.execute(query.sql, ["salt"] * query.salted).fetchall()

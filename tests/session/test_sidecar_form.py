@@ -39,7 +39,7 @@ tables:
 budget: {epsilon: 1, accounting: pure}
 """
 
-FORM = "11"
+FORM = "12"
 
 DIGEST = ["unit of the row", "rows", "one", "other"]
 
@@ -49,7 +49,7 @@ NAMES = {
     "main.made of": ["stamp", "name", "source", "rows", "units"],
     "main.buyers": ["buyer_id", "age", *UNIT, "beyond bounds of age"],
     "main.orders": [
-        *("order_id", "buyer", "kind", "day", *UNIT),
+        *("order_id", "buyer", "kind", "day", *UNIT, "many values of kind"),
         *("rows with kind", "place of kind", "values of kind in the unit", "number with kind"),
         *("rows with month of day", "place of month of day"),
     ],
