@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
@@ -21,16 +22,21 @@ CHART = "SELECT region_id, count(*) AS n FROM orders GROUP BY 1"
 RELEASE = f"CREATE RELEASE by_region AS {CHART}"
 
 
-def cancelling(monkeypatch: pytest.MonkeyPatch, service: QueryService) -> None:
-    """Each charge is followed by a cancel, before a worker begins."""
+def cancelled(
+    monkeypatch: pytest.MonkeyPatch, service: QueryService, work: Callable[[], object]
+) -> None:
+    """`work` is charged, and stopped by a cancel that comes before a worker begins."""
     charge = Ledger.charge
 
-    def cancelled(*given: Any) -> Receipt:
+    def cancelling(*given: Any) -> Receipt:
         receipt = charge(*given)
         service.cancel()
         return receipt
 
-    monkeypatch.setattr(Ledger, "charge", cancelled)
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "charge", cancelling)
+        with pytest.raises(Cancelled, match="its charge stands"):
+            work()
 
 
 def test_a_cancel_that_comes_while_a_statement_is_charged_stops_it(
@@ -38,10 +44,7 @@ def test_a_cancel_that_comes_while_a_statement_is_charged_stops_it(
 ) -> None:
     """Its charge stands; no worker has begun with it that could be told."""
     with closing(QueryService(shop, "alice")) as alice:
-        with monkeypatch.context() as patched:
-            cancelling(patched, alice)
-            with pytest.raises(Cancelled, match="its charge stands"):
-                rows(alice, CHART)
+        cancelled(monkeypatch, alice, lambda: rows(alice, CHART))
         assert len(events(shop, Charged)) == len(events(shop, Burned)) == 1
         assert rows(alice, CHART)  # as any that was cancelled, it is charged again
         assert len(events(shop, Charged)) == 2
@@ -51,10 +54,7 @@ def test_a_release_that_is_cancelled_says_whether_it_was_charged(
     shop: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(QueryService(shop, "alice")) as alice:
-        with monkeypatch.context() as patched:
-            cancelling(patched, alice)
-            with pytest.raises(Cancelled, match="its charge stands"):
-                alice.execute(RELEASE)
+        cancelled(monkeypatch, alice, lambda: alice.execute(RELEASE))
         assert len(events(shop, Charged)) == 1
 
 
