@@ -10,15 +10,15 @@ from dpsql.session.answer.answer import Cost
 from dpsql.session.batch.batch import Batch
 
 
-def paid(privacy: Cost) -> str:
+def paid(of_answer: Cost) -> str:
     """An answer's cost, without the remaining budget."""
-    if privacy.stored and privacy.summed:
-        return f"nothing to the dataset, {summed(privacy)}"
-    if privacy.stored:
+    if of_answer.stored and of_answer.summed:
+        return f"nothing to the dataset, {summed(of_answer)}"
+    if of_answer.stored:
         return "nothing to the dataset, answered before"
-    if privacy.loss is None:
+    if of_answer.loss is None:
         return "nothing, no private table was read"
-    return amounts(privacy.epsilon, privacy.loss.delta)
+    return amounts(of_answer.epsilon, of_answer.loss.delta)
 
 
 def amounts(epsilon: Fraction, delta: Fraction) -> str:
@@ -27,15 +27,15 @@ def amounts(epsilon: Fraction, delta: Fraction) -> str:
     return f"{text}, delta = {float(delta):.2g}" if delta else text
 
 
-def summed(privacy: Cost) -> str:
+def summed(of_answer: Cost) -> str:
     """How an answer was summed from a stored one, and by what it differs from a new answer."""
-    cells = f"up to {privacy.summed} noisy cells a value"
+    cells = f"up to {of_answer.summed} noisy cells a value"
     return f"summed from a stored answer ({cells}, limits as in its groups)"
 
 
-def cost(privacy: Cost, budget: Budget) -> str:
+def cost(of_answer: Cost, budget: Budget) -> str:
     """An answer's cost and the remaining budget, in one line."""
-    return f"cost: {paid(privacy)}; {_left(budget)}"
+    return f"cost: {paid(of_answer)}; {_left(budget)}"
 
 
 def cost_of_batch(batch: Batch, budget: Budget) -> str:

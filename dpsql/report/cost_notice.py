@@ -9,13 +9,13 @@ from dpsql.report.cost import more, paid
 from dpsql.session.answer.answer import Cost
 
 
-def cost(privacy: Cost, budget: Budget) -> str:
+def cost(of_answer: Cost, budget: Budget) -> str:
     """The line of the notice that comes with an answer."""
     of_all, own = budget.dataset, budget.own
     left = f"epsilon = {_digits(of_all.epsilon_left)} of {_digits(of_all.epsilon_cap)}"
     if own.epsilon_left is not None:
         left += f" ({_digits(own.epsilon_left)} of {_digits(own.epsilon_cap)} for {budget.analyst})"
-    return f"cost: {paid(privacy)}; left: {left}, {more(budget)}"
+    return f"cost: {paid(of_answer)}; left: {left}, {more(budget)}"
 
 
 def _digits(value: Decimal | None) -> str:
