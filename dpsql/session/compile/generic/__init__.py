@@ -8,5 +8,6 @@
 | compared_words   | words of a text that a column is compared with, and nothing else     |
 | constant_words   | words of a text that are plainly one constant                        |
 | statement_shapes | texts that differ in constants alone, bound once                     |
+| answer_keys      | releases under other keys, as what they read has                     |
 | edition          | one proof for all who have answers of their own                      |
 """

@@ -7,11 +7,11 @@ options and kept ladders, all of which are in the key of a plan that is remember
 
 from __future__ import annotations
 
-from dpsql.plan.operator import Release
 from dpsql.session.answer.consistent_totals import consistency
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.digest.answer_identity import releases_read
+from dpsql.session.compile.generic.answer_keys import Keys, identified
+from dpsql.session.digest.answer_identity import AnswerIdentity, releases_read
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.structs import replace
 
@@ -20,18 +20,17 @@ def of_edition(compiled: CompiledStatement, edition: str) -> CompiledStatement:
     """`compiled` with the keys that its answers have in `edition`."""
     if compiled.version == edition:
         return compiled
-    keys: dict[Release, str] = {}
-    releases: list[CompiledRelease] = []
-    for release in compiled.releases:
-        identity = replace(release.identity, edition=edition)
+
+    def identity(release: CompiledRelease, keys: Keys) -> AnswerIdentity:
+        own = replace(release.identity, edition=edition)
         if releases_read(release.release):
-            # What it reads has other keys, too, and stands before it.
-            identity = replace(identity, meaning=release_digest(release.step.bounded, keys))
-        keys[release.release] = identity.key
-        releases.append(replace(release, identity=identity))
+            own = replace(own, meaning=release_digest(release.step.bounded, keys))
+        return own
+
+    releases = identified(compiled.releases, identity)
     return replace(
         compiled,
-        releases=tuple(releases),
+        releases=releases,
         version=edition,
         consistency=consistency(releases, compiled.options.answer),
     )

@@ -7,7 +7,7 @@ Nothing that is proved rests on that comparison: a generic plan's proof never sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from enum import Enum, auto
 from fractions import Fraction
 from typing import TypeVar
@@ -20,17 +20,18 @@ from dpsql.emit.sql.parameter_mark import has_marks
 from dpsql.errors import Error
 from dpsql.plan.bounded_release.engine_query import CachedSums, UnitBatches
 from dpsql.plan.expression import Literal
-from dpsql.plan.operator import Release
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 from dpsql.schema.source_location import ServerSource
 from dpsql.schema.sql_type import SqlType
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.session.compile.generic.answer_keys import Keys, identified
 from dpsql.session.compile.generic.instantiation import Template
 from dpsql.session.compile.generic.parameters import Generalisation, GenericStatement
 from dpsql.session.compile.proofs.recently_used import RecentlyUsed
 from dpsql.session.compile.request import AnswerRequest, Request
+from dpsql.session.digest.answer_identity import AnswerIdentity
 from dpsql.session.digest.canonical_digest import release_digest
 from dpsql.session.options import QueryOptions
 from dpsql.structs import replace
@@ -73,23 +74,16 @@ class GenericPlan:
             self._compiled,
             statement=statement,
             plan=plan,
-            releases=_with_keys(releases),
+            releases=identified(releases, _of_other_constants),
             tagged_union=tagged_union,
             numbered=numbered,
             consistency=consistency,
         )
 
 
-def _with_keys(releases: Sequence[CompiledRelease]) -> tuple[CompiledRelease, ...]:
-    """Each of `releases` with its own key: other constants ask for another answer."""
-    keys: dict[Release, str] = {}
-    identified: list[CompiledRelease] = []
-    for release in releases:
-        meaning = release_digest(release.step.bounded, keys)
-        identity = replace(release.identity, meaning=meaning)
-        keys[release.release] = identity.key
-        identified.append(replace(release, identity=identity))
-    return tuple(identified)
+def _of_other_constants(release: CompiledRelease, keys: Keys) -> AnswerIdentity:
+    """The identity of `release`, which asks for another answer than with parameters."""
+    return replace(release.identity, meaning=release_digest(release.step.bounded, keys))
 
 
 _Known = _Seen | GenericPlan
