@@ -12,6 +12,8 @@ from dpsql.engine.connection_string import server_name
 Columns = tuple[tuple[str, str], ...]
 """Names and DuckDB types of a table's columns, in order."""
 
+FAILING_MOMENTS: Final = "TIMESTAMP(MILLIS) or INT96"
+"""The type of a Parquet file's moments of which a far one would fail whoever reads them."""
 
 UTF_8: Final = "utf-8"
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from dpsql.engine.source import FAILING_MOMENTS
 from dpsql.schema.sql_type import SqlType, Timestamp, Varchar, parse_type
 
 
@@ -59,6 +60,13 @@ READINGS: Final = (
         Timestamp(),
         "rounded to microseconds, so that it is no key",
         exact=False,
+    ),
+    Reading(
+        f"{FAILING_MOMENTS} of a Parquet file",
+        re.escape(FAILING_MOMENTS.upper()),
+        None,
+        "one moment some 292,000 years away would fail all statements of the column; write the file"
+        " again, as `COPY (FROM 'old.parquet') TO 'new.parquet'` does, with microseconds",
     ),
     Reading(
         "INTERVAL",

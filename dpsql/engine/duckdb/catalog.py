@@ -19,7 +19,7 @@ from sqlglot import exp
 from dpsql.engine.duckdb.csv import header
 from dpsql.engine.duckdb.lockdown import configure
 from dpsql.engine.duckdb.table_view import DATABASE, describe
-from dpsql.engine.source import Columns, DuckDBSource, SourceTable
+from dpsql.engine.source import FAILING_MOMENTS, Columns, DuckDBSource, SourceTable
 from dpsql.errors import SourceFault, SourceLocked
 
 _BASE_TABLES = """
@@ -31,6 +31,16 @@ ORDER BY c.schema_name <> 'main', c.schema_name, c.table_name, c.column_index
 """
 # A table whose name has a dot ("sales.orders") is left out: it isn't orders of the schema sales.
 
+
+_MOMENTS: Final = frozenset({"TIMESTAMP", "TIMESTAMP WITH TIME ZONE"})
+
+_STORED: Final = """
+SELECT name, coalesce(num_children, 0), coalesce(type = 'INT64'
+    AND (converted_type = 'TIMESTAMP_MICROS' OR contains(logical_type, 'MICROS=MicroSeconds()')),
+    FALSE)
+FROM parquet_schema(?)
+"""
+"""The nodes of a file's schema, and whether each is a moment in microseconds."""
 
 PATIENCE_SECONDS: Final = 5.0
 """How long to wait for a source that another process has open for writing."""
@@ -143,7 +153,7 @@ def catalog(connection: duckdb.DuckDBPyConnection, source: DuckDBSource) -> Mapp
 
 
 def check_columns(table: SourceTable, source_columns: Mapping[str, str]) -> None:
-    """Raise SourceFault unless the source has the columns that `table` is declared with."""
+    """Raise SourceFault unless the source has the columns of `table`, of types that are read."""
     declared = [stored_as for _, _, stored_as in table.stored]
     missing = [name for name in declared if name not in source_columns]
     if missing or not declared:
@@ -153,6 +163,12 @@ def check_columns(table: SourceTable, source_columns: Mapping[str, str]) -> None
             if source_columns
             else f"the source has no table {table.name}",
             hint="correct the schema, or the source",
+        )
+    failing = [name for name in declared if source_columns[name] == FAILING_MOMENTS]
+    if failing:
+        raise SourceFault(
+            f"column {failing[0]} of table {table.name} is {FAILING_MOMENTS}, which is not read",
+            hint="write the file again, with microseconds",
         )
 
 
@@ -200,12 +216,39 @@ def _of_delimited(table: SourceTable) -> Columns:
 
 
 def _of_file(connection: duckdb.DuckDBPyConnection, table: SourceTable) -> Columns:
+    assert table.file is not None
     if table.is_delimited:
         return _of_delimited(table)
     with suppress(duckdb.Error):
         relation = connection.sql(describe(table).sql("duckdb"))
-        return tuple(zip(relation.columns, map(str, relation.types), strict=True))
+        columns = tuple(zip(relation.columns, map(str, relation.types), strict=True))
+        return _with_failing_moments(connection, table.file, columns)
     raise SourceFault(
         f"{table.file} can't be read as a Parquet file",
         hint="write it again, or correct the source",
+    )
+
+
+def _with_failing_moments(
+    connection: duckdb.DuckDBPyConnection, file: str, columns: Columns
+) -> Columns:
+    """`columns` of a Parquet file, of the type `FAILING_MOMENTS` where they aren't of microseconds.
+
+    Its reader multiplies milliseconds, and adds up the days and nanoseconds of INT96, and raises
+    below each TRY of ours where 64 bits don't hold the microseconds: a moment of one unit, some
+    292,000 years away, would fail all statements of the column.
+    """
+    if not any(kind in _MOMENTS for _, kind in columns):
+        return columns
+    (_, *below) = connection.execute(_STORED, [file]).fetchall()
+    in_microseconds: set[str] = set()
+    open_nodes = 0
+    for name, children, is_safe in below:
+        # A field within a column may have the name of another column.
+        if open_nodes == 0 and is_safe:
+            in_microseconds.add(name)
+        open_nodes = max(0, open_nodes - 1) + children
+    return tuple(
+        (name, FAILING_MOMENTS if kind in _MOMENTS and name not in in_microseconds else kind)
+        for name, kind in columns
     )
