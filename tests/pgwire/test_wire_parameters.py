@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from pgwire.shop import Served
 
@@ -65,6 +67,25 @@ def test_an_array_may_be_bound(
             connection.adapters.register_dumper(list, psycopg.types.array.ListBinaryDumper)
         cursor.execute(sql, [value], binary=binary)
         assert len(cursor.fetchall()) == rows
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize(
+    "value", [1.5, -0.1, 1e300, Decimal("1.50"), Decimal("-12345678901234567890.123456789"), 7]
+)
+@pytest.mark.parametrize(
+    "sql", ["SELECT $1", "SELECT $1 AS x FROM pg_class WHERE relname = 'orders'"]
+)
+def test_a_number_without_a_table_of_data_is_itself(
+    server: Served, sql: str, value: object, *, binary: bool
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with (
+        psycopg.connect(server.dsn, autocommit=True) as connection,
+        psycopg.RawCursor(connection) as cursor,
+    ):
+        (told,) = cursor.execute(sql, [value], binary=binary).fetchone()
+    assert (type(told), str(told)) == (type(value), str(value))
 
 
 @pytest.mark.parametrize(

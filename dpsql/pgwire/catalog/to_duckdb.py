@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import decimal
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Final
 
 from sqlglot import exp
@@ -24,6 +26,7 @@ from dpsql.pgwire.catalog.named_relations import order_by_oids, relation, select
 from dpsql.pgwire.catalog.procedures import compared, is_procedure, mark_aliases, name_of
 from dpsql.pgwire.sql.column_labels import label
 from dpsql.plan.expression import Literal
+from dpsql.schema.sql_type import Decimal
 
 _SIGNS: Final = {
     "=": exp.EQ,
@@ -205,6 +208,12 @@ def _value(value: Literal | None) -> exp.Expr:
             return exp.Boolean(this=constant)
         case int():
             return exp.Literal.number(constant)
+        case Fraction() if isinstance(value.type, Decimal):
+            precision, scale = value.type.precision, value.type.scale
+            digits = f"{decimal.Decimal(f'{int(constant * 10**scale)}e-{scale}'):f}"
+            return exp.cast(exp.Literal.string(digits), f"DECIMAL({precision},{scale})")
+        case Fraction():
+            return exp.cast(exp.Literal.string(repr(float(constant))), "DOUBLE")
         case _:
             return exp.Literal.string(str(constant))
 
