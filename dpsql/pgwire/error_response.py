@@ -34,9 +34,15 @@ class UnknownCursor(ProgrammingError):
 
 
 class NameTaken(ProgrammingError):
-    """A prepared statement, portal or cursor of that name exists already."""
+    """A prepared statement of that name exists already."""
 
     sqlstate = "42P05"
+
+
+class CursorExists(ProgrammingError):
+    """A portal or cursor of that name exists already."""
+
+    sqlstate = "42P03"
 
 
 class OnlyForward(OperationalError):

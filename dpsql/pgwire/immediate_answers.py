@@ -144,7 +144,7 @@ class ImmediateAnswers:
     ) -> list[bytes] | None:
         """The messages of `statement` with the parameters of `bind`, described if that is asked."""
         size = sum(len(value or b"") for value in bind.values)
-        if descriptions not in ([], [_UNNAMED]) or size > _MAX_VALUES or statement.query is None:
+        if descriptions not in ([], [_UNNAMED]) or size > _MAX_VALUES or not statement.is_query:
             return None
         portal = self._running.bound(bind, statement, self._limits.portals)
         manner = bind.formats, bind.values, bind.results, statement.types, statement.columns

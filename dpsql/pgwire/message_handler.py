@@ -24,12 +24,15 @@ from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.monitoring.error_log import note
 from dpsql.pgwire.monitoring.metrics import Counts
 from dpsql.pgwire.portal import Portal, Statement
+from dpsql.pgwire.prepared_queries import positions_from
 from dpsql.pgwire.protocol import backend_messages as b
 from dpsql.pgwire.protocol import frontend_messages as f
 from dpsql.pgwire.protocol.state_machine import Machine
 from dpsql.pgwire.query_service import QueryService
-from dpsql.pgwire.session_settings import SessionSettings
-from dpsql.pgwire.sql.commands import End, Query, Savepoint, read_command
+from dpsql.pgwire.settings.session_settings import SessionSettings
+from dpsql.pgwire.sql.commands import Query, read_command
+from dpsql.pgwire.sql.cursor_statement import Declare
+from dpsql.pgwire.sql.transaction_statement import End, GoBack
 from dpsql.sqltext.split import Piece, split
 
 
@@ -65,7 +68,9 @@ class MessageHandler:
                     yield from self._extended(message)
         except Exception as error:  # noqa: BLE001 - the client is told, without data
             yield self._failed(error)
-            if isinstance(message, f.Query | f.FunctionCall | f.Oversized):
+            # Else a Sync follows, which is answered: a client isn't told twice that it may go on.
+            whole = isinstance(message, f.Query | f.FunctionCall)
+            if whole or (isinstance(message, f.Oversized | f.Malformed) and message.begins):
                 yield b.ready(self._settings.status)
             else:
                 skip()
@@ -107,15 +112,22 @@ class MessageHandler:
         pieces = split(text)
         if not pieces:
             yield b.EMPTY_QUERY
+        if len(pieces) > 1:
+            self._running.begin_message()
+        has_failed = False
         for piece in pieces:
             try:
                 statement = self._read(piece, ())
-                portal = Portal(statement)
+                results = self._running.results(statement.command)
+                portal = Portal(statement, formats=results)
                 yield from self._running.run(portal, None, with_columns=True)
             except Exception as error:  # noqa: BLE001 - the client is told, without data
                 # Positions count characters of the client's whole text, not of one statement.
                 yield self._failed(error, piece.start)
+                has_failed = True
                 break
+        if len(pieces) > 1:
+            yield from self._running.end_message(keeps=not has_failed)
         if self._settings.status == "I":
             self._running.drop_portals()
         yield b.ready(self._settings.status)
@@ -148,6 +160,8 @@ class MessageHandler:
                 yield b.CLOSED
             case f.FunctionCall():
                 raise NotSupportedError("functions are called in SELECT only")
+            case f.Malformed(fault=fault):
+                raise fault
             case f.Oversized(length=length):
                 raise TooLarge(
                     f"the message has {length:,} bytes, "
@@ -184,11 +198,15 @@ class MessageHandler:
         self._running.renew()
         known = self._running.known(piece.sql, types)
         command = read_command(piece.sql) if known is None else Query(piece.sql)
-        if self._settings.status == "E" and not isinstance(command, End | Savepoint):
+        if self._settings.status == "E" and not isinstance(command, End | GoBack):
             raise InFailedTransaction(
                 "the transaction has failed: its statements are ignored until it ends",
                 hint="send ROLLBACK",
             )
+        if isinstance(command, Declare):
+            with positions_from(command.start):
+                inner = self._running.read(command.sql, types)
+            return Statement(command, inner.query, inner.types, piece.start)
         if not isinstance(command, Query) or not piece.sql.strip():
             return Statement(command, None, types, piece.start)
         read = self._running.read(command.sql, types) if known is None else known

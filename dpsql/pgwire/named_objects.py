@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpsql.pgwire.catalog.functions import type_oid
 from dpsql.pgwire.codec.parameter import constant
 from dpsql.pgwire.error_response import (
-    NameTaken,
+    CursorExists,
     TooMany,
     UnknownCursor,
     UnknownStatement,
@@ -14,7 +14,7 @@ from dpsql.pgwire.error_response import (
 from dpsql.pgwire.portal import Portal, Statement
 from dpsql.pgwire.protocol import frontend_messages as f
 from dpsql.pgwire.protocol.violation import ProtocolFault
-from dpsql.pgwire.session_settings import SessionSettings
+from dpsql.pgwire.settings.session_settings import SessionSettings
 
 
 class NamedObjects:
@@ -44,7 +44,7 @@ class NamedObjects:
                 f"{len(message.values)} parameters are given, and {len(statement.types)} are asked"
             )
         if message.portal and message.portal in self.portals:
-            raise NameTaken(f"portal {message.portal[:60]} exists already")
+            raise CursorExists(f"portal {message.portal[:60]} exists already")
         if len(self.portals) >= limit:
             raise TooMany("too many portals", hint="close some")
         formats = (

@@ -10,7 +10,7 @@ from msgspec import Struct
 from dpsql.pgwire.codec.oid import Column
 from dpsql.pgwire.codec.parameter import Bound
 from dpsql.pgwire.error_response import OnlyForward
-from dpsql.pgwire.sql.commands import Command
+from dpsql.pgwire.sql.commands import Command, Query
 from dpsql.pgwire.sql.cursor_statement import Direction
 from dpsql.pgwire.sql.translate import Translated
 
@@ -29,9 +29,10 @@ class Answer:
 class Statement(Struct):
     """A prepared statement.
 
-    `query` is its text in both dialects, None unless it is a query; `types` are the OIDs of its
-    parameters. It begins at character `start` of the client's text. `columns` are those that the
-    client was told by a Describe, None before: rows that come later have to fit them.
+    `query` is its text in both dialects, None unless it is a query or declares a cursor over one;
+    `types` are the OIDs of its parameters. It begins at character `start` of the client's text.
+    `columns` are those that the client was told by a Describe, None before: rows that come later
+    have to fit them.
     """
 
     command: Command
@@ -40,15 +41,21 @@ class Statement(Struct):
     start: int = 0
     columns: tuple[Column, ...] | None = None
 
+    @property
+    def is_query(self) -> bool:
+        """Whether it is a query, which is answered when it is run."""
+        return isinstance(self.command, Query) and self.query is not None
+
 
 @dataclass(slots=True)
 class Portal:
     """A statement with its parameters' values by number, and how far its answer was read.
 
     `formats` are those of the columns: one for all, one for each, or none for text. `hold`: a
-    cursor WITH HOLD; `goes_back`: one that isn't NO SCROLL. `columns` and `answer` are None until
-    they are described and run. `read` rows of the answer were sent; of a cursor it is the number of
-    the row it is at, one more than there are behind the last.
+    cursor WITH HOLD; `goes_back`: one that isn't NO SCROLL; `binary`: one whose rows are binary
+    where a simple query fetches them. `columns` and `answer` are None until they are described and
+    run. `read` rows of the answer were sent; of a cursor it is the number of the row it is at, one
+    more than there are behind the last.
     """
 
     statement: Statement
@@ -56,10 +63,10 @@ class Portal:
     formats: tuple[int, ...] = ()
     hold: bool = False
     goes_back: bool = True
+    binary: bool = False
     columns: tuple[Column, ...] | None = None
     answer: Answer | None = None
     read: int = 0
-    done: bool = False
 
     def take(self, count: int | None) -> Rows:
         """The next `count` rows of the answer, None for all that are left."""
@@ -96,11 +103,6 @@ class Portal:
         if to < self.read and not self.goes_back:
             raise OnlyForward("the cursor only goes forward", hint="declare it as SCROLL CURSOR")
         self.read = to
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether all rows were read."""
-        return self.answer is not None and self.read >= len(self.answer.rows)
 
     def format(self, index: int) -> int:
         """The format of the column at `index`, counted from 0: 0 for text, 1 for binary."""

@@ -36,7 +36,7 @@ from dpsql.pgwire.protocol import frontend_messages as f
 from dpsql.pgwire.protocol.turn import Turn
 from dpsql.pgwire.protocol.violation import ProtocolFault
 from dpsql.pgwire.query_service import QueryService
-from dpsql.pgwire.session_settings import SessionSettings
+from dpsql.pgwire.settings.session_settings import SessionSettings
 from dpsql.pgwire.shared_dataset import Dataset
 
 STOPPING: Final = "the server is stopping"

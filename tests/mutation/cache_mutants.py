@@ -150,7 +150,7 @@ CACHE_MUTANTS = (
     ),
     _Cache(
         "a transaction keeps the schema that it began with",
-        "pgwire/executor.py",
+        "pgwire/prepared_queries.py",
         "self._service.reload()",
         'if self._settings.status == "I":\n            self._service.reload()',
         _RELOAD,

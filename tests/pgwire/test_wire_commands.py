@@ -166,3 +166,56 @@ def test_a_constant_may_have_a_cast_and_nothing_else() -> None:
     assert command == c.Execute("p", ("-1", "2", None))
     with pytest.raises(Error):
         c.read_command("EXECUTE p (1::int + 5)")
+
+
+def test_a_cursor_has_the_parameters_of_its_query(server: Served) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    sql = "SELECT region_id, name FROM regions WHERE region_id > %s ORDER BY 1"
+    with (
+        psycopg.connect(server.dsn) as connection,
+        connection.cursor("named", binary=True) as cursor,
+    ):
+        cursor.execute(sql, [1])
+        assert cursor.fetchmany(2) == [(2, "region 2"), (3, "region 3")]
+        assert cursor.fetchall() == [(4, "region 4")]
+
+
+def test_a_cursor_with_parameters_is_prepared_and_charged_when_it_is_read(server: Served) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(server.dsn) as connection:
+        wire = connection.pgconn
+        sql = b"DECLARE held CURSOR WITH HOLD FOR SELECT count(*) FROM orders WHERE qty > $1"
+        assert wire.prepare(b"declared", sql).error_message == b""
+        described = wire.describe_prepared(b"declared")
+        assert (described.nparams, described.param_type(0), described.nfields) == (1, 23, 0)
+        for _ in range(2):
+            left = connection.execute("SHOW dpsql.budget").fetchall()
+            assert wire.exec_prepared(b"declared", [b"17"]).error_message == b""
+            assert connection.execute("SHOW dpsql.budget").fetchall() == left
+            assert len(connection.execute("FETCH ALL FROM held").fetchall()) == 1
+            connection.execute("CLOSE held")
+        assert (
+            wire.exec_(b"EXECUTE declared (1)").error_field(psycopg.pq.DiagnosticField.SQLSTATE)
+            == b"0A000"
+        )
+
+
+def test_a_binary_cursor_is_fetched_in_binary_by_a_simple_query(connection: Any) -> None:
+    wire = connection.connection.pgconn
+    connection.execute("BEGIN")
+    connection.execute("DECLARE packed BINARY CURSOR FOR SELECT region_id FROM regions ORDER BY 1")
+    fetched = wire.exec_(b"FETCH 1 FROM packed")
+    assert (fetched.fformat(0), fetched.get_value(0, 0)) == (1, (1).to_bytes(8))
+    assert wire.exec_params(b"FETCH 1 FROM packed", []).get_value(0, 0) == b"2"
+    connection.execute("COMMIT")
+
+
+@pytest.mark.parametrize(
+    "before", ["DECLARE c CURSOR FOR ", "PREPARE p AS ", "COPY (", "SELECT 1; PREPARE p AS "]
+)
+def test_an_error_points_into_the_whole_statement(connection: Any, before: str) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    sql = f"{before}SELECT nothing FROM regions{') TO STDOUT' * (before[-1] == '(')}"
+    with pytest.raises(psycopg.Error) as raised:
+        connection.execute(sql)
+    assert raised.value.diag.statement_position == str(sql.index("nothing") + 1)

@@ -22,7 +22,7 @@ from dpsql.pgwire.monitoring.metrics import Counts
 from dpsql.pgwire.protocol import frontend_messages as f
 from dpsql.pgwire.protocol.state_machine import Machine
 from dpsql.pgwire.query_service import QueryService
-from dpsql.pgwire.session_settings import SessionSettings
+from dpsql.pgwire.settings.session_settings import SessionSettings
 from dpsql.pgwire.shared_dataset import Dataset
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.ledger_access import recorded_ledger

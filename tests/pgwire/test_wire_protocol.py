@@ -118,6 +118,46 @@ def test_before_the_login_nothing_long_is_taken() -> None:
         machine.take()
 
 
+@pytest.mark.parametrize(
+    ("kind", "body", "state", "begins"),
+    [
+        ("Q", b"SELECT '\xff'\0", "22021", True),
+        ("Q", b"SELECT 1", "08P01", True),
+        ("Q", b"SELECT 1\0x", "08P01", True),
+        ("P", b"\0SELECT '\xff'\0\0\0", "22021", False),
+        ("P", b"\0SELECT 1\0\0\1", "08P01", False),
+        ("B", b"\0\0" + struct.pack("!HHHH", 1, 2, 0, 0), "22023", False),
+        ("B", b"\0\0" + struct.pack("!HHiH", 0, 1, -2, 0), "08P01", False),
+        ("B", b"\0\0" + struct.pack("!HHiH", 0, 1, 99, 0), "08P01", False),
+        ("B", b"\0\0" + struct.pack("!HHHHH", 2, 0, 0, 0, 0), "08P01", False),
+        ("D", b"Xa\0", "08P01", False),
+    ],
+)
+def test_a_body_that_is_not_one_of_its_kind_ends_no_connection(
+    kind: str, body: bytes, state: str, *, begins: bool
+) -> None:
+    machine = admitted()
+    machine.feed(message(kind, body) + message("S", b"more") + message("Q", b"SELECT 1\0"))
+    malformed, *following = drained(machine)
+    assert isinstance(malformed, f.Malformed)
+    assert (malformed.fault.sqlstate, malformed.begins) == (state, begins)
+    assert following == [f.Sync(), f.Query("SELECT 1")]
+
+
+def test_what_is_skipped_may_be_malformed() -> None:
+    machine = admitted()
+    machine.skip()
+    machine.feed(message("P", b"\xff\0") + message("S"))
+    assert drained(machine) == [f.Sync()]
+
+
+def test_before_the_login_a_malformed_message_is_a_fault() -> None:
+    machine = Machine()
+    machine.feed(struct.pack("!iHH", 12, 3, 0) + b"user")
+    with pytest.raises(ProtocolFault):
+        machine.take()
+
+
 def test_a_message_that_is_too_long_is_skipped_and_never_held() -> None:
     machine = admitted()
     machine.feed(b"Q" + struct.pack("!i", 64 * 1024 * 1024))

@@ -14,6 +14,7 @@ from dpsql.pgwire.codec import oid
 from dpsql.pgwire.sql import commands as c
 from dpsql.pgwire.sql.cursor_statement import Fetch
 from dpsql.pgwire.sql.metadata_probe import asks_for_columns
+from dpsql.pgwire.sql.transaction_statement import Begin, End, GoBack
 from dpsql.pgwire.sql.translate import translated
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
 from dpsql.schema.load.load import load_schema
@@ -43,10 +44,10 @@ def test_splitting_never_fails(text: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "kind"),
     [
-        ("begin read only", c.Begin),
-        ("START TRANSACTION ISOLATION LEVEL SERIALIZABLE", c.Begin),
-        ("rollback to savepoint a", c.Savepoint),
-        ("ABORT", c.End),
+        ("begin read only", Begin),
+        ("START TRANSACTION ISOLATION LEVEL SERIALIZABLE", Begin),
+        ("rollback to savepoint a", GoBack),
+        ("ABORT", End),
         ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", c.NoOp),
         ("/* x */ set dpsql.epsilon to 0.1", c.Set),
         ("show transaction isolation level", c.Show),

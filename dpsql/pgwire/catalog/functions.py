@@ -19,7 +19,7 @@ from dpsql.pgwire.catalog.duckdb_maps import list_of, map_of
 from dpsql.pgwire.catalog.relations import types
 from dpsql.pgwire.catalog.rows.system_rows import keywords, system_oids, system_types
 from dpsql.pgwire.codec.oid import formatted
-from dpsql.pgwire.session_settings import SessionSettings
+from dpsql.pgwire.settings.session_settings import SessionSettings
 
 VERSION: Final = "PostgreSQL 15.0 (dpsql), differentially private answers"
 

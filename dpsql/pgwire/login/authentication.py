@@ -17,7 +17,8 @@ from dpsql.pgwire.login.users import Users, read_users
 from dpsql.pgwire.protocol import backend_messages as b
 from dpsql.pgwire.protocol.frontend_messages import Startup
 from dpsql.pgwire.protocol.scram import MECHANISM, Exchange
-from dpsql.pgwire.session_settings import REPORTED, SessionSettings
+from dpsql.pgwire.settings.session_settings import SessionSettings
+from dpsql.pgwire.settings.usual_settings import REPORTED
 
 _REMEMBERED: Final = 10_000
 _MINUTE: Final = 60.0

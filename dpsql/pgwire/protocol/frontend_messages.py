@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from msgspec import Struct
 
+from dpsql.pgwire.protocol.body_reader import BodyReader
 from dpsql.pgwire.protocol.frame import Frame, TooLong
 from dpsql.pgwire.protocol.violation import ProtocolFault
 
@@ -117,9 +117,24 @@ class FunctionCall(Struct, frozen=True):
 
 
 class Oversized(Struct, frozen=True):
-    """A message of `length` bytes, more than the limit; its body was skipped."""
+    """A message of `length` bytes, more than the limit; its body was skipped.
+
+    `begins`: it is a Query or FunctionCall, which ends by itself and not by a Sync.
+    """
 
     length: int
+    begins: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A message whose body isn't one of its kind, as `fault` tells; where it ends is known.
+
+    `begins`: as in `Oversized`.
+    """
+
+    fault: ProtocolFault
+    begins: bool
 
 
 Message = (
@@ -140,20 +155,24 @@ Message = (
     | CopyInput
     | FunctionCall
     | Oversized
+    | Malformed
 )
+
+_WHOLE: Final = frozenset(b"QF")
+"""Kinds of messages that end by themselves."""
 
 
 def decode(frame: Frame | TooLong) -> Message:
     """The message in `frame`; `ProtocolFault` if its body isn't one of its kind."""
     if isinstance(frame, TooLong):
-        return Oversized(frame.length)
-    read = _Reader(frame.body)
+        return Oversized(frame.length, frame.kind in _WHOLE)
+    read = BodyReader(frame.body)
     message = _startup(read) if frame.kind == 0 else _message(chr(frame.kind), read)
     read.end()
     return message
 
 
-def _startup(read: _Reader) -> Message:
+def _startup(read: BodyReader) -> Message:
     major, minor = read.int16(), read.int16()
     match (major << 16) + minor:
         case 80877103:
@@ -172,7 +191,7 @@ def _startup(read: _Reader) -> Message:
     return Startup(minor, options)
 
 
-def _message(kind: str, read: _Reader) -> Message:
+def _message(kind: str, read: BodyReader) -> Message:
     match kind:
         case "Q":
             return Query(read.text())
@@ -189,10 +208,13 @@ def _message(kind: str, read: _Reader) -> Message:
         case "E":
             return Execute(read.text(), max(0, read.int32()))
         case "H":
+            read.rest()
             return Flush()
         case "S":
+            read.rest()  # whatever else it says, the client waits for what ends its messages
             return Sync()
         case "X":
+            read.rest()
             return Terminate()
         case "p":
             return Secret(read.rest())
@@ -206,7 +228,7 @@ def _message(kind: str, read: _Reader) -> Message:
             raise ProtocolFault("the client sent a message of an unknown kind")
 
 
-def _bind(read: _Reader) -> Bind:
+def _bind(read: BodyReader) -> Bind:
     portal, statement = read.text(), read.text()
     formats = tuple(read.format() for _ in range(read.int16()))
     values = tuple(read.value() for _ in range(read.int16()))
@@ -216,62 +238,9 @@ def _bind(read: _Reader) -> Bind:
     return Bind(portal, statement, formats, values, results)
 
 
-class _Reader:
-    """Reads the values of a message's body one by one; raises `ProtocolFault` if they don't fit."""
-
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-        self._at = 0
-
-    def byte(self) -> int:
-        return self._take(1)[0]
-
-    def int16(self) -> int:
-        # Counts are never negative: 65,535 parameters are allowed.
-        (number,) = struct.unpack("!H", self._take(2))
-        return int(number)
-
-    def int32(self) -> int:
-        (number,) = struct.unpack("!i", self._take(4))
-        return int(number)
-
-    def uint32(self) -> int:
-        return self.int32() & 0xFFFFFFFF
-
-    def format(self) -> int:
-        number = self.int16()
-        if number not in {0, 1}:
-            raise ProtocolFault("a format is neither text nor binary")
-        return number
-
-    def value(self) -> bytes | None:
-        length = self.int32()
-        if length == -1:
-            return None
-        if length < 0:
-            raise ProtocolFault("a value has an impossible length")
-        return self._take(length)
-
-    def text(self) -> str:
-        end = self._body.find(b"\0", self._at)
-        if end < 0:
-            raise ProtocolFault("a text doesn't end")
-        encoded = self._body[self._at : end]
-        self._at = end + 1
-        try:
-            return encoded.decode()
-        except UnicodeDecodeError:
-            raise ProtocolFault("a text isn't UTF-8") from None
-
-    def rest(self) -> bytes:
-        return self._take(len(self._body) - self._at)
-
-    def end(self) -> None:
-        if self._at != len(self._body):
-            raise ProtocolFault("a message is longer than what it says")
-
-    def _take(self, count: int) -> bytes:
-        if self._at + count > len(self._body):
-            raise ProtocolFault("a message is shorter than what it says")
-        self._at += count
-        return self._body[self._at - count : self._at]
+def decoded(frame: Frame | TooLong) -> Message:
+    """As `decode`, but a body that isn't one of its kind is a message, too."""
+    try:
+        return decode(frame)
+    except ProtocolFault as fault:
+        return Malformed(fault, frame.kind in _WHOLE)

@@ -36,6 +36,7 @@ _SERVED: Final = (
     f.CopyInput,
     f.FunctionCall,
     f.Oversized,
+    f.Malformed,
 )
 
 TRANSITIONS: Final = MappingProxyType(
@@ -94,7 +95,8 @@ class Machine:
             frame = self._frames.take()
             if frame is None:
                 return None
-            message = f.decode(frame)
+            logged_in = self.phase in {Phase.SERVING, Phase.SKIPPING}
+            message = f.decoded(frame) if logged_in else f.decode(frame)
             skipped = self.phase is Phase.SKIPPING
             self._move(message)
             if not skipped or self.phase is not Phase.SKIPPING:

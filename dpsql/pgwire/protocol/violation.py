@@ -1,4 +1,4 @@
-"""A client that doesn't speak the protocol: the one error that its bytes can cause."""
+"""A client that doesn't speak the protocol: the errors that its bytes can cause."""
 
 from __future__ import annotations
 
@@ -6,6 +6,21 @@ from dpsql.errors import InterfaceError
 
 
 class ProtocolFault(InterfaceError):
-    """The bytes are not what PostgreSQL's protocol allows now; the connection ends."""
+    """The bytes are not what PostgreSQL's protocol allows now.
+
+    The connection ends where it isn't known where the next message begins, and before the login.
+    """
 
     sqlstate = "08P01"
+
+
+class NotUtf8(ProtocolFault):
+    """A text in a message has bytes that are not UTF-8."""
+
+    sqlstate = "22021"
+
+
+class UnknownFormat(ProtocolFault):
+    """A format of a value is neither 0 nor 1."""
+
+    sqlstate = "22023"

@@ -23,6 +23,11 @@ from dpsql.pgwire.codec.copy import CopyOptions
 from dpsql.pgwire.sql.copy_statement import read_copy
 from dpsql.pgwire.sql.cursor_statement import Declare, Fetch, read_declare, read_fetch
 from dpsql.pgwire.sql.prepare_statement import read_execute, read_prepare
+from dpsql.pgwire.sql.transaction_statement import (
+    Begin,
+    TransactionCommand,
+    read_transaction,
+)
 from dpsql.sqltext.tokens import QUERY_WORDS, Word, words
 
 
@@ -36,25 +41,6 @@ class Query(Struct, frozen=True):
     """A statement that the pipeline or the catalogue answers."""
 
     sql: str
-
-
-class Begin(Struct, frozen=True):
-    """A transaction begins; `tag` is that of CommandComplete, as in all classes here."""
-
-    tag: str
-
-
-class End(Struct, frozen=True):
-    """A transaction ends: COMMIT `keeps` its settings, ROLLBACK reverts them."""
-
-    keeps: bool
-
-
-class Savepoint(Struct, frozen=True):
-    """SAVEPOINT, RELEASE, or, with `returns`, ROLLBACK TO: a failed transaction then goes on."""
-
-    tag: str
-    returns: bool
 
 
 class Set(Struct, frozen=True):
@@ -74,7 +60,7 @@ class Show(Struct, frozen=True):
 
 
 class Discard(Struct, frozen=True):
-    """Discard `what`: "all", "plans", "sequences", "temp" or "temporary"."""
+    """Discard `what`: "all", "plans", "sequences" or "temp"."""
 
     what: str
 
@@ -130,9 +116,7 @@ class NoOp(Struct, frozen=True):
 
 Command = (
     Query
-    | Begin
-    | End
-    | Savepoint
+    | TransactionCommand
     | Set
     | Show
     | Discard
@@ -166,16 +150,14 @@ def read_command(sql: str) -> Command:
     match first, [word.folded for word in tokens[1:]]:
         case (("begin" | "start"), _):
             return Begin("BEGIN" if first == "begin" else "START TRANSACTION")
-        case "rollback", ["to", *_] | [_, "to", *_]:
-            return Savepoint("ROLLBACK", returns=True)
-        case (("commit" | "end"), _):
-            return End(keeps=True)
-        case (("rollback" | "abort"), _):
-            return End(keeps=False)
-        case (("savepoint" | "release"), _):
-            return Savepoint(first.upper(), returns=False)
+        case (("commit" | "rollback"), ["prepared", *_]):
+            raise ReadOnly("nothing is prepared to be written", hint="COMMIT")
+        case (("commit" | "end" | "rollback" | "abort" | "savepoint" | "release"), _):
+            return read_transaction([word for word in tokens if word.text != ";"])
         case "set", _:
             return _set(sql, tokens)
+        case "reset", ["role"] | ["session", "authorization"] | ["role" | "session", _, *_]:
+            return NoOp("RESET")
         case "reset", [_, *_]:
             name = "".join(word.name for word in tokens[1:] if word.text != ";")
             return Set(name, None, Span(0, len(sql)), tag="RESET")
@@ -188,8 +170,8 @@ def read_command(sql: str) -> Command:
             return Query(sql)
         case "show", [what, *more] if what not in _SHOWN and more[:1] != ["tables"]:
             return Show(_setting_name([w for w in tokens[1:] if w.text != ";"]))
-        case "discard", [what, *_]:
-            return Discard(what)
+        case "discard", ["all" | "plans" | "sequences" | "temp" | "temporary" as what, *_]:
+            return Discard("temp" if what == "temporary" else what)
         case (("prepare" | "execute" | "deallocate"), [_, *_]):
             return _prepared(sql, tokens)
         case (("declare" | "fetch" | "move" | "close"), [_, *_]):

@@ -23,13 +23,17 @@ class Direction(Enum):
 
 
 class Declare(Struct, frozen=True):
-    """A cursor over the query `sql`, which begins at character `start` of the statement."""
+    """A cursor over the query `sql`, which begins at character `start` of the statement.
+
+    `binary`: a FETCH that is a simple query gets its rows in binary.
+    """
 
     name: str
     sql: str
     start: int
     hold: bool
     goes_back: bool = True
+    binary: bool = False
 
 
 class Fetch(Struct, frozen=True):
@@ -72,7 +76,9 @@ def read_declare(sql: str) -> Declare:
         raise SyntaxFault("DECLARE isn't written so", hint="write DECLARE name CURSOR FOR SELECT …")
     start = query[0].start
     text = _READ_ONLY.sub("", sql[start:])
-    return Declare(name.name, text, start, bool(hold), "no" not in options)
+    return Declare(
+        name.name, text, start, bool(hold), "no" not in options, binary="binary" in options
+    )
 
 
 def read_fetch(tokens: list[Word]) -> Fetch:

@@ -15,8 +15,8 @@ from dpsql.pgwire.catalog.cast import call, is_vector
 from dpsql.pgwire.catalog.objects import ANALYST, READER
 from dpsql.pgwire.catalog.procedures import function_names
 from dpsql.pgwire.catalog.relations import Relation
+from dpsql.pgwire.settings.time_zone import is_utc
 from dpsql.pgwire.sql.column_labels import label
-from dpsql.pgwire.time_zone import is_utc
 
 FUNCTIONS: Final = (
     exp.Format,

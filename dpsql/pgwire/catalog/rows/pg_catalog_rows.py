@@ -8,7 +8,7 @@ from typing import Final
 from dpsql.pgwire.catalog import objects as o
 from dpsql.pgwire.catalog.relations import Row
 from dpsql.pgwire.catalog.rows.pg_catalog_table_rows import table_rows
-from dpsql.pgwire.session_settings import SessionSettings
+from dpsql.pgwire.settings.session_settings import SessionSettings
 
 _SPACES: Final = (
     (o.PG_CATALOG, "pg_catalog"),

@@ -6,103 +6,19 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from dpsql.errors import BadParameter, NotSupportedError, Span, UnknownColumn
-from dpsql.pgwire.time_zone import is_utc, is_zone
+from msgspec import Struct
+
+from dpsql.errors import (
+    BadParameter,
+    NotSupportedError,
+    OperationalError,
+    Span,
+    UnknownColumn,
+)
+from dpsql.pgwire.settings.time_zone import is_utc, is_zone
+from dpsql.pgwire.settings.usual_settings import FIXED, OTHERS, REPORTED
 from dpsql.plan.time_zone.zone_names import zone_named
 
-REPORTED: Final = {
-    "server_version": "15.0 (dpsql)",
-    "server_encoding": "UTF8",
-    "client_encoding": "UTF8",
-    "application_name": "",
-    "is_superuser": "off",
-    "session_authorization": "",
-    "DateStyle": "ISO, MDY",
-    "IntervalStyle": "postgres",
-    "TimeZone": "UTC",
-    "integer_datetimes": "on",
-    "standard_conforming_strings": "on",
-    "default_transaction_read_only": "on",
-    "in_hot_standby": "off",
-}
-"""Settings that a ParameterStatus reports when a client connects, and when they change."""
-
-_PLANNER: Final = """
-array_nulls check_function_bodies enable_bitmapscan enable_hashagg enable_hashjoin
-enable_indexonlyscan enable_indexscan enable_material enable_memoize enable_mergejoin
-enable_nestloop enable_parallel_append enable_parallel_hash
-enable_partition_pruning enable_seqscan enable_sort
-escape_string_warning geqo parallel_leader_participation synchronize_seqscans track_activities
-track_counts
-"""
-_WITHOUT_EFFECT: Final = {
-    "client_connection_check_interval": "0",
-    "cursor_tuple_fraction": "0.1",
-    "default_statistics_target": "100",
-    "default_table_access_method": "heap",
-    "default_tablespace": "",
-    "default_transaction_deferrable": "off",
-    "effective_cache_size": "4GB",
-    "effective_io_concurrency": "1",
-    "from_collapse_limit": "8",
-    "idle_session_timeout": "0",
-    "jit_above_cost": "100000",
-    "join_collapse_limit": "8",
-    "lc_monetary": "C",
-    "lc_numeric": "C",
-    "lc_time": "C",
-    "log_min_duration_statement": "-1",
-    "log_statement": "none",
-    "maintenance_work_mem": "64MB",
-    "max_parallel_workers_per_gather": "2",
-    "plan_cache_mode": "auto",
-    "quote_all_identifiers": "off",
-    "random_page_cost": "4",
-    "seq_page_cost": "1",
-    "session_replication_role": "origin",
-    "tcp_keepalives_count": "0",
-    "tcp_keepalives_idle": "0",
-    "tcp_keepalives_interval": "0",
-    "temp_buffers": "8MB",
-    "temp_tablespaces": "",
-    "transaction_deferrable": "off",
-    "work_mem": "4MB",
-    "xmlbinary": "base64",
-    "xmloption": "content",
-}
-"""Settings of how PostgreSQL plans and logs: they are kept, and change no answer."""
-
-_OTHERS: Final = {
-    "transaction_isolation": "read committed",
-    "default_transaction_isolation": "read committed",
-    "transaction_read_only": "on",
-    "search_path": '"$user", public',
-    "extra_float_digits": "1",
-    "bytea_output": "hex",
-    "statement_timeout": "0",
-    "lock_timeout": "0",
-    "idle_in_transaction_session_timeout": "0",
-    "max_identifier_length": "63",
-    "max_index_keys": "32",
-    "server_version_num": "150000",
-    "lc_collate": "C",
-    "lc_ctype": "C",
-    "lc_messages": "C",
-    "client_min_messages": "notice",
-    "backslash_quote": "safe_encoding",
-    "row_security": "on",
-    "jit": "off",
-    "ssl": "off",
-    "wal_level": "replica",
-    **dict.fromkeys(_PLANNER.split(), "on"),
-    **_WITHOUT_EFFECT,
-}
-_FIXED: Final = """
-server_version server_encoding is_superuser session_authorization integer_datetimes
-standard_conforming_strings in_hot_standby server_version_num max_identifier_length
-max_index_keys lc_collate lc_ctype wal_level ssl transaction_read_only
-default_transaction_read_only
-"""
 _UTF8: Final = frozenset({"utf8", "unicode", "default", "sqlascii"})
 
 
@@ -122,6 +38,27 @@ class OtherZone(NotSupportedError):
     """A time zone that isn't UTC, in which timestamps would have to be shown differently."""
 
 
+class NoTransaction(OperationalError):
+    """A statement that belongs into a transaction came outside of one."""
+
+    sqlstate = "25P01"
+
+
+class UnknownSavepoint(OperationalError):
+    """No savepoint of the transaction has that name."""
+
+    sqlstate = "3B001"
+
+
+class _Savepoint(Struct, frozen=True):
+    """The settings that SAVEPOINT saw, those that end with the transaction, and open portals."""
+
+    name: str
+    settings: dict[str, str]
+    local: frozenset[str]
+    portals: frozenset[str]
+
+
 def _named(zone: str) -> str:
     """The zone as AT TIME ZONE takes it, or an example of one."""
     return zone_named(zone) or "Europe/Berlin"
@@ -135,15 +72,16 @@ class SessionSettings:
     """
 
     def __init__(self, startup: Mapping[str, str]) -> None:
-        self._usual = {**REPORTED, **_OTHERS}
+        self._usual = {**REPORTED, **OTHERS}
         self._names = {name.casefold(): name for name in self._usual}
         self._now = dict(self._usual)
         self._before: dict[str, str] | None = None
         self._local: set[str] = set()
+        self._savepoints: list[_Savepoint] = []
         self.status = "I"
         for name, value in startup.items():
             key = self._names.get(name.casefold(), name)
-            if key not in _FIXED.split() or key == "session_authorization":
+            if key not in FIXED or key == "session_authorization":
                 self._usual[key] = self._now[key] = self._canonical(key, value)
 
     def __getitem__(self, name: str) -> str:
@@ -167,8 +105,8 @@ class SessionSettings:
     def set(self, name: str, value: str | None, at: Span, *, local: bool = False) -> dict[str, str]:
         """Change a setting, None for what it was at first; "all" is the name of all settings.
 
-        Returns the reported settings that changed. `local` ends with the transaction; `at` is the
-        part of the statement that errors point to.
+        Returns the reported settings that changed. `local` ends with the transaction, and changes
+        nothing outside of one; `at` is the part of the statement that errors point to.
         """
         before = dict(self._now)
         if name == "all" and value is None:
@@ -177,11 +115,7 @@ class SessionSettings:
         key = self._names.get(name.casefold(), name.casefold())
         if key not in self._now and "." not in key:
             raise UnknownSetting(f"there is no setting {name[:60]}", at=at)
-        if (
-            value is not None
-            and key in _FIXED.split()
-            and value.casefold() != self._now[key].casefold()
-        ):
+        if value is not None and key in FIXED and value.casefold() != self._now[key].casefold():
             raise FixedSetting(f"{key} can't be changed", at=at)
         if key == "TimeZone" and value is not None and not is_utc(value):
             self._canonical(key, value)
@@ -192,31 +126,63 @@ class SessionSettings:
                 f" x AT TIME ZONE '{_named(value)}' of a timestamptz,"
                 f" x AT TIME ZONE 'UTC' AT TIME ZONE '{_named(value)}' of a timestamp in UTC",
             )
+        if local and self._before is None:
+            return {}
         new = self._usual.get(key, "") if value is None else self._canonical(key, value)
         if value is None and key not in self._usual:
             self._now.pop(key, None)
-        elif key not in _FIXED.split():
+        elif key not in FIXED:
             self._now[key] = new
-        if local and self._before is not None:
+        if local:
             self._local.add(key)
+        else:
+            self._local.discard(key)
         return self._reported(before)
 
     def begin(self) -> None:
         """Begin a transaction; settings that are changed from here on may be reverted."""
         if self.status == "I":
-            self._before = dict(self._now)
-            self._local = set()
+            if self._before is None:
+                self._before, self._local = dict(self._now), set()
             self.status = "T"
+
+    def begin_message(self) -> None:
+        """Begin the several statements of one message, which are a transaction if none is open."""
+        if self.status == "I":
+            self._before, self._local = dict(self._now), set()
+
+    def end_message(self, *, keeps: bool) -> dict[str, str]:
+        """End what `begin_message` began, if no transaction is open; as `end`."""
+        return self.end(keeps=keeps) if self.status == "I" else {}
 
     def fail(self) -> None:
         """Note that a statement failed: in a transaction, only its end is taken from here on."""
         if self.status == "T":
             self.status = "E"
 
-    def recover(self) -> None:
-        """ROLLBACK TO a savepoint: the transaction goes on as if nothing had failed."""
-        if self.status == "E":
-            self.status = "T"
+    def save(self, name: str, portals: frozenset[str]) -> None:
+        """SAVEPOINT: remember the settings and the names of `portals` as they are now."""
+        self.require_transaction("SAVEPOINT")
+        point = _Savepoint(name, dict(self._now), frozenset(self._local), portals)
+        self._savepoints.append(point)
+
+    def release(self, name: str) -> None:
+        """RELEASE: forget a savepoint, and those behind it; what was set since is kept."""
+        self.require_transaction("RELEASE SAVEPOINT")
+        del self._savepoints[self._index_of(name) :]
+
+    def go_back(self, name: str) -> tuple[dict[str, str], frozenset[str]]:
+        """ROLLBACK TO a savepoint: the transaction goes on as it was there.
+
+        Returns the reported settings that changed by this, and the names of portals of then.
+        """
+        self.require_transaction("ROLLBACK TO SAVEPOINT")
+        now, at = self._now, self._index_of(name)
+        del self._savepoints[at + 1 :]
+        point = self._savepoints[at]
+        self._now, self._local = dict(point.settings), set(point.local)
+        self.status = "T"
+        return self._reported(now), point.portals
 
     def end(self, *, keeps: bool) -> dict[str, str]:
         """End the transaction, where COMMIT `keeps` its settings.
@@ -225,7 +191,7 @@ class SessionSettings:
         """
         now = dict(self._now)
         if self._before is not None:
-            if keeps and self.status == "T":
+            if keeps and self.status != "E":
                 # One that wasn't set before, such as dpsql.epsilon, isn't set afterwards.
                 others = {k: v for k, v in self._now.items() if k not in self._local}
                 self._now = others | {k: self._before[k] for k in self._local & self._before.keys()}
@@ -233,8 +199,26 @@ class SessionSettings:
                 self._now = self._before
         self._before = None
         self._local = set()
+        self._savepoints.clear()
         self.status = "I"
         return self._reported(now)
+
+    @property
+    def takes_local(self) -> bool:
+        """Whether SET LOCAL has a transaction with which it ends."""
+        return self._before is not None
+
+    def require_transaction(self, command: str) -> None:
+        """Raise `NoTransaction` outside of one, where `command` would have nothing to end."""
+        if self.status == "I":
+            raise NoTransaction(f"{command} means nothing outside of a transaction", hint="BEGIN")
+
+    def _index_of(self, name: str) -> int:
+        """The index of the last savepoint of that name; `UnknownSavepoint` if there is none."""
+        for index in reversed(range(len(self._savepoints))):
+            if self._savepoints[index].name == name:
+                return index
+        raise UnknownSavepoint(f"there is no savepoint {name[:60]}", hint="ROLLBACK")
 
     def _reported(self, before: Mapping[str, str]) -> dict[str, str]:
         return {name: self._now[name] for name in REPORTED if self._now[name] != before[name]}
