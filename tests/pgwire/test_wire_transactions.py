@@ -20,6 +20,10 @@ SCRIPTS = {
     "savepoints behind one go with it": "BEGIN|SAVEPOINT a|SAVEPOINT b|ROLLBACK TO a|RELEASE b|END",
     "one of two names": "BEGIN|SAVEPOINT a|SAVEPOINT a|RELEASE a|ROLLBACK TO a|RELEASE a|COMMIT",
     "names are folded": 'BEGIN|SAVEPOINT "A b"|ROLLBACK TO SAVEPOINT "A b"|SAVEPOINT S|RELEASE s',
+    "names that are words": (
+        "BEGIN|SAVEPOINT work|ROLLBACK WORK TO work|RELEASE transaction|ROLLBACK TO work"
+        "|RELEASE savepoint|ROLLBACK TO SAVEPOINT transaction|COMMIT WORK|END TRANSACTION"
+    ),
     "outside of a transaction": "SAVEPOINT s|RELEASE s|ROLLBACK TO s|COMMIT AND CHAIN|SELECT 1",
     "a failed one": "BEGIN|SAVEPOINT s|SELECT 1 FROM nowhere|RELEASE s|SAVEPOINT t|ROLLBACK TO s",
     "a chain": "BEGIN|COMMIT AND CHAIN|ROLLBACK WORK AND CHAIN|ABORT AND NO CHAIN|ROLLBACK",

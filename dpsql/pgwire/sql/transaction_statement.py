@@ -48,7 +48,9 @@ TransactionCommand = Begin | End | Savepoint | Release | GoBack
 def read_transaction(tokens: list[Word]) -> TransactionCommand:
     """What COMMIT, ROLLBACK, SAVEPOINT or RELEASE does; `tokens` are its words."""
     last = tokens[-1]
-    folded = [word.folded for word in tokens if word.folded not in {"work", "transaction"}]
+    folded = [word.folded for word in tokens]
+    if folded[0] not in {"savepoint", "release"} and folded[1:2] in (["work"], ["transaction"]):
+        del folded[1]  # elsewhere, either may be a savepoint's name
     match folded:
         case ["savepoint", _]:
             return Savepoint(last.name)
