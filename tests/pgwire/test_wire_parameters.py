@@ -99,3 +99,45 @@ def test_a_number_without_a_table_of_data_is_itself(
 )
 def test_blanks_stand_behind_parameters_alone(text: str, found: str) -> None:
     assert spaced(text)[0] == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "written", "told"),
+    [
+        ("timestamp", "2021-01-03 00:00:00+05", "2021-01-03 00:00:00"),
+        ("timestamp", "2021-01-03 00:00:00.5 -02:30", "2021-01-03 00:00:00.5"),
+        ("timestamp", "2021-01-03 +01", "2021-01-03 00:00:00"),
+        ("timestamptz", "2021-01-03 00:00:00+05", "2021-01-02 19:00:00+00"),
+        ("date", "2021-01-03 +00", "2021-01-03"),
+        ("date", "2021-01-03 +05:30", "2021-01-03"),
+        ("date", "2021-01-03 23:59:59+14", "2021-01-03"),
+        ("date", "2021-01-03Z", "2021-01-03"),
+        ("bool", " of", "f"),
+        ("bool", "ye", "t"),
+        ("int2", "-32768", "-32768"),
+        ("int2", "32768", "22003"),
+        ("int4", "2147483648", "22003"),
+        ("int8", "9223372036854775808", "22003"),
+        ("int4", "7_0", "22P02"),
+        ("float8", "1_0.5", "22P02"),
+        ("numeric", "1_0.5", "22P02"),
+        ("bool", "o", "22P02"),
+    ],
+)
+def test_a_text_is_the_value_that_postgresql_reads(
+    server: Served, kind: str, written: str, told: str
+) -> None:
+    """Each was asked of PostgreSQL 15: `told` is its text, or its SQLSTATE."""
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        asked = connection.pgconn.exec_params(f"SELECT $1::{kind}".encode(), [written.encode()])
+        state = asked.error_field(psycopg.pq.DiagnosticField.SQLSTATE)
+    assert (asked.get_value(0, 0) if state is None else state) == told.encode()
+
+
+def test_a_time_without_a_zone_is_compared_as_it_is_written(server: Served) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    sql = b"SELECT 1 FROM regions WHERE TIMESTAMP '2023-01-01 00:00:00' = $1 LIMIT 1"
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        asked = connection.pgconn.exec_params(sql, [b"2023-01-01 00:00:00+01"])
+    assert asked.ntuples == 1

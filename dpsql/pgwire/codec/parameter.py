@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import struct
 from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
+from itertools import accumulate
 from typing import Final
 
 from msgspec import Struct
@@ -34,6 +36,12 @@ class Listed(Struct, frozen=True):
     text: Literal
 
 
+class OutOfRange(DataError):
+    """A parameter is a number that its type doesn't have."""
+
+    sqlstate = "22003"
+
+
 Bound = Literal | Listed
 """A parameter that a client binds: one constant, or an array."""
 
@@ -47,6 +55,12 @@ _NUMBERS: Final = {
 }
 
 _INTEGERS: Final = {o.INT2: 16, o.INT4: 32, o.INT8: 64}
+
+_BEFORE_ZONE: Final = re.compile(r"\s+(?=[+-]\d\d(?::?\d\d)?$)")
+_DAY_IN_ZONE: Final = re.compile(r"(\d{4}-\d\d-\d\d)(Z|[+-]\d\d(?::?\d\d)?)")
+_TRUE: Final = frozenset({"1", "on", *accumulate("true"), *accumulate("yes")})
+_FALSE: Final = frozenset({"0", "of", "off", *accumulate("false"), *accumulate("no")})
+"""Words, and how they begin."""
 
 _EXAMPLES: Final[dict[int, object]] = {
     o.INT2: 1,
@@ -93,7 +107,10 @@ def _listed(number: int, value: bytes, oid: int, binary: int) -> Listed:
 def typed(value: object, oid: int, name: str) -> Literal:
     """A constant of its parameter's type, so that rows have the types that were described."""
     if oid in _INTEGERS and isinstance(value, int):
-        return Literal(value, Integer(_INTEGERS[oid]))
+        bits = _INTEGERS[oid]
+        if not -(1 << bits - 1) <= value < 1 << bits - 1:
+            raise OutOfRange(f"parameter {name} is out of the range of its type")
+        return Literal(value, Integer(bits))
     return literal(value, name)
 
 
@@ -143,26 +160,44 @@ def _packed(value: bytes, oid: int) -> object:
 def _from_text(value: str, oid: int) -> object:
     match oid:
         case o.INT2 | o.INT4 | o.INT8 | o.OID:
-            return int(value)
+            return int(_digits(value))
         case o.FLOAT4 | o.FLOAT8:
-            return float(value)
+            return float(_digits(value))
         case o.NUMERIC:
-            return Decimal(value)
+            return Decimal(_digits(value))
         case o.BOOL:
             return _bool(value)
         case o.DATE:
-            return dt.datetime.fromisoformat(value.strip()).date()
-        case o.TIMESTAMP | o.TIMESTAMPTZ:
-            return dt.datetime.fromisoformat(value.strip())
+            return _moment(value).date()
+        case o.TIMESTAMP:
+            # A zone says nothing of a time without one: PostgreSQL leaves it out, too. JDBC sends
+            # that of its machine behind every time.
+            return _moment(value).replace(tzinfo=None)
+        case o.TIMESTAMPTZ:
+            return _moment(value)
         case _:
             return value
 
 
+def _digits(value: str) -> str:
+    """The text of a number, which Python alone writes with underscores."""
+    if "_" in value:
+        raise ValueError
+    return value
+
+
+def _moment(value: str) -> dt.datetime:
+    """A moment as it is written, whose day may stand before a zone alone, as JDBC writes dates."""
+    text = _BEFORE_ZONE.sub("", value.strip())
+    dated = _DAY_IN_ZONE.fullmatch(text)
+    return dt.datetime.fromisoformat(f"{dated[1]} 00:00{dated[2]}" if dated else text)
+
+
 def _bool(value: str) -> bool:
     word = value.strip().lower()
-    if word in {"t", "true", "yes", "on", "1"}:
+    if word in _TRUE:
         return True
-    if word in {"f", "false", "no", "off", "0"}:
+    if word in _FALSE:
         return False
     raise ValueError
 
