@@ -219,3 +219,9 @@ def test_an_error_points_into_the_whole_statement(connection: Any, before: str) 
     with pytest.raises(psycopg.Error) as raised:
         connection.execute(sql)
     assert raised.value.diag.statement_position == str(sql.index("nothing") + 1)
+
+
+def test_copy_has_its_old_options(connection: Any) -> None:
+    sql = "COPY regions (name, region_id) TO STDOUT WITH DELIMITER AS '|' NULL AS '-'"
+    with connection.copy(sql) as copied:
+        assert b"".join(copied).startswith(b"region 1|1\n")

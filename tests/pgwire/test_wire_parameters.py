@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -122,6 +123,9 @@ def test_blanks_stand_behind_parameters_alone(text: str, found: str) -> None:
         ("float8", "1_0.5", "22P02"),
         ("numeric", "1_0.5", "22P02"),
         ("bool", "o", "22P02"),
+        ("numeric", "-1.23456", "-1.23456"),
+        ("numeric", "2", "2"),
+        ("pg_catalog.int8::text", "7", "7"),
     ],
 )
 def test_a_text_is_the_value_that_postgresql_reads(
@@ -133,6 +137,41 @@ def test_a_text_is_the_value_that_postgresql_reads(
         asked = connection.pgconn.exec_params(f"SELECT $1::{kind}".encode(), [written.encode()])
         state = asked.error_field(psycopg.pq.DiagnosticField.SQLSTATE)
     assert (asked.get_value(0, 0) if state is None else state) == told.encode()
+
+
+@pytest.mark.parametrize("written", ["-1.50", "10000", "0.0001", "12345.6", "0", "1e-10", "0.00"])
+def test_a_packed_decimal_has_the_digits_that_were_written(server: Served, written: str) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        (told,) = connection.execute("SELECT %b", [Decimal(written)], binary=True).fetchone()
+    assert f"{told:f}" == f"{Decimal(written):f}"
+
+
+@pytest.mark.parametrize(
+    ("constant", "told"),
+    [("1.23456", "1.23456"), ("-'0.00012'", "-0.00012"), ("2", "2"), ("1.50", "1.50")],
+)
+def test_a_constant_that_is_cast_to_numeric_keeps_its_digits(
+    server: Served, constant: str, told: str
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        assert (
+            connection.pgconn.exec_(f"SELECT ({constant})::numeric".encode()).get_value(0, 0)
+            == told.encode()
+        )
+
+
+def test_a_length_of_time_may_be_bound(server: Served) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    sql = "SELECT TIMESTAMP '2024-03-01' - {}::interval = TIMESTAMP '2024-02-27 22:30:00'"
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        raw = psycopg.RawCursor(connection)
+        for value in (timedelta(days=2, minutes=90), "2 days 01:30"):
+            assert raw.execute(sql.format("$1"), [value]).fetchone() == (True,)
+        prepared = connection.pgconn
+        assert prepared.prepare(b"lengths", sql.format("$1").encode()).error_message == b""
+        assert prepared.describe_prepared(b"lengths").param_type(0) == 1186
 
 
 def test_a_time_without_a_zone_is_compared_as_it_is_written(server: Served) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import decimal
 import re
+from fractions import Fraction
 from typing import Final
 
 from sqlglot import exp
 
-from dpsql.errors import Refused
+from dpsql.bind.syntax.parameter import literal
+from dpsql.errors import BadParameter, Refused
 from dpsql.pgwire.catalog.procedures import is_procedure, name_of, procedure
 from dpsql.pgwire.codec.array import items
 from dpsql.pgwire.codec.parameter import BadValue
+from dpsql.plan.expression import Literal
+from dpsql.schema.sql_type import Decimal
 
 NAMES: Final = {"to_regclass": "dpsql_class", "to_regtype": "dpsql_type"}
 """The function that names what has an OID, by the function that gives the OID."""
@@ -18,12 +23,14 @@ _LENGTH: Final = re.compile(r"(?:varchar|char|bpchar)\(\d+\)")
 _VECTORS: Final = frozenset({"indkey", "indoption", "indclass", "indcollation", "proargtypes"})
 
 
-def cast(node: exp.Cast) -> exp.Expr:
+def cast(node: exp.Cast) -> exp.Expr:  # noqa: PLR0911 - one arm for each type
     """The expression of DuckDB for a cast to one of PostgreSQL's types."""
     kind = node.to.sql("postgres").lower().replace('"', "").removeprefix("pg_catalog.")
     inner: exp.Expr = node.this
     is_text = isinstance(inner, exp.Literal) and inner.is_string
     match kind:
+        case "decimal" | "numeric":
+            return _numeric(inner) or node
         case "regclass":
             return _object(inner, "to_regclass", "dpsql_class")
         case "regtype":
@@ -73,6 +80,35 @@ def cast(node: exp.Cast) -> exp.Expr:
             return exp.cast(array(inner.name), node.to)
         case _:
             return node
+
+
+def _numeric(inner: exp.Expr) -> exp.Expr | None:
+    """A constant with all its digits, where DuckDB's decimal has three behind the point."""
+    number = inner.unnest()
+    if isinstance(number, exp.Cast) and number.to.this == exp.DataType.Type.DECIMAL:
+        return number  # a parameter that is one
+    sign = "-" if isinstance(number, exp.Neg) else ""
+    number = number.this if sign else number
+    if not isinstance(number, exp.Literal):
+        return None
+    text = f"{sign}{number.name.strip()}"
+    try:
+        constant = literal(decimal.Decimal(text), "1")
+    except (decimal.InvalidOperation, BadParameter):
+        return None
+    return None if "_" in text else constant_number(constant)
+
+
+def constant_number(constant: Literal) -> exp.Expr:
+    """A decimal of its own digits, or a double."""
+    match constant:
+        case Literal(value=int() | Fraction() as value, type=Decimal(precision, scale)):
+            digits = f"{decimal.Decimal(f'{int(value * 10**scale)}e-{scale}'):f}"
+            return exp.cast(exp.Literal.string(digits), f"DECIMAL({precision},{scale})")
+        case Literal(value=Fraction() as value):
+            return exp.cast(exp.Literal.string(repr(float(value))), "DOUBLE")
+        case _:
+            raise TypeError
 
 
 def _object(inner: exp.Expr, by_name: str, by_oid: str) -> exp.Expr:

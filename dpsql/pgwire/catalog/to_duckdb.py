@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final
@@ -21,12 +20,11 @@ from dpsql.pgwire.catalog.calls.function_calls import (
     select_values,
     zipped,
 )
-from dpsql.pgwire.catalog.cast import NAMES, array, call, cast, is_vector
+from dpsql.pgwire.catalog.cast import NAMES, array, call, cast, constant_number, is_vector
 from dpsql.pgwire.catalog.named_relations import order_by_oids, relation, select_table_oids
 from dpsql.pgwire.catalog.procedures import compared, is_procedure, mark_aliases, name_of
 from dpsql.pgwire.sql.column_labels import label
 from dpsql.plan.expression import Literal
-from dpsql.schema.sql_type import Decimal
 
 _SIGNS: Final = {
     "=": exp.EQ,
@@ -208,12 +206,8 @@ def _value(value: Literal | None) -> exp.Expr:
             return exp.Boolean(this=constant)
         case int():
             return exp.Literal.number(constant)
-        case Fraction() if isinstance(value.type, Decimal):
-            precision, scale = value.type.precision, value.type.scale
-            digits = f"{decimal.Decimal(f'{int(constant * 10**scale)}e-{scale}'):f}"
-            return exp.cast(exp.Literal.string(digits), f"DECIMAL({precision},{scale})")
         case Fraction():
-            return exp.cast(exp.Literal.string(repr(float(constant))), "DOUBLE")
+            return constant_number(value)
         case _:
             return exp.Literal.string(str(constant))
 

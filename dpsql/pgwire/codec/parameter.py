@@ -148,6 +148,12 @@ def _packed(value: bytes, oid: int) -> object:
             return EPOCH + dt.timedelta(struct.unpack("!i", value)[0])
         case o.TIMESTAMP | o.TIMESTAMPTZ:
             return EPOCH_MOMENT + dt.timedelta(microseconds=struct.unpack("!q", value)[0])
+        case o.INTERVAL:
+            microseconds, days, months = struct.unpack("!qii", value)
+            return f"{months} months {days} days {microseconds} microseconds"
+        case o.TIME:
+            (microseconds,) = struct.unpack("!q", value)
+            return str((EPOCH_MOMENT + dt.timedelta(microseconds=microseconds)).time())
         case o.UUID:
             digits = value.hex()
             return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
@@ -203,7 +209,7 @@ def _bool(value: str) -> bool:
 
 
 def _numeric(value: bytes) -> Decimal:
-    count, weight, sign, _ = struct.unpack_from("!HhHH", value)
+    count, weight, sign, scale = struct.unpack_from("!HhHH", value)
     if sign not in {0, 0x4000}:
         raise ValueError
     groups = struct.unpack(f"!{count}H", value[8:])
@@ -211,9 +217,13 @@ def _numeric(value: bytes) -> Decimal:
     for group in groups:
         whole = whole * 10_000 + group
     exponent = 4 * (weight + 1 - count)
-    if abs(exponent) > 400:
+    if abs(exponent) > 400 or scale > 400:
         raise ValueError
-    number = Decimal(f"{whole}e{exponent}")
+    # Groups have four digits, so that some of the last may be zeros that nobody wrote.
+    whole, unwritten = divmod(whole * 10**400, 10 ** (400 - exponent - scale))
+    if unwritten:
+        raise ValueError
+    number = Decimal(f"{whole}e-{scale}")
     return number.copy_negate() if sign else number
 
 

@@ -73,6 +73,8 @@ def _options(words: list[Word]) -> CopyOptions:
                 is_value = follows in {"true", "false", "on", "off", "1", "0"}
                 options["header"] = names.pop(0).folded if is_value else ""
             case "format" | "delimiter" | "null" | "quote" | "escape" | "encoding" | "force_quote":
+                if names and names[0].folded == "as":  # the old syntax: DELIMITER AS '|'
+                    names.pop(0)
                 if not names:
                     raise SyntaxFault("COPY isn't written so", hint=_HINT)
                 options[word.folded] = names.pop(0).value

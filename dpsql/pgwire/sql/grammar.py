@@ -39,6 +39,9 @@ _BEFORE_CALLS: Final = frozenset(
 _BEHIND_NAMES: Final = frozenset({"", ",", ")", ";", "from"})
 _SCHEMA: Final = "pg_catalog"
 """The schema of PostgreSQL's own functions."""
+_NUMBERS: Final = frozenset({"int2", "int4", "int8", "float4", "float8", "numeric", "bool"})
+_TYPES: Final = _NUMBERS | {"date", "time", "timestamp", "timestamptz", "interval", "uuid"}
+"""Types that the parser knows by their own names."""
 _MARK: Final = "\0"
 """A character that no statement on the wire has."""
 _NUMBERED: Final = re.compile(r"\\[xuU0-7]")
@@ -115,7 +118,7 @@ def _words(written: str) -> list[Token]:
 
     PostgreSQL takes any word there: `count(*) AS select`.
     """
-    words = spread(_DIALECT.tokenize(written))
+    words = _plain_types(spread(_DIALECT.tokenize(written)))
     for n, (before, word) in enumerate(list(pairwise(words)), 1):
         brackets = [other.text for other in words[n + 1 : n + 3]]
         if word.token_type is TokenType.OBJECT_IDENTIFIER and brackets == ["[", "]"]:
@@ -127,6 +130,21 @@ def _words(written: str) -> list[Token]:
             if behind in _BEHIND_NAMES:
                 words[n] = _token(word, TokenType.IDENTIFIER, word.text.lower())
     return words
+
+
+def _plain_types(words: list[Token]) -> list[Token]:
+    """`words`, where `x::pg_catalog.int8` is `x::int8`, which is a type of the parser's."""
+    plain = list(words)
+    for n in reversed(range(len(words) - 3)):
+        cast, schema, dot, kind = words[n : n + 4]
+        if (
+            (cast.token_type, dot.token_type) == (TokenType.DCOLON, TokenType.DOT)
+            and schema.text.lower() == _SCHEMA
+            and kind.text in _TYPES
+        ):
+            (bare,) = _DIALECT.tokenize(kind.text)
+            plain[n + 1 : n + 4] = [_token(kind, bare.token_type, kind.text)]
+    return plain
 
 
 def _token(word: Token, kind: TokenType, text: str) -> Token:

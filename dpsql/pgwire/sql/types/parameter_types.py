@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from sqlglot import exp
 
@@ -30,6 +31,10 @@ _COMPARED = (
     exp.NullSafeEQ,
     exp.NullSafeNEQ,
 )
+
+
+_OWN: Final = {exp.DataType.Type.INTERVAL: o.INTERVAL, exp.DataType.Type.TIME: o.TIME}
+"""Types that no column of a schema has."""
 
 
 def parameter_types(tree: exp.Expr | None, oids: Sequence[int], schema: Schema) -> tuple[int, ...]:
@@ -138,6 +143,8 @@ def of_type(kind: exp.DataType) -> int:
         return o.array_of(inner)
     if kind.this in {exp.DataType.Type.TIMESTAMPTZ, exp.DataType.Type.TIMESTAMPLTZ}:
         return o.TIMESTAMPTZ
+    if kind.this in _OWN:
+        return _OWN[kind.this]
     if kind.sql("postgres").lower() == _OIDS:
         return o.array_of(o.OID)
     parsed = parse_type(kind.sql("duckdb"))
