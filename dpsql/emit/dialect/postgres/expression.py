@@ -195,6 +195,12 @@ def _range(operand: Expression) -> tuple[Fraction, Fraction] | None:
             return None
 
 
+def _moment(day: exp.Expr) -> exp.Expr:
+    """The beginning of a column `day`; NULL where it is finite and too far for a timestamp."""
+    start = guard.cast(day.copy(), "TIMESTAMP")
+    return guard.or_infinite(guard.when_known(day, start), day, "TIMESTAMP")
+
+
 def _double(operand: Expression) -> exp.Expr:
     value = emit_expression(operand)
     return value if isinstance(operand.type, Double) else guard.cast(value, "DOUBLE PRECISION")
@@ -235,9 +241,7 @@ def _converted(value: exp.Expr, to: Cast) -> exp.Expr:
         case (Date(), Date()) | (Timestamp(), Timestamp()):
             return value
         case Date(), Timestamp():
-            return guard.bind(
-                [value], lambda day: guard.when_known(day, guard.cast(day.copy(), "TIMESTAMP"))
-            )
+            return guard.bind([value], _moment)
         case Timestamp(), Date():
             return guard.cast(value, "DATE")
         case _:

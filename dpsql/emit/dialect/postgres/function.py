@@ -184,7 +184,8 @@ def _date_trunc(call: Call, arguments: list[exp.Expr]) -> exp.Expr | None:
         start = guard.call(
             "DATE_TRUNC", exp.Literal.string(name), guard.cast(value.copy(), "TIMESTAMP")
         )
-        return guard.when_known(value, guard.cast(start, guard.type_name(call.type)))
+        target = guard.type_name(call.type)
+        return guard.or_infinite(guard.when_known(value, guard.cast(start, target)), value, target)
 
     return guard.bind(arguments[1:], truncated)
 

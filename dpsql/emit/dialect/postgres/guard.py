@@ -30,6 +30,8 @@ from dpsql.schema.sql_type import (
 
 _BOUND: Final = "bound"
 
+_INFINITIES: Final = ("infinity", "-infinity")
+
 LARGEST_TERM: Final = Fraction(8 * 10**307)
 """Two doubles below it have a sum, which 64 bits hold."""
 
@@ -129,11 +131,7 @@ def _open_range(value: exp.Expr, low: exp.Expr, high: exp.Expr) -> exp.Expr:
 
 def finite(value: exp.Expr, name: str) -> exp.Expr:
     """A value of the type `name`, NULL where it is NaN or infinite."""
-    words = (
-        ("infinity", "-infinity")
-        if name in ("DATE", "TIMESTAMP")
-        else ("NaN", "Infinity", "-Infinity")
-    )
+    words = _INFINITIES if name in ("DATE", "TIMESTAMP") else ("NaN", "Infinity", "-Infinity")
     for word in words:
         value = call("NULLIF", value, cast(exp.Literal.string(word), name))
     return value
@@ -181,23 +179,32 @@ def _is_medium(column: exp.Expr) -> exp.Expr:
     return exp.Between(this=call("ABS", column.copy()), low=low, high=high)
 
 
-_FIRST_DAY: Final = "4000-01-01 BC"
-_LAST_DAY: Final = "200000-01-01"
+_FIRST_DAY: Final = "4713-01-01 BC"
+_LAST_DAY: Final = "294247-01-01"
 """Between them a date or timestamp and its truncations are timestamps."""
 
 
-def when_known(moment: exp.Expr, computed: exp.Expr) -> exp.Expr:
+def when_known(moment: exp.Expr, computed: exp.Expr) -> exp.Case:
     """`computed` of a column `moment`; NULL where it is infinite or so far that it may raise."""
-    ends = (cast(exp.Literal.string(day), "DATE") for day in (_FIRST_DAY, _LAST_DAY))
-    low, high = ends
+    low, high = (cast(exp.Literal.string(day), "DATE") for day in (_FIRST_DAY, _LAST_DAY))
     return exp.case().when(
         exp.Between(this=moment.copy(), low=low, high=high), computed, copy=False
     )
 
 
+def or_infinite(known: exp.Case, moment: exp.Expr, name: str) -> exp.Expr:
+    """`known`, and of an infinite column `moment` the same as a value of the type `name`.
+
+    As NULL it would be in the cell that a list of months has for NULL, and on DuckDB in none.
+    """
+    infinite = [cast(exp.Literal.string(word), "DATE") for word in _INFINITIES]
+    is_infinite = exp.In(this=moment.copy(), expressions=infinite)
+    return known.when(is_infinite, cast(moment.copy(), name), copy=False)
+
+
 def printed(moment: exp.Expr) -> exp.Expr:
-    """The text of a column `moment`; NULL where its year isn't one of 1 to 9999."""
-    ends = (cast(exp.Literal.string(day), "DATE") for day in ("0001-01-01", "9999-12-31"))
-    low, high = ends
+    """The text of a column `moment`; NULL where it is finite and not of the years 1 to 9999."""
+    low, high = (cast(exp.Literal.string(day), "DATE") for day in ("0001-01-01", "9999-12-31"))
     is_plain = exp.Between(this=cast(moment.copy(), "DATE"), low=low, high=high)
-    return exp.case().when(is_plain, cast(moment.copy(), "TEXT"), copy=False)
+    plain = exp.case().when(is_plain, cast(moment.copy(), "TEXT"), copy=False)
+    return or_infinite(plain, moment, "TEXT")

@@ -14,6 +14,8 @@ from dpsql.plan.bounded_release.statistic import Discretized
 from dpsql.privacy.domain import day
 from dpsql.schema.sql_type import BIGINT, Date, Decimal, Double, Integer, Timestamp
 
+_INFINITE_DAY: Final = 2**31 - 1
+
 _NEXT_TO_ZERO: Final = Fraction(1, 10**200)
 """A double nearer to 0 is 0 steps: times the steps of one, it could be too near to 0 to compute."""
 
@@ -27,8 +29,7 @@ def steps(value: Discretized, column: exp.Expr) -> exp.Expr:
         case Integer() if step == 1:
             return guard.cast(guard.in_range(guard.exact(column), BIGINT), "BIGINT")
         case Date():
-            epoch = guard.cast(exp.Literal.string(day(0).isoformat()), "DATE")
-            return exp.Paren(this=exp.Sub(this=guard.finite(column, "DATE"), expression=epoch))
+            return _days(column)
         case Timestamp():
             finite = guard.finite(column, "TIMESTAMP")
             seconds = exp.Extract(this=exp.var("EPOCH"), expression=finite)
@@ -46,6 +47,18 @@ def steps(value: Discretized, column: exp.Expr) -> exp.Expr:
             return guard.cast(guard.in_range(coarse, BIGINT), "BIGINT")
         case _:
             raise guard.refused(f"a sum of {kind}")
+
+
+def _days(column: exp.Expr) -> exp.Expr:
+    """Days since 1970, as many for an infinite one as DuckDB has: it is clamped to a bound."""
+    case = exp.case()
+    for word, number in (("infinity", _INFINITE_DAY), ("-infinity", -_INFINITE_DAY)):
+        infinite = guard.cast(exp.Literal.string(word), "DATE")
+        is_infinite = exp.EQ(this=column.copy(), expression=infinite)
+        case = case.when(is_infinite, integer(number), copy=False)
+    epoch = guard.cast(exp.Literal.string(day(0).isoformat()), "DATE")
+    days = exp.Paren(this=exp.Sub(this=column.copy(), expression=epoch))
+    return case.else_(days, copy=False)
 
 
 def _double_steps(value: Discretized, column: exp.Expr) -> exp.Expr:

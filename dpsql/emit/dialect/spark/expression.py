@@ -217,7 +217,7 @@ def _of_type(operand: Expression, target: SqlType) -> exp.Expr:
             return guard.cast(value, name)
         case ((Date() | Timestamp()), Varchar()):
             return guard.bind(
-                value, lambda day: guard.when_known(day, guard.cast(day.copy(), name))
+                value, lambda day: guard.when_plain(day, guard.cast(day.copy(), name))
             )
         case Integer(), Integer():
             return guard.cast(value, name) if target.holds(kind) else guard.in_range(value, target)

@@ -157,7 +157,19 @@ def bind(operand: exp.Expr, body: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
 
 
 def when_known(moment: exp.Expr, computed: exp.Expr) -> exp.Expr:
+    """`computed` of a name `moment`; NULL where it, or its truncation, may be no timestamp.
+
+    Its year is more than 290,000 away then, of which DuckDB has no timestamps, either.
+    """
+    return _when_between(moment, ("-290307-01-01", "294246-12-31"), computed)
+
+
+def when_plain(moment: exp.Expr, computed: exp.Expr) -> exp.Expr:
     """`computed` of a name `moment`; NULL where it isn't in the years from 1 to 9999."""
-    low, high = (cast(exp.Literal.string(day), "DATE") for day in ("0001-01-01", "9999-12-31"))
+    return _when_between(moment, ("0001-01-01", "9999-12-31"), computed)
+
+
+def _when_between(moment: exp.Expr, days: tuple[str, str], computed: exp.Expr) -> exp.Expr:
+    low, high = (cast(exp.Literal.string(day), "DATE") for day in days)
     day = cast(moment.copy(), "DATE")
     return exp.case().when(exp.Between(this=day, low=low, high=high), computed, copy=False)
