@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Mapping
 from typing import Final, assert_never
 
 from dpsql.bind.statement import NO_PARAMETERS
 from dpsql.errors import Error, Span
+from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.pgwire.answering.result_messages import described, encoded, reported
 from dpsql.pgwire.codec.copy import copied
 from dpsql.pgwire.error_response import InFailedTransaction, notice
 from dpsql.pgwire.portal import Answer, Portal
 from dpsql.pgwire.prepared_queries import PreparedQueries, positions_from
 from dpsql.pgwire.protocol import backend_messages as b
+from dpsql.pgwire.settings.session_settings import UnknownSetting
+from dpsql.pgwire.settings.setting_calls import SettingCall, setting_calls
 from dpsql.pgwire.sql import commands as c
 from dpsql.pgwire.sql.cursor_statement import Declare, Fetch
 from dpsql.pgwire.sql.transaction_statement import (
@@ -151,11 +154,16 @@ class Executor(PreparedQueries):
             self._apply_own()
 
     def _set(self, command: c.Set) -> Iterator[bytes]:
-        name = command.name.casefold()  # quoted, too, as in PostgreSQL
-        has_effect = not command.local or self._settings.takes_local
-        if not has_effect:
+        if command.local and not self._settings.takes_local:
             nowhere = "SET LOCAL changes nothing outside of a transaction"
             yield b.notice(notice(nowhere, sqlstate="25P01"))
+        yield from reported(self._change(command))
+        yield b.complete(command.tag)
+
+    def _change(self, command: c.Set) -> Mapping[str, str]:
+        """The reported settings that SET or set_config() changes."""
+        name = command.name.casefold()  # quoted, too, as in PostgreSQL
+        has_effect = not command.local or self._settings.takes_local
         try:
             if name.startswith("dpsql.") and has_effect:
                 self._service.set(name, command.value)
@@ -165,14 +173,54 @@ class Executor(PreparedQueries):
         changed = self._settings.set(name, command.value, command.at, local=command.local)
         if name == "all":
             self._apply_own()
-        yield from reported(changed)
-        yield b.complete(command.tag)
+        return changed
+
+    def _call_settings(self, calls: tuple[SettingCall, ...], portal: Portal) -> Iterator[bytes]:
+        """Answer `portal` by what its calls set and read."""
+        check_may_wait()
+        values: list[str | None] = []
+        for call in calls:
+            name, *others = call.arguments
+            if name is None:
+                values.append(None)
+            elif call.sets:
+                values.append((yield from self._called(name, *others)))
+            else:
+                values.append(self._read_setting(name, is_optional=others == ["true"]))
+        portal.answer = Answer(self.describe_portal(portal) or (), (tuple(values),))
+
+    def _called(
+        self, name: str, value: str | None, is_local: str | None
+    ) -> Generator[bytes, None, str | None]:
+        if "." not in name:
+            self._settings[name]  # an unknown one raises, "all" among them
+        local = (is_local or "").lower() in {"true", "t", "on", "yes", "1"}
+        yield from reported(self._change(c.Set(name, value, _NOWHERE, local)))
+        if local and not self._settings.takes_local:
+            return value
+        return self._read_setting(name, is_optional=True)
+
+    def _read_setting(self, name: str, *, is_optional: bool) -> str | None:
+        if name.casefold().startswith("dpsql."):
+            _, rows = self._service.shown(name.casefold())
+            return None if len(rows) != 1 else str(rows[0][0])
+        try:
+            return self._settings[name]
+        except UnknownSetting:
+            if is_optional:
+                return None
+            raise
 
     def _apply_own(self) -> None:
         self._service.apply(self._settings.own())
 
     def _query(self, portal: Portal, count: int | None, *, with_columns: bool) -> Iterator[bytes]:
         begun, before = portal.answer is not None, portal.read
+        query = portal.statement.query
+        if query is not None and not begun:
+            calls = setting_calls(query.tree, portal.parameters)
+            if calls:
+                yield from self._call_settings(calls, portal)
         answer = self._answered(portal)
         if not begun:
             for fields in answer.notices:

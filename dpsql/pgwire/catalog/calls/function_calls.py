@@ -69,6 +69,10 @@ def rewritten_call(node: exp.Anonymous, caller: Caller) -> exp.Expr:
                 "sessions are in UTC, and set_config() can't change that",
                 hint="SET timezone = 'UTC', and write x AT TIME ZONE 'Europe/Berlin'",
             )
+        case "set_config" if arguments and arguments[0].name.lower().startswith("dpsql."):
+            raise Refused(
+                "set_config() of a loss stands alone in its SELECT", hint="SET dpsql.epsilon = 0.1"
+            )
         case "pg_get_userbyid":
             return role_name(node, caller)
         case "generate_subscripts" if arguments and is_vector(arguments[0]):

@@ -1,0 +1,87 @@
+"""set_config() and current_setting() are those of the session, and not of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pgwire.shop import Served
+
+psycopg = pytest.importorskip("psycopg")
+
+
+@pytest.fixture
+def connection(server: Served) -> Iterator[Any]:
+    with psycopg.connect(server.dsn, autocommit=True) as found:
+        yield found
+
+
+def one(connection: Any, sql: str, *values: object) -> Any:
+    row = psycopg.RawCursor(connection).execute(sql, values).fetchone()
+    return row[0] if len(row) == 1 else row
+
+
+def test_a_function_sets_what_set_would(connection: Any) -> None:
+    sets = "SELECT set_config('application_name', 'chart', false)"
+    assert one(connection, sets) == "chart"
+    assert connection.info.parameter_status("application_name") == "chart"
+    assert one(connection, "SHOW application_name") == "chart"
+    assert one(connection, "SELECT current_setting('application_name')") == "chart"
+    sets = "SELECT pg_catalog.set_config($1, $2, $3), current_setting('Application_Name') AS b"
+    assert one(connection, sets, "application_name", "other", False) == ("other", "other")
+    assert one(connection, "SELECT set_config('my.user', 'x', false)") == "x"
+    assert one(connection, "SELECT current_setting('my.user', true)") == "x"
+
+
+def test_a_loss_that_a_function_sets_is_paid(connection: Any) -> None:
+    usual = one(connection, "SHOW dpsql.epsilon")
+    assert one(connection, "SELECT set_config('dpsql.epsilon', '0.25', false)") == "0.25"
+    assert one(connection, "SHOW dpsql.epsilon") == "0.25" != usual
+    assert one(connection, "SELECT current_setting('dpsql.epsilon')") == "0.25"
+    assert one(connection, "SELECT set_config('dpsql.epsilon', NULL, false)") == usual
+    with pytest.raises(psycopg.Error):
+        connection.execute("SELECT set_config('dpsql.epsilon', 'much', false)")
+    assert one(connection, "SHOW dpsql.epsilon") == usual
+
+
+def test_what_a_function_sets_locally_ends_with_the_transaction(connection: Any) -> None:
+    sets = "SELECT set_config('dpsql.epsilon', '0.25', true)"
+    usual = one(connection, "SHOW dpsql.epsilon")
+    assert one(connection, sets) == "0.25"
+    assert one(connection, "SHOW dpsql.epsilon") == usual
+    with connection.transaction():
+        assert one(connection, sets) == "0.25"
+        assert one(connection, "SHOW dpsql.epsilon") == "0.25"
+    assert one(connection, "SHOW dpsql.epsilon") == usual
+
+
+@pytest.mark.parametrize(
+    ("sql", "state"),
+    [
+        ("SELECT set_config('nothing', 'x', false)", "42704"),
+        ("SELECT set_config('all', NULL, false)", "42704"),
+        ("SELECT current_setting('nothing')", "42704"),
+        ("SELECT set_config('server_version', '16', false)", "55P02"),
+        ("SELECT set_config('dpsql.epsilon', '0.25', false), oid FROM pg_class", "0A000"),
+        ("COPY (SELECT set_config('dpsql.epsilon', '0.25', false)) TO STDOUT", "0A000"),
+    ],
+)
+def test_what_can_not_be_set_is_told(connection: Any, sql: str, state: str) -> None:
+    usual = one(connection, "SHOW dpsql.epsilon")
+    with pytest.raises(psycopg.Error) as raised:
+        psycopg.ClientCursor(connection).execute(sql)
+    assert raised.value.sqlstate == state
+    assert one(connection, "SHOW dpsql.epsilon") == usual
+
+
+def test_a_setting_that_is_not_there_may_be_asked_for(connection: Any) -> None:
+    assert one(connection, "SELECT current_setting('nothing', true)") is None
+
+
+def test_a_prepared_call_sets_each_time(connection: Any) -> None:
+    wire = connection.pgconn
+    assert wire.prepare(b"set", b"SELECT set_config('application_name', $1, false)").status == 1
+    for name in (b"a", b"b", b"a"):
+        assert wire.exec_prepared(b"set", [name]).get_value(0, 0) == name
+        assert connection.info.parameter_status("application_name") == name.decode()
