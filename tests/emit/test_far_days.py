@@ -80,6 +80,15 @@ def test_what_is_computed_of_a_moment_is_what_duckdb_computes(
             assert values(node, str(kind).lower(), own, read_as="c1") == expected, name
 
 
+def test_the_first_day_of_all_fails_nothing() -> None:
+    """Its week begins before it, and PostgreSQL has no such day."""
+    for kind in (Date(), Timestamp()):
+        for name, expression in _expressions(kind):
+            column = str(kind).lower()
+            (value,) = values(scalar(expression), column, ["4714-11-24 BC"], read_as="c1")
+            assert (value is None) == ("date_trunc" in name), name
+
+
 def test_an_infinite_moment_has_duckdbs_text() -> None:
     for kind in (Date(), Timestamp()):
         node = scalar(Cast(Column(1, "x", kind), Varchar()))

@@ -185,7 +185,8 @@ def _date_trunc(call: Call, arguments: list[exp.Expr]) -> exp.Expr | None:
             "DATE_TRUNC", exp.Literal.string(name), guard.cast(value.copy(), "TIMESTAMP")
         )
         target = guard.type_name(call.type)
-        return guard.or_infinite(guard.when_known(value, guard.cast(start, target)), value, target)
+        known = guard.when_known(value, guard.cast(start, target), guard.FIRST_YEAR)
+        return guard.or_infinite(known, value, target)
 
     return guard.bind(arguments[1:], truncated)
 

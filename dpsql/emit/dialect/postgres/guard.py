@@ -179,14 +179,17 @@ def _is_medium(column: exp.Expr) -> exp.Expr:
     return exp.Between(this=call("ABS", column.copy()), low=low, high=high)
 
 
-_FIRST_DAY: Final = "4713-01-01 BC"
+_FIRST_DAY: Final = "4714-11-24 BC"
 _LAST_DAY: Final = "294247-01-01"
-"""Between them a date or timestamp and its truncations are timestamps."""
+"""Between them a date or timestamp is a timestamp, on PostgreSQL as on DuckDB."""
+
+FIRST_YEAR: Final = "4713-01-01 BC"
+"""From it on its truncations are, too."""
 
 
-def when_known(moment: exp.Expr, computed: exp.Expr) -> exp.Case:
-    """`computed` of a column `moment`; NULL where it is infinite or so far that it may raise."""
-    low, high = (cast(exp.Literal.string(day), "DATE") for day in (_FIRST_DAY, _LAST_DAY))
+def when_known(moment: exp.Expr, computed: exp.Expr, first: str = _FIRST_DAY) -> exp.Case:
+    """`computed` of a column `moment`; NULL where it is infinite, before `first` or too far."""
+    low, high = (cast(exp.Literal.string(day), "DATE") for day in (first, _LAST_DAY))
     return exp.case().when(
         exp.Between(this=moment.copy(), low=low, high=high), computed, copy=False
     )
