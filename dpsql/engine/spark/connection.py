@@ -42,6 +42,9 @@ SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
         "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
         # A path means the files that are there now, not those that it meant before.
         "spark.connect.session.planCache.enabled": "false",
+        # Of days before 1582, some files don't say by which calendar: one of them would fail all.
+        "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+        "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
         # What can't be read fails: a statement that reads it twice would read two tables.
         "spark.sql.files.ignoreCorruptFiles": "false",
         "spark.sql.files.ignoreMissingFiles": "false",

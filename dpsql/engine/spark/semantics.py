@@ -114,6 +114,8 @@ OF_ROWS: Final = (
     SparkClaim("NaN equals itself", "nan = nan", "true"),
     SparkClaim("NaN is the largest", "nan > inf", "true"),
     SparkClaim("ISNAN", "ISNAN(nan) AND NOT ISNAN(inf)", "true"),
+    SparkClaim("NANVL hands on a number", "NANVL(near, nan)", "2.5"),
+    SparkClaim("and NaN", "NANVL(nan, CAST('NaN' AS DOUBLE))", "NaN"),
     SparkClaim("0 equals minus 0", "zero = minus_zero", "true"),
     SparkClaim("GREATEST leaves out NULL", "GREATEST(seven, nothing)", "7"),
     SparkClaim("LEAST does, too", "LEAST(seven, nothing)", "7"),

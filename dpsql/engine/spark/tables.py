@@ -133,6 +133,15 @@ def spark_type(declared: str) -> str:
     return _SPARKS.get(declared, declared).lower()
 
 
+def unread_by_files(column: str, declared: str) -> str:
+    """`column` of a view, so that no condition on it is asked of what files say of their values.
+
+    A file's least and greatest value leave NaN out: `x > 100` passed over all rows with NaN, until
+    one of 150 was among them. A list of values has one zero, and `x = 0` may ask for the other.
+    """
+    return f"NANVL({column}, CAST('NaN' AS DOUBLE))" if declared == "DOUBLE" else column
+
+
 def view_items(table: ServerTable, offered: Mapping[str, str]) -> list[str]:
     """A table's declared columns, in their declared types.
 
@@ -159,7 +168,7 @@ def _read(own: str, offered: str | None, declared: str, table: ServerTable, name
         # A file may say of a column that it was padded once: of a name it would be so still.
         return f"CAST({column} AS STRING)"
     if offered == declared:
-        return column
+        return unread_by_files(column, declared)
     spark = _SPARKS.get(declared, declared)
     widens = offered in _INTEGERS and (declared in _INTEGERS or declared.startswith("DECIMAL"))
     if widens or (offered.startswith("DECIMAL") and declared.startswith("DECIMAL")):

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, UNIT_ROW_COUNT
 from dpsql.engine.sidecar.server import ServerSidecarTable
 from dpsql.engine.source import ServerTable
-from dpsql.engine.spark.tables import is_storable, quoted
+from dpsql.engine.spark.tables import is_storable, quoted, unread_by_files
 
 UNIT: Final = "unit"
 """The column that has each row's unit, and by which rows are bucketed."""
@@ -40,7 +40,10 @@ def stored_columns(table: ServerTable, entry: ServerSidecarTable) -> tuple[Store
 
 def stored_view_items(table: ServerTable, entry: ServerSidecarTable) -> list[str]:
     """The items of the view by which statements read what is stored of `table`."""
-    columns = [(each.stored_as, each.name) for each in stored_columns(table, entry)]
+    columns = [
+        (unread_by_files(quoted(each.stored_as), each.kind), each.name)
+        for each in stored_columns(table, entry)
+    ]
     if entry.lent_unit_column is not None:
-        columns.append((UNIT, entry.lent_unit_column))
-    return [f"{quoted(stored)} AS {quoted(name)}" for stored, name in columns]
+        columns.append((quoted(UNIT), entry.lent_unit_column))
+    return [f"{stored} AS {quoted(name)}" for stored, name in columns]
