@@ -24,7 +24,39 @@ _Prepared = partial(
     Mutant, tests="tests/physical/test_prepared_keys.py", fails_by="AssertionError|assert "
 )
 
+_Below = partial(
+    Mutant, tests="tests/physical/test_counts_below_join.py", fails_by="AssertionError|assert "
+)
+
 SPLIT_MUTANTS = (
+    _Below(
+        "of rows that are counted before a join nothing is asked",
+        "emit/relation/counts_below_join.py",
+        "        if self.tests:\n",
+        "        if not self.join.on:\n",
+        about="joined_rows",
+    ),
+    _Below(
+        "rows that were counted before a join meet those of another unit",
+        "emit/relation/counts_below_join.py",
+        "exp.EQ(this=reference(ours), expression=reference(theirs))",
+        "exp.EQ(this=reference(ours), expression=reference(ours))",
+        about="no_key",
+    ),
+    _Below(
+        "rows are counted before a condition that tells them apart",
+        "emit/relation/counts_below_join.py",
+        "            or not all(columns(each) <= right for each in tests)\n",
+        "            or not tests\n",
+        about="pairs_of_rows",
+    ),
+    _Below(
+        "rows that are there twice meet what was counted once",
+        "emit/relation/counts_below_join.py",
+        "exp.Coalesce(this=wide_sum(reference(count)), expressions=[integer(0)])",
+        "exp.Coalesce(this=exp.Max(this=reference(count)), expressions=[integer(0)])",
+        about="no_key",
+    ),
     _Cached(
         "of cached sums a group more than count is read",
         "emit/release/cached_sums.py",

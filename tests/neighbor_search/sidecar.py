@@ -138,6 +138,11 @@ def _engine(name: str, verified: frozenset[str], world: int) -> duckdb.DuckDBPyC
     return connection
 
 
+def own_database(name: str, verified: frozenset[str], world: int) -> duckdb.DuckDBPyConnection:
+    """A database of a search, with its sidecar, that a test may change."""
+    return _engine.__wrapped__(name, verified, world)
+
+
 @dataclass(frozen=True)
 class ReadyWorlds:
     """The first databases of a search, each in an engine that all tests of the fixture share."""

@@ -11,6 +11,7 @@ from dpsql.analysis.lineage.lineage import unit
 from dpsql.analysis.lineage.same_unit_conditions import is_same_unit
 from dpsql.emit.dialect.nodes import constant, exact_aggregate, exact_window, scalar, stored_column
 from dpsql.emit.dialect.sort_key import sort_key
+from dpsql.emit.relation.counts_below_join import CountsBelowJoin
 from dpsql.emit.relation.scan_and_join import (
     inner_join,
     mark_join,
@@ -100,19 +101,8 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             return _listed(plan)
         case PublicStatement():
             raise InternalError("what an analyst wrote is given to no engine of the source")
-        case Aggregate(source=source, keys=keys, aggregates=aggregates):
-            own = unit(source)
-            group = [scalar(key.expression) for key in keys]
-            items = [*_named(keys)]
-            items += [as_column(exact_aggregate(a.call, own), a.column) for a in aggregates]
-            if own is not None:
-                items.append(reference(own))
-                group.append(reference(own))
-            # Without keys there is one row, also where nothing is computed of it.
-            select = _select_over(
-                source, releases, items or [dummy_column(exp.Count(this=exp.Star()))]
-            )
-            return select.group_by(*group, copy=False) if group else select
+        case Aggregate():
+            return _aggregated(plan, releases)
         case Release():
             columns = output_columns(plan)
             items = [
@@ -123,6 +113,23 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             return _ordered(plan, releases, _passed_on(plan))
         case missing:
             assert_never(missing)
+
+
+def _aggregated(plan: Aggregate, releases: Mapping[Release, str]) -> exp.Select:
+    below = CountsBelowJoin.of(plan)
+    if below is not None:
+        join = below.join
+        return below.select(emit_plan(join.left, releases), emit_plan(join.right, releases))
+    source, keys, own = plan.source, plan.keys, unit(plan.source)
+    group = [scalar(key.expression) for key in keys]
+    items = [*_named(keys)]
+    items += [as_column(exact_aggregate(a.call, own), a.column) for a in plan.aggregates]
+    if own is not None:
+        items.append(reference(own))
+        group.append(reference(own))
+    # Without keys there is one row, also where nothing is computed of it.
+    select = _select_over(source, releases, items or [dummy_column(exp.Count(this=exp.Star()))])
+    return select.group_by(*group, copy=False) if group else select
 
 
 def _filtered(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
