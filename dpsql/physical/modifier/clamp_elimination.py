@@ -29,8 +29,7 @@ from dpsql.analysis.domains.predicate_narrowing import Known
 from dpsql.analysis.lineage.row_source import RowSource
 from dpsql.emit.dialect.clamp import interval_literals
 from dpsql.emit.dialect.duckdb.expression import emit_expression, unchecked
-from dpsql.emit.dialect.duckdb.literal import untyped_literal
-from dpsql.emit.dialect.nodes import integer
+from dpsql.emit.dialect.nodes import integer, untyped_constant
 from dpsql.emit.sql.identifier import column_name, reference
 from dpsql.engine.sidecar.row_columns import out_of_range_column
 from dpsql.physical.cost import MIN_CLAMPED_SUMS
@@ -178,7 +177,7 @@ def are_out_of_range(condition: NoClampCondition, statistics: tuple[Statistic, .
 def _tests(condition: NoClampCondition, statistics: tuple[Statistic, ...]) -> list[exp.Between]:
     """Whether each column is in its interval, and what is computed of them, which is no NULL."""
     bounds = {
-        column: (untyped_literal(low, column.type), untyped_literal(high, column.type))
+        column: (untyped_constant(low, column.type), untyped_constant(high, column.type))
         for column, low, high in condition.columns
     }
     tests = [_test(reference(column), ends) for column, ends in bounds.items()]
