@@ -28,7 +28,7 @@ from dpsql.errors import Span
 from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Output, Plan, Project
 from dpsql.plan.output_columns import output_columns
-from dpsql.schema.model import Schema, View
+from dpsql.schema.model import Schema, Table, View
 from dpsql.structs import replace
 
 
@@ -90,7 +90,8 @@ class Context(msgspec.Struct, frozen=True):
     rows are the statement's answer. `views` are the views that the statement has named so far;
     `view_stack` are those in whose text the query stands, outermost first: that text is the
     owner's, who sees every table. `single` collects the public rows that the statement uses as one
-    row, and `values` the releases that scalar subqueries read a group at a time.
+    row, `values` the releases that scalar subqueries read a group at a time, and `named_releases`
+    the saved releases that the statement names, also where no row of theirs is read.
     """
 
     schema: Schema
@@ -106,6 +107,7 @@ class Context(msgspec.Struct, frozen=True):
     releases: SavedReleaseNames = NO_RELEASES
     single: list[SingleRow] = msgspec.field(default_factory=list)
     values: list[Plan] = msgspec.field(default_factory=list)
+    named_releases: list[Table] = msgspec.field(default_factory=list)
 
     def with_cte(self, name: str, cte: Cte) -> Context:
         """The context with one more named query."""

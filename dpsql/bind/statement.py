@@ -37,6 +37,8 @@ class Statement(Struct, frozen=True):
 
     `reads_clock`: the plan has the current day or minute as a constant. `single` are the public
     rows that the statement uses as one row; `charts` what each chart of a dashboard has.
+    `names_release`: it names a saved release, which is another table to others, or none; also where
+    the plan doesn't read it, as of LIMIT 0.
     """
 
     plan: Plan
@@ -45,6 +47,7 @@ class Statement(Struct, frozen=True):
     reads_clock: bool = False
     single: tuple[SingleRow, ...] = ()
     charts: tuple[Chart, ...] = ()
+    names_release: bool = False
 
 
 def bind(
@@ -107,8 +110,14 @@ def bind_calibration(
 
 def _bound(selected: BoundQuery, context: Context, *, clocked: bool) -> Statement:
     plan = with_groups_that_have_rows(selected.plan, context.values)
-    single = tuple(context.single)
-    return Statement(plan, output_columns(plan), selected.names, clocked, single)
+    return Statement(
+        plan,
+        output_columns(plan),
+        selected.names,
+        clocked,
+        tuple(context.single),
+        names_release=bool(context.named_releases),
+    )
 
 
 def _check_used(tree: exp.Expr, parameters: Parameters) -> None:

@@ -18,6 +18,7 @@ _RELOAD = "tests/pgwire/test_wire_reload.py"
 _CHANGED = "tests/session/test_changed_meanwhile.py"
 _SHARING = "tests/pgwire/test_wire_sharing.py"
 _REPEATED = "tests/pgwire/test_wire_repeated.py"
+_EDITIONS = "tests/session/test_editions.py"
 
 CACHE_MUTANTS = (
     _Cache(
@@ -103,10 +104,18 @@ CACHE_MUTANTS = (
     _Cache(
         "what reads kept tables is bound once",
         "session/run/statement_cache.py",
-        "return not (statement.reads_clock or is_whole or saved_tables(plan))",
+        "return not (statement.reads_clock or is_whole or statement.names_release)",
         "return not (statement.reads_clock or is_whole)",
         _SHARING,
         "bound_each_time",
+    ),
+    _Cache(
+        "a plan that reads no row of a kept table is that of all who name it",
+        "bind/from_clause/table.py",
+        "context.named_releases.append(table)",
+        "context.named_releases.clear()",
+        _EDITIONS,
+        "of_no_rows",
     ),
     _Cache(
         "what reads the clock is bound once",

@@ -134,7 +134,7 @@ GENERIC_PLAN_MUTANTS = (
     _Generic(
         "a plan over a kept table is that of all who name it",
         "session/compile/plan_cache.py",
-        "RememberedPlans(clock, size, reads_no_saved_table)",
+        "RememberedPlans(clock, size, names_no_saved_table)",
         "RememberedPlans(clock, size, bool)",
         _EDITIONS,
         "kept_table",

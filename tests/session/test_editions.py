@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -176,6 +177,8 @@ def test_a_kept_table_is_the_own_one_of_who_names_it(as_analyst: Opening) -> Non
         "SELECT dept, count(*) FROM people WHERE dept IN (SELECT n FROM mine) GROUP BY dept",
         "SELECT count(*) FROM people LEFT JOIN mine ON false",
         "SELECT (SELECT n FROM mine) FROM towns",
+        "SELECT * FROM mine LIMIT 0",
+        "SELECT count(*) FROM people WHERE dept IN (SELECT n FROM mine LIMIT 0)",
     ],
 )
 def test_what_reads_a_kept_table_is_nobody_elses_plan(as_analyst: Opening, sql: str) -> None:
@@ -187,6 +190,20 @@ def test_what_reads_a_kept_table_is_nobody_elses_plan(as_analyst: Opening, sql: 
         assert "mine" not in refusal.message  # noqa: PT017 - it may have no rule
     with pytest.raises(Error, match="mine"):
         as_analyst("bob").compile(sql)
+
+
+@pytest.mark.parametrize("store", ["private", "shared"])
+def test_of_no_rows_the_columns_are_those_of_the_kept_table_of_now(
+    execution: Execution, tmp_path: Path, store: str
+) -> None:
+    execution.close()
+    text = SCHEMA.replace("store: private", f"store: {store}")
+    (tmp_path / "schema.yaml").write_text(text, encoding="utf-8")
+    with closing(Session(tmp_path / "schema.yaml", analyst="alice", epsilon="0.5")) as session:
+        for name in ("one", "other"):
+            kept = SaveRequest("mine", f"kept as {name}", replace=True)
+            session.save(kept, f"SELECT 1 AS {name}")
+            assert session.query("SELECT * FROM mine LIMIT 0").names == (name,)
 
 
 def test_now_is_the_minute_in_which_each_asks(

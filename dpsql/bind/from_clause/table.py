@@ -46,6 +46,7 @@ def find_named(context: Context, parts: Sequence[str], at: Span | None) -> Table
     # A view's text is the owner's, and never reads a release that an analyst saved.
     for release in resolve_name(releases, parts, schema.dataset):
         if (table := context.releases.find(release)) is not None:
+            context.named_releases.append(table)
             return table
     (near,) = get_close_matches(name, [*known, *releases], n=1) or [""]
     hint = f"did you mean {near}?" if near else f"tables: {', '.join([*known, *releases])}"

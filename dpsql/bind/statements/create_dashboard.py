@@ -109,7 +109,11 @@ def bind_dashboard(
         for chart in charts
     )
     single = tuple(context.single)
-    return Statement(plan, output_columns(plan), selected.names, single=single, charts=shown)
+    named = bool(context.named_releases)
+    columns = output_columns(plan)
+    return Statement(
+        plan, columns, selected.names, single=single, charts=shown, names_release=named
+    )
 
 
 class BareChart(Struct, frozen=True):

@@ -70,7 +70,9 @@ def bind_synopsis(
         error.at = query_span(sql) if error.at is None else as_written(error.at, tokens(sql))
         raise
     single = tuple(context.single)
-    return Statement(whole, output_columns(whole), selected.names, single=single)
+    named = bool(context.named_releases)
+    columns = output_columns(whole)
+    return Statement(whole, columns, selected.names, single=single, names_release=named)
 
 
 def query_span(sql: str) -> Span:

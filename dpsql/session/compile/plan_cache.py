@@ -11,17 +11,14 @@ from dpsql.bind.expression.current_time import utc
 from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.generic.generic_plans import GenericPlans
-from dpsql.session.compile.release_compiler import saved_tables
 
 MAX_PLANS = 64
 """Statements that one session remembers: each may list a great many group keys."""
 
 
-def reads_no_saved_table(compiled: CompiledStatement) -> bool:
+def names_no_saved_table(compiled: CompiledStatement) -> bool:
     """Whether `compiled` means the same to all analysts: to each a name may be another table."""
-    bound = compiled.statement
-    plans = (bound.plan, *(one.count for one in bound.single))
-    return not compiled.saved_tables and not any(map(saved_tables, plans))
+    return not compiled.statement.names_release
 
 
 class RememberedPlans:
@@ -98,6 +95,6 @@ class PlanCache(RememberedPlans):
 
     def __init__(self, clock: Callable[[], dt.datetime] = utc, size: int = MAX_PLANS) -> None:
         # By the next time a name may mean another table, also to the same analyst.
-        super().__init__(clock, size, lambda compiled: not compiled.saved_tables)
-        self.proved = RememberedPlans(clock, size, reads_no_saved_table)
+        super().__init__(clock, size, names_no_saved_table)
+        self.proved = RememberedPlans(clock, size, names_no_saved_table)
         self.generic = GenericPlans(size)

@@ -10,7 +10,6 @@ from typing import Final
 from dpsql.bind.statement import Statement
 from dpsql.bind.syntax.parameter import Parameters
 from dpsql.plan.operator import PublicStatement
-from dpsql.session.compile.release_compiler import saved_tables
 
 MAX_STATEMENTS: Final = 64
 """Statements that one session remembers."""
@@ -25,9 +24,8 @@ def may_be_remembered(statement: Statement) -> bool:
     It isn't all that decides one that reads the clock, kept tables, whose names may mean others by
     the next time, or rows of public tables, of which statements that run whole are made.
     """
-    plan = statement.plan
-    is_whole = isinstance(plan, PublicStatement)
-    return not (statement.reads_clock or is_whole or saved_tables(plan))
+    is_whole = isinstance(statement.plan, PublicStatement)
+    return not (statement.reads_clock or is_whole or statement.names_release)
 
 
 class StatementCache:
