@@ -51,13 +51,13 @@ FROM (
         SELECT
           u,
           COUNT(*) AS n,
-          SUM(r0) AS s0,
+          COUNT(r0) AS s0,
           SUM(CASE WHEN r1 < 0.00 THEN 0.00 WHEN r1 > 1000.00 THEN 1000.00 ELSE r1 END) AS s1,
           COUNT(r1) AS m1
         FROM (
           SELECT
             c7 AS u,
-            CASE WHEN NOT c5 IS NULL THEN 1 END AS r0,
+            c5 AS r0,
             c5 AS r1
           FROM (
             SELECT

@@ -68,7 +68,7 @@ FROM (
             u,
             k0_0,
             COUNT(*) AS n,
-            SUM(r0) AS s0,
+            COUNT(r0) AS s0,
             SUM(CASE WHEN r1 < 0 THEN 0 WHEN r1 > 1258291200 THEN 1258291200 ELSE r1 END) AS s1,
             COUNT(r1) AS m1
           FROM (

@@ -92,7 +92,7 @@ FROM (
             u,
             k0_0,
             COUNT(*) AS n,
-            SUM(r0) AS s0,
+            COUNT(r0) AS s0,
             SUM(CASE WHEN r1 < 0.00 THEN 0.00 WHEN r1 > 1000.00 THEN 1000.00 ELSE r1 END) AS s1,
             COUNT(r1) AS m1,
             SUM(
@@ -117,7 +117,7 @@ FROM (
               SELECT
                 c7 AS u,
                 c6 AS k0_0,
-                CASE WHEN NOT c5 IS NULL THEN 1 END AS v0,
+                c5 AS v0,
                 c5 AS v1,
                 c5 AS v2
               FROM (

@@ -98,10 +98,10 @@ FROM (
         SELECT
           u,
           COUNT(*) AS n,
-          SUM(r0) AS s0,
+          COUNT(r0) AS s0,
           SUM(CASE WHEN r1 < 0.00 THEN 0.00 WHEN r1 > 64000.00 THEN 64000.00 ELSE r1 END) AS s1,
           COUNT(r1) AS m1,
-          SUM(r2) AS s2,
+          COUNT(r2) AS s2,
           SUM(CASE WHEN r3 < 0.00 THEN 0.00 WHEN r3 > 1000.00 THEN 1000.00 ELSE r3 END) AS s3,
           COUNT(r3) AS m3,
           SUM(CASE WHEN r4 < 0 THEN 0 WHEN r4 > 1258291200 THEN 1258291200 ELSE r4 END) AS s4
@@ -124,9 +124,9 @@ FROM (
           FROM (
             SELECT
               c7 AS u,
-              CASE WHEN NOT c20 IS NULL THEN 1 END AS v0,
+              c20 AS v0,
               c20 AS v1,
-              CASE WHEN NOT c21 IS NULL THEN 1 END AS v2,
+              c21 AS v2,
               c21 AS v3,
               c22 AS v4
             FROM (

@@ -40,7 +40,7 @@ FROM (
         SELECT
           u,
           COUNT(*) AS n,
-          SUM(r1) AS s1,
+          COUNT(r1) AS s1,
           SUM(CASE WHEN r2 < 0 THEN 0 WHEN r2 > 120 THEN 120 ELSE r2 END) AS s2
         FROM (
           SELECT
@@ -50,7 +50,7 @@ FROM (
           FROM (
             SELECT
               c15 AS u,
-              CASE WHEN NOT c12 IS NULL THEN 1 END AS v1,
+              c12 AS v1,
               c2 AS v2
             FROM (
               SELECT

@@ -69,16 +69,16 @@ FROM (
           u,
           g0,
           COUNT(*) AS n,
-          SUM(r0) AS s0,
-          SUM(r1) AS s1,
+          COUNT(r0) AS s0,
+          COUNT(r1) AS s1,
           SUM(CASE WHEN r2 < 0.00 THEN 0.00 WHEN r2 > 1000.00 THEN 1000.00 ELSE r2 END) AS s2,
           COUNT(r2) AS m2
         FROM (
           SELECT
             c10 AS u,
             d0.cell AS g0,
-            CASE WHEN NOT c4 IS NULL THEN 1 END AS r0,
-            CASE WHEN NOT c8 IS NULL THEN 1 END AS r1,
+            c4 AS r0,
+            c8 AS r1,
             c8 AS r2
           FROM (
             SELECT

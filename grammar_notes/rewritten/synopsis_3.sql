@@ -14,7 +14,7 @@ WITH placed AS MATERIALIZED (
       c7 AS u,
       d0.cell AS g0,
       d1.cell AS g1,
-      CASE WHEN NOT c5 IS NULL THEN 1 END AS r0,
+      c5 AS r0,
       c5 AS r2
     FROM (
       SELECT
@@ -430,7 +430,7 @@ FROM (
                     g0,
                     g1,
                     COUNT(*) AS n,
-                    SUM(r0) AS s0,
+                    COUNT(r0) AS s0,
                     SUM(CASE WHEN r2 < 0.00 THEN 0.00 WHEN r2 > 1000.00 THEN 1000.00 ELSE r2 END) AS s2,
                     COUNT(r2) AS m2
                   FROM (
@@ -504,7 +504,7 @@ FROM (
       SELECT
         g0,
         g1,
-        SUM(r0) AS s0,
+        COUNT(r0) AS s0,
         COUNT(*) AS s1,
         SUM(CASE WHEN r2 < 0.00 THEN 0.00 WHEN r2 > 1000.00 THEN 1000.00 ELSE r2 END) AS s2,
         COUNT(r2) AS m2

@@ -21,7 +21,7 @@ from dpsql.emit.release.contribution import (
 from dpsql.emit.release.contributions import emit_term
 from dpsql.emit.sql.identifier import column_ref
 from dpsql.plan.bounded_release.column_names import term_names, total_name, value_count_name
-from dpsql.plan.bounded_release.statistic import Statistic, Sum
+from dpsql.plan.bounded_release.statistic import NonNullCount, RowCount, Statistic, Sum
 from dpsql.structs import replace
 
 
@@ -32,8 +32,11 @@ def uncentered_sums(
 
     They are those `of_unit`, of one unit in one group, or of all units. Values that no clamp would
     change needn't be `clamped`: none of them is NULL, so that there are as many as rows, but for
-    those that a filter leaves out.
+    those that a filter leaves out. What is counted is a sum of ones, and COUNT adds no integers.
     """
+    if isinstance(statistic.term, RowCount | NonNullCount):
+        value, _ = term_names(number)
+        return {total_name(number): number_of(column_ref(value))}
     uncentered, center = _uncentered(statistic)
     value, _ = term_names(number)
     term = emit_term(uncentered, number) if clamped else column_ref(value)

@@ -42,11 +42,14 @@ from dpsql.plan.bounded_release.statistic import (
 )
 from dpsql.plan.bounded_release.unit_weight import UnitWeight
 from dpsql.plan.expression import Expression
-from dpsql.schema.sql_type import Decimal, Double
+from dpsql.schema.sql_type import Decimal, Double, Integer
 
 
 def raw_values(statistic: Statistic) -> tuple[exp.Expr, ...]:
-    """The arguments of a statistic in a row, NULL where the row adds nothing; () if it has none."""
+    """The arguments of a statistic in a row, NULL where the row adds nothing; () if it has none.
+
+    Of counts it isn't looked at beyond that: rows where it isn't NULL count one each.
+    """
     match statistic.term:
         case UnitCount() | UnitWeight() | UnitsOverLimit():
             return ()
@@ -58,6 +61,10 @@ def raw_values(statistic: Statistic) -> tuple[exp.Expr, ...]:
             if statistic.filter is None:
                 return ()
             return (exp.case().when(scalar(statistic.filter), integer(1), copy=False),)
+        case NonNullCount(argument=argument) if isinstance(argument.type, Integer | Decimal):
+            # DuckDB counts a column without NULLs as rows, by its statistics; a CASE has none.
+            # Texts would be wider than a number where rows wait, and doubles may be NaN.
+            return (_filtered(argument, statistic),)
         case NonNullCount(argument=argument):
             return (exp.case().when(_only(statistic, _is_value(argument)), integer(1), copy=False),)
         case (
@@ -98,7 +105,10 @@ def discretize(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> tuple[exp
 
 
 def clamp(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Expr:
-    """The term within the very interval that its sensitivity is derived from."""
+    """The term within the very interval that its sensitivity is derived from.
+
+    Raises ValueError of a column whose values are counted, and are no terms.
+    """
     match statistic.term:
         case UnitCount():
             return integer(1)
@@ -111,7 +121,7 @@ def clamp(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Expr:
         case RowCount() if statistic.is_row_count:
             return integer(1)
         case RowCount() | NonNullCount():
-            return columns[0]
+            raise ValueError("what is counted has no size: COUNT tells values from NULL")
         case Sum(value=value) | CappedSum(value=value):
             return _clamped(value, columns[0], value.decimal)
         case PairwiseDeviations(value=value) | BoundedMean(value=value):

@@ -25,7 +25,7 @@ from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.physical.cost import cost_of_rows, has_few_groups
 from dpsql.physical.emission import Emission
 from dpsql.plan.bounded_release.bounded_release import Contributions, Limited, OneRowPerUnit
-from dpsql.plan.bounded_release.column_names import ROW_COUNT, total_name
+from dpsql.plan.bounded_release.column_names import ROW_COUNT, term_names, total_name
 from dpsql.plan.bounded_release.statistic import (
     BoundedMean,
     CappedSum,
@@ -86,20 +86,20 @@ class SumRows(Struct, frozen=True):
 
 
 def _total(statistic: Statistic, number: int) -> exp.Expr:
-    term = emit_term(statistic, number)
     match statistic.term:
         case RowCount() if statistic.is_row_count:
             return number_of_rows()
         case RowCount() | NonNullCount():
-            return number_of(term)
+            value, _ = term_names(number)
+            return number_of(column_ref(value))
         case DistinctValues() | DistinctSum() as distinct:
             return of_distinct_values(distinct, number)
         case PairwiseDeviations():
-            return of_pairs(term)
+            return of_pairs(emit_term(statistic, number))
         case CappedSum():
             raise ValueError("what caps one row's sum is its bounds")
         case _:
-            return sum_of(term)
+            return sum_of(emit_term(statistic, number))
 
 
 def _to_steps(statistic: Statistic, column: exp.Expr, *, has_few_rows: bool) -> exp.Expr:
