@@ -39,7 +39,7 @@ from dpsql.session.compile.source_facts import SourceFacts
 from dpsql.session.dataset import load_dataset
 from dpsql.session.ledger_access import ledger_location, open_ledger, with_sample_key
 from dpsql.session.run.execution import Progress
-from dpsql.session.run.finishing_copies import FinishingCopies
+from dpsql.session.run.finishing.finishing_copies import FinishingCopies
 from dpsql.session.run.statement_cache import StatementCache
 from dpsql.session.session import Session
 from dpsql.session.shared_ledger import SharedLedger

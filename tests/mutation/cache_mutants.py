@@ -295,7 +295,7 @@ CACHE_MUTANTS = (
     ),
     _Cache(
         "public rows that answers are finished with are those of older files",
-        "session/run/finishing_copies.py",
+        "session/run/finishing/finishing_copies.py",
         "self._copies.get(sql) if before == self._files else None",
         "self._copies.get(sql)",
         "tests/session/test_finishing_copies.py",
@@ -303,7 +303,7 @@ CACHE_MUTANTS = (
     ),
     _Cache(
         "public rows that were read while files changed are kept",
-        "session/run/finishing_copies.py",
+        "session/run/finishing/finishing_copies.py",
         "if files() == before:",
         "if before:",
         "tests/session/test_finishing_copies.py",

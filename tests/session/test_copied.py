@@ -8,7 +8,7 @@ from notes.compiler import prepared
 
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.relation.relation import emit_plan
-from dpsql.session.run.public_tables import public_inputs, public_scans
+from dpsql.session.run.finishing.public_tables import public_inputs, public_scans
 
 BY_DOCTOR = "(SELECT doctor_id, count(*) AS n FROM visits GROUP BY doctor_id)"
 

@@ -17,7 +17,7 @@ from dpsql.engine.raw import Raw
 from dpsql.errors import SourceFault
 from dpsql.schema.load.load import load_schema
 from dpsql.session.run.execution import Execution
-from dpsql.session.run.finishing_copies import FinishingCopies
+from dpsql.session.run.finishing.finishing_copies import FinishingCopies
 from dpsql.session.session import Session
 
 SCHEMA = """\

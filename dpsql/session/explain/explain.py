@@ -31,8 +31,8 @@ from dpsql.session.explain.report import (
     StrategyLine,
 )
 from dpsql.session.explain.sensitivity_text import column_changes, sensitivities
+from dpsql.session.run.finishing.public_tables import public_scans
 from dpsql.session.run.known_size import has_more_keys
-from dpsql.session.run.public_tables import public_scans
 from dpsql.structs import replace
 
 

@@ -14,6 +14,5 @@
 | stored_counts       | the most frequent keys by counts that are stored, where there are   |
 | charged_draw        | charge, draw, store: one entry for all that is drawn together       |
 | without_engine      | answers whose rows are released ones as they are, without an engine |
-| public_tables       | public tables that are read above the releases                      |
-| finishing_copies    | their rows, kept for the next statement that asks                   |
+| finishing           | what an engine makes of released tables: its SQL, and public rows   |
 """

@@ -16,7 +16,7 @@ from dpsql.release.columns.arrow import arrow_type
 from dpsql.schema.sql_type import HUGEINT, SqlType
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.run.public_tables import public_scans
+from dpsql.session.run.finishing.public_tables import public_scans
 
 
 def no_rows(compiled: CompiledStatement) -> dict[str, pa.Table]:

@@ -18,7 +18,6 @@ from dpsql.engine.read_limit import AnswerLimit, ReadLimit
 from dpsql.engine.source import Source
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.operator import Plan, PublicStatement
-from dpsql.plan.output_columns import output_columns
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
 from dpsql.release.open_public import open_rows
@@ -31,11 +30,11 @@ from dpsql.session.compile.plan_cache import PlanCache
 from dpsql.session.compile.source_facts import MAX_ROWS, SourceFacts
 from dpsql.session.ledger_access import with_sample_key
 from dpsql.session.run.dry_run import no_rows
-from dpsql.session.run.finishing_copies import FinishingCopies
+from dpsql.session.run.finishing.finishing_copies import FinishingCopies
+from dpsql.session.run.finishing.finishing_text import FinishingTexts, PublicCopy, public_copies
 from dpsql.session.run.known_size import is_few
 from dpsql.session.run.public_statements import SECONDS, WholeStatements
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
-from dpsql.session.run.public_tables import public_inputs
 from dpsql.session.run.without_engine import is_projected, project_without_engine
 from dpsql.session.shared_ledger import SharedLedger
 from dpsql.session.sidecar import open_source, sidecar_path, sidecar_seen
@@ -63,7 +62,7 @@ class Execution:
         self._source: Engine | None = None
         self._job_source: Source | None = None
         self._finisher: Engine | None = None
-        self._finishing: tuple[CompiledStatement, str] | None = None
+        self._finishing = FinishingTexts()
         self._tried: set[tuple[str, tuple[pa.DataType, ...]]] = set()
         self._facts: SourceFacts | None = None
         self._sidecar_seen: tuple[int, int] | None = None
@@ -134,8 +133,9 @@ class Execution:
         answer, largest = project_without_engine(compiled, released), self._largest
         if answer is None:
             limit = None if is_few(compiled, released) else largest
-            sql = self._finish(compiled)
-            answer = open_rows(compiled.plan, self._above(compiled.plan, sql, released, limit))
+            text = self._finishing.of(compiled)
+            raw = self._above(text.sql, text.copies, released, limit)
+            answer = open_rows(compiled.plan, raw)
         largest.check(answer)
         return answer
 
@@ -144,8 +144,12 @@ class Execution:
         self.source().ping()
         if is_projected(compiled):
             return
-        tables = no_rows(compiled)
-        sql = self._finish(compiled)
+        text, columns = self._finishing.of(compiled), tuple(r.columns for r in compiled.releases)
+        if columns not in text.tried:
+            self._try(text.sql, no_rows(compiled))
+            text.tried.add(columns)
+
+    def _try(self, sql: str, tables: Mapping[str, pa.Table]) -> None:
         kinds = tuple(kind for table in tables.values() for kind in table.schema.types)
         if (sql, kinds) in self._tried:
             return
@@ -163,7 +167,7 @@ class Execution:
     def rows(self, plan: Plan, saved: Mapping[str, pa.Table]) -> pa.Table:
         """The rows of a public plan that reads `saved` tables beside the source's."""
         sql = rendered(emit_plan(plan, {}))
-        return open_rows(plan, self._above(plan, sql, saved, MAX_ROWS))
+        return open_rows(plan, self._above(sql, public_copies(plan), saved, MAX_ROWS))
 
     def public(self, compiled: CompiledStatement, saved: Mapping[str, pa.Table]) -> pa.Table:
         """The answer of a query over public tables only, some of them `saved`: exact and free."""
@@ -175,7 +179,8 @@ class Execution:
             return open_rows(compiled.plan, Raw(whole))
         try:
             if saved:
-                raw = self._above(compiled.plan, compiled.postprocessing_sql, saved, MAX_ROWS)
+                sql, copies = compiled.postprocessing_sql, public_copies(compiled.plan)
+                raw = self._above(sql, copies, saved, MAX_ROWS)
             else:
                 raw = self.source().execute(compiled.postprocessing_sql, limit=MAX_ROWS)
         except ExecutionFailed:
@@ -200,29 +205,25 @@ class Execution:
     def _largest(self) -> AnswerLimit:
         return self._schema.per_query.largest
 
-    def _finish(self, compiled: CompiledStatement) -> str:
-        """The SQL of the answer: tried before the charge, and run after it."""
-        if self._finishing is None or self._finishing[0] is not compiled:
-            self._finishing = compiled, compiled.finishing_sql
-        return self._finishing[1]
-
     def _above(
-        self, plan: Plan, sql: str, released: Mapping[str, pa.Table], limit: ReadLimit | None = None
+        self,
+        sql: str,
+        copies: Sequence[PublicCopy],
+        released: Mapping[str, pa.Table],
+        limit: ReadLimit | None = None,
     ) -> Raw:
-        """`sql`, which says what of `plan` isn't in `released`; public tables are copied."""
-        copied = public_inputs(plan)
-        others = {n: self._copy(rows) for n, rows in copied.items() if n not in released}
+        """What `sql` makes of `released` tables, and of the others of `copies`."""
+        others = {one.name: self._copy(one) for one in copies if one.name not in released}
         return self.finisher().execute(sql, (), {**released, **others}, limit=limit)
 
-    def _copy(self, rows: Plan) -> pa.Table:
+    def _copy(self, copy: PublicCopy) -> pa.Table:
         """A public table's needed rows and columns, for joins with released tables."""
-        sql, names = rendered(emit_plan(rows, {})), [c.name for c in output_columns(rows)]
 
         def read() -> pa.Table:
-            return open_rows(rows, self.source().execute(sql))
+            return open_rows(copy.rows, self.source().execute(copy.sql))
 
-        copied = self.copies.rows(sql, lambda: identity(self._opened()), read)
-        return copied.rename_columns(names or copied.column_names)
+        copied = self.copies.rows(copy.sql, lambda: identity(self._opened()), read)
+        return copied.rename_columns(copy.names or copied.column_names)
 
     def _opened(self) -> Source:
         """What the source's engine has opened."""

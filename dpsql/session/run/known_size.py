@@ -13,7 +13,7 @@ from dpsql.plan.traversal import operators
 from dpsql.release.columns.group_keys import number_of_cells
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.run.public_tables import public_inputs
+from dpsql.session.run.finishing.public_tables import public_inputs
 
 _FEW: Final = 10_000
 """Pairs of rows that are made at once, however large they are allowed to be."""

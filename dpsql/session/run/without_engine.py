@@ -33,36 +33,43 @@ from dpsql.schema.sql_type import (
     Varchar,
 )
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.compiled_release import CompiledRelease
 
 MAX_SORTED = 1_000
 """Rows that are sorted here; more are sorted sooner by the engine."""
 
 
 def is_projected(compiled: CompiledStatement) -> bool:
-    """Whether the rows of `compiled` are those of its release, put in order, cut, and picked from.
+    """Whether the rows of `compiled` are those of a release, put in order, cut, and picked from.
 
     Then there is nothing to try of what stands above the release: it computes no value.
     """
-    if len(compiled.releases) != 1 or compiled.tagged_union is not None:
-        return False
-    plan, numbered, own = _plan(compiled), compiled.numbered, compiled.releases[0].release
-    if numbered is not None:
-        own = next(new for new, old in numbered.releases.items() if old == own)
-    return bool(output_columns(plan)) and _is_projection(plan, own)
+    return _projected(compiled) is not None
 
 
 def project_without_engine(
     compiled: CompiledStatement, released: Mapping[str, pa.Table]
 ) -> pa.Table | None:
     """The rows of `compiled`, of the tables of its releases; None if an engine has to make them."""
-    if not is_projected(compiled):
+    release, plan = _projected(compiled), _plan(compiled)
+    if release is None:
         return None
-    (release,), plan = compiled.releases, _plan(compiled)
     rows = _rows(plan, released[release.name])
     if rows is None:
         return None
     names = [f"c{column.id}" for column in output_columns(plan)]
     return pa.table([rows.columns[name] for name in names], names=names)
+
+
+def _projected(compiled: CompiledStatement) -> CompiledRelease | None:
+    """The release whose rows those of `compiled` are, which may be computed on others; or None."""
+    plan, numbered = _plan(compiled), compiled.numbered
+    if compiled.tagged_union is not None or not output_columns(plan):
+        return None
+    own = _projected_release(plan)
+    if numbered is not None and own is not None:
+        own = next(old for new, old in numbered.releases.items() if new == own)
+    return next((release for release in compiled.releases if release.release == own), None)
 
 
 def _plan(compiled: CompiledStatement) -> Plan:
@@ -76,20 +83,21 @@ class _Rows(Struct, frozen=True):
     count: int
 
 
-def _is_projection(plan: Plan, release: Release) -> bool:
+def _projected_release(plan: Plan) -> Release | None:
+    """The release whose rows `plan` puts in order, cuts, and picks from; None if it does more."""
     match plan:
         case Release():
-            return plan == release and all(_is_plain(c.type) for c in output_columns(plan))
+            return plan if all(_is_plain(c.type) for c in output_columns(plan)) else None
         case Project(source=source, outputs=outputs):
             picks = all(isinstance(output.expression, Column) for output in outputs)
-            return picks and _is_projection(source, release)
+            return _projected_release(source) if picks else None
         case Sort(source=source, by=by):
             picks = all(isinstance(key.expression, Column) for key in by)
-            return picks and _is_projection(source, release)
+            return _projected_release(source) if picks else None
         case Limit(source=source):
-            return _is_projection(source, release)
+            return _projected_release(source)
         case _:
-            return False
+            return None
 
 
 def _rows(plan: Plan, table: pa.Table) -> _Rows | None:

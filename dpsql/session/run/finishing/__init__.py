@@ -1,0 +1,8 @@
+"""What an answer is finished with above its releases, where an engine does it.
+
+| module           | what it holds                                                       |
+| ---------------- | ------------------------------------------------------------------- |
+| finishing_text   | what stands above releases as SQL, written once for all analysts    |
+| public_tables    | public tables that are read above the releases                      |
+| finishing_copies | their rows, kept for the next statement that asks                   |
+"""

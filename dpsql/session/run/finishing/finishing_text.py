@@ -1,0 +1,101 @@
+"""What stands above a statement's releases as SQL, written once for all that share its plan.
+
+Plans of analysts who have answers of their own differ in the keys of these answers, which no SQL
+has: the operators are the very same objects.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+
+from dpsql.emit.dialect.duckdb.render import rendered
+from dpsql.emit.relation.relation import emit_plan
+from dpsql.plan.operator import Plan, Release
+from dpsql.plan.output_columns import output_columns
+from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.compile.proofs.recently_used import RecentlyUsed
+from dpsql.session.run.finishing.public_tables import public_inputs
+
+MAX_TEXTS: Final = 64
+"""Plans whose SQL is remembered."""
+
+
+class PublicCopy(Struct, frozen=True):
+    """A public table's needed `rows`, and the SQL that reads them; `name` is what engines call it.
+
+    They have columns of these `names`.
+    """
+
+    name: str
+    rows: Plan
+    sql: str
+    names: tuple[str, ...]
+
+
+def public_copies(plan: Plan) -> tuple[PublicCopy, ...]:
+    """The public rows that `plan` reads above its releases."""
+    return tuple(
+        PublicCopy(
+            name, rows, rendered(emit_plan(rows, {})), tuple(c.name for c in output_columns(rows))
+        )
+        for name, rows in public_inputs(plan).items()
+    )
+
+
+class FinishingText:
+    """The SQL of what stands above the releases of `compiled`, and the public rows that it reads.
+
+    `tried` has the columns of released tables of which, without rows, it was computed.
+    """
+
+    __slots__ = ("_names", "_plans", "_releases", "copies", "sql", "tried")
+
+    def __init__(self, compiled: CompiledStatement) -> None:
+        self.sql: Final = compiled.finishing_sql
+        self.copies: Final = public_copies(compiled.plan)
+        self.tried: Final[set[tuple[tuple[str, ...], ...]]] = set()
+        self._plans = _plans(compiled)
+        self._releases, self._names = _releases(compiled)
+
+    def is_of(self, compiled: CompiledStatement) -> bool:
+        """Whether it is made of the very operators that `compiled` has, by the same names.
+
+        Operators that are equal needn't be written alike: 1 is equal to 1.0, and TRUE to 1.
+        """
+        releases, names = _releases(compiled)
+        return (
+            names == self._names
+            and _are_same(_plans(compiled), self._plans)
+            and _are_same(releases, self._releases)
+        )
+
+
+class FinishingTexts:
+    """Those that were used last."""
+
+    def __init__(self, size: int = MAX_TEXTS) -> None:
+        # By where the plan is; what is remembered holds it, so that its id stays its own.
+        self._texts: RecentlyUsed[int, FinishingText] = RecentlyUsed(size)
+
+    def of(self, compiled: CompiledStatement) -> FinishingText:
+        """That of `compiled`: tried before its charge, and run after it."""
+        known = self._texts.get(id(compiled.plan))
+        if known is None or not known.is_of(compiled):
+            known = FinishingText(compiled)
+            self._texts.put(id(compiled.plan), known)
+        return known
+
+
+def _plans(compiled: CompiledStatement) -> tuple[object, ...]:
+    return compiled.plan, compiled.tagged_union, compiled.numbered
+
+
+def _releases(compiled: CompiledStatement) -> tuple[tuple[Release, ...], tuple[str, ...]]:
+    releases = compiled.releases
+    return tuple(one.release for one in releases), tuple(one.name for one in releases)
+
+
+def _are_same(some: tuple[object, ...], others: tuple[object, ...]) -> bool:
+    return len(some) == len(others) and all(a is b for a, b in zip(some, others, strict=True))

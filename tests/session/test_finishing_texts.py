@@ -1,0 +1,77 @@
+"""What stands above releases is written once for all analysts, and for no other statement."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import duckdb
+import pytest
+from neighbor_search.public_rows import PUBLIC, create_tables
+from notes.compiler import schema_of
+
+from dpsql.audit.databases.public_facts import WorldFacts
+from dpsql.plan.expression import Literal
+from dpsql.plan.operator import Output, Project
+from dpsql.plan.output_columns import output_columns
+from dpsql.schema.sql_type import BIGINT, Boolean
+from dpsql.session.compile.compiled import CompiledStatement, compile_sql
+from dpsql.session.compile.generic.edition import of_edition
+from dpsql.session.compile.loss_conversion import query_loss
+from dpsql.session.run.finishing.finishing_text import FinishingTexts
+from dpsql.structs import replace
+
+SCHEMA = schema_of("clinic")
+STATEMENTS = [
+    "SELECT ward, count(*) AS n, avg(cost) FROM visits GROUP BY ward HAVING n > 3 ORDER BY n",
+    (
+        "SELECT specialty, count(*) AS n FROM visits JOIN doctors USING (doctor_id) "
+        "GROUP BY specialty HAVING n > (SELECT max(doctor_id) FROM doctors)"
+    ),
+    "SELECT 'all' AS ward, count(*) / 2 FROM visits UNION ALL SELECT 'none', 1",
+]
+
+
+def ready(sql: str) -> CompiledStatement:
+    with duckdb.connect() as connection:
+        create_tables(connection, SCHEMA, PUBLIC["clinic"])
+        facts = WorldFacts(SCHEMA, connection, frozenset())
+        return compile_sql(sql, SCHEMA, facts, query_loss(SCHEMA, Fraction(1)), "data")
+
+
+@pytest.mark.parametrize("sql", STATEMENTS)
+def test_another_analyst_has_the_text_that_their_plan_is_written_as(sql: str) -> None:
+    texts, plan = FinishingTexts(), ready(sql)
+    theirs = of_edition(plan, "data\0alice")
+    assert texts.of(theirs) is texts.of(plan)
+    assert texts.of(theirs).sql == theirs.finishing_sql
+
+
+def test_a_plan_that_is_equal_and_is_written_otherwise_has_its_own_text() -> None:
+    """TRUE is equal to 1, so that plans are told apart by what they are made of."""
+    texts, plan = FinishingTexts(), ready(STATEMENTS[0])
+    one, true = (
+        Project(
+            plan.plan,
+            tuple(Output(c, Literal(value, kind)) for c in output_columns(plan.plan)),
+        )
+        for value, kind in ((1, BIGINT), (True, Boolean()))
+    )
+    plans = [replace(plan, plan=each, numbered=None) for each in (one, true)]
+    assert [texts.of(each).sql for each in plans] == [each.finishing_sql for each in plans]
+    assert texts.of(plans[0]) is not texts.of(plans[1])
+
+
+def test_a_plan_with_other_tables_names_or_numbers_has_its_own_text() -> None:
+    texts, plan = FinishingTexts(), ready(STATEMENTS[0])
+    assert plan.numbered is not None
+    (release,) = plan.releases
+    renamed = replace(plan, releases=(replace(release, name="release_7"),))
+    for other in (renamed, replace(plan, numbered=None)):
+        assert texts.of(plan).sql == plan.finishing_sql
+        assert texts.of(other).sql == other.finishing_sql
+        assert texts.of(other).sql != plan.finishing_sql
+
+
+def test_texts_that_were_not_used_for_long_are_written_again() -> None:
+    texts, plans = FinishingTexts(1), [ready(sql) for sql in STATEMENTS]
+    assert [texts.of(plan).sql for plan in plans * 2] == [p.finishing_sql for p in plans] * 2
