@@ -28,7 +28,20 @@ from dpsql.plan.expression import (
     Parameter,
 )
 from dpsql.privacy.domain import UNKNOWN, Domain, Interval, of_values
-from dpsql.schema.sql_type import Boolean, Date, Decimal, Double, Integer, SqlType, Timestamp
+from dpsql.schema.sql_type import (
+    Array,
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    Null,
+    SqlType,
+    Timestamp,
+    Uuid,
+    Varchar,
+)
+from dpsql.schema.sql_type import Interval as IntervalType
 
 Environment = Mapping[Known, Domain]
 """Domains of columns, by id, and of expressions that a predicate compared with constants."""
@@ -165,6 +178,18 @@ def _fits(bounds: Interval | None, target: SqlType) -> bool:
         case Decimal(precision=precision, scale=scale):
             limit = Fraction(10**precision - 1, 10**scale)
             return ends is not None and -limit <= ends[0] and ends[1] <= limit
-        case _:
+        case (
+            Boolean()
+            | Double()
+            | Varchar()
+            | Date()
+            | Timestamp()
+            | IntervalType()
+            | Uuid()
+            | Array()
+            | Null()
+        ):
             # Whether NULL may appear matters for accuracy only; other types don't overflow here.
             return True
+        case missing:
+            assert_never(missing)
