@@ -6,16 +6,17 @@ import os
 import signal
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
 from ledger.ledger_world import TENTH, Place, charge, run, terms
 
-from dpsql.errors import LedgerFault
+from dpsql.errors import InternalError, LedgerFault
 from dpsql.ledger.amount import padded
 from dpsql.ledger.chain import checkpoint
 from dpsql.ledger.chain.anchor import Anchor
-from dpsql.ledger.chain.entry import Checkpointed, encode, link
+from dpsql.ledger.chain.entry import Burned, Checkpointed, encode, link
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.storage.queries import Row
 
@@ -200,3 +201,10 @@ def test_a_sum_that_a_crash_kept_from_the_anchor_is_mended(place: Place) -> None
         charged = ledger.balance().spent.amount
     with place.open(terms(100)) as ledger:
         assert ledger.balance().spent.amount == charged
+
+
+def test_what_no_entry_can_hold_is_told_by_its_type_alone() -> None:
+    event = Burned("r", abandoned=False, failed=3 + 4j)  # type: ignore[arg-type]
+    with pytest.raises(InternalError, match="can hold a complex") as raised:
+        encode(1, datetime.now(UTC), event)
+    assert "3" not in str(raised.value)

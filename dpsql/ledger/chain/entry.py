@@ -14,6 +14,7 @@ from fractions import Fraction
 import msgspec
 from msgspec import Struct
 
+from dpsql.errors import InternalError
 from dpsql.ledger.terms import LedgerTerms
 from dpsql.privacy.accounting.loss import PrivacyLoss
 
@@ -190,7 +191,7 @@ class _Body(msgspec.Struct, frozen=True):
 def _write(value: object) -> str:
     if isinstance(value, Fraction):
         return str(value)
-    raise NotImplementedError
+    raise InternalError(f"no entry of a ledger can hold a {type(value).__name__}")
 
 
 def _read(kind: type, value: object) -> Fraction:
