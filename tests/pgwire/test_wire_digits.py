@@ -30,6 +30,8 @@ EXACT = {
     "SELECT d * 1e20 AS c FROM t WHERE id = 3": "-334000000000000000000.00",
     "SELECT sum(d) * 1.19 AS c FROM t": "119.2023",
     "SELECT 1e5 AS c": "100000",
+    "SELECT NULL::bigint + 1 AS c": None,
+    "SELECT n + NULL::integer AS c FROM t WHERE id = 1": None,
 }
 
 

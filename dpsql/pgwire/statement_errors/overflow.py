@@ -117,6 +117,8 @@ class _Ranges:
         match node:
             case Literal(value=int() | Fraction() as value):
                 return Fraction(value), Fraction(value)
+            case Literal(value=None):
+                return None  # what is computed with NULL is NULL, and fits
             case Column() if node in self._known:
                 return self._known[node]
             case Column() if node in self._meant:
