@@ -11,7 +11,7 @@ from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.pgwire.answering.result_messages import described, encoded, reported
 from dpsql.pgwire.codec.copy import copied
 from dpsql.pgwire.error_response import InFailedTransaction, notice
-from dpsql.pgwire.portal import Answer, Portal
+from dpsql.pgwire.portal import Answer, Portal, Rows
 from dpsql.pgwire.prepared_queries import PreparedQueries, positions_from
 from dpsql.pgwire.protocol import backend_messages as b
 from dpsql.pgwire.settings.session_settings import UnknownSetting
@@ -58,17 +58,28 @@ class Executor(PreparedQueries):
             case c.Query() if statement.query is None:
                 yield b.EMPTY_QUERY
             case c.Query():
-                yield from self._query(portal, count, with_columns=with_columns)
+                if portal.answer is None:
+                    yield from self._ask(portal)
+                yield from self._send(portal, count, "SELECT", with_columns=with_columns)
             case c.Show(name=name):
-                columns, rows = self._show(name)
-                answer = Answer(columns, rows)
-                yield from self._rows(portal, answer, None, with_columns=with_columns)
-                yield b.complete("SHOW")
+                if portal.answer is None:
+                    portal.answer = Answer(*self._show(name))
+                yield from self._send(portal, count, "SHOW", with_columns=with_columns)
             case c.Execute():
-                executed = self._executed(statement.command, portal)
-                yield from self._query(executed, None, with_columns=with_columns)
+                if portal.answer is None:
+                    executed = self._executed(statement.command, portal)
+                    yield from self._ask(executed)
+                    portal.answer = executed.answer
+                yield from self._send(portal, count, "SELECT", with_columns=with_columns)
+            case Fetch(moves=True):
+                rows = yield from self._fetched(statement.command)
+                yield b.complete(f"MOVE {len(rows)}")
             case Fetch():
-                yield from self._fetch(portal, statement.command, with_columns=with_columns)
+                if portal.answer is None:
+                    rows = yield from self._fetched(statement.command)
+                    columns = self.describe_portal(self.portal(statement.command.name)) or ()
+                    portal.answer = Answer(columns, rows)
+                yield from self._send(portal, count, "FETCH", with_columns=with_columns)
             case c.Copy():
                 yield from self._copy(statement.command)
             case c.DpsqlCommand(sql=sql, tag=tag):
@@ -214,48 +225,40 @@ class Executor(PreparedQueries):
     def _apply_own(self) -> None:
         self._service.apply(self._settings.own())
 
-    def _query(self, portal: Portal, count: int | None, *, with_columns: bool) -> Iterator[bytes]:
-        begun, before = portal.answer is not None, portal.read
+    def _ask(self, portal: Portal) -> Iterator[bytes]:
+        """Answer a query's portal; what is sent before its rows."""
         query = portal.statement.query
-        if query is not None and not begun:
-            calls = setting_calls(query.tree, portal.parameters)
-            if calls:
-                yield from self._call_settings(calls, portal)
-        answer = self._answered(portal)
-        if not begun:
-            for fields in answer.notices:
-                yield b.notice(fields)
-        yield from self._rows(portal, answer, count, with_columns=with_columns)
-        # As in PostgreSQL: whether rows are left is not looked for, and the tag counts these alone.
-        sent = portal.read - before
-        yield b.SUSPENDED if sent == count else b.complete(f"SELECT {sent}")
+        calls = () if query is None else setting_calls(query.tree, portal.parameters)
+        if calls:
+            yield from self._call_settings(calls, portal)
+            return
+        for fields in self._answered(portal).notices:
+            yield b.notice(fields)
 
-    def _rows(
-        self, portal: Portal, answer: Answer, count: int | None, *, with_columns: bool
+    def _send(
+        self, portal: Portal, count: int | None, tag: str, *, with_columns: bool
     ) -> Iterator[bytes]:
-        portal.answer = answer
+        """The next `count` rows of a portal's answer, None for all that are left."""
+        answer, before = portal.answer, portal.read
+        assert answer is not None
         columns = portal.columns or portal.statement.columns or answer.columns
         if len(columns) != len(answer.columns):
             columns = answer.columns
         if with_columns:
             yield described(columns, portal)
         yield from encoded(columns, portal, portal.take(count))
+        # As in PostgreSQL: whether rows are left is not looked for, and the tag counts these alone.
+        sent = portal.read - before
+        whole = tag if tag == "SHOW" else f"{tag} {sent}"
+        yield b.SUSPENDED if sent == count else b.complete(whole)
 
-    def _fetch(self, portal: Portal, command: Fetch, *, with_columns: bool) -> Iterator[bytes]:
+    def _fetched(self, command: Fetch) -> Generator[bytes, None, Rows]:
+        """The rows that a FETCH moves over; what is sent before them."""
         cursor = self.portal(command.name)
-        columns = self.describe_portal(cursor) or ()
-        begun = cursor.answer is not None
-        answer = self._answered(cursor)
-        for fields in () if begun else answer.notices:
-            yield b.notice(fields)
-        rows = cursor.fetched(command.direction, command.count)
-        if command.moves:
-            yield b.complete(f"MOVE {len(rows)}")
-            return
-        if with_columns:
-            yield described(columns, portal)
-        yield from encoded(columns, portal, rows)
-        yield b.complete(f"FETCH {len(rows)}")
+        self.describe_portal(cursor)
+        if cursor.answer is None:
+            yield from self._ask(cursor)
+        return cursor.fetched(command.direction, command.count)
 
     def _copy(self, command: c.Copy) -> Iterator[bytes]:
         with positions_from(command.start):

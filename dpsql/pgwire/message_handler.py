@@ -28,9 +28,10 @@ from dpsql.pgwire.prepared_queries import positions_from
 from dpsql.pgwire.protocol import backend_messages as b
 from dpsql.pgwire.protocol import frontend_messages as f
 from dpsql.pgwire.protocol.state_machine import Machine
+from dpsql.pgwire.protocol.violation import ProtocolFault
 from dpsql.pgwire.query_service import QueryService
 from dpsql.pgwire.settings.session_settings import SessionSettings
-from dpsql.pgwire.sql.commands import Query, read_command
+from dpsql.pgwire.sql.commands import Command, Query, read_command
 from dpsql.pgwire.sql.cursor_statement import Declare
 from dpsql.pgwire.sql.transaction_statement import End, GoBack
 from dpsql.sqltext.split import Piece, split
@@ -141,16 +142,25 @@ class MessageHandler:
                 # A client that prepares once may send no text again for months.
                 self._running.renew()
                 statement = self._running.statement(message.statement)
+                self._check_transaction(statement.command)
                 portal = self._running.bound(message, statement, self._limits.portals)
+                if len(message.results) > 1:
+                    self._check_formats(portal)
                 self._running.portals[message.portal] = portal
                 yield b.BOUND
             case f.Describe(kind="S", name=name):
                 statement = self._running.statement(name)
+                columns = self._running.describe(statement)
+                if columns is not None:
+                    self._check_transaction(statement.command)
                 yield b.parameters(statement.types)
-                yield described(self._running.describe(statement), None)
+                yield described(columns, None)
             case f.Describe(name=name):
                 portal = self._running.portal(name)
-                yield described(self._running.describe_portal(portal), portal)
+                columns = self._running.describe_portal(portal)
+                if columns is not None:
+                    self._check_transaction(portal.statement.command)
+                yield described(columns, portal)
             case f.Execute(portal=name, rows=rows):
                 self._running.renew()  # it may have been bound long before
                 portal = self._running.portal(name)
@@ -184,33 +194,47 @@ class MessageHandler:
                 assert_never(missing)
 
     def _parse(self, name: str, sql: str, types: tuple[int, ...]) -> None:
-        if name and name in self._running.statements:
-            raise NameTaken(f"prepared statement {name[:60]} exists already")
         if len(self._running.statements) >= self._limits.statements:
             raise TooMany("too many prepared statements", hint="close some, or connect again")
         pieces = split(sql)
         if len(pieces) > 1:
             raise NotSupportedError("several statements can't be prepared as one")
-        piece = pieces[0] if pieces else Piece("", 0)
-        self._running.statements[name] = self._read(piece, types)
+        statement = self._read(pieces[0] if pieces else Piece("", 0), types)
+        if name and name in self._running.statements:
+            raise NameTaken(f"prepared statement {name[:60]} exists already")
+        self._running.statements[name] = statement
 
     def _read(self, piece: Piece, types: tuple[int, ...]) -> Statement:
         self._running.renew()
         known = self._running.known(piece.sql, types)
         command = read_command(piece.sql) if known is None else Query(piece.sql)
+        is_empty = not piece.sql.strip()
+        if not is_empty:
+            self._check_transaction(command)
+        if isinstance(command, Declare):
+            with positions_from(command.start):
+                inner = self._running.read(command.sql, types)
+            return Statement(command, inner.query, inner.types, piece.start)
+        if not isinstance(command, Query) or is_empty:
+            return Statement(command, None, types, piece.start)
+        read = self._running.read(command.sql, types) if known is None else known
+        return Statement(command, read.query, read.types, piece.start)
+
+    def _check_transaction(self, command: Command) -> None:
+        """Raise `InFailedTransaction` where the transaction has failed, unless it ends it."""
         if self._settings.status == "E" and not isinstance(command, End | GoBack):
             raise InFailedTransaction(
                 "the transaction has failed: its statements are ignored until it ends",
                 hint="send ROLLBACK",
             )
-        if isinstance(command, Declare):
-            with positions_from(command.start):
-                inner = self._running.read(command.sql, types)
-            return Statement(command, inner.query, inner.types, piece.start)
-        if not isinstance(command, Query) or not piece.sql.strip():
-            return Statement(command, None, types, piece.start)
-        read = self._running.read(command.sql, types) if known is None else known
-        return Statement(command, read.query, read.types, piece.start)
+
+    def _check_formats(self, portal: Portal) -> None:
+        """Raise `ProtocolFault` unless there are as many formats as columns; one is for all."""
+        columns = self._running.describe_portal(portal)
+        if columns is not None and len(columns) != len(portal.formats):
+            raise ProtocolFault(
+                f"{len(portal.formats)} formats of columns are given for {len(columns)} columns"
+            )
 
     def _failed(self, error: Exception, start: int = 0) -> bytes:
         note(error, self._analyst)

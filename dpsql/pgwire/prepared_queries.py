@@ -144,7 +144,7 @@ class PreparedQueries(NamedObjects):
                 return self._show(name)[0]
             case c.Execute() as command:
                 return self.describe_portal(self._executed(command, portal or Portal(statement)))
-            case Fetch(name=name, moves=False):
-                return self.describe_portal(self.portal(name))
+            case Fetch(name=name, moves=False) if name in self.portals:
+                return self.describe_portal(self.portals[name])
             case _:
                 return None

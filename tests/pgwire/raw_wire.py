@@ -85,10 +85,10 @@ class RawWire:
         told: list[Told] = []
         while count:
             kind, body = self._next()
-            if kind not in "NSKR":
+            if kind not in {"N", "S", "K", "R"}:
                 told.append(_told(kind, body))
             count -= kind == "Z"
-            if kind == "":
+            if not kind:
                 break
         return told
 
