@@ -310,6 +310,14 @@ CACHE_MUTANTS = (
         "files_changed",
     ),
     _Cache(
+        "an answer with numbered rows is finished by the text of one without",
+        "session/run/finishing/finishing_text.py",
+        "and _are_same(_plans(compiled), self._plans)",
+        "and True",
+        "tests/session/test_finishing_texts.py",
+        "numbers",
+    ),
+    _Cache(
         "long lists of as many keys are one",
         "plan/bounded_release/cell_list.py",
         "self.cells is other.cells",
