@@ -139,9 +139,11 @@ _READY: dict[Statement, CompiledStatement] = {}
 def _as_duckdb_has_it(sql: str) -> str:
     """BI tools send PostgreSQL's to_timestamp(text, format), which DuckDB hasn't.
 
-    Nor has it convert_timezone(); of the notes' moments its own zones have the same rules.
+    Nor has it one table in brackets, nor convert_timezone(); of the notes' moments its own zones
+    have the same rules.
     """
     known = re.sub(r"TO_TIMESTAMP\(('[^']*'), '[^']*'\)", r"TIMESTAMP \1", sql)
+    known = re.sub(r"JOIN \((\w+ \w+)\)", r"JOIN \1", known)
     if "convert_timezone" not in known:
         return known
     tree = sqlglot.parse_one(known, dialect="duckdb")
