@@ -36,7 +36,7 @@ class SourceTable(Struct, frozen=True):
     columns that statements see, each cast to its type where the source has another; None only for
     reading the catalogue, since no view is created of a table without declared columns. `renamed`
     has the columns with another name in the source, each with that name. `csv` says how a CSV file
-    is written.
+    is written. Of a table that `is_public`, a row may fail whoever reads it.
     """
 
     name: str
@@ -44,6 +44,7 @@ class SourceTable(Struct, frozen=True):
     columns: Columns | None = None
     renamed: tuple[tuple[str, str], ...] = ()
     csv: CsvForm = PLAIN_CSV
+    is_public: bool = False
 
     @property
     def stored(self) -> tuple[tuple[str, str, str], ...]:

@@ -62,7 +62,7 @@ READINGS: Final = (
         exact=False,
     ),
     Reading(
-        f"{FAILING_MOMENTS} of a Parquet file",
+        f"{FAILING_MOMENTS} of a private Parquet file",
         re.escape(FAILING_MOMENTS.upper()),
         None,
         "one moment some 292,000 years away would fail all statements of the column; write the file"

@@ -13,6 +13,7 @@ from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.source import FAILING_MOMENTS, DuckDBSource, SourceTable
 from dpsql.errors import SchemaFault, SourceFault
 from dpsql.schema.load.load import load_schema
+from dpsql.schema.load.table_section.column_types import engine_source
 
 SCHEMA = """
 dataset: people
@@ -77,6 +78,19 @@ def test_moments_that_may_fail_are_not_read_whatever_they_are(
         duckdb.execute(f"COPY (FROM '{tmp_path / 'people.parquet'}') TO '{new}'")
         new.replace(tmp_path / "people.parquet")
         assert str(load_schema(path).tables["people"].columns["seen"].type) == "TIMESTAMP"
+
+
+def test_moments_of_a_public_table_are_read(tmp_path: Path) -> None:
+    path = write(tmp_path, pa.timestamp("ms"), [0, 1])
+    pq.write_table(pq.read_table(tmp_path / "people.parquet"), tmp_path / "days.parquet")
+    write(tmp_path, pa.timestamp("us"), [0, 1])
+    path.write_text(SCHEMA.replace("budget:", "  days: {public: true}\nbudget:"), encoding="utf-8")
+    schema = load_schema(path)
+    assert str(schema.tables["days"].columns["seen"].type) == "TIMESTAMP"
+    opened = engine_source(schema)
+    assert isinstance(opened, DuckDBSource)
+    with DuckDBEngine(opened, threads=1) as engine:
+        assert engine.execute("SELECT count(seen) AS n FROM days").table.to_pylist() == [{"n": 2}]
 
 
 @pytest.mark.parametrize(("unit", "zone"), [("us", None), ("us", UTC), ("ns", None)])

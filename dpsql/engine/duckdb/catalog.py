@@ -216,13 +216,12 @@ def _of_delimited(table: SourceTable) -> Columns:
 
 
 def _of_file(connection: duckdb.DuckDBPyConnection, table: SourceTable) -> Columns:
-    assert table.file is not None
     if table.is_delimited:
         return _of_delimited(table)
     with suppress(duckdb.Error):
         relation = connection.sql(describe(table).sql("duckdb"))
         columns = tuple(zip(relation.columns, map(str, relation.types), strict=True))
-        return _with_failing_moments(connection, table.file, columns)
+        return _with_failing_moments(connection, table, columns)
     raise SourceFault(
         f"{table.file} can't be read as a Parquet file",
         hint="write it again, or correct the source",
@@ -230,7 +229,7 @@ def _of_file(connection: duckdb.DuckDBPyConnection, table: SourceTable) -> Colum
 
 
 def _with_failing_moments(
-    connection: duckdb.DuckDBPyConnection, file: str, columns: Columns
+    connection: duckdb.DuckDBPyConnection, table: SourceTable, columns: Columns
 ) -> Columns:
     """`columns` of a Parquet file, of the type `FAILING_MOMENTS` where they aren't of microseconds.
 
@@ -238,9 +237,9 @@ def _with_failing_moments(
     below each TRY of ours where 64 bits don't hold the microseconds: a moment of one unit, some
     292,000 years away, would fail all statements of the column.
     """
-    if not any(kind in _MOMENTS for _, kind in columns):
+    if table.is_public or not any(kind in _MOMENTS for _, kind in columns):
         return columns
-    (_, *below) = connection.execute(_STORED, [file]).fetchall()
+    (_, *below) = connection.execute(_STORED, [table.file]).fetchall()
     in_microseconds: set[str] = set()
     open_nodes = 0
     for name, children, is_safe in below:

@@ -78,7 +78,8 @@ def schema_of(
     _check_version(document, where, file.version)
     ledger, anchor = ledger_path(document, file.ledger, file.dataset), anchor_path(file.dataset)
     where = with_spill(document, where, file.spill, ledger, anchor)
-    source_columns = find_columns(where, forms, read)
+    public = {name for name, form in forms.items() if form.public}
+    source_columns = find_columns(where, forms, public, read)
     tables = {
         name: read_table(document, name, form, claims, where, source_columns)
         for name, form in forms.items()

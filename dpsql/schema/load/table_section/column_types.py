@@ -6,7 +6,7 @@ partition) follows from rows, and so is declared by the owner or not known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import assert_never
 
 from dpsql.engine.opening import read_catalog
@@ -69,6 +69,7 @@ def engine_source(schema: Schema) -> EngineSource:
                         columns=_columns(table),
                         renamed=_renamed(table),
                         csv=forms.get(name, PLAIN_CSV),
+                        is_public=isinstance(table.ownership, Public),
                     )
                     for name, table in schema.tables.items()
                 ),
@@ -159,9 +160,14 @@ def _renamed(table: Table) -> tuple[tuple[str, str], ...]:
 
 
 def find_columns(
-    source: Source | ServerSource, tables: Iterable[str], read: Read = read_catalog
+    source: Source | ServerSource,
+    tables: Iterable[str],
+    public: Container[str],
+    read: Read = read_catalog,
 ) -> SourceColumns | None:
     """The columns of `tables`, by the source's catalogue; None if its files don't exist yet.
+
+    Those that are `public` have more: also columns of which one row may fail whoever reads them.
 
     A schema that declares every type can thus be read, explained and tested without any data. A
     server that can't be reached raises `SourceFault`; of files, more tables may be listed.
@@ -173,7 +179,9 @@ def find_columns(
         return None
     if source.files:
         files = tuple(
-            SourceTable(name, str(file), csv=source.csv.get(name, PLAIN_CSV))
+            SourceTable(
+                name, str(file), csv=source.csv.get(name, PLAIN_CSV), is_public=name in public
+            )
             for name, file in source.files.items()
         )
         catalog = read(DuckDBSource(None, files))
