@@ -9,6 +9,15 @@ from typing import Any
 import pytest
 from pgwire.shop import Served
 
+from dpsql.errors import Span
+from dpsql.pgwire.settings.session_settings import (
+    MAX_SAVEPOINTS,
+    MAX_SETTINGS,
+    SessionSettings,
+    TooManySettings,
+    UnknownSetting,
+)
+
 NAME = "application_name"
 SCRIPTS = {
     "a savepoint's settings": (
@@ -98,3 +107,35 @@ def test_a_loss_that_is_set_locally_ends_with_what_it_is_local_to(server: Served
             epsilon("SET dpsql.epsilon = 0.125; SELECT 1 FROM nowhere")
         assert epsilon() == ["0.25"]
         assert epsilon("SET LOCAL dpsql.epsilon = 0.125; SELECT 1") == ["0.25"]
+
+
+def test_savepoints_and_settings_of_a_client_are_bounded() -> None:
+    settings = SessionSettings({})
+    settings.begin()
+    for number in range(MAX_SAVEPOINTS):
+        settings.save("s" * 80, frozenset([str(number)]))
+    with pytest.raises(TooManySettings, match="savepoints"):
+        settings.save("t", frozenset())
+    assert settings.go_back("s" * 90)[1] == {str(MAX_SAVEPOINTS - 1)}
+    for number in range(MAX_SETTINGS - len([*settings])):
+        settings.set(f"my.s{number}", "x", Span(0, 0))
+    with pytest.raises(TooManySettings, match="settings"):
+        settings.set("my.other", "x", Span(0, 0))
+    settings.set("dpsql.epsilon", "0.25", Span(0, 0))
+    settings.set("my.s0", "y", Span(0, 0))
+    with pytest.raises(UnknownSetting):
+        settings.set(f"my.{'s' * 80}", "x", Span(0, 0))
+    settings.end(keeps=False)
+    assert "my.s0" not in [*settings]
+
+
+def test_a_savepoint_has_the_settings_of_its_time() -> None:
+    settings = SessionSettings({})
+    settings.begin()
+    for value in "abc":
+        settings.set("my.name", value, Span(0, 0))
+        settings.save(value, frozenset())
+    settings.set("my.name", None, Span(0, 0))
+    for value in "cba":
+        settings.go_back(value)
+        assert settings["my.name"] == value

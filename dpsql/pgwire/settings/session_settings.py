@@ -50,11 +50,27 @@ class UnknownSavepoint(OperationalError):
     sqlstate = "3B001"
 
 
+class TooManySettings(OperationalError):
+    """A connection would remember more settings, or savepoints of them, than one may."""
+
+    sqlstate = "53400"
+
+
+MAX_SETTINGS: Final = 1_000
+"""Settings of one connection, those that a client makes up (`my.name`) among them."""
+
+MAX_NAME: Final = 63
+"""Characters of a name that a client makes up; a savepoint's is cut off there."""
+
+MAX_SAVEPOINTS: Final = 10_000
+"""Savepoints of one transaction: JDBC's autosave leaves one for each statement."""
+
+
 class _Savepoint(Struct, frozen=True):
     """The settings that SAVEPOINT saw, those that end with the transaction, and open portals."""
 
     name: str
-    settings: dict[str, str]
+    settings: Mapping[str, str]
     local: frozenset[str]
     portals: frozenset[str]
 
@@ -74,15 +90,15 @@ class SessionSettings:
     def __init__(self, startup: Mapping[str, str]) -> None:
         self._usual = {**REPORTED, **OTHERS}
         self._names = {name.casefold(): name for name in self._usual}
-        self._now = dict(self._usual)
-        self._before: dict[str, str] | None = None
+        self._before: Mapping[str, str] | None = None
         self._local: set[str] = set()
         self._savepoints: list[_Savepoint] = []
         self.status = "I"
         for name, value in startup.items():
             key = self._names.get(name.casefold(), name)
             if key not in FIXED or key == "session_authorization":
-                self._usual[key] = self._now[key] = self._canonical(key, value)
+                self._usual[key] = self._canonical(key, value)
+        self._now: Mapping[str, str] = dict(self._usual)  # never changed: savepoints have it, too
 
     def __getitem__(self, name: str) -> str:
         """The value of a setting; `UnknownSetting` if there is none of that name."""
@@ -108,13 +124,16 @@ class SessionSettings:
         Returns the reported settings that changed. `local` ends with the transaction, and changes
         nothing outside of one; `at` is the part of the statement that errors point to.
         """
-        before = dict(self._now)
+        before = self._now
         if name == "all" and value is None:
             self._now = dict(self._usual)
             return self._reported(before)
         key = self._names.get(name.casefold(), name.casefold())
-        if key not in self._now and "." not in key:
+        if key not in self._now and ("." not in key or len(key) > MAX_NAME):
             raise UnknownSetting(f"there is no setting {name[:60]}", at=at)
+        is_own = key not in self._now and not key.startswith("dpsql.")
+        if is_own and len(self._now) >= MAX_SETTINGS:
+            raise TooManySettings("too many settings of one's own", at=at, hint="RESET ALL")
         if value is not None and key in FIXED and value.casefold() != self._now[key].casefold():
             raise FixedSetting(f"{key} can't be changed", at=at)
         if key == "TimeZone" and value is not None and not is_utc(value):
@@ -130,9 +149,9 @@ class SessionSettings:
             return {}
         new = self._usual.get(key, "") if value is None else self._canonical(key, value)
         if value is None and key not in self._usual:
-            self._now.pop(key, None)
+            self._now = {k: v for k, v in before.items() if k != key}
         elif key not in FIXED:
-            self._now[key] = new
+            self._now = {**before, key: new}
         if local:
             self._local.add(key)
         else:
@@ -163,7 +182,9 @@ class SessionSettings:
     def save(self, name: str, portals: frozenset[str]) -> None:
         """SAVEPOINT: remember the settings and the names of `portals` as they are now."""
         self.require_transaction("SAVEPOINT")
-        point = _Savepoint(name, dict(self._now), frozenset(self._local), portals)
+        if len(self._savepoints) >= MAX_SAVEPOINTS:
+            raise TooManySettings("the transaction has too many savepoints", hint="RELEASE some")
+        point = _Savepoint(name[:MAX_NAME], self._now, frozenset(self._local), portals)
         self._savepoints.append(point)
 
     def release(self, name: str) -> None:
@@ -180,7 +201,7 @@ class SessionSettings:
         now, at = self._now, self._index_of(name)
         del self._savepoints[at + 1 :]
         point = self._savepoints[at]
-        self._now, self._local = dict(point.settings), set(point.local)
+        self._now, self._local = point.settings, set(point.local)
         self.status = "T"
         return self._reported(now), point.portals
 
@@ -216,7 +237,7 @@ class SessionSettings:
     def _index_of(self, name: str) -> int:
         """The index of the last savepoint of that name; `UnknownSavepoint` if there is none."""
         for index in reversed(range(len(self._savepoints))):
-            if self._savepoints[index].name == name:
+            if self._savepoints[index].name == name[:MAX_NAME]:
                 return index
         raise UnknownSavepoint(f"there is no savepoint {name[:60]}", hint="ROLLBACK")
 
