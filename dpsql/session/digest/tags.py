@@ -192,7 +192,10 @@ _SOURCES: Final[dict[type, Tagged]] = {
     SourceTable: Tagged(
         "source table",
         ("name", "file", "columns", "renamed"),
-        {"csv": "the fingerprint of the data says how their files are written"},
+        {
+            "csv": "the fingerprint of the data says how their files are written",
+            "is_public": "whose rows they are is part of the plan",
+        },
     ),
     PostgresSource: Tagged(
         "postgres source",
