@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,61 +26,84 @@ CONDITIONS = (
     "x > 100 OR x = 3",
     "x NOT IN (1, 2)",
 )
+TABLES: Mapping[str, Sequence[float]] = {
+    "beside_50": [NAN] * 5 + [50.0],
+    "beside_150": [NAN] * 5 + [50.0, 150.0],
+    "beside_less": [NAN] * 5 + [50.0, -50.0],
+    "zero": [0.0] * 3 + [7.0],
+    "minus_zero": [-0.0] * 3 + [7.0],
+    "pages": [NAN if 1024 <= n < 2048 or n % 1000 == 500 else 50.0 for n in range(4096)],
+}
 SCHEMA = """
-dataset: readings_{name}
+dataset: readings
 source: {url}/;folder={folder}
 version: 1
 units: {{person: {{table: people, key: id}}}}
 tables:
   people: {{unit: person, key: id, columns: {{id: {{type: bigint}}}}}}
-  readings:
+{tables}
+budget: {{epsilon: 60, delta: 1.0e-3, accounting: zcdp}}
+"""
+TABLE = """
+  {name}:
     unit: {{column: person, references: people.id}}
     limits: {{groups: 1, rows_per_group: 100, rows: 100}}
     columns: {{person: {{type: bigint}}, x: {{type: double}}}}
-budget: {{epsilon: 60, delta: 1.0e-3, accounting: zcdp}}
 """
 
 
-def counted(
-    folder: Path, values: Sequence[float], conditions: Sequence[str], **how: object
-) -> list[int]:
-    """How many rows of a file of `values`, each of another person, satisfy each condition."""
-    persons = pa.array(range(len(values)), pa.int64())
+@pytest.fixture(scope="module")
+def readings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """A session over Parquet files of `TABLES`, each row of another person."""
+    folder = tmp_path_factory.mktemp("readings")
+    persons = pa.array(range(max(map(len, TABLES.values()))), pa.int64())
     pq.write_table(pa.table({"id": persons}), folder / "people.parquet")
-    rows = pa.table({"person": persons, "x": pa.array(values, pa.float64())})
-    pq.write_table(rows, folder / "readings.parquet", **how)
+    for name, values in TABLES.items():
+        columns = {"person": persons[: len(values)], "x": pa.array(values, pa.float64())}
+        # Pages have a least and a greatest value of their own in a file's index.
+        how = {"data_page_size": 1024, "write_batch_size": 256} if name == "pages" else {}
+        has_index = name == "pages"
+        pq.write_table(
+            pa.table(columns),
+            folder / f"{name}.parquet",
+            use_dictionary=not has_index,
+            write_page_index=has_index,
+            **how,
+        )
+    tables = "".join(TABLE.format(name=name) for name in TABLES)
     path = folder / "schema.yaml"
-    path.write_text(SCHEMA.format(name=folder.name, url=url(), folder=folder), encoding="utf-8")
-    counts = []
+    path.write_text(SCHEMA.format(url=url(), folder=folder, tables=tables), encoding="utf-8")
     with closing(Session(load_schema(path))) as session:
-        for condition in conditions:
-            ready = session.compile(f"SELECT count(*) AS n FROM readings WHERE {condition}")
-            (table,) = exact(ready, session).values()
-            counts.append(int(table.column(0)[0].as_py()))
-    return counts
+        yield session
 
 
-def test_rows_of_nan_are_found_whatever_one_other_person_has(tmp_path: Path) -> None:
+def counted(session: Session, table: str, condition: str) -> int:
+    """How many rows of a table satisfy the condition."""
+    ready = session.compile(f"SELECT count(*) AS n FROM {table} WHERE {condition}")
+    (rows,) = exact(ready, session).values()
+    return int(rows.column(0)[0].as_py())
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_rows_of_nan_are_found_whatever_one_other_person_has(
+    readings: Session, condition: str
+) -> None:
     """A file's least and greatest value leave NaN out, and Spark passed over all of its rows."""
-    among = [f"({condition}) AND x NOT IN (50, 150, -50)" for condition in CONDITIONS]
-    for beside in ([50.0], [50.0, 150.0], [50.0, -50.0]):
-        found = counted(tmp_path, [NAN] * 5 + beside, among)
-        assert found == [5] * len(among), f"one row decides about rows of NaN: {beside}"
+    among = f"({condition}) AND x NOT IN (50, 150, -50)"
+    for table in ("beside_50", "beside_150", "beside_less"):
+        assert counted(readings, table, among) == 5, f"one row decides about rows of NaN: {table}"
 
 
-@pytest.mark.parametrize("least", [0.0, -0.0])
-def test_both_zeros_are_found(tmp_path: Path, least: float) -> None:
+@pytest.mark.parametrize("table", ["zero", "minus_zero"])
+def test_both_zeros_are_found(readings: Session, table: str) -> None:
     """A file's list of values has one zero, of which a condition may ask the other."""
-    found = counted(tmp_path, [least] * 3 + [7.0], ["x = 0", "x = -0.0", "x IN (0, 1)"])
-    assert found == [3, 3, 3]
+    conditions = ("x = 0", "x = -0.0", "x IN (0, 1)")
+    assert [counted(readings, table, each) for each in conditions] == [3, 3, 3]
 
 
-def test_rows_of_nan_are_found_in_each_page(tmp_path: Path) -> None:
-    """Pages have a least and a greatest value of their own in a file's index."""
-    values = [NAN if 1024 <= row < 2048 or row % 1000 == 500 else 50.0 for row in range(4096)]
-    pages = {"data_page_size": 1024, "write_batch_size": 256, "use_dictionary": False}
-    expected = sum(value != 50 for value in values)
-    found = counted(tmp_path, values, ["x > 100", "x <> 50"], write_page_index=True, **pages)
+def test_rows_of_nan_are_found_in_each_page(readings: Session) -> None:
+    expected = sum(value != 50 for value in TABLES["pages"])
+    found = [counted(readings, "pages", condition) for condition in ("x > 100", "x <> 50")]
     assert found == [expected, expected]
 
 
