@@ -228,7 +228,7 @@ class Executor(PreparedQueries):
     def _ask(self, portal: Portal) -> Iterator[bytes]:
         """Answer a query's portal; what is sent before its rows."""
         query = portal.statement.query
-        calls = () if query is None else setting_calls(query.tree, portal.parameters)
+        calls = () if query is None else setting_calls(query, portal.parameters)
         if calls:
             yield from self._call_settings(calls, portal)
             return

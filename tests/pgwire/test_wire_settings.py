@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from pgwire.shop import Served
 
+from dpsql.pgwire.settings.setting_calls import setting_calls
+from dpsql.pgwire.sql.translate import Translated
+
 psycopg = pytest.importorskip("psycopg")
 
 
@@ -85,3 +88,14 @@ def test_a_prepared_call_sets_each_time(connection: Any) -> None:
     for name in (b"a", b"b", b"a"):
         assert wire.exec_prepared(b"set", [name]).get_value(0, 0) == name
         assert connection.info.parameter_status("application_name") == name.decode()
+
+
+def test_no_tree_is_asked_for_of_a_text_without_such_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read anew for a statement that differs from another in constants: 1 ms of each."""
+
+    def tree(_: Translated) -> None:
+        raise AssertionError("a stored answer would wait for a parser")
+
+    monkeypatch.setattr(Translated, "tree", property(tree))
+    sql = "SELECT region_id, count(*) FROM orders WHERE qty > 1 GROUP BY 1"
+    assert setting_calls(Translated(sql, sql, None, None), {}) == ()

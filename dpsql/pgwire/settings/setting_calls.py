@@ -9,6 +9,7 @@ from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.pgwire.codec.parameter import Bound
+from dpsql.pgwire.sql.translate import Translated
 from dpsql.plan.expression import Literal
 
 _COUNTS: Final = {"set_config": (3,), "current_setting": (1, 2)}
@@ -22,10 +23,13 @@ class SettingCall(Struct, frozen=True):
     arguments: tuple[str | None, ...]
 
 
-def setting_calls(
-    tree: exp.Expr | None, parameters: Mapping[str, Bound]
-) -> tuple[SettingCall, ...]:
-    """The columns of `tree`, if it is a SELECT of nothing but such calls; else none."""
+def setting_calls(query: Translated, parameters: Mapping[str, Bound]) -> tuple[SettingCall, ...]:
+    """The columns of `query`, if it is a SELECT of nothing but such calls; else none."""
+    # A tree is copied, or read from its text again, for whoever asks for it.
+    text = query.written.casefold()
+    if not any(name in text for name in _COUNTS):
+        return ()
+    tree = query.tree
     if not isinstance(tree, exp.Select) or any(
         value for name, value in tree.args.items() if name != "expressions"
     ):
