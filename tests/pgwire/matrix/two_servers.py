@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 import socketserver
@@ -39,6 +40,10 @@ class Servers:
         return f"host=127.0.0.1 port={port} user={USER} dbname={self.database} sslmode=disable"
 
 
+_NUMBERS = itertools.count()
+"""Of databases: one process may have several at once."""
+
+
 @contextmanager
 def both(folder: Path) -> Iterator[Servers]:
     """Both servers over the shop and the table `t`; skips where DPSQL_POSTGRES names none."""
@@ -46,7 +51,7 @@ def both(folder: Path) -> Iterator[Servers]:
     if not url:
         pytest.skip("no PostgreSQL: export DPSQL_POSTGRES=$(.ci/postgres start)")
     psycopg: Any = pytest.importorskip("psycopg")
-    database = f"shop_{os.getpid()}"
+    database = f"shop_{os.getpid()}_{next(_NUMBERS)}"
     _make(folder, database)
     with psycopg.connect(url, autocommit=True) as connection:
         # Two processes of one run can't alter one role at the same time.
