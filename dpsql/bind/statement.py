@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Self
 
 from msgspec import Struct
 from sqlglot import exp
@@ -44,10 +45,24 @@ class Statement(Struct, frozen=True):
     plan: Plan
     columns: tuple[Column, ...]
     names: tuple[str, ...]
+    names_release: bool
     reads_clock: bool = False
     single: tuple[SingleRow, ...] = ()
     charts: tuple[Chart, ...] = ()
-    names_release: bool = False
+
+    @classmethod
+    def bound(
+        cls,
+        plan: Plan,
+        names: tuple[str, ...],
+        context: Context,
+        *,
+        reads_clock: bool = False,
+        charts: tuple[Chart, ...] = (),
+    ) -> Self:
+        """The statement whose `plan` was bound in `context`, with what was noted there."""
+        names_release, single = bool(context.named_releases), tuple(context.single)
+        return cls(plan, output_columns(plan), names, names_release, reads_clock, single, charts)
 
 
 def bind(
@@ -110,14 +125,7 @@ def bind_calibration(
 
 def _bound(selected: BoundQuery, context: Context, *, clocked: bool) -> Statement:
     plan = with_groups_that_have_rows(selected.plan, context.values)
-    return Statement(
-        plan,
-        output_columns(plan),
-        selected.names,
-        clocked,
-        tuple(context.single),
-        names_release=bool(context.named_releases),
-    )
+    return Statement.bound(plan, selected.names, context, reads_clock=clocked)
 
 
 def _check_used(tree: exp.Expr, parameters: Parameters) -> None:

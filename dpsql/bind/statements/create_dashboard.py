@@ -23,7 +23,6 @@ from dpsql.bind.syntax.placeholder import as_written
 from dpsql.errors import BadParameter, Error, Refused, Span
 from dpsql.plan.chart import Chart
 from dpsql.plan.operator import Plan, Project, Release
-from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import operators
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double
@@ -108,12 +107,7 @@ def bind_dashboard(
         )
         for chart in charts
     )
-    single = tuple(context.single)
-    named = bool(context.named_releases)
-    columns = output_columns(plan)
-    return Statement(
-        plan, columns, selected.names, single=single, charts=shown, names_release=named
-    )
+    return Statement.bound(plan, selected.names, context, charts=shown)
 
 
 class BareChart(Struct, frozen=True):

@@ -16,7 +16,6 @@ from dpsql.bind.syntax.placeholder import as_written
 from dpsql.errors import Error, Refused, Span
 from dpsql.plan.expression import Column
 from dpsql.plan.operator import Plan, Project, Release
-from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import Double
 from dpsql.structs import replace
@@ -69,10 +68,7 @@ def bind_synopsis(
     except Error as error:
         error.at = query_span(sql) if error.at is None else as_written(error.at, tokens(sql))
         raise
-    single = tuple(context.single)
-    named = bool(context.named_releases)
-    columns = output_columns(whole)
-    return Statement(whole, columns, selected.names, single=single, names_release=named)
+    return Statement.bound(whole, selected.names, context)
 
 
 def query_span(sql: str) -> Span:

@@ -177,7 +177,7 @@ class WholeStatements:
         ids = Names()
         columns = tuple(ids.column(n, kind) for n, (kind, _) in zip(names, kinds, strict=True))
         plan = PublicStatement(columns, text, named, tuple(cast for _, cast in kinds))
-        return Statement(plan, columns, names)
+        return Statement(plan, columns, names, names_release=False)  # but tables of the schema
 
     def _ask(
         self, sql: str, named: tuple[str, ...], casts: tuple[str, ...] | None
