@@ -71,7 +71,7 @@ class MessageHandler:
             yield self._failed(error)
             # Else a Sync follows, which is answered: a client isn't told twice that it may go on.
             whole = isinstance(message, f.Query | f.FunctionCall)
-            if whole or (isinstance(message, f.Oversized | f.Malformed) and message.begins):
+            if whole or (isinstance(message, f.Oversized | f.Malformed) and message.ends_itself):
                 yield b.ready(self._settings.status)
             else:
                 skip()

@@ -140,7 +140,7 @@ def test_a_body_that_is_not_one_of_its_kind_ends_no_connection(
     machine.feed(message(kind, body) + message("S", b"more") + message("Q", b"SELECT 1\0"))
     malformed, *following = drained(machine)
     assert isinstance(malformed, f.Malformed)
-    assert (malformed.fault.sqlstate, malformed.begins) == (state, begins)
+    assert (malformed.fault.sqlstate, malformed.ends_itself) == (state, begins)
     assert following == [f.Sync(), f.Query("SELECT 1")]
 
 

@@ -119,22 +119,22 @@ class FunctionCall(Struct, frozen=True):
 class Oversized(Struct, frozen=True):
     """A message of `length` bytes, more than the limit; its body was skipped.
 
-    `begins`: it is a Query or FunctionCall, which ends by itself and not by a Sync.
+    `ends_itself`: it is a Query or FunctionCall, behind which no Sync has to come.
     """
 
     length: int
-    begins: bool = True
+    ends_itself: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
     """A message whose body isn't one of its kind, as `fault` tells; where it ends is known.
 
-    `begins`: as in `Oversized`.
+    `ends_itself`: as in `Oversized`.
     """
 
     fault: ProtocolFault
-    begins: bool
+    ends_itself: bool
 
 
 Message = (
