@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-import duckdb
 import pytest
-from neighbor_search.public_rows import PUBLIC, create_tables
-from notes.compiler import schema_of
+from notes.compiler import prepared
 
-from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.plan.expression import Literal
 from dpsql.plan.operator import Output, Project
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.sql_type import BIGINT, Boolean
-from dpsql.session.compile.compiled import CompiledStatement, compile_sql
+from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.generic.edition import of_edition
-from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.run.finishing.finishing_text import FinishingTexts
 from dpsql.structs import replace
 
-SCHEMA = schema_of("clinic")
 STATEMENTS = [
     "SELECT ward, count(*) AS n, avg(cost) FROM visits GROUP BY ward HAVING n > 3 ORDER BY n",
     (
@@ -32,10 +25,7 @@ STATEMENTS = [
 
 
 def ready(sql: str) -> CompiledStatement:
-    with duckdb.connect() as connection:
-        create_tables(connection, SCHEMA, PUBLIC["clinic"])
-        facts = WorldFacts(SCHEMA, connection, frozenset())
-        return compile_sql(sql, SCHEMA, facts, query_loss(SCHEMA, Fraction(1)), "data")
+    return prepared(sql, "clinic", frozenset())
 
 
 @pytest.mark.parametrize("sql", STATEMENTS)

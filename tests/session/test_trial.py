@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from fractions import Fraction
 
 import duckdb
 import pytest
 from neighbor_search.public_rows import PUBLIC, create_tables
-from notes.compiler import FIXTURES, schema_of
+from notes.compiler import FIXTURES, prepared, schema_of
 
-from dpsql.audit.databases.public_facts import WorldFacts
 from dpsql.errors import ExecutionFailed
 from dpsql.plan.operator import Limit
 from dpsql.schema.load.load import load_schema
-from dpsql.session.compile.compiled import CompiledStatement, compile_sql
-from dpsql.session.compile.loss_conversion import query_loss
+from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.run.execution import Execution
 from dpsql.structs import replace
 
@@ -33,10 +30,7 @@ ANSWERED = [
 
 
 def ready(sql: str) -> CompiledStatement:
-    with duckdb.connect() as connection:
-        create_tables(connection, SCHEMA, PUBLIC["clinic"])
-        facts = WorldFacts(SCHEMA, connection, frozenset())
-        return compile_sql(sql, SCHEMA, facts, query_loss(SCHEMA, Fraction(1)), "data")
+    return prepared(sql, "clinic", frozenset())
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +49,9 @@ def test_what_is_answered_can_be_computed_of_no_rows(execution: Execution, sql: 
 
 
 def test_what_the_engine_cannot_bind_fails_before_the_charge(execution: Execution) -> None:
-    prepared = ready("SELECT ward, count(*) AS n FROM visits GROUP BY ward HAVING n > 3")
+    compiled = ready("SELECT ward, count(*) AS n FROM visits GROUP BY ward HAVING n > 3")
     # The binder refuses such a LIMIT; had it not, this is who would notice.
-    unbound = replace(prepared, plan=Limit(prepared.plan, -1, 0))
+    unbound = replace(compiled, plan=Limit(compiled.plan, -1, 0))
     for _ in range(2):
         with pytest.raises(ExecutionFailed, match="nothing was charged"):
             execution.check(unbound)
