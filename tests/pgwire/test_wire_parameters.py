@@ -174,6 +174,20 @@ def test_a_length_of_time_may_be_bound(server: Served) -> None:
         assert prepared.describe_prepared(b"lengths").param_type(0) == 1186
 
 
+@pytest.mark.parametrize(
+    "length",
+    ["'3 days'::interval", "CAST('3 days' AS INTERVAL)", "'3 days 0.000000 seconds'::interval"],
+)
+def test_a_constant_that_is_cast_to_a_length_moves_private_moments(
+    server: Served, length: str
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    sql = "SELECT count(*) FROM orders WHERE ts > TIMESTAMP '2024-03-04' - {}"
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        told = connection.execute(sql.format(length)).fetchone()
+        assert told == connection.execute(sql.format("INTERVAL '3 days'")).fetchone()
+
+
 def test_a_time_without_a_zone_is_compared_as_it_is_written(server: Served) -> None:
     psycopg = pytest.importorskip("psycopg")
     sql = b"SELECT 1 FROM regions WHERE TIMESTAMP '2023-01-01 00:00:00' = $1 LIMIT 1"

@@ -35,7 +35,9 @@ def label(item: exp.Expr) -> str:
             while isinstance(value, exp.Cast | exp.Paren):
                 value = value.this
             inner = _UNKNOWN if isinstance(value, exp.Boolean) else label(value)
-            is_weak = inner == ("case" if isinstance(value, exp.Case) else _UNKNOWN)
+            # INTERVAL '1 day' is a cast, too, whose type's name gives way to that of the next.
+            weak = {exp.Case: "case", exp.Interval: "interval"}.get(type(value), _UNKNOWN)
+            is_weak = inner == weak
             return _type(item.to) if is_weak and not isinstance(value, exp.Subquery) else inner
         case (
             exp.Bracket()

@@ -13,7 +13,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
-from dpsql.pgwire.sql.interval_literal import spread
+from dpsql.pgwire.sql.interval_literal import spread, typed
 from dpsql.pgwire.sql.tree_search import find_all
 
 _CALLED_BY_NAME: Final = frozenset(
@@ -118,7 +118,7 @@ def _words(written: str) -> list[Token]:
 
     PostgreSQL takes any word there: `count(*) AS select`.
     """
-    words = _plain_types(spread(_DIALECT.tokenize(written)))
+    words = _plain_types(spread(typed(_DIALECT.tokenize(written))))
     for n, (before, word) in enumerate(list(pairwise(words)), 1):
         brackets = [other.text for other in words[n + 1 : n + 3]]
         if word.token_type is TokenType.OBJECT_IDENTIFIER and brackets == ["[", "]"]:

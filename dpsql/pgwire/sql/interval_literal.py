@@ -1,4 +1,4 @@
-"""Lengths of time as PostgreSQL writes them, `1 mon`, `2 hrs 5 min` or `P1M`, by full units."""
+"""Lengths of time as PostgreSQL writes them, `1 mon`, `2 days 05:00` or `P1M`, by full units."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ _NUMBER: Final = re.compile(r"\s*[+-]?\d+(?:\.\d+)?\s*")
 _ISO: Final = re.compile(
     r"P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
 )
+_CLOCK: Final = re.compile(r"\s*([+-]?)(\d+):([0-5]?\d)(?::([0-5]?\d(?:\.\d+)?))?")
+"""Hours, minutes and seconds, all of one sign: in '1 day -02:30' that of both."""
+
+_OF_CLOCK: Final = ("hour", "minute", "second")
 _OF_ISO: Final = ("year", "month", "week", "day", "hour", "minute", "second")
 
 
@@ -45,6 +49,10 @@ def parts(written: str) -> list[str] | None:
             return None
         pairs.append(f"{part[1]} {unit}")
         end = part.end()
+    if (clock := _CLOCK.match(written, end)) is not None:
+        sign, *times = clock.groups()
+        pairs += [f"{sign}{t} {unit}" for t, unit in zip(times, _OF_CLOCK, strict=True) if t]
+        end = clock.end()
     return pairs if pairs and not written[end:].strip() else None
 
 
@@ -64,6 +72,43 @@ def lengths(words: list[Token]) -> list[tuple[int, list[str] | None]]:
         elif not _NUMBER.fullmatch(word.text):
             listed.append((index, None))
     return listed
+
+
+def typed(words: list[Token]) -> list[Token]:
+    """The tokens with `(INTERVAL '1 day')` for each `'1 day'::interval` and CAST that is read.
+
+    In brackets, since an alias behind it may be the name of a unit.
+    """
+    typed_words, at = [], 0
+    while at < len(words):
+        constant, length = _cast(words, at)
+        if constant is None:
+            typed_words.append(words[at])
+        else:
+            opening, closing = (TokenType.L_PAREN, "("), (TokenType.R_PAREN, ")")
+            interval = _like(constant, TokenType.INTERVAL, "INTERVAL")
+            typed_words += [_like(constant, *opening), interval, constant]
+            typed_words.append(_like(constant, *closing))
+        at += length
+    return typed_words
+
+
+def _cast(words: list[Token], at: int) -> tuple[Token | None, int]:
+    """The constant that is cast to a length of time at an index, and how many tokens that takes.
+
+    None, and one token, if there is no such cast, or its text isn't read.
+    """
+    for cast in _CASTS:
+        part = words[at : at + len(cast)]
+        constant = next((word for word in part if word.token_type is TokenType.STRING), None)
+        written = tuple("?" if word is constant else word.text.lower() for word in part)
+        if constant is not None and written == cast and parts(constant.text):
+            return constant, len(cast)
+    return None, 1
+
+
+_CASTS: Final = (("?", "::", "interval"), ("cast", "(", "?", "as", "interval", ")"))
+"""The words of a cast of a constant, which stands at the question mark."""
 
 
 def spread(words: list[Token]) -> list[Token]:
