@@ -32,18 +32,29 @@ def all_rows(cursor: duckdb.DuckDBPyConnection) -> pa.Table:
     return reader.read_all()
 
 
+class MoreRowsError(Exception):
+    """A statement has more rows than `limit`; as a part was read, its cursor may be busy."""
+
+    def __init__(self, limit: ReadLimit) -> None:
+        super().__init__()
+        self.limit: Final = limit
+
+
 def limited_rows(
     cursor: duckdb.DuckDBPyConnection,
     statement: duckdb.Statement,
     parameters: Sequence[object],
     limit: ReadLimit,
-) -> pa.Table | None:
-    """All rows of a statement, None if they are more than `limit`.
+) -> pa.Table:
+    """All rows of a statement; raises MoreRowsError if they are more than `limit`.
 
     A relation streams its rows; a cursor computes all of them before the first is fetched.
     """
     relation = cursor.sql(statement, params=list(parameters) or None)
-    return limit.read(relation.to_arrow_reader(_BATCH))
+    rows = limit.read(relation.to_arrow_reader(_BATCH))
+    if rows is None:
+        raise MoreRowsError(limit)
+    return rows
 
 
 def integers(cursor: duckdb.DuckDBPyConnection) -> pa.Table:

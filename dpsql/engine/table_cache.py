@@ -18,7 +18,6 @@ from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted, single_select
 from dpsql.engine.engine import CachedTable
-from dpsql.engine.read_limit import ReadLimit
 from dpsql.errors import ExecutionCancelled
 
 _MAX_TABLES: Final = 4
@@ -80,7 +79,7 @@ class TableCache:
             finally:
                 self._in_use = None
 
-    def retrying(self, read: Callable[[], pa.Table | ReadLimit]) -> pa.Table | ReadLimit:
+    def retrying(self, read: Callable[[], pa.Table]) -> pa.Table:
         """What `read` returns: where it wants for memory, once more without what is kept."""
         try:
             return read()

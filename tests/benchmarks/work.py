@@ -77,7 +77,7 @@ SMALL: Final = (
 )
 """What is counted of it; the rest is the same for both."""
 
-_STATEMENT, _SELECTS = str(Path(str(statement.__file__))), {"select", "limited_select"}
+_STATEMENT, _SELECTS = str(Path(str(statement.__file__))), {"select"}
 """Where all statements of an engine run."""
 
 _LEDGER: Final = "Connection.execute"  # of sqlite3; DuckDB's calls aren't seen

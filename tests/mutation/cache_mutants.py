@@ -318,6 +318,14 @@ CACHE_MUTANTS = (
         "numbers",
     ),
     _Cache(
+        "released rows stay on a cursor that waits for another statement",
+        "engine/duckdb/statement.py",
+        "cursor.empty()",
+        "pass",
+        "tests/engine/test_cursors.py",
+        "let_go_of",
+    ),
+    _Cache(
         "long lists of as many keys are one",
         "plan/bounded_release/cell_list.py",
         "self.cells is other.cells",

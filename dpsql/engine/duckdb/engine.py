@@ -22,7 +22,6 @@ from dpsql.engine.duckdb.spill import start_spilling
 from dpsql.engine.duckdb.statement import (
     Cursors,
     ParsedSelect,
-    limited_select,
     named_tables,
     quoted,
     refuse_shadows,
@@ -110,9 +109,7 @@ class DuckDBEngine:
         refuse_shadows(tables, self._declared)
         self._refuse_changed_files()
         read = named_tables(tables, sql)
-        raw = sealed_rows(
-            lambda: self._run(sql, parameters, read, as_rows=as_rows, limit=limit), limit
-        )
+        raw = sealed_rows(lambda: self._run(sql, parameters, read, as_rows=as_rows, limit=limit))
         self._refuse_changed_files()
         return raw
 
@@ -255,20 +252,16 @@ class DuckDBEngine:
         *,
         as_rows: bool,
         limit: ReadLimit | None,
-    ) -> pa.Table | ReadLimit:
+    ) -> pa.Table:
         parsed = self._parsed(sql)
 
-        def rows() -> pa.Table | ReadLimit:
-            if limit is not None:
-                # A relation that was read in part may keep its cursor busy.
-                with causes_logged(), self._cursors.one() as cursor:
-                    return limited_select(cursor, parsed.statement, parameters, tables, limit)
+        def rows() -> pa.Table:
             in_transaction = not parsed.is_proved
             with (
                 causes_logged(),
                 self._cursors.having(tables, in_transaction=in_transaction) as cursor,
             ):
-                result = select(cursor, parsed.statement, parameters, as_rows=as_rows)
+                result = select(cursor, parsed.statement, parameters, as_rows=as_rows, limit=limit)
             parsed.is_proved = True
             return result
 

@@ -24,10 +24,13 @@ def _causes() -> tuple[tuple[type[BaseException], str], ...]:
     # Imported late: commands call causes_shown before they know whether they need an engine.
     import duckdb  # noqa: PLC0415
 
+    from dpsql.engine.arrow_result import MoreRowsError  # noqa: PLC0415
+
     return (
         (MemoryError, "out of memory"),
         (duckdb.OutOfMemoryException, "out of memory"),
         (duckdb.InterruptException, _INTERRUPTED),
+        (MoreRowsError, _INTERRUPTED),
         (
             duckdb.IOException,
             "a file of the source can't be read or is damaged, or the disk is full",
@@ -74,7 +77,7 @@ def causes_logged() -> Iterator[None]:
         yield
     except Exception as error:
         cause = cause_of(error)
-        # A statement that was interrupted hasn't failed.
+        # A statement that was interrupted, by a limit or by somebody, hasn't failed.
         if cause != _INTERRUPTED:
             _LOG.warning("a statement failed in the engine: %s", cause)
         raise

@@ -1,14 +1,15 @@
 """One SELECT on a cursor of a locked connection: sealed rows, or a failure that says nothing.
 
-A cursor that has small tables, or none, waits for the next statement over the very same ones, such
-as the listed keys of a schema: to register a table takes as long as to parse a statement.
+A cursor waits for the next statement over tables of the same names and columns, or none, since to
+register a small table takes as long as to run a statement over it. What is registered is a name
+with columns, where DuckDB asks for rows whenever a statement reads them. It isn't told how many
+there are, so tables of many rows are registered anew.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -16,17 +17,17 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.engine.arrow_result import all_rows, integers, limited_rows, stream
+from dpsql.engine.arrow_result import MoreRowsError, all_rows, integers, limited_rows
 from dpsql.engine.duckdb.failure_cause import causes_logged
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
-from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped, InternalError
+from dpsql.errors import Error, ExecutionCancelled, ExecutionFailed, ExecutionStopped, InternalError
 
-MAX_WAITING: Final = 8
+MAX_WAITING: Final = 32
 """Cursors that wait for another statement; of more, the one that waits the longest is closed."""
 
-MAX_REGISTERED_BYTES: Final = 64 * 1024
-"""Of all tables of a cursor that waits: it holds them in memory."""
+MAX_ROWS: Final = 20_480
+"""Of one table of a cursor that waits: in which order more are joined matters."""
 
 
 def quoted(name: str) -> str:
@@ -70,25 +71,13 @@ def select(
     parameters: Sequence[object],
     *,
     as_rows: bool,
+    limit: ReadLimit | None,
 ) -> pa.Table:
-    """The rows of `statement`."""
+    """The rows of `statement`; raises MoreRowsError if they are more than `limit`."""
+    if limit is not None:
+        return limited_rows(cursor, statement, parameters, limit)
     cursor.execute(statement, list(parameters) or None)
     return integers(cursor) if as_rows else all_rows(cursor)
-
-
-def limited_select(
-    cursor: duckdb.DuckDBPyConnection,
-    statement: duckdb.Statement,
-    parameters: Sequence[object],
-    tables: Mapping[str, pa.Table],
-    limit: ReadLimit,
-) -> pa.Table | ReadLimit:
-    """The rows of `statement`, which reads `tables` too; `limit` itself if there are more."""
-    for name, table in tables.items():
-        cursor.register(name, table)
-    _begin(cursor)
-    rows = limited_rows(cursor, statement, parameters, limit)
-    return limit if rows is None else rows
 
 
 def _begin(cursor: duckdb.DuckDBPyConnection) -> None:
@@ -104,16 +93,14 @@ def run_and_forget(
     *,
     as_rows: bool,
     limit: ReadLimit | None,
-) -> pa.Table | ReadLimit:
+) -> pa.Table:
     """The rows as they are read here, of a cursor that goes on to others without `tables`."""
     try:
         with causes_logged():
-            if limit is not None:
-                return limited_select(cursor, statement, parameters, tables, limit)
             for name, table in tables.items():
                 cursor.register(name, table)
             _begin(cursor)
-            return select(cursor, statement, parameters, as_rows=as_rows)
+            return select(cursor, statement, parameters, as_rows=as_rows, limit=limit)
     finally:
         with suppress(duckdb.Error):
             cursor.execute("ROLLBACK")
@@ -121,23 +108,24 @@ def run_and_forget(
             cursor.unregister(name)
 
 
-def sealed_rows(read: Callable[[], pa.Table | ReadLimit], limit: ReadLimit | None) -> Raw:
+def sealed_rows(read: Callable[[], pa.Table]) -> Raw:
     """What `read` returns; whatever fails is `ExecutionFailed`, since DuckDB's reasons have rows.
 
-    More than `limit` is `TooComplex`.
+    More than a limit is `TooComplex`.
     """
-    result, failed = None, ExecutionFailed()
+    result: pa.Table | None = None
+    failed: Error = ExecutionFailed()
     try:
         result = read()
+    except MoreRowsError as error:
+        failed = error.limit.passed()
     except duckdb.InterruptException:
         failed = ExecutionCancelled()
     except (duckdb.OutOfMemoryException, MemoryError):
         failed = ExecutionStopped()
     except Exception:  # noqa: BLE001, S110 - every reason is made of rows
         pass
-    if limit is not None and isinstance(result, ReadLimit):
-        raise limit.passed()
-    if not isinstance(result, pa.Table):
+    if result is None:
         # Out here no exception chain leads back to DuckDB's message.
         raise failed
     return Raw(result)
@@ -150,6 +138,62 @@ def refuse_shadows(names: Mapping[str, pa.Table], declared: frozenset[str]) -> N
             raise InternalError(f"a registered table would hide the declared table {name}")
 
 
+class _Registered:
+    """A name with columns of a `schema`, whose `rows` are those of the statement that runs."""
+
+    __slots__ = ("rows", "schema")
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema: Final = schema
+        self.rows: pa.Table | None = None
+
+    def __arrow_c_schema__(self) -> object:
+        """The columns, as DuckDB asks for them."""
+        return self.schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows, as DuckDB asks for them: once for each time that a statement reads them."""
+        if self.rows is None:
+            raise LookupError("no statement runs")
+        return self.rows.__arrow_c_stream__(requested_schema)
+
+
+class _Cursor:
+    """A cursor and what is registered on it, by its names, in the order of the tables."""
+
+    __slots__ = ("connection", "registered")
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection: Final = connection
+        self.registered: dict[str, _Registered] = {}
+
+    def register(self, tables: Mapping[str, pa.Table], *, as_they_are: bool) -> None:
+        """Register `tables` as they are, or names that have their columns."""
+        for name, table in tables.items():
+            if as_they_are:
+                self.connection.register(name, table)
+            else:
+                self.registered[name] = _Registered(table.schema)
+                self.connection.register(name, self.registered[name])
+
+    def is_for(self, tables: Mapping[str, pa.Table]) -> bool:
+        """Whether it has the names and the columns of `tables`, to the metadata."""
+        return self.registered.keys() == tables.keys() and all(
+            one.schema.equals(tables[name].schema, check_metadata=True)
+            for name, one in self.registered.items()
+        )
+
+    def fill(self, tables: Mapping[str, pa.Table]) -> None:
+        """Let statements read the rows of `tables`."""
+        for name, one in self.registered.items():
+            one.rows = tables[name]
+
+    def empty(self) -> None:
+        """Let go of the rows."""
+        for one in self.registered.values():
+            one.rows = None
+
+
 class Cursors:
     """The cursors of `connection`."""
 
@@ -158,7 +202,8 @@ class Cursors:
         self._guard = threading.Lock()
         self._is_open = True
         self._running: dict[int, duckdb.DuckDBPyConnection] = {}
-        self._waiting: OrderedDict[int, tuple[Hashable, duckdb.DuckDBPyConnection]] = OrderedDict()
+        self._waiting: list[_Cursor] = []
+        """The one that waits the longest first."""
 
     @contextmanager
     def one(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -177,28 +222,31 @@ class Cursors:
     ) -> Iterator[duckdb.DuckDBPyConnection]:
         """A cursor on which `tables` are registered, and nothing else.
 
-        While it is entered, it is `in_transaction`, which is read-only.
+        While it is entered, it is `in_transaction`, which is read-only. Whoever fails in it has it
+        closed.
         """
-        contents = _contents(tables)
-        with self._guard:
-            waiting = self._taken(contents)
-            cursor = self._start(self._connection.cursor() if waiting is None else waiting)
+        may_wait = all(table.num_rows <= MAX_ROWS for table in tables.values())
         is_reusable = False
+        with self._guard:
+            waiting = self._taken(tables) if may_wait else None
+            cursor = _Cursor(self._connection.cursor()) if waiting is None else waiting
+            connection = self._start(cursor.connection)
         try:
             if waiting is None:
-                for name, table in tables.items():
-                    cursor.register(name, table)
+                cursor.register(tables, as_they_are=not may_wait)
+            cursor.fill(tables)
             if in_transaction:
-                _begin(cursor)
-            yield cursor
+                _begin(connection)
+            yield connection
             with suppress(duckdb.Error):  # interrupted after its end
                 if in_transaction:
-                    cursor.rollback()
-                is_reusable = contents is not None
+                    connection.rollback()
+                is_reusable = may_wait
         finally:
-            self._end(cursor)
-            if not is_reusable or not self._wait(contents, cursor):
-                cursor.close()
+            cursor.empty()
+            self._end(connection)
+            if not is_reusable or not self._wait(cursor):
+                connection.close()
 
     def interrupt(self) -> None:
         """Stop the statements that are running now.
@@ -214,9 +262,9 @@ class Cursors:
         self.interrupt()
         with self._guard:
             self._is_open = False
-            waiting, self._waiting = self._waiting, OrderedDict()
-        for _, cursor in waiting.values():
-            cursor.close()
+            waiting, self._waiting = self._waiting, []
+        for cursor in waiting:
+            cursor.connection.close()
         self._connection.close()
 
     def _start(self, cursor: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
@@ -227,32 +275,21 @@ class Cursors:
         with self._guard:
             del self._running[id(cursor)]
 
-    def _taken(self, contents: Hashable) -> duckdb.DuckDBPyConnection | None:
-        """A waiting cursor that has tables of these `contents`, which is nobody else's then."""
-        for number, (others, cursor) in reversed(self._waiting.items()):
-            if others == contents:
-                del self._waiting[number]
-                return cursor
+    def _taken(self, tables: Mapping[str, pa.Table]) -> _Cursor | None:
+        """A waiting cursor that is for `tables`, which is nobody else's then."""
+        for number in reversed(range(len(self._waiting))):
+            if self._waiting[number].is_for(tables):
+                return self._waiting.pop(number)
         return None
 
-    def _wait(self, contents: Hashable, cursor: duckdb.DuckDBPyConnection) -> bool:
+    def _wait(self, cursor: _Cursor) -> bool:
         oldest = None
         with self._guard:
             if not self._is_open:
                 return False
-            self._waiting[id(cursor)] = contents, cursor
+            self._waiting.append(cursor)
             if len(self._waiting) > MAX_WAITING:
-                _, (_, oldest) = self._waiting.popitem(last=False)
+                oldest = self._waiting.pop(0)
         if oldest is not None:
-            oldest.close()
+            oldest.connection.close()
         return True
-
-
-def _contents(tables: Mapping[str, pa.Table]) -> Hashable | None:
-    """Names, types and values of `tables`, to the bit; None if they are large.
-
-    Tables that compare as equal may differ: 0.0 is equal to -0.0.
-    """
-    if sum(table.nbytes for table in tables.values()) > MAX_REGISTERED_BYTES:
-        return None
-    return tuple((name, stream(table)) for name, table in tables.items())

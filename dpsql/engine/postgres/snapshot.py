@@ -80,9 +80,7 @@ class ServerSnapshot:
         """
         refuse_shadows(tables, self._declared)
         self._attempt(lambda: self._pull(sql))
-        raw = sealed_rows(
-            lambda: self._run(sql, parameters, tables, as_rows=as_rows, limit=limit), limit
-        )
+        raw = sealed_rows(lambda: self._run(sql, parameters, tables, as_rows=as_rows, limit=limit))
         self._attempt(self._check_interrupted)
         return raw
 
@@ -104,7 +102,7 @@ class ServerSnapshot:
         self._attempt(lambda: computed.append(self._computed(select, parameters)))
         tables = {COMPUTED: computed.pop()}
         raw = sealed_rows(
-            lambda: self._run(typed_rows_sql(select), (), tables, as_rows=False, limit=None), None
+            lambda: self._run(typed_rows_sql(select), (), tables, as_rows=False, limit=None)
         )
         self._attempt(self._check_interrupted)
         return raw
@@ -239,7 +237,7 @@ class ServerSnapshot:
         *,
         as_rows: bool,
         limit: ReadLimit | None,
-    ) -> pa.Table | ReadLimit:
+    ) -> pa.Table:
         return run_and_forget(
             self._cursor, self._parsed(sql), parameters, tables, as_rows=as_rows, limit=limit
         )

@@ -76,9 +76,7 @@ class SparkSnapshot:
         refuse_shadows(tables, self._declared)
         for name, columns in needed_columns(sql, self._source.tables).items():
             self._take(name, columns)
-        raw = sealed_rows(
-            lambda: self._run(sql, parameters, tables, as_rows=as_rows, limit=limit), limit
-        )
+        raw = sealed_rows(lambda: self._run(sql, parameters, tables, as_rows=as_rows, limit=limit))
         self._check_interrupted()
         return raw
 
@@ -121,7 +119,7 @@ class SparkSnapshot:
                 raise ExecutionFailed
         tables = {COMPUTED: rows.rename_columns([name for name, _ in select.columns])}
         raw = sealed_rows(
-            lambda: self._run(typed_rows_sql(select), (), tables, as_rows=False, limit=None), None
+            lambda: self._run(typed_rows_sql(select), (), tables, as_rows=False, limit=None)
         )
         self._check_interrupted()
         return raw
@@ -212,7 +210,7 @@ class SparkSnapshot:
         *,
         as_rows: bool,
         limit: ReadLimit | None,
-    ) -> pa.Table | ReadLimit:
+    ) -> pa.Table:
         return run_and_forget(
             self._cursor, self._parsed(sql), parameters, tables, as_rows=as_rows, limit=limit
         )
