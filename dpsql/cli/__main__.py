@@ -8,7 +8,6 @@ import logging
 import os
 import sys
 
-from dpsql.cli.main import main
 from dpsql.pandas_block import block_pandas
 
 _OBJECTS = 200_000
@@ -20,10 +19,12 @@ All of these stay alive, and to look through them takes a twentieth of the start
 
 def start() -> None:
     """Run the command that the process was started for."""
+    gc.set_threshold(_OBJECTS)
     block_pandas()
     # Waiting threads of numpy's linear algebra spin at first; commands multiply no large matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    gc.set_threshold(_OBJECTS)
+    from dpsql.cli.main import main  # noqa: PLC0415 - once its objects aren't looked through
+
     codes: list[int] = []
     atexit.register(_end, codes)  # before what the command registers, so that it is called after it
     try:

@@ -6,17 +6,12 @@ import io
 import resource
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
-from dpsql.cli.audit.commands import audit
-from dpsql.cli.calibrate import calibrate
-from dpsql.cli.demo.command import demo
+from dpsql.cli.deferred_commands import DeferredCommands
 from dpsql.cli.exit_codes import ExitCode, echo_err
-from dpsql.cli.explain import explain
-from dpsql.cli.init.options import init
-from dpsql.cli.mcp.command import mcp
 from dpsql.cli.options import (
     analyst_name,
     epsilon_of_query,
@@ -26,9 +21,6 @@ from dpsql.cli.options import (
     schema_file,
     text,
 )
-from dpsql.cli.prepare.command import prepare
-from dpsql.cli.serve import serve
-from dpsql.cli.user import user
 from dpsql.engine.duckdb.failure_cause import causes_shown
 
 if TYPE_CHECKING:
@@ -40,8 +32,20 @@ _SPACE = 2048 * 1024 * 1024
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 
+_DEFERRED: Final = {
+    "audit": "dpsql.cli.audit.commands",
+    "calibrate": "dpsql.cli.calibrate",
+    "demo": "dpsql.cli.demo.command",
+    "explain": "dpsql.cli.explain",
+    "init": "dpsql.cli.init.options",
+    "mcp": "dpsql.cli.mcp.command",
+    "prepare": "dpsql.cli.prepare.command",
+    "serve": "dpsql.cli.serve",
+    "user": "dpsql.cli.user",
+}
 
-@click.group(context_settings=_CONTEXT)
+
+@click.group(cls=DeferredCommands, deferred=_DEFERRED, context_settings=_CONTEXT)
 @click.version_option(package_name="dpsql", message="dpsql %(version)s")
 def commands() -> None:
     """Differentially private answers to ordinary SQL.
@@ -201,10 +205,6 @@ def console(schema: Path, epsilon: float | None, analyst: str, *, prepare: bool 
     from dpsql.cli import console as run  # noqa: PLC0415 - opens engines
 
     run.console(schema, epsilon=epsilon, analyst=analyst, prepare=prepare)
-
-
-for command in (audit, calibrate, demo, explain, init, mcp, prepare, serve, user):
-    commands.add_command(command)
 
 
 def main() -> None:

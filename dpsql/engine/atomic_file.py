@@ -54,11 +54,23 @@ def alone(folder: Path, wait: Callable[[], None]) -> Iterator[None]:
 def remove_left_behind(target: Path) -> tuple[Path, ...]:
     """Remove the folders that killed processes left beside `target`; returns those removed."""
     removed = []
-    for folder in sorted(target.parent.glob(f"{target.name}{_MARK}*")):
+    for folder in sorted(siblings(target, _MARK)):
         if _is_ours(folder) and _is_dead(folder):
             shutil.rmtree(folder, ignore_errors=True)
             removed.append(folder)
     return tuple(removed)
+
+
+def siblings(path: Path, mark: str) -> list[Path]:
+    """What is named like `path` and `mark` together, or longer; nothing where no folder is read.
+
+    No pattern is compiled for it, which takes a millisecond, and in which `path` may be one, too.
+    """
+    try:
+        every = [*path.parent.iterdir()]
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return []
+    return [sibling for sibling in every if sibling.name.startswith(path.name + mark)]
 
 
 def _locked(target: Path) -> tuple[Path, int]:

@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import Protocol
 
+import click
 import pytest
 
 from dpsql.cli.main import main
@@ -49,3 +50,12 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Run:
         return Ended(int(ended.value.code or 0), text, err.decode(), out)
 
     return run
+
+
+def commands_below(command: click.Command) -> list[tuple[str, click.Command]]:
+    """The commands of a group, by their names; none of another command."""
+    if not isinstance(command, click.Group):
+        return []
+    context = click.Context(command)
+    named = {name: command.get_command(context, name) for name in command.list_commands(context)}
+    return [(name, sub) for name, sub in named.items() if sub is not None]

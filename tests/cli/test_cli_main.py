@@ -9,15 +9,14 @@ from pathlib import Path
 
 import click
 import pytest
-from cli.cli_run import Run
+from cli.cli_run import Run, commands_below
 
 from dpsql.cli.exit_codes import ExitCode
 from dpsql.cli.main import commands
 
 
 def every(command: click.Command) -> list[click.Command]:
-    below = command.commands.values() if isinstance(command, click.Group) else ()
-    return [command, *(found for sub in below for found in every(sub))]
+    return [command, *(each for _, sub in commands_below(command) for each in every(sub))]
 
 
 def test_help_imports_nothing_that_opens_engines() -> None:
@@ -82,7 +81,7 @@ def test_a_query_waits_for_nothing_that_it_does_not_need(company: Path) -> None:
 ENDING = """
 import atexit, logging, sys, threading, time
 from logging.handlers import MemoryHandler
-from dpsql.cli import __main__ as process
+from dpsql.cli import __main__ as process, main as commands
 
 def main():
     atexit.register(print, "what was registered")
@@ -92,7 +91,7 @@ def main():
     print("an answer")
     sys.exit(3)
 
-process.main = main
+commands.main = main
 process.start()
 """
 

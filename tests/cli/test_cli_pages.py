@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from cli.cli_run import Run
+from cli.cli_run import Run, commands_below
 from documentation.blocks import blocks
 from documentation.pages import DOCS, check_table
 
@@ -19,10 +19,9 @@ TUTORIAL = blocks(DOCS / "tutorial.md")
 
 def lines_of(command: click.Command, words: tuple[str, ...] = ()) -> list[list[str]]:
     """A command and those below it, as they are called."""
-    below = command.commands.items() if isinstance(command, click.Group) else ()
     return [
         list(words),
-        *(line for name, sub in below for line in lines_of(sub, (*words, name))),
+        *(line for name, sub in commands_below(command) for line in lines_of(sub, (*words, name))),
     ]
 
 

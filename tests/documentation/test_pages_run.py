@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 import pytest
+from cli.cli_run import commands_below
 from documentation.blocks import MARKS, RUN, Block, blocks, inline
 from documentation.pages import ROOT, pages
 from documentation.worlds import WORLDS
@@ -161,8 +162,9 @@ def test_commands_within_lines_are_there(page: Path) -> None:
             command: click.Command = commands
             words = shlex.split(code)[1:]
             while isinstance(command, click.Group) and words and not words[0].startswith("-"):
-                assert words[0] in command.commands, code
-                command = command.commands[words.pop(0)]
+                below = dict(commands_below(command))
+                assert words[0] in below, code
+                command = below[words.pop(0)]
             known = {o for p in command.params for o in p.opts}
             options = {word.split("=")[0] for word in words if word.startswith("--")}
             assert options <= {*known, "--help"}, code

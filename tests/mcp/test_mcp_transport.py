@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 from assistant import COUNT, GROUPS, charges, command, environment
+from cli.cli_run import commands_below
 from mcp import Client
 
 from dpsql.cli.main import commands
@@ -136,7 +137,7 @@ def test_without_the_sdk_the_command_says_what_to_install(company: Path) -> None
     )
     assert ended.returncode == 2
     assert b"[mcp]'" in ended.stderr
-    assert "mcp" in commands.commands
+    assert "mcp" in dict(commands_below(commands))
 
 
 @contextmanager

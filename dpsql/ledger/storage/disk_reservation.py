@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from dpsql.engine.atomic_file import siblings
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.fault import translated_errors
 
@@ -72,7 +73,7 @@ def remove_stale(chain: Chain) -> None:
     """Frees the space of openings whose process is gone. Done under the write lock."""
     files = [chain.anchor.path] if chain.database.is_shared else [chain.anchor.path, _file(chain)]
     for path in files:
-        for reserved in path.parent.glob(f"{path.name}{_MARK}*"):
+        for reserved in siblings(path, _MARK):
             owner = reserved.name.rpartition(_MARK)[2].partition(_NUMBERED)[0]
             if not chain.database.is_alive(owner):
                 _remove(reserved)
