@@ -15,6 +15,9 @@ Columns = tuple[tuple[str, str], ...]
 FAILING_MOMENTS: Final = "TIMESTAMP(MILLIS) or INT96"
 """The type of a Parquet file's moments of which a far one would fail whoever reads them."""
 
+FAILING_ON_SPARK: Final = "Spark timestamp of ORC or in milliseconds"
+"""The type of such moments on Spark, which reads INT96 whatever they are."""
+
 UTF_8: Final = "utf-8"
 
 
@@ -129,7 +132,8 @@ class ServerTable(Struct, frozen=True):
     The name begins with its schema and a dot, unless that is public. `columns` are all that
     statements see of it, None only for reading the catalog; `renamed` are those that the server
     calls otherwise. No two rows share a `key`, which is None where none is declared; `identifying`
-    columns are those that tell units, or reference keys.
+    columns are those that tell units, or reference keys. Of a table that `is_public`, a row may
+    fail whoever reads it.
     """
 
     name: str
@@ -137,6 +141,7 @@ class ServerTable(Struct, frozen=True):
     renamed: tuple[tuple[str, str], ...] = ()
     key: tuple[str, ...] | None = None
     identifying: frozenset[str] = frozenset()
+    is_public: bool = False
 
     @property
     def stored(self) -> tuple[tuple[str, str, str], ...]:

@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from dpsql.engine.source import FAILING_MOMENTS
+from dpsql.engine.source import FAILING_MOMENTS, FAILING_ON_SPARK
 from dpsql.schema.sql_type import SqlType, Timestamp, Varchar, parse_type
 
 
@@ -67,6 +67,13 @@ READINGS: Final = (
         None,
         "one moment some 292,000 years away would fail all statements of the column; write the file"
         " again, as `COPY (FROM 'old.parquet') TO 'new.parquet'` does, with microseconds",
+    ),
+    Reading(
+        f"{FAILING_ON_SPARK}, of a private table",
+        re.escape(FAILING_ON_SPARK.upper()),
+        None,
+        "one moment some 292,000 years away would fail all statements of the column; have Spark"
+        " write the table again, as Parquet",
     ),
     Reading(
         "INTERVAL",

@@ -12,6 +12,7 @@ _VALUES: Final = "tests/emit/test_spark_totality.py"
 _SOURCE: Final = "tests/engine/test_spark_source.py"
 _FAILURES: Final = "tests/engine/test_spark_failures.py"
 _PREPARED: Final = "tests/engine/test_spark_prepared.py"
+_MOMENTS: Final = "tests/engine/test_spark_moments.py"
 _SIDECAR: Final = "tests/emit/test_spark_sidecar.py"
 _FAILS: Final = "pyspark.errors|AssertionError"
 _RAISES_NOT: Final = "DID NOT RAISE|AssertionError"
@@ -295,5 +296,32 @@ SPARK_MUTANTS = (
         _SIDECAR,
         "stored_for_one",
         _FAILS,
+    ),
+    Mutant(
+        "milliseconds of files on Spark are read",
+        "engine/spark/moments.py",
+        '("Timestamp", "microseconds")',
+        '("Timestamp", "milliseconds")',
+        _MOMENTS,
+        "that_may_fail or none_of_them_fails",
+        "DID NOT RAISE|SchemaFault",
+    ),
+    Mutant(
+        "one file on Spark tells of the moments of all",
+        "engine/spark/moments.py",
+        "(known[file] for file in files)",
+        "(known[file] for file in sorted(files)[:1])",
+        _MOMENTS,
+        "one_file_among_others",
+        _RAISES_NOT,
+    ),
+    Mutant(
+        "moments of ORC are read on Spark",
+        "engine/spark/moments.py",
+        "failing = frozenset(moments)",
+        "failing = frozenset[str]()",
+        _MOMENTS,
+        "table_of_orc",
+        _RAISES_NOT,
     ),
 )

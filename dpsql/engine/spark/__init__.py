@@ -6,6 +6,7 @@
 | connection | how sessions are opened, and what they are set to                   |
 | session    | a session and its statements; what the server says stays in         |
 | semantics  | what Spark computes, and claims about what our SQL means there      |
+| moments    | timestamps that one far moment would fail for all                    |
 | tables     | kinds and columns of the declared tables, and the views of them     |
 | catalog    | tables and columns that a schema may declare                         |
 | sidecar    | what `dpsql prepare` stores in Spark's catalog                      |

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from dpsql.engine.duckdb.declared_keys import Declared
-from dpsql.engine.source import Columns, SparkSource
+from dpsql.engine.source import Columns, ServerTable, SparkSource
 from dpsql.engine.spark.address import read_address
 from dpsql.engine.spark.session import SparkServerSession
 from dpsql.engine.spark.tables import columns_of, relation
@@ -29,7 +29,7 @@ def read_catalog(source: SparkSource) -> Mapping[str, Columns]:
     session = SparkServerSession(source)
     try:
         if source.tables:
-            return {table.name: columns_of(session, source, table.name) for table in source.tables}
+            return {table.name: columns_of(session, source, table) for table in source.tables}
         return _offered(session, source)
     finally:
         session.close()
@@ -55,11 +55,12 @@ def read_declarations(source: SparkSource) -> Mapping[str, Declared]:
 def _offered(session: SparkServerSession, source: SparkSource) -> Mapping[str, Columns]:
     folder = read_address(source.url).folder
     if folder is not None:
-        return {name: columns_of(session, source, name) for name in _in_folder(session, folder)}
+        tables = map(ServerTable, _in_folder(session, folder))
+        return {table.name: columns_of(session, source, table) for table in tables}
     readable = {}
     for name in session.tables():
         with suppress(SourceFault):
-            readable[name] = columns_of(session, source, name)
+            readable[name] = columns_of(session, source, ServerTable(name))
     # A server that is gone since offers nothing, either.
     session.ping()
     return readable

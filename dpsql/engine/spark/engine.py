@@ -189,7 +189,7 @@ class SparkEngine:
             _PROVED.add(self._source.url)
         columns = {}
         for table in self._source.tables:
-            columns[table.name] = offered = columns_of(session, self._source, table.name)
+            columns[table.name] = offered = columns_of(session, self._source, table)
             if table.columns is not None:
                 view_items(table, dict(offered))
         # What it was set to for the check isn't for statements.

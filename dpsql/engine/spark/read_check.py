@@ -23,7 +23,7 @@ class SparkReading:
         try:
             for table in self._source.tables:
                 step(f"reading {table.name}")
-                offered = columns_of(session, self._source, table.name)
+                offered = columns_of(session, self._source, table)
                 at = relation(session, self._source, table.name)
                 session.define(table.name, at, view_items(table, dict(offered)))
                 hashes = ", ".join(quoted(name) for name, _ in table.columns or ()) or "1"

@@ -11,9 +11,11 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -47,12 +49,23 @@ _AGAIN_SECONDS: Final = 1.0
 
 _FACTS: Final = ("path", "UNIX_MICROS(modificationTime)", "length")
 
+_AT_ONCE: Final = 8
+"""Files of which the ends are read at once: each is a job that takes a tenth of a second."""
+
 
 class Relation(NamedTuple):
     """A table: the path of Parquet files, or its quoted name in the catalog."""
 
     name: str
     is_path: bool
+
+
+class FileFacts(NamedTuple):
+    """A file: its path, when it was written, and how long it is."""
+
+    path: str
+    written: int
+    length: int
 
 
 class SparkServerSession:
@@ -110,19 +123,29 @@ class SparkServerSession:
 
         self._do(create)
 
-    def files(self, view: str) -> frozenset[tuple[object, ...]]:
-        """The files that `view` reads: paths, times and lengths; of some tables none are told."""
+    def files(self, view: str) -> frozenset[FileFacts]:
+        """The files that `view` reads; of some tables none are told."""
         quoted = f"`{view.replace('`', '``')}`"
+        return self._do(lambda session: _files(session, session.table(quoted)))
 
-        def listed(session: SparkSession) -> frozenset[tuple[object, ...]]:
-            paths = list(session.table(quoted).inputFiles())
-            if not paths:
-                return frozenset()
-            # Of none of them is the content read.
-            facts = session.read.format("binaryFile").load(paths).selectExpr(*_FACTS).toArrow()
-            return frozenset(zip(*(column.to_pylist() for column in facts.columns), strict=True))
+    def files_of(self, at: Relation) -> frozenset[FileFacts]:
+        """The files that a table has now; SourceFault if it isn't there."""
+        return self.ask(lambda session: _files(session, _frame(session, at, self._schemas.get(at))))
 
-        return self._do(listed)
+    def ends(self, paths: Sequence[str], lines: int) -> list[list[bytes]]:
+        """The bytes of each file that follow the last newlines, but for so many `lines`."""
+
+        def read(session: SparkSession) -> list[list[bytes]]:
+            reader = session.read.option("lineSep", "\n")
+
+            def end(path: str) -> list[bytes]:
+                last = reader.text(path).selectExpr("CAST(value AS BINARY) AS line").tail(lines)
+                return [bytes(row["line"]) for row in last]
+
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                return list(pool.map(end, paths))
+
+        return self.ask(read)
 
     def schema(self, at: Relation) -> list[tuple[str, str]]:
         """Names and Spark's types of a table's columns; SourceFault if it isn't there."""
@@ -259,6 +282,16 @@ def _frame(session: SparkSession, at: Relation, schema: StructType | None = None
         return session.table(at.name)
     reader = session.read if schema is None else session.read.schema(schema)
     return reader.parquet(at.name)
+
+
+def _files(session: SparkSession, frame: DataFrame) -> frozenset[FileFacts]:
+    # Its list has addresses, and its reader takes paths.
+    paths = [unquote(path) for path in frame.inputFiles()]
+    if not paths:
+        return frozenset()
+    # Of none of them is the content read.
+    facts = session.read.format("binaryFile").load(paths).selectExpr(*_FACTS).toArrow()
+    return frozenset(map(FileFacts, *(column.to_pylist() for column in facts.columns)))
 
 
 def _one_row(schema: pa.Schema) -> pa.Table:

@@ -147,7 +147,7 @@ class SparkSnapshot:
         if name in self._views:
             return
         table = next(table for table in self._source.tables if table.name == name)
-        offered = columns_of(self._session, self._source, name)
+        offered = columns_of(self._session, self._source, table)
         at = relation(self._session, self._source, name)
         self._session.define(name, at, view_items(table, dict(offered)))
         check_view(self._session, self._source, table)

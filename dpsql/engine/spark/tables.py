@@ -6,7 +6,7 @@
 | decimal(p,s)                    | the same   | |
 | double                          | the same   | NaN and infinities as they are; no key |
 | string                          | varchar    | of the collation UTF8_BINARY alone   |
-| timestamp_ntz                   | timestamp  | |
+| timestamp_ntz                   | timestamp  | of private tables: see `moments`     |
 | timestamp                       | timestamp  | the same moment by UTC               |
 """
 
@@ -16,8 +16,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from dpsql.engine.source import Columns, ServerTable, SparkSource
+from dpsql.engine.source import FAILING_ON_SPARK, Columns, ServerTable, SparkSource
 from dpsql.engine.spark.address import read_address
+from dpsql.engine.spark.moments import with_failing_moments
 from dpsql.engine.spark.session import Relation, SparkServerSession
 from dpsql.errors import SourceFault
 
@@ -78,13 +79,17 @@ def relation(session: SparkServerSession, source: SparkSource, table: str) -> Re
     return Relation("/".join([folder, *parts]) + ".parquet", is_path=True)
 
 
-def columns_of(session: SparkServerSession, source: SparkSource, table: str) -> Columns:
+def columns_of(session: SparkServerSession, source: SparkSource, table: ServerTable) -> Columns:
     """Names and types of a table's columns, by DuckDB's names; SourceFault if it can't be one."""
-    at = relation(session, source, table)
-    facts = _check_kind(session, at, table)
+    at = relation(session, source, table.name)
+    facts = _check_kind(session, at, table.name)
     # In a schema these are strings: that they are padded is said here alone.
     padded = {name: kind for name, kind in facts if _PADDED.fullmatch(kind)}
-    return tuple((name, offered_type(padded.get(name, kind))) for name, kind in session.schema(at))
+    columns = tuple(
+        (name, offered_type(padded.get(name, kind))) for name, kind in session.schema(at)
+    )
+    provider = fact(facts, PROVIDER).lower()
+    return with_failing_moments(session, source, table, at, provider, columns)
 
 
 def _check_kind(session: SparkServerSession, at: Relation, table: str) -> Sequence[tuple[str, str]]:
@@ -160,6 +165,11 @@ def _read(own: str, offered: str | None, declared: str, table: ServerTable, name
     if name in table.identifying and offered in ("DOUBLE", "FLOAT"):
         raise SourceFault(
             f"{table.name}.{own} is a key of {offered}", hint="use an integer or a text"
+        )
+    if offered == FAILING_ON_SPARK:
+        raise SourceFault(
+            f"{table.name}.{own} is a {offered}, which is not read",
+            hint="have Spark write the table again, as Parquet",
         )
     column = quoted(own)
     if offered == "TIMESTAMP":

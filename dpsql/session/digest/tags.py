@@ -207,7 +207,11 @@ _SOURCES: Final[dict[type, Tagged]] = {
         ("version", "tables"),
         {"url": "the same data by another way; and a digest of a token could be guessed"},
     ),
-    ServerTable: Tagged("server table", ("name", "columns", "renamed", "key", "identifying")),
+    ServerTable: Tagged(
+        "server table",
+        ("name", "columns", "renamed", "key", "identifying"),
+        {"is_public": "whose rows they are is part of the plan"},
+    ),
     model.Public: Tagged("public"),
     model.RowUnit: Tagged("row unit"),
     model.EntityUnit: Tagged("entity unit", ("kind", "hops", "column")),

@@ -58,7 +58,9 @@ def located(space: str, relation: str) -> Relation:
 
 def files_digest(session: SparkServerSession, view: str) -> Digest:
     """A digest of the files that `view` reads, as they are now."""
-    return digest_of("files of a stored table", *sorted(map(encoded, session.files(view))))
+    return digest_of(
+        "files of a stored table", *sorted(encoded(tuple(file)) for file in session.files(view))
+    )
 
 
 def read_record(session: SparkServerSession, space: str, stamp: str) -> Mapping[str, RecordedTable]:

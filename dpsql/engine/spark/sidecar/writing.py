@@ -60,7 +60,7 @@ def owner_session(source: SparkSource, url: str) -> Iterator[SparkServerSession]
         for name, value in _SETTINGS.items():
             session.set(name, value)
         for table in source.tables:
-            offered = dict(columns_of(session, source, table.name))
+            offered = dict(columns_of(session, source, table))
             at = relation(session, source, table.name)
             session.define(table.name, at, view_items(table, offered))
         yield session

@@ -143,7 +143,12 @@ def _server_table(schema: Schema, table: Table) -> ServerTable:
             if column.references is not None and column.references.table == table.name:
                 identifying.add(column.references.column)
     return ServerTable(
-        table.name, _columns(table), _renamed(table), table.key, frozenset(identifying)
+        table.name,
+        _columns(table),
+        _renamed(table),
+        table.key,
+        frozenset(identifying),
+        is_public=isinstance(table.ownership, Public),
     )
 
 
@@ -173,7 +178,8 @@ def find_columns(
     server that can't be reached raises `SourceFault`; of files, more tables may be listed.
     """
     if isinstance(source, ServerSource):
-        listed = read(_on_server(source, "", tuple(map(ServerTable, tables))))
+        named = tuple(ServerTable(name, is_public=name in public) for name in tables)
+        listed = read(_on_server(source, "", named))
         return {table: dict(columns) for table, columns in listed.items()}
     if not source.path.exists():
         return None
