@@ -34,6 +34,7 @@ from dpsql.pgwire.workers.catalog_pool import CatalogQuestion, CatalogWorkers
 from dpsql.plan.expression import Literal
 from dpsql.schema.model import Schema
 from dpsql.session.compile.deep_recursion import with_deep_stack
+from dpsql.structs import replace
 
 _CATALOG_NAMES: Final = re.compile(
     r"^(pg_|to_reg|has_|current_(?!date|time)|session_|inet_|obj_description|col_description|format_type|"
@@ -178,7 +179,11 @@ class Reader:
         assert tree is not None
         names = type_names()
         kinds = {n: names.get(oid_of(value.type), "text") for n, value in values.items()}
-        return with_deep_stack(lambda: columns(tree, kinds))
+        typed = with_deep_stack(lambda: columns(tree, kinds))
+        if query.insertions and query.names is not None and len(query.names) == len(typed):
+            # A parameter has no name, and a constant of its value may have one.
+            return tuple(replace(c, name=n) for c, n in zip(typed, query.names, strict=True))
+        return typed
 
     def answer(
         self, query: Translated, values: Mapping[str, Literal], seen: Schema | None = None

@@ -17,6 +17,7 @@ from dpsql.pgwire.sql.statement_shape import Shape, shape_of
 from dpsql.pgwire.sql.translate import Traits, Translated, computes, translated
 from dpsql.pgwire.sql.translation_cache import ReadQuery, TranslationCache
 from dpsql.pgwire.sql.tree_search import find_all
+from dpsql.pgwire.sql.types.constant_parameters import constant_uses
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
 from dpsql.schema.model import Schema
 from dpsql.session.saved.saved_releases import SavedReleases
@@ -73,6 +74,9 @@ class QueryReader:
         query = self._translated(written, types)
         tree = query.parsed
         oids = parameter_types(query.query_tree, types, self._saved.catalog())
+        if oids:
+            uses = constant_uses(query.query_tree, oids, self._saved.catalog())
+            query = replace(query, declared=types, uses=uses)
         if tree is None:
             return ReadQuery(query, oids)
         try:

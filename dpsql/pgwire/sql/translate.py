@@ -6,7 +6,7 @@ this translation. Differences between the dialects are in grammar_notes/dialects
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -20,6 +20,12 @@ from dpsql.pgwire.sql.column_labels import labels
 from dpsql.pgwire.sql.grammar import name_calls, parse_calls, parse_written, reads_alike
 from dpsql.pgwire.sql.semantics.passes import name_types, translate_semantics
 from dpsql.pgwire.sql.tree_search import find_all
+from dpsql.pgwire.sql.types.constant_parameters import (
+    NO_USES,
+    Insertion,
+    Use,
+    before_insertions,
+)
 from dpsql.pgwire.sql.types.output_types import output_kinds
 from dpsql.pgwire.sql.types.pg_type import Kind
 from dpsql.schema.model import Schema
@@ -58,6 +64,8 @@ class Translated(Struct, frozen=True):
     answer that would be PostgreSQL's; queries of the catalogue ignore it. `traits` are what was
     found of the tree once; where there are any, several connections share the tree, and each use
     gets a copy. `is_of_shape`: `parsed` is the tree of another statement that has other constants.
+    `declared` are the OIDs that the client declares of parameters, `uses` those parameters that
+    have to be constants, and `insertions` where such constants stand in `written`.
     """
 
     written: str
@@ -70,6 +78,9 @@ class Translated(Struct, frozen=True):
     kinds: tuple[Kind | None, ...] | None = None
     traits: Traits | None = None
     is_of_shape: bool = False
+    declared: tuple[int, ...] = ()
+    uses: Mapping[str, Use] = NO_USES
+    insertions: tuple[Insertion, ...] = ()
 
     @property
     def tree(self) -> exp.Expr | None:
@@ -99,7 +110,12 @@ class Translated(Struct, frozen=True):
 
     def in_client_text(self, own: Span | None) -> Span | None:
         """The span of the client's text that has the same words as `own`, of `written`."""
-        if own is None or not self.blanks:
+        if own is None:
+            return own
+        if self.insertions:
+            start, end = (before_insertions(p, self.insertions) for p in (own.start, own.end))
+            own = Span(start, max(start, end))
+        if not self.blanks:
             return own
         more = [blank + n for n, blank in enumerate(self.blanks)]
         start, end = (p - sum(m < p for m in more) for p in (own.start, own.end))

@@ -11,6 +11,8 @@ from typing import Final, TypeVar
 
 from sqlglot import exp
 
+_TEXTS: Final = exp.DataType.TEXT_TYPES
+
 Node = TypeVar("Node", bound=exp.Expr)
 
 _ATOMS: Final = frozenset({str, bool, type(None)})
@@ -33,3 +35,10 @@ def find_all(tree: exp.Expr, *kinds: type[Node]) -> Iterator[Node]:
                 waiting += [item for item in part if isinstance(item, exp.Expr)]
             elif isinstance(part, exp.Expr):
                 waiting.append(part)
+
+
+def constant_text(node: exp.Expr | None) -> str | None:
+    """The text constant that `node` is, as which it may be cast; None if it is something else."""
+    while isinstance(node, exp.Paren) or (isinstance(node, exp.Cast) and node.to.this in _TEXTS):
+        node = node.this
+    return node.name if node is not None and node.is_string else None

@@ -14,7 +14,7 @@ from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused, Span
 from dpsql.pgwire.sql.interval_literal import lengths
 from dpsql.pgwire.sql.semantics.to_char import written_moment
-from dpsql.pgwire.sql.tree_search import find_all
+from dpsql.pgwire.sql.tree_search import constant_text, find_all
 from dpsql.pgwire.sql.types.expression_types import Typing
 from dpsql.pgwire.sql.types.pg_type import NUMBERS, TIMESTAMPS
 
@@ -69,20 +69,20 @@ def moment_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
                     at=span(node),
                     hint="name its type: to_char(x::numeric, '999.99')",
                 )
-            if not isinstance(template, exp.Literal):
+            written = constant_text(template)
+            if written is None:
                 raise Refused(
                     "to_char()'s pattern is a constant here",
                     at=span(node),
                     hint="write to_char(moment, 'YYYY-MM')",
                 )
             if kind in TIMESTAMPS:
-                edits.append((node, partial(_text, node)))
+                edits.append((node, partial(_text, node, written)))
     return edits
 
 
-def _text(node: exp.Expr) -> exp.Expr:
-    moment, template = node.expressions
-    return written_moment(moment, template.this, span(node))
+def _text(node: exp.Expr, template: str) -> exp.Expr:
+    return written_moment(node.expressions[0], template, span(node))
 
 
 def _seconds(node: exp.Expr) -> exp.Expr:

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
+from dpsql.pgwire.sql.tree_search import constant_text
 from dpsql.pgwire.sql.types.expression_types import Typing
 from dpsql.pgwire.sql.types.pg_type import TIMESTAMPS, Kind
 from dpsql.plan.time_zone.conversion import CONVERSION
@@ -63,7 +64,7 @@ def _converted(node: exp.Expr, moment: exp.Expr, zone: exp.Expr | None, typing: 
 
 
 def _zone(node: exp.Expr, zone: exp.Expr | None) -> str:
-    name = zone.name if zone is not None and zone.is_string else None
+    name = constant_text(zone)
     known = None if name is None else zone_named(name)
     if known is None:
         raise Refused(

@@ -14,7 +14,7 @@ from sqlglot import exp
 from dpsql.bind.expression.template import instantiate
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
-from dpsql.pgwire.sql.tree_search import find_all
+from dpsql.pgwire.sql.tree_search import constant_text, find_all
 from dpsql.pgwire.sql.types.expression_types import Held, Typing
 from dpsql.pgwire.sql.types.pg_type import FLOATS, INTEGERS, NUMBERS
 
@@ -68,15 +68,16 @@ def number_text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
             continue
         number, template = node.expressions
         kind = typing.of(number)
-        if kind not in NUMBERS or not isinstance(template, exp.Literal):
+        written = constant_text(template)
+        if kind not in NUMBERS or written is None:
             continue
         if kind in FLOATS:
             raise Refused(
                 "to_char() of a float rounds in binary, which has no rule",
                 at=span(node),
-                hint=f"round in decimal: to_char(x::numeric, '{template.this[:20]}')",
+                hint=f"round in decimal: to_char(x::numeric, '{written[:20]}')",
             )
-        form = _form(template.this, node)
+        form = _form(written, node)
         is_quotient = held.of(number) in FLOATS
         edits.append(
             (node, partial(_text, node, form, whole=kind in INTEGERS, is_quotient=is_quotient))

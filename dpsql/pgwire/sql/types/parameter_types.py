@@ -93,7 +93,10 @@ def _context_type(node: exp.Expr, columns: Mapping[str, int]) -> int:
             )
         case _ if isinstance(parent, _COMPARED):
             other = parent.expression if parent.this is node else parent.this
-            return _type_of(other, columns)
+            oid = _type_of(other, columns)
+            # Only lengths of time are added to moments, and of moments one is taken from another.
+            is_moment = oid in {o.TIMESTAMP, o.TIMESTAMPTZ}
+            return o.INTERVAL if is_moment and isinstance(parent, exp.Add) else oid
         case _:
             return 0
 
