@@ -90,8 +90,7 @@ def _write(chain: Chain, use: ExclusiveUse, group: Sequence[_Waiting]) -> None:
     """Commits all of `group`, then anchors what is fresh; every one has its outcome afterwards."""
     try:
         with use, chain.writing():
-            for one in group:
-                _enter(chain, one)
+            _enter(chain, group)
             last = chain.store.last()
     except BaseException as error:  # noqa: BLE001 - raised again, or told by each
         _fail(chain, group, error, NOTHING_CHARGED if isinstance(error, Error) else _UNKNOWN)
@@ -121,12 +120,17 @@ def _fail(chain: Chain, group: Sequence[_Waiting], error: BaseException, standin
         raise error
 
 
-def _enter(chain: Chain, one: _Waiting) -> None:
-    try:
-        with chain.database.savepoint():
-            one.receipt = enter(chain, one.owner, one.charge)
-    except Error as error:
-        one.error = error
+def _enter(chain: Chain, group: Sequence[_Waiting]) -> None:
+    if len(group) == 1:  # an error undoes the transaction, which has nothing else
+        (lone,) = group
+        lone.receipt = enter(chain, lone.owner, lone.charge)
+        return
+    for one in group:
+        try:
+            with chain.database.savepoint():
+                one.receipt = enter(chain, one.owner, one.charge)
+        except Error as error:
+            one.error = error
 
 
 def _interrupted(chain: Chain) -> LedgerFault:

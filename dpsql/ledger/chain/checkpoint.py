@@ -86,10 +86,10 @@ class Checkpoint(Struct):
 def write_checkpoint(chain: Chain) -> None:
     """Appends a checkpoint if the last is EVERY entries back; in the writer's own transaction."""
     store = chain.store
-    summed = store.summed()
-    if store.last() - summed < EVERY:
+    summed, last = store.summed_and_last()
+    if last - summed < EVERY:
         return
-    total = Checkpoint(store.last(), store.terms(), summed, store.accounts())
+    total = Checkpoint(last, store.terms(), summed, store.accounts())
     store.set_summed(chain.append(total.as_event()).seq)
 
 
@@ -142,7 +142,7 @@ def verify_checkpoint(chain: Chain, total: Checkpoint) -> None:
 
 def _last_sum(chain: Chain, anchored: int) -> Checkpoint:
     """The last checkpoint up to entry `anchored`, the anchor's last; empty if there is none."""
-    seq = chain.store.summed()
+    seq, _ = chain.store.summed_and_last()
     while seq:
         event = chain.entry(seq).event
         if not isinstance(event, Checkpointed) or not event.before < seq:

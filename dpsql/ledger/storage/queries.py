@@ -68,10 +68,10 @@ class Store:
         """The number of the entry with the terms in force."""
         return self._integer(self._in_force()[0])
 
-    def summed(self) -> int:
-        """The number of the last checkpoint, 0 if there is none yet."""
-        summed = self._in_force()[1]
-        return 0 if summed is None else self._integer(summed)
+    def summed_and_last(self) -> tuple[int, int]:
+        """The numbers of the last checkpoint, 0 if there is none yet, and of the last entry."""
+        _, summed, last = self._in_force()
+        return 0 if summed is None else self._integer(summed), self._integer(last)
 
     def begin(self, seq: int) -> None:
         """Puts the first terms in force, those of entry `seq`."""
@@ -258,7 +258,7 @@ class Store:
         ]
 
     def _in_force(self) -> tuple[object, ...]:
-        rows = self._run("SELECT terms, summed FROM in_force")
+        rows = self._run("SELECT terms, summed, (SELECT max(seq) FROM entry) FROM in_force")
         if len(rows) != 1:
             raise fault(self.path, "has no terms in force", RESTORE)
         return rows[0]
