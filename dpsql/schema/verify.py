@@ -30,20 +30,51 @@ def duplicate_free(engine: Engine, table: str, key: Sequence[str]) -> bool:
 
     NULL counts as a duplicate: rows without a key would be one group, yet several rows.
     """
+    if isinstance(engine, ServerChecks):
+        return bool(engine.check_rows(_offending(table, key)).num_rows == 0)
+    # To group by a key of six million values takes twenty times as long.
+    selects = (_out_of_order(table, key), _offending(table, key).sql("duckdb"))
+    return any(engine.execute(select).table.num_rows == 0 for select in selects)
+
+
+def _offending(table: str, key: Sequence[str]) -> exp.Select:
+    """A SELECT that has a row if a key comes twice, or is NULL."""
     columns = [exp.column(name, quoted=True) for name in key]
     lacking = exp.or_(*(column.is_(exp.null()) for column in columns))
-    rows = exp.Table(this=exp.to_identifier(table, quoted=True))
     several = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
-    offending = (
+    return (
         exp.select(exp.Literal.number(1))
-        .from_(rows)
+        .from_(exp.Table(this=exp.to_identifier(table, quoted=True)))
         .group_by(*columns)
         .having(exp.or_(several, lacking))
         .limit(1)
     )
-    if isinstance(engine, ServerChecks):
-        return bool(engine.check_rows(offending).num_rows == 0)
-    return bool(engine.execute(offending.sql("duckdb")).table.num_rows == 0)
+
+
+def _out_of_order(table: str, key: Sequence[str]) -> str:
+    """A SELECT that has no row only if keys rise from each row to the next, whichever is next.
+
+    Then none comes twice, and none is NULL. DuckDB decides in which order rows come. Were they
+    numbered in several sequences, each of which rises, a key could be in two: (1), (2) and (2),
+    (3). So there must be one first row.
+    """
+    columns = ", ".join(
+        f"{exp.to_identifier(name, quoted=True).sql('duckdb')} AS k{n}"
+        for n, name in enumerate(key)
+    )
+    earlier = ", ".join(f"lag(k{n}) OVER () AS e{n}" for n in range(len(key)))
+    # Compared as texts are: by the first column in which they differ.
+    rises = " OR ".join(
+        f"({' AND '.join([*(f'k{m} = e{m}' for m in range(n)), f'k{n} > e{n}'])})"
+        for n in range(len(key))
+    )
+    known = " AND ".join(f"k{n} IS NOT NULL" for n in range(len(key)))
+    rows = exp.to_identifier(table, quoted=True).sql("duckdb")
+    return (
+        f"SELECT 1 FROM (SELECT *, row_number() OVER () AS n, {earlier}"  # noqa: S608
+        f" FROM (SELECT {columns} FROM {rows})) HAVING count(*) FILTER (WHERE n = 1) > 1"
+        f" OR count(*) FILTER (WHERE ({known} AND (n = 1 OR {rises})) IS DISTINCT FROM TRUE) > 0"
+    )
 
 
 def enforced_keys(schema: Schema) -> frozenset[str]:

@@ -22,6 +22,14 @@ SERVICE_MUTANTS = (
         "tests/schema/test_keys.py",
     ),
     _Service(
+        "a key that comes again at once is taken to rise",
+        "schema/verify.py",
+        "f'k{n} > e{n}'",
+        "f'k{n} >= e{n}'",
+        "tests/schema/test_keys.py",
+        "keys_are_checked",
+    ),
+    _Service(
         "questions of the catalogue may write",
         "pgwire/catalog/allowlist.py",
         '"Select From Where Join',

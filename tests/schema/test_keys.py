@@ -48,6 +48,10 @@ def database(folder: Path, people: str, visits: str) -> Schema:
         ("(1), (1)", "(1, 1), (1, 2)", {"people": False, "visits": True}),
         ("(1), (2)", "(1, 1), (1, 1)", {"people": True, "visits": False}),
         ("(1), (NULL)", "(1, NULL), (1, 2)", {"people": False, "visits": False}),
+        ("(NULL::INTEGER)", "(NULL::INTEGER, 1)", {"people": False, "visits": False}),
+        ("(2), (1)", "(2, 1), (1, 2), (1, 1)", {"people": True, "visits": True}),
+        ("(2), (1), (2)", "(1, 1), (1, 2), (1, 1)", {"people": False, "visits": False}),
+        ("(1), (NULL), (2)", "(1, 1), (2, NULL), (3, 1)", {"people": False, "visits": False}),
     ],
 )
 def test_keys_are_checked_on_the_rows(
