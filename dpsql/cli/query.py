@@ -10,6 +10,14 @@ from typing import Literal, TypeVar, assert_never
 
 import click
 
+# These are needed far below, at the end of a chain of imports by which the interpreter's stack may
+# be full to the edge of a part: each call of what a library then does would map a new part, and
+# unmap it, 1,500 times in all.
+import duckdb  # noqa: F401
+import numpy as np  # noqa: F401
+import platformdirs  # noqa: F401
+import sqlglot.generators.duckdb  # noqa: F401
+
 from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
 from dpsql.dbapi.connection import Connection
 from dpsql.dbapi.cursor import Cursor

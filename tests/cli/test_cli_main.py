@@ -54,6 +54,8 @@ SLOW = [
     *["asyncio", "multiprocessing", "ssl", "subprocess", "zoneinfo"],
     *["dpsql.engine.postgres.engine", "dpsql.engine.spark.engine", "dpsql.physical.push_down"],
     *["dpsql.engine.sandbox.process", "dpsql.session.preparing", "dpsql.report.error_curve"],
+    *["dpsql.cli.audit", "dpsql.cli.calibrate", "dpsql.cli.demo", "dpsql.cli.explain"],
+    *["dpsql.cli.init", "dpsql.cli.mcp", "dpsql.cli.prepare", "dpsql.cli.serve", "dpsql.cli.user"],
 ]
 
 QUERY = """
@@ -76,6 +78,19 @@ def test_a_query_waits_for_nothing_that_it_does_not_need(company: Path) -> None:
     )
     assert "Production" in found.stdout
     assert found.stdout.endswith("set() 1\n"), "it imports that, or opens several databases"
+
+
+def test_libraries_are_imported_where_the_stack_is_low() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", "import dpsql.cli.query"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = re.findall(r"^import time: .*\|( +)(\S+)$", ended.stderr, re.MULTILINE)
+    levels = {name: len(indent) for indent, name in lines}
+    libraries = ("duckdb", "numpy", "platformdirs", "sqlglot.generators.duckdb")
+    assert {levels[name] - levels["dpsql.cli.query"] for name in libraries} == {2}
 
 
 ENDING = """
