@@ -11,7 +11,7 @@ from dpsql.plan.output_columns import output_columns
 from dpsql.schema.sql_type import BIGINT, Boolean
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.generic.edition import of_edition
-from dpsql.session.run.finishing.finishing_text import FinishingTexts
+from dpsql.session.run.finishing.finishing_text import MAX_TRIED, FinishingTexts
 from dpsql.structs import replace
 
 STATEMENTS = [
@@ -65,3 +65,12 @@ def test_a_plan_with_other_tables_names_or_numbers_has_its_own_text() -> None:
 def test_texts_that_were_not_used_for_long_are_written_again() -> None:
     texts, plans = FinishingTexts(1), [ready(sql) for sql in STATEMENTS]
     assert [texts.of(plan).sql for plan in plans * 2] == [p.finishing_sql for p in plans] * 2
+
+
+def test_as_many_columns_are_remembered_to_have_been_tried_as_were_used_last() -> None:
+    text = FinishingTexts().of(ready(STATEMENTS[0]))
+    columns = [((f"c{number}",),) for number in range(MAX_TRIED + 1)]
+    for each in columns:
+        assert not text.was_tried(each)
+        text.note_tried(each)
+    assert [text.was_tried(each) for each in columns] == [False, *[True] * MAX_TRIED]

@@ -145,9 +145,9 @@ class Execution:
         if is_projected(compiled):
             return
         text, columns = self._finishing.of(compiled), tuple(r.columns for r in compiled.releases)
-        if columns not in text.tried:
+        if not text.was_tried(columns):
             self._try(text.sql, no_rows(compiled))
-            text.tried.add(columns)
+            text.note_tried(columns)
 
     def _try(self, sql: str, tables: Mapping[str, pa.Table]) -> None:
         kinds = tuple(kind for table in tables.values() for kind in table.schema.types)

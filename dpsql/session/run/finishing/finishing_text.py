@@ -21,6 +21,13 @@ from dpsql.session.run.finishing.public_tables import public_inputs
 MAX_TEXTS: Final = 64
 """Plans whose SQL is remembered."""
 
+MAX_TRIED: Final = 64
+"""Columns of released tables of which it is remembered that the SQL can be computed."""
+
+
+ReleasedColumns = tuple[tuple[str, ...], ...]
+"""The names of the columns of each released table."""
+
 
 class PublicCopy(Struct, frozen=True):
     """A public table's needed `rows`, and the SQL that reads them; `name` is what engines call it.
@@ -45,17 +52,14 @@ def public_copies(plan: Plan) -> tuple[PublicCopy, ...]:
 
 
 class FinishingText:
-    """The SQL of what stands above the releases of `compiled`, and the public rows that it reads.
+    """The SQL of what stands above the releases of `compiled`, and the public rows it reads."""
 
-    `tried` has the columns of released tables of which, without rows, it was computed.
-    """
-
-    __slots__ = ("_names", "_plans", "_releases", "copies", "sql", "tried")
+    __slots__ = ("_names", "_plans", "_releases", "_tried", "copies", "sql")
 
     def __init__(self, compiled: CompiledStatement) -> None:
         self.sql: Final = compiled.finishing_sql
         self.copies: Final = public_copies(compiled.plan)
-        self.tried: Final[set[tuple[tuple[str, ...], ...]]] = set()
+        self._tried: RecentlyUsed[ReleasedColumns, bool] = RecentlyUsed(MAX_TRIED)
         self._plans = _plans(compiled)
         self._releases, self._names = _releases(compiled)
 
@@ -70,6 +74,14 @@ class FinishingText:
             and _are_same(_plans(compiled), self._plans)
             and _are_same(releases, self._releases)
         )
+
+    def was_tried(self, columns: ReleasedColumns) -> bool:
+        """Whether it was computed of tables with these columns; False if it was forgotten."""
+        return self._tried.get(columns) is not None
+
+    def note_tried(self, columns: ReleasedColumns) -> None:
+        """Remember that it was computed of tables with these columns, without rows."""
+        self._tried.put(columns, value=True)
 
 
 class FinishingTexts:
