@@ -133,11 +133,9 @@ def compared_rates(
 
     for number in connections:
         for kind, text in texts.items():
-            before = _processor_seconds(server.process.pid)
-            ours, answered = _rate(server.dsn, number, seconds, text)
-            took = _processor_seconds(server.process.pid) - before
+            ours, took = _rate(server.dsn, number, seconds, text, server.process.pid)
             theirs, _ = _rate(url, number, seconds, there)
-            yield Compared(kind, number, ours, theirs, 1000 * took / max(answered, 1))
+            yield Compared(kind, number, ours, theirs, took)
 
 
 def beside_new_ones(server: Served, number: int, seconds: float) -> Rate:
@@ -214,9 +212,17 @@ def syncs_of_a_query(folder: Path) -> int:
     return synced
 
 
-def _rate(dsn: str, number: int, seconds: float, text: Callable[[], str]) -> tuple[Rate, int]:
+def _rate(
+    dsn: str, number: int, seconds: float, text: Callable[[], str], pid: int = 0
+) -> tuple[Rate, float]:
+    """The rate, and what a statement takes of the processor in ms by the process `pid`.
+
+    Logins aren't among it, nor is the first statement of each connection.
+    """
     times: list[float] = []
-    together, guard = threading.Barrier(number), threading.Lock()
+    before: list[float] = []
+    together = threading.Barrier(number, lambda: before.append(_processor_seconds(pid)))
+    guard = threading.Lock()
 
     def asks(_: int) -> None:
         own = []
@@ -233,9 +239,11 @@ def _rate(dsn: str, number: int, seconds: float, text: Callable[[], str]) -> tup
             times.extend(own)
 
     _in_threads(number, asks)
+    took = _processor_seconds(pid) - before[0]
     times.sort()
     median, p99 = statistics.median(times), times[int(0.99 * len(times))]
-    return Rate(len(times) / seconds, 1000 * median, 1000 * p99), len(times)
+    rate = Rate(len(times) / seconds, 1000 * median, 1000 * p99)
+    return rate, 1000 * took / len(times)
 
 
 def _in_threads(number: int, work: Callable[[int], None]) -> None:
@@ -294,6 +302,9 @@ def _charges(server: Served) -> int:
 
 
 def _processor_seconds(pid: int) -> float:
+    """What the process has taken so far; 0 of none, as of PostgreSQL, which has one for each."""
+    if not pid:
+        return 0.0
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
