@@ -12,6 +12,7 @@ from pgwire.asked_of_both import asked, fill, recorded
 RECORDED = recorded()
 REFUSED = [
     "SELECT t::char(2) LIKE 'a%' FROM t",
+    r"SELECT '\x6162'::bytea FROM t",
     "SELECT array_agg(i)::text FROM t",
     "SELECT a::text FROM (SELECT array_agg(i) AS a FROM t) AS q",
     "SELECT f::float4::numeric FROM t",

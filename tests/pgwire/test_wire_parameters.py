@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from typing import Any
+from uuid import UUID
 
 import pytest
 from pgwire.shop import Served
 
+from dpsql.pgwire.codec.parameter import raw_bytes
 from dpsql.sqltext.split import spaced
 
 ASKED = [
@@ -194,3 +197,64 @@ def test_a_time_without_a_zone_is_compared_as_it_is_written(server: Served) -> N
     with psycopg.connect(server.dsn, autocommit=True) as connection:
         asked = connection.pgconn.exec_params(sql, [b"2023-01-01 00:00:00+01"])
     assert asked.ntuples == 1
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize(
+    ("value", "oid"),
+    [
+        (date(2024, 2, 29), 1082),
+        (datetime(2024, 2, 29, 1, 2, 3, 4), 1114),  # noqa: DTZ001 - of the type without a zone
+        (datetime(2024, 2, 29, 1, 2, tzinfo=UTC), 1184),
+        (time(1, 2, 3, 4), 1083),
+        (timedelta(days=3, seconds=5), 1186),
+        (UUID(int=5), 2950),
+        (b"\0a\xff'\\", 17),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.parametrize("place", ["%s", "%b"])
+def test_a_parameter_alone_is_of_its_type(
+    server: Served, value: object, oid: int, place: str, *, binary: bool
+) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        cursor = connection.cursor(binary=binary).execute(f"SELECT {place} AS x", [value])
+        assert [(column.name, column.type_code) for column in cursor.description] == [("x", oid)]
+        assert cursor.fetchall() == [(value,)]
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("of", ["Json", "Jsonb"])
+def test_a_json_parameter_alone_is_one(server: Served, of: str, *, binary: bool) -> None:
+    psycopg: Any = pytest.importorskip("psycopg")
+    kind = getattr(psycopg.types.json, of)
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        cursor = connection.cursor(binary=binary).execute("SELECT %b, %t", [kind({"a": 1})] * 2)
+        assert cursor.fetchall() == [({"a": 1}, {"a": 1})]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", b""),
+        (r"\x6162", b"ab"),
+        (r"\xAB cd", b"\xab\xcd"),
+        (r"a\\b\001", b"a\\b\1"),
+        ("\u00e9\n", b"\xc3\xa9\n"),
+    ],
+)
+def test_bytes_are_read_as_postgresql_writes_them(server: Served, text: str, found: bytes) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    assert raw_bytes(text) == found
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        assert connection.execute(f"SELECT '{text}'::bytea").fetchone() == (found,)
+
+
+@pytest.mark.parametrize("text", [r"\x6", r"\xzz", r"\9", "a\\", r"\400"])
+def test_what_is_no_bytes_is_refused_without_its_text(server: Served, text: str) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        asked = connection.pgconn.exec_params(b"SELECT $1", [text.encode()], [17])
+    assert asked.error_field(psycopg.pq.DiagnosticField.SQLSTATE) == b"22P02"
+    assert text.encode() not in asked.error_message

@@ -15,6 +15,7 @@
 | calls            | calls for which no macro can stand                                     |
 | allowlist        | the closed list of syntax and functions that a query may use           |
 | cast             | casts to PostgreSQL's types                                            |
+| parameter_value  | parameters as constants of DuckDB's                                    |
 | return_types     | what PostgreSQL's functions and casts return                           |
 | column_types     | the types of a catalogue query's columns, as PostgreSQL describes them |
 

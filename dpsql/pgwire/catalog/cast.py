@@ -13,7 +13,7 @@ from dpsql.bind.syntax.parameter import literal
 from dpsql.errors import BadParameter, Refused
 from dpsql.pgwire.catalog.procedures import is_procedure, name_of, procedure
 from dpsql.pgwire.codec.array import items
-from dpsql.pgwire.codec.parameter import BadValue
+from dpsql.pgwire.codec.parameter import BadValue, raw_bytes
 from dpsql.plan.expression import Literal
 from dpsql.schema.sql_type import Decimal
 
@@ -29,6 +29,8 @@ def cast(node: exp.Cast) -> exp.Expr:  # noqa: PLR0911 - one arm for each type
     inner: exp.Expr = node.this
     is_text = isinstance(inner, exp.Literal) and inner.is_string
     match kind:
+        case "bytea" if is_text:
+            return constant_bytes(inner.name)
         case "decimal" | "numeric":
             return _numeric(inner) or node
         case "regclass":
@@ -109,6 +111,15 @@ def constant_number(constant: Literal) -> exp.Expr:
             return exp.cast(exp.Literal.string(repr(float(value))), "DOUBLE")
         case _:
             raise TypeError
+
+
+def constant_bytes(text: str) -> exp.Expr:
+    """The bytes that `text` is as PostgreSQL reads them, each escaped; `BadValue` if it is none."""
+    try:
+        escaped = "".join(f"\\x{byte:02X}" for byte in raw_bytes(text))
+    except ValueError:
+        raise BadValue("invalid input syntax for type bytea", hint=r"write '\x6162'") from None
+    return exp.cast(exp.Literal.string(escaped), "BLOB")
 
 
 def _object(inner: exp.Expr, by_name: str, by_oid: str) -> exp.Expr:

@@ -22,6 +22,7 @@ from dpsql.pgwire.catalog.column_types import columns
 from dpsql.pgwire.catalog.functions import macros
 from dpsql.pgwire.catalog.named_relations import relation
 from dpsql.pgwire.catalog.objects import listed
+from dpsql.pgwire.catalog.parameter_value import HELD, DeclaredValue
 from dpsql.pgwire.catalog.procedures import with_names
 from dpsql.pgwire.catalog.relations import type_names
 from dpsql.pgwire.catalog.to_duckdb import rewritten
@@ -117,6 +118,15 @@ def _is_jsonb(node: exp.Expr) -> bool:
     return isinstance(node, exp.Cast) and node.to.this is exp.DataType.Type.JSONB
 
 
+def _declared(query: Translated) -> dict[str, int]:
+    """OIDs that the client declares of parameters, by their numbers, of types that are held here.
+
+    What else is declared is a text.
+    """
+    numbered = enumerate(query.declared, 1)
+    return {str(number): oid for number, oid in numbered if oid in HELD}
+
+
 class Reader:
     """One connection's queries of the catalogue, which cost no budget."""
 
@@ -177,8 +187,11 @@ class Reader:
         """Names and types of the columns of `query`; `values` are its parameters by number."""
         tree = query.tree
         assert tree is not None
-        names = type_names()
-        kinds = {n: names.get(oid_of(value.type), "text") for n, value in values.items()}
+        names, declared = type_names(), _declared(query)
+        kinds = {
+            n: names.get(declared.get(n) or oid_of(value.type), "text")
+            for n, value in values.items()
+        }
         typed = with_deep_stack(lambda: columns(tree, kinds))
         if query.insertions and query.names is not None and len(query.names) == len(typed):
             # A parameter has no name, and a constant of its value may have one.
@@ -193,8 +206,10 @@ class Reader:
         tree = query.tree
         assert tree is not None
         listed = self._listed(seen or self._schema)
+        oids = _declared(query)
+        typed = {n: DeclaredValue(value, oids.get(n, 0)) for n, value in values.items()}
         table = self._ask(
-            listed, with_deep_stack(lambda: self._written(tree, values, listed.macros))
+            listed, with_deep_stack(lambda: self._written(tree, typed, listed.macros))
         )
         if table.num_columns != len(columns):
             raise Refused("the columns of this question of the catalogue can't be told")
@@ -207,7 +222,7 @@ class Reader:
                 self._workers.cancel(self._running)
 
     def _written(
-        self, tree: exp.Expr, values: Mapping[str, Literal], functions: frozenset[str]
+        self, tree: exp.Expr, values: Mapping[str, DeclaredValue], functions: frozenset[str]
     ) -> str:
         """The text of `tree` for DuckDB; raises if it uses what the allowlist doesn't have."""
         try:

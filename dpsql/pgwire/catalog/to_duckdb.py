@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Final
 
 from sqlglot import exp
@@ -20,11 +19,11 @@ from dpsql.pgwire.catalog.calls.function_calls import (
     select_values,
     zipped,
 )
-from dpsql.pgwire.catalog.cast import NAMES, array, call, cast, constant_number, is_vector
+from dpsql.pgwire.catalog.cast import NAMES, array, call, cast, is_vector
 from dpsql.pgwire.catalog.named_relations import order_by_oids, relation, select_table_oids
+from dpsql.pgwire.catalog.parameter_value import DeclaredValue, duckdb_constant
 from dpsql.pgwire.catalog.procedures import compared, is_procedure, mark_aliases, name_of
 from dpsql.pgwire.sql.column_labels import label
-from dpsql.plan.expression import Literal
 
 _SIGNS: Final = {
     "=": exp.EQ,
@@ -46,7 +45,7 @@ _COMPARISONS: Final = (exp.EQ, exp.NEQ, exp.In, exp.Like, exp.ILike)
 _OF_ROWS: Final = frozenset({"xmin", "xmax", "cmin", "cmax"})
 
 
-def rewritten(tree: exp.Expr, values: Mapping[str, Literal], caller: Caller) -> exp.Expr:
+def rewritten(tree: exp.Expr, values: Mapping[str, DeclaredValue], caller: Caller) -> exp.Expr:
     """A copy of `tree` that DuckDB runs, with the parameters' `values` in it."""
     copy = tree.copy()
     ctes = {cte.alias.lower() for cte in copy.find_all(exp.CTE)}
@@ -89,7 +88,7 @@ def _name_columns(tree: exp.Expr) -> None:
 
 
 def _node(
-    node: exp.Expr, values: Mapping[str, Literal], caller: Caller, ctes: set[str]
+    node: exp.Expr, values: Mapping[str, DeclaredValue], caller: Caller, ctes: set[str]
 ) -> exp.Expr:
     match node:
         case exp.Table() | exp.CTE():
@@ -97,7 +96,7 @@ def _node(
         case exp.Column():
             return _column(node, caller)
         case exp.Parameter() | exp.Placeholder():
-            return _value(values.get(node.name))
+            return duckdb_constant(values.get(node.name))
         case exp.Dot() if isinstance(node.this, exp.Identifier | exp.Dot | exp.Column):
             return _qualified(node)
         case exp.Cast():
@@ -195,21 +194,6 @@ def _qualified(node: exp.Dot) -> exp.Expr:
         called = rewritten_function(known) if isinstance(known, FUNCTIONS) else known
     expression: exp.Expr = called
     return expression
-
-
-def _value(value: Literal | None) -> exp.Expr:
-    if value is None or value.value is None:
-        return exp.null()
-    constant = value.value
-    match constant:
-        case bool():
-            return exp.Boolean(this=constant)
-        case int():
-            return exp.Literal.number(constant)
-        case Fraction():
-            return constant_number(value)
-        case _:
-            return exp.Literal.string(str(constant))
 
 
 def _quantified(node: exp.Expr) -> exp.Expr:

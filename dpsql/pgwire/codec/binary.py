@@ -53,6 +53,8 @@ def encoder(oid: int) -> Encoder:
             return _interval
         case o.UUID:
             return lambda value: uuid.UUID(str(value)).bytes
+        case o.JSONB:
+            return lambda value: b"\x01" + written(value).encode(errors="replace")
         case o.BYTEA:
             return lambda value: value if isinstance(value, bytes) else str(value).encode()
         case _:

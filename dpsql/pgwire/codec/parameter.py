@@ -18,7 +18,7 @@ from dpsql.errors import DataError
 from dpsql.pgwire.codec import oid as o
 from dpsql.pgwire.codec.array import items
 from dpsql.pgwire.codec.binary import EPOCH, EPOCH_MOMENT
-from dpsql.pgwire.codec.text import array
+from dpsql.pgwire.codec.text import array, written
 from dpsql.plan.expression import Literal
 from dpsql.schema.sql_type import Integer
 
@@ -58,6 +58,8 @@ _INTEGERS: Final = {o.INT2: 16, o.INT4: 32, o.INT8: 64}
 
 _BEFORE_ZONE: Final = re.compile(r"\s+(?=[+-]\d\d(?::?\d\d)?$)")
 _DAY_IN_ZONE: Final = re.compile(r"(\d{4}-\d\d-\d\d)(Z|[+-]\d\d(?::?\d\d)?)")
+_ESCAPE: Final = re.compile(r"\\([0-3][0-7]{2}|\\)")
+_ESCAPED: Final = re.compile(rf"(?:[^\\]|{_ESCAPE.pattern})*", re.DOTALL)
 _TRUE: Final = frozenset({"1", "on", *accumulate("true"), *accumulate("yes")})
 _FALSE: Final = frozenset({"0", "of", "off", *accumulate("false"), *accumulate("no")})
 """Words, and how they begin."""
@@ -154,6 +156,12 @@ def _packed(value: bytes, oid: int) -> object:
         case o.TIME:
             (microseconds,) = struct.unpack("!q", value)
             return str((EPOCH_MOMENT + dt.timedelta(microseconds=microseconds)).time())
+        case o.BYTEA:
+            return written(value)
+        case o.JSONB:
+            if value[:1] != b"\x01":  # the version of the format
+                raise ValueError
+            return value[1:].decode()
         case o.UUID:
             digits = value.hex()
             return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
@@ -181,8 +189,24 @@ def _from_text(value: str, oid: int) -> object:
             return _moment(value).replace(tzinfo=None)
         case o.TIMESTAMPTZ:
             return _moment(value)
+        case o.BYTEA:
+            return written(raw_bytes(value))
         case _:
             return value
+
+
+def raw_bytes(text: str) -> bytes:
+    """The bytes that `text` writes as PostgreSQL's bytea, in hexadecimal or with escapes."""
+    if text.startswith("\\x"):
+        return bytes.fromhex(text[2:])
+    if _ESCAPED.fullmatch(text) is None:
+        raise ValueError
+    parts = _ESCAPE.split(text)  # what is escaped stands between other texts
+    return b"".join(p.encode() if n % 2 == 0 else _unescaped(p) for n, p in enumerate(parts))
+
+
+def _unescaped(escape: str) -> bytes:
+    return b"\\" if escape == "\\" else bytes([int(escape, 8)])
 
 
 def _digits(value: str) -> str:

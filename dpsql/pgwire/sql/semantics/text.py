@@ -36,6 +36,12 @@ def text_edits(tree: exp.Expr, typing: Typing, held: Held) -> list[Edit]:
                 edits += _joined(node, typing, held)
             case exp.Cast() if node.to.this in {_T.TEXT, _T.VARCHAR}:
                 edits += _cast(node, typing, held)
+            case exp.Cast() if node.to.this is _T.VARBINARY:
+                raise Refused(
+                    "bytes are read otherwise here than in PostgreSQL, and have no rule",
+                    at=span(node),
+                    hint="compare texts",
+                )
             case exp.Cast() if is_padded(node):
                 writer = _letter if typing.of(node.this) is Kind.BOOL else None
                 text = partial(_text, node, writer or _writer(node.this, typing, held))

@@ -33,7 +33,11 @@ _COMPARED = (
 )
 
 
-_OWN: Final = {exp.DataType.Type.INTERVAL: o.INTERVAL, exp.DataType.Type.TIME: o.TIME}
+_OWN: Final = {
+    exp.DataType.Type.INTERVAL: o.INTERVAL,
+    exp.DataType.Type.TIME: o.TIME,
+    exp.DataType.Type.VARBINARY: o.BYTEA,
+}
 """Types that no column of a schema has."""
 
 
