@@ -176,7 +176,7 @@ class Server:
         guest = identity_of(startup, wire.address)
         unknown = unknown_options(startup)
         if startup.minor or unknown:
-            await wire.send(b.negotiate(0, unknown))
+            await wire.send(b.negotiate(unknown))
         if len(self._clients) >= self._limits.connections:
             raise TooMany("too many connections", hint="try again later")
         exchange = self._authenticator.authenticate(guest)

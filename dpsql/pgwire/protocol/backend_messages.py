@@ -44,10 +44,13 @@ def sasl_final(data: bytes) -> bytes:
     return _message(b"R", struct.pack("!i", 12) + data)
 
 
-def negotiate(minor: int, unknown: Sequence[str]) -> bytes:
-    """NegotiateProtocolVersion: the newest minor version here, and the options unknown here."""
+def negotiate(unknown: Sequence[str]) -> bytes:
+    """NegotiateProtocolVersion: the version 3.0 is the newest here, and the options unknown here.
+
+    The protocol's description says that it has the minor version alone; PostgreSQL sends both.
+    """
     names = b"".join(map(_text, unknown))
-    return _message(b"v", struct.pack("!ii", minor, len(unknown)) + names)
+    return _message(b"v", struct.pack("!HHi", 3, 0, len(unknown)) + names)
 
 
 def parameter(name: str, value: str) -> bytes:
