@@ -10,6 +10,7 @@ from dpsql.errors import Error, Span
 from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.pgwire.answering.result_messages import described, encoded, reported
 from dpsql.pgwire.codec.copy import copied
+from dpsql.pgwire.codec.parameter import BadValue, truth
 from dpsql.pgwire.error_response import InFailedTransaction, notice
 from dpsql.pgwire.portal import Answer, Portal, Rows
 from dpsql.pgwire.prepared_queries import PreparedQueries, positions_from
@@ -24,6 +25,7 @@ from dpsql.pgwire.sql.transaction_statement import (
     GoBack,
     Release,
     Savepoint,
+    SetTransaction,
     TransactionCommand,
 )
 
@@ -90,7 +92,7 @@ class Executor(PreparedQueries):
 
     def _session_command(self, command: c.Command, portal: Portal) -> Iterator[bytes]:
         match command:
-            case Begin() | End() | Savepoint() | Release() | GoBack():
+            case Begin() | SetTransaction() | End() | Savepoint() | Release() | GoBack():
                 yield from self._transaction(command)
             case c.Set():
                 yield from self._set(command)
@@ -123,20 +125,27 @@ class Executor(PreparedQueries):
     def _transaction(self, command: TransactionCommand) -> Iterator[bytes]:
         settings = self._settings
         match command:
-            case Begin(tag=tag):
+            case Begin(tag=tag, modes=modes):
                 if settings.status != "I":
                     yield b.notice(notice("there is a transaction already", sqlstate="25001"))
-                settings.begin()
+                settings.begin(dict(modes))
                 yield b.complete(tag)
+            case SetTransaction(modes=modes, follows=follows):
+                if not follows and not settings.takes_local:
+                    nowhere = "SET TRANSACTION changes nothing outside of a transaction"
+                    yield b.notice(notice(nowhere, sqlstate="25P01"))
+                settings.set_modes(dict(modes), follows=follows)
+                yield b.complete("SET")
             case End(keeps=keeps, chains=chains):
                 failed = settings.status == "E"
                 if chains:
                     settings.require_transaction("AND CHAIN")
+                chained = settings.modes
                 yield from reported(settings.end(keeps=keeps))
                 self._apply_own()
                 self.drop_portals()
                 if chains:
-                    settings.begin()
+                    settings.begin(chained)
                 yield b.complete("COMMIT" if keeps and not failed else "ROLLBACK")
             case Savepoint(name=name):
                 settings.save(name, frozenset(self.portals))
@@ -197,7 +206,7 @@ class Executor(PreparedQueries):
             elif call.sets:
                 values.append((yield from self._called(name, *others)))
             else:
-                values.append(self._read_setting(name, is_optional=others == ["true"]))
+                values.append(self._read_setting(name, is_optional=any(map(_is_true, others))))
         portal.answer = Answer(self.describe_portal(portal) or (), (tuple(values),))
 
     def _called(
@@ -205,7 +214,7 @@ class Executor(PreparedQueries):
     ) -> Generator[bytes, None, str | None]:
         if "." not in name:
             self._settings[name]  # an unknown one raises, "all" among them
-        local = (is_local or "").lower() in {"true", "t", "on", "yes", "1"}
+        local = _is_true(is_local)
         yield from reported(self._change(c.Set(name, value, _NOWHERE, local)))
         if local and not self._settings.takes_local:
             return value
@@ -272,3 +281,11 @@ class Executor(PreparedQueries):
             yield b.copy_data(data)
         yield b.COPY_DONE
         yield b.complete(f"COPY {len(answer.rows)}")
+
+
+def _is_true(text: str | None) -> bool:
+    """Whether an argument of set_config() or current_setting() is true; NULL isn't."""
+    try:
+        return text is not None and truth(text)
+    except ValueError:
+        raise BadValue("invalid input syntax for type boolean", hint="write true") from None

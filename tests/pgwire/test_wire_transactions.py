@@ -19,6 +19,8 @@ from dpsql.pgwire.settings.session_settings import (
 )
 
 NAME = "application_name"
+LEVEL = "SHOW transaction_isolation"
+LATER = "SET SESSION CHARACTERISTICS AS TRANSACTION"
 SCRIPTS = {
     "a savepoint's settings": (
         f"BEGIN|SET {NAME} = 'a'|SAVEPOINT s|SET {NAME} = 'b'|ROLLBACK TO s|SHOW {NAME}|COMMIT"
@@ -47,6 +49,44 @@ SCRIPTS = {
     "cursors of a savepoint": (
         "BEGIN|DECLARE a CURSOR FOR SELECT 1|SAVEPOINT s|DECLARE b CURSOR FOR SELECT 2|FETCH b"
         "|SELECT 1 FROM nowhere|ROLLBACK TO s|DECLARE b CURSOR FOR SELECT 3|FETCH b|FETCH a|COMMIT"
+    ),
+    "a level": f"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY|{LEVEL}|COMMIT|{LEVEL}",
+    "a level without commas": (
+        "START TRANSACTION READ ONLY NOT DEFERRABLE ISOLATION LEVEL READ UNCOMMITTED"
+        "|SHOW TRANSACTION ISOLATION LEVEL|ROLLBACK"
+    ),
+    "a level that is chained": (
+        f"BEGIN WORK ISOLATION LEVEL SERIALIZABLE|COMMIT AND CHAIN|{LEVEL}|COMMIT|BEGIN|{LEVEL}|END"
+    ),
+    "a level that is set": (
+        f"BEGIN|SET TRANSACTION ISOLATION LEVEL SERIALIZABLE, DEFERRABLE|{LEVEL}"
+        "|SHOW transaction_deferrable|SELECT current_setting('transaction_isolation')|COMMIT"
+        f"|{LEVEL}|SHOW transaction_deferrable"
+    ),
+    "a level of those that follow": (
+        f"BEGIN|{LATER} ISOLATION LEVEL SERIALIZABLE DEFERRABLE|{LEVEL}|COMMIT|{LEVEL}"
+        "|SHOW default_transaction_isolation|SHOW default_transaction_deferrable"
+        f"|BEGIN ISOLATION LEVEL READ COMMITTED|{LEVEL}|SHOW transaction_deferrable|ROLLBACK"
+        f"|RESET ALL|{LEVEL}|SHOW transaction_deferrable"
+    ),
+    "a level of those that follow, rolled back": (
+        f"BEGIN|{LATER} ISOLATION LEVEL SERIALIZABLE|ROLLBACK|{LEVEL}"
+    ),
+    "a level by its setting": (
+        f"SET default_transaction_isolation = 'REPEATABLE READ'|{LEVEL}|BEGIN|{LEVEL}"
+        f"|SET transaction_isolation = 'serializable'|{LEVEL}|END|{LEVEL}"
+        f"|RESET default_transaction_isolation|{LEVEL}"
+    ),
+    "a level outside": f"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE|{LEVEL}",
+    "levels that there aren't": (
+        "BEGIN ISOLATION LEVEL NONSENSE|BEGIN ISOLATION LEVEL|BEGIN READ|BEGIN IMMEDIATE|BEGIN ,"
+        "|START|SET TRANSACTION|SET TRANSACTION ISOLATION LEVEL SERIALIZABLE,"
+        f"|SET default_transaction_isolation = nonsense|{LATER} NONSENSE|{LEVEL}"
+    ),
+    "an argument that is a boolean": (
+        "SELECT set_config('my.x', 'a', 'of')|SELECT current_setting('my.x')"
+        "|SELECT set_config('my.x', 'b', 'nope')|SELECT set_config('my.x', 'c', '')"
+        "|SELECT set_config('my.x', 'd', ' tr ')|SELECT current_setting('my.y', 'y')"
     ),
     "DISCARD": "DISCARD TEMPORARY|DISCARD PLANS|RESET ROLE|RESET SESSION AUTHORIZATION",
 }

@@ -180,7 +180,7 @@ def _from_text(value: str, oid: int) -> object:
         case o.NUMERIC:
             return Decimal(_digits(value))
         case o.BOOL:
-            return _bool(value)
+            return truth(value)
         case o.DATE:
             return _moment(value).date()
         case o.TIMESTAMP:
@@ -223,7 +223,8 @@ def _moment(value: str) -> dt.datetime:
     return dt.datetime.fromisoformat(f"{dated[1]} 00:00{dated[2]}" if dated else text)
 
 
-def _bool(value: str) -> bool:
+def truth(value: str) -> bool:
+    """Whether a boolean's text is true; ValueError if it isn't one of PostgreSQL's words."""
     word = value.strip().lower()
     if word in _TRUE:
         return True

@@ -16,7 +16,7 @@ from dpsql.errors import (
     UnknownColumn,
 )
 from dpsql.pgwire.settings.time_zone import is_utc, is_zone
-from dpsql.pgwire.settings.usual_settings import FIXED, OTHERS, REPORTED
+from dpsql.pgwire.settings.usual_settings import FIXED, MODES, OTHERS, REPORTED
 from dpsql.plan.time_zone.zone_names import zone_named
 
 _UTF8: Final = frozenset({"utf8", "unicode", "default", "sqlascii"})
@@ -75,6 +75,10 @@ class _Savepoint(Struct, frozen=True):
     portals: frozenset[str]
 
 
+NO_MODES: Final[Mapping[str, str]] = {}
+"""Of a transaction that has those of its session."""
+
+
 def _named(zone: str) -> str:
     """The zone as AT TIME ZONE takes it, or an example of one."""
     return zone_named(zone) or "Europe/Berlin"
@@ -84,7 +88,8 @@ class SessionSettings:
     """A connection's settings, and the transaction that may revert them.
 
     `status` is that of ReadyForQuery: "I" outside of a transaction, "T" in one, "E" in a failed
-    one. `startup` are the settings that came with the login, which RESET goes back to.
+    one. `modes` are settings of the transaction alone, such as its isolation. `startup` are the
+    settings that came with the login, which RESET goes back to.
     """
 
     def __init__(self, startup: Mapping[str, str]) -> None:
@@ -93,6 +98,7 @@ class SessionSettings:
         self._before: Mapping[str, str] | None = None
         self._local: set[str] = set()
         self._savepoints: list[_Savepoint] = []
+        self.modes: Mapping[str, str] = {}
         self.status = "I"
         for name, value in startup.items():
             key = self._names.get(name.casefold(), name)
@@ -105,6 +111,8 @@ class SessionSettings:
         key = self._names.get(name.casefold(), name)
         if key not in self._now:
             raise UnknownSetting(f"there is no setting {name[:60]}", hint="write SHOW ALL")
+        if key in MODES:
+            return self.modes.get(key, self._now[f"default_{key}"])
         return self._now[key]
 
     def name(self, name: str) -> str:
@@ -145,6 +153,10 @@ class SessionSettings:
                 f" x AT TIME ZONE '{_named(value)}' of a timestamptz,"
                 f" x AT TIME ZONE 'UTC' AT TIME ZONE '{_named(value)}' of a timestamp in UTC",
             )
+        if key in MODES:
+            new = self._now[f"default_{key}"] if value is None else self._canonical(key, value)
+            self.set_modes({key: new}, follows=False)
+            return {}
         if local and self._before is None:
             return {}
         new = self._usual.get(key, "") if value is None else self._canonical(key, value)
@@ -158,12 +170,21 @@ class SessionSettings:
             self._local.discard(key)
         return self._reported(before)
 
-    def begin(self) -> None:
-        """Begin a transaction; settings that are changed from here on may be reverted."""
+    def begin(self, modes: Mapping[str, str] = NO_MODES) -> None:
+        """Begin a transaction with `modes`; settings changed from here on may be reverted."""
         if self.status == "I":
             if self._before is None:
                 self._before, self._local = dict(self._now), set()
+            self.modes = {mode: self[mode] for mode in MODES}
             self.status = "T"
+        self.set_modes(modes, follows=False)
+
+    def set_modes(self, modes: Mapping[str, str], *, follows: bool) -> None:
+        """Change modes of the transaction, or, where that `follows`, of those behind it."""
+        if follows:
+            self._now = {**self._now, **{f"default_{mode}": v for mode, v in modes.items()}}
+        elif self.takes_local:
+            self.modes = {**self.modes, **modes}
 
     def begin_message(self) -> None:
         """Begin the several statements of one message, which are a transaction if none is open."""
@@ -219,6 +240,7 @@ class SessionSettings:
             else:
                 self._now = self._before
         self._before = None
+        self.modes = {}
         self._local = set()
         self._savepoints.clear()
         self.status = "I"
@@ -246,6 +268,13 @@ class SessionSettings:
 
     @staticmethod
     def _canonical(key: str, value: str) -> str:
+        mode = key.removeprefix("default_")
+        if mode in MODES:
+            known = MODES[mode].get(value.strip().casefold())
+            if known is None:
+                options = ", ".join(dict.fromkeys(MODES[mode].values()))
+                raise BadParameter(f"{key} can't be that", hint=f"one of: {options}")
+            return known
         if key == "client_encoding":
             if re.sub(r"[^a-z0-9]", "", value.casefold()) not in _UTF8:
                 raise BadParameter("only UTF8 is spoken", hint="SET client_encoding = 'UTF8'")

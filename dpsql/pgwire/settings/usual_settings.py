@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
+
+from dpsql.pgwire.sql.transaction_statement import LEVELS
 
 REPORTED: Final = {
     "server_version": "15.0 (dpsql)",
@@ -91,6 +94,18 @@ OTHERS: Final = {
     **dict.fromkeys(_PLANNER.split(), "on"),
     **_WITHOUT_EFFECT,
 }
+MODES: Final[Mapping[str, Mapping[str, str]]] = {
+    "transaction_isolation": {level: level for level in LEVELS},
+    "transaction_deferrable": {
+        **dict.fromkeys(("on", "true", "yes", "1"), "on"),
+        **dict.fromkeys(("off", "false", "no", "0"), "off"),
+    },
+}
+"""Settings of one transaction, each with its values as they may be written.
+
+Those of the transactions that follow are `default_` and its name.
+"""
+
 _UNCHANGED: Final = """
 server_version server_encoding is_superuser session_authorization integer_datetimes
 standard_conforming_strings in_hot_standby server_version_num max_identifier_length

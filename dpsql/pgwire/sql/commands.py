@@ -24,8 +24,10 @@ from dpsql.pgwire.sql.copy_statement import read_copy
 from dpsql.pgwire.sql.cursor_statement import Declare, Fetch, read_declare, read_fetch
 from dpsql.pgwire.sql.prepare_statement import read_execute, read_prepare
 from dpsql.pgwire.sql.transaction_statement import (
-    Begin,
+    SetTransaction,
     TransactionCommand,
+    read_begin,
+    read_modes,
     read_transaction,
 )
 from dpsql.sqltext.tokens import QUERY_WORDS, Word, words
@@ -131,6 +133,9 @@ Command = (
     | NoOp
 )
 
+_WORDS: Final = 32
+"""Words of a command that are looked at: SET TRANSACTION may have sixteen."""
+
 _WRITES: Final = """
 alter analyze call checkpoint cluster comment create delete do drop grant import insert load
 merge reassign refresh reindex revoke security truncate update vacuum
@@ -146,10 +151,10 @@ def read_command(sql: str) -> Command:
     tokens = list(islice(words(sql), 1))
     first = tokens[0].folded if tokens else ""
     if first not in QUERY_WORDS:
-        tokens = list(islice(words(sql), 12))
+        tokens = list(islice(words(sql), _WORDS))
     match first, [word.folded for word in tokens[1:]]:
         case (("begin" | "start"), _):
-            return Begin("BEGIN" if first == "begin" else "START TRANSACTION")
+            return read_begin(tokens)
         case (("commit" | "rollback"), ["prepared", *_]):
             raise ReadOnly("nothing is prepared to be written", hint="COMMIT")
         case (("commit" | "end" | "rollback" | "abort" | "savepoint" | "release"), _):
@@ -236,8 +241,12 @@ def _set(sql: str, tokens: list[Word]) -> Command:
         local = rest[0].folded == "local"
         rest = rest[1:]
     match [word.folded for word in rest]:
-        case ["characteristics" | "transaction" | "authorization" | "role" | "constraints", *_]:
+        case ["transaction", "snapshot", *_] | ["authorization" | "role" | "constraints", *_]:
             return NoOp("SET")
+        case ["characteristics", "as", "transaction", *_] | ["transaction", *_] as folded:
+            follows = folded[0] == "characteristics"
+            modes = [word for word in rest[3 if follows else 1 :] if word.text != ";"]
+            return SetTransaction(read_modes(modes), follows)
         case ["time", "zone", "interval", _, *_]:
             # SET TIME ZONE INTERVAL '+00:00' HOUR TO MINUTE
             return Set("timezone", rest[3].value, Span(rest[3].start, rest[3].end), local)

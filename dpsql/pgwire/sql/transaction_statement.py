@@ -1,17 +1,30 @@
-"""BEGIN, COMMIT, ROLLBACK, SAVEPOINT and RELEASE: what becomes of a transaction's settings."""
+"""BEGIN, SET TRANSACTION, COMMIT, ROLLBACK, SAVEPOINT and RELEASE: what becomes of settings."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from msgspec import Struct
 
 from dpsql.errors import Span, SyntaxFault
 from dpsql.sqltext.tokens import Word
 
+Modes = tuple[tuple[str, str], ...]
+"""Settings of a transaction, by their names, that hold until it ends."""
+
 
 class Begin(Struct, frozen=True):
-    """A transaction begins; `tag` is that of CommandComplete, as in all classes here."""
+    """A transaction begins; `tag` is that of CommandComplete."""
 
     tag: str
+    modes: Modes = ()
+
+
+class SetTransaction(Struct, frozen=True):
+    """SET TRANSACTION, or, of all that follow, SET SESSION CHARACTERISTICS AS TRANSACTION."""
+
+    modes: Modes
+    follows: bool
 
 
 class End(Struct, frozen=True):
@@ -42,7 +55,50 @@ class GoBack(Struct, frozen=True):
     name: str
 
 
-TransactionCommand = Begin | End | Savepoint | Release | GoBack
+TransactionCommand = Begin | SetTransaction | End | Savepoint | Release | GoBack
+
+LEVELS: Final = ("serializable", "repeatable read", "read committed", "read uncommitted")
+"""Levels of isolation: which one a transaction has changes no answer."""
+
+_MODES: Final = {
+    **{
+        ("isolation", "level", *level.split()): (("transaction_isolation", level),)
+        for level in LEVELS
+    },
+    ("read", "only"): (),
+    ("read", "write"): (),  # a transaction is read-only all the same
+    ("deferrable",): (("transaction_deferrable", "on"),),
+    ("not", "deferrable"): (("transaction_deferrable", "off"),),
+}
+
+
+def read_begin(tokens: list[Word]) -> Begin:
+    """What BEGIN or START TRANSACTION begins; `tokens` are its words."""
+    first, *rest = [word for word in tokens if word.text != ";"]
+    if first.folded == "start" and not (rest and rest[0].folded == "transaction"):
+        raise SyntaxFault("a transaction doesn't start so", at=first.span, hint="BEGIN")
+    if rest and rest[0].folded in {"work", "transaction"}:
+        del rest[0]
+    tag = "BEGIN" if first.folded == "begin" else "START TRANSACTION"
+    return Begin(tag, read_modes(rest) if rest else ())
+
+
+def read_modes(tokens: list[Word]) -> Modes:
+    """The settings that the words of modes have, with or without commas between."""
+    modes: list[tuple[str, str]] = []
+    left = list(tokens)
+    while True:
+        words = tuple(word.folded for word in left[:4])
+        mode = next((mode for mode in _MODES if words[: len(mode)] == mode), None)
+        if mode is None:
+            at = left[0].span if left else tokens[-1].span if tokens else None
+            raise SyntaxFault("a mode of a transaction isn't written so", at=at, hint="BEGIN")
+        modes += _MODES[mode]
+        left = left[len(mode) :]
+        if not left:
+            return tuple(modes)
+        if left[0].text == ",":
+            del left[0]
 
 
 def read_transaction(tokens: list[Word]) -> TransactionCommand:
