@@ -191,6 +191,17 @@ def test_a_constant_that_is_cast_to_a_length_moves_private_moments(
         assert told == connection.execute(sql.format("INTERVAL '3 days'")).fetchone()
 
 
+def test_the_moment_of_a_statement_is_now(server: Served) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    sql = "SELECT count(*) FROM orders WHERE ts > {}() - INTERVAL '3000 days'"
+    with psycopg.connect(server.dsn, autocommit=True) as connection:
+        for name in ("statement_timestamp", "clock_timestamp"):  # Django's Now() is the first
+            assert connection.execute(sql.format(name)).fetchone()[0] > 1000
+            shown = connection.execute(f"SELECT {name}(), name FROM regions")
+            assert [c.name for c in shown.description] == [name, "name"]
+            assert shown.description[0].type_code == 1184
+
+
 def test_a_time_without_a_zone_is_compared_as_it_is_written(server: Served) -> None:
     psycopg = pytest.importorskip("psycopg")
     sql = b"SELECT 1 FROM regions WHERE TIMESTAMP '2023-01-01 00:00:00' = $1 LIMIT 1"

@@ -20,7 +20,15 @@ from dpsql.pgwire.sql.types.pg_type import NUMBERS, TIMESTAMPS
 
 Edit = tuple[exp.Expr, Callable[[], exp.Expr]]
 
+_MOMENTS: Final = frozenset({"statement_timestamp", "clock_timestamp"})
 _SECONDS: Final = re.compile(r"(?:s|secs?|seconds?|ms|msecs?|milliseconds?)$", re.IGNORECASE)
+
+
+def name_moments(tree: exp.Expr) -> None:
+    """Call statement_timestamp() and clock_timestamp() now(), in place: a statement is a moment."""
+    for node in list(find_all(tree, exp.Anonymous)):
+        if node.name.lower() in _MOMENTS and not node.expressions:
+            node.replace(exp.CurrentTimestamp())
 
 
 def check_lengths(words: list[Token]) -> None:

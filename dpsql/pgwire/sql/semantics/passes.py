@@ -23,7 +23,12 @@ from dpsql.pgwire.sql.semantics.array_operators import (
     spread_patterns,
 )
 from dpsql.pgwire.sql.semantics.column_names import name_columns
-from dpsql.pgwire.sql.semantics.date_time import check_arguments, check_lengths, moment_edits
+from dpsql.pgwire.sql.semantics.date_time import (
+    check_arguments,
+    check_lengths,
+    moment_edits,
+    name_moments,
+)
 from dpsql.pgwire.sql.semantics.integer_division import whole_divisions
 from dpsql.pgwire.sql.semantics.json_path import json_edits
 from dpsql.pgwire.sql.semantics.numeric import (
@@ -56,6 +61,7 @@ def translate_semantics(
     check_lengths(words)
     _check_distinct(tree)
     name_columns(tree)
+    name_moments(tree)
     list_constants(tree)
     spread_patterns(tree)
     check_subscripts(tree)

@@ -126,6 +126,8 @@ No statement can have the name: none has its first character.
 """
 
 NAMED: Final = {
+    "statement_timestamp": Kind.TIMESTAMPTZ,
+    "clock_timestamp": Kind.TIMESTAMPTZ,
     "to_char": Kind.TEXT,
     "btrim": Kind.TEXT,
     "substr": Kind.TEXT,
