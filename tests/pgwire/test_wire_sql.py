@@ -14,7 +14,7 @@ from dpsql.pgwire.codec import oid
 from dpsql.pgwire.sql import commands as c
 from dpsql.pgwire.sql.cursor_statement import Fetch
 from dpsql.pgwire.sql.metadata_probe import asks_for_columns
-from dpsql.pgwire.sql.transaction_statement import Begin, End, GoBack
+from dpsql.pgwire.sql.transaction_statement import Begin, End, GoBack, SetTransaction
 from dpsql.pgwire.sql.translate import translated
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
 from dpsql.schema.load.load import load_schema
@@ -48,7 +48,7 @@ def test_splitting_never_fails(text: str) -> None:
         ("START TRANSACTION ISOLATION LEVEL SERIALIZABLE", Begin),
         ("rollback to savepoint a", GoBack),
         ("ABORT", End),
-        ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", c.NoOp),
+        ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", SetTransaction),
         ("/* x */ set dpsql.epsilon to 0.1", c.Set),
         ("show transaction isolation level", c.Show),
         ("deallocate all", c.Deallocate),
