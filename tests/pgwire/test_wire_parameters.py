@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -269,3 +270,30 @@ def test_what_is_no_bytes_is_refused_without_its_text(server: Served, text: str)
         asked = connection.pgconn.exec_params(b"SELECT $1", [text.encode()], [17])
     assert asked.error_field(psycopg.pq.DiagnosticField.SQLSTATE) == b"22P02"
     assert text.encode() not in asked.error_message
+
+
+@pytest.mark.parametrize(
+    ("expression", "types"),
+    [
+        ("coalesce(i, $1), nullif(d, $2), greatest($3, n), least(day, $4)", [23, 1700, 20, 1082]),
+        ("round(d, $1), trunc(d, $2), power(i, $3), power(d, $4)", [23, 23, 701, 1700]),
+        ("split_part(t, $1, $2), left(t, $3), right(t, $4)", [25, 23, 23, 23]),
+        ("lpad(t, $1, $2), repeat(t, $3), chr($4)", [23, 25, 23, 23]),
+        ("make_date($1, $2, $3), to_timestamp($4), abs($5)", [23, 23, 23, 701, 701]),
+        ("lag(i, $1) OVER (ORDER BY id), ntile($2) OVER (ORDER BY id)", [23, 23]),
+        ("(i, t) = ($1, $2), ($3, $4) < (day, ts)", [23, 25, 1082, 1114]),
+        ("CASE WHEN b THEN $1 ELSE d END, CASE WHEN b THEN day ELSE $2 END", [1700, 1082]),
+        ("CASE WHEN b THEN $1 ELSE $2 END, ts + $3, ts - $4", [25, 25, 1186, 1114]),
+    ],
+)
+def test_parameters_have_postgresqls_types(
+    ours: Any, expression: str, types: list[int], request: pytest.FixtureRequest
+) -> None:
+    servers = [ours]
+    if os.environ.get("DPSQL_POSTGRES"):
+        servers.append(request.getfixturevalue("theirs"))
+    for server in servers:
+        wire = server.pgconn
+        assert wire.prepare(b"", f"SELECT {expression} FROM t".encode()).error_message == b""
+        prepared = wire.describe_prepared(b"")
+        assert [prepared.param_type(n) for n in range(prepared.nparams)] == types

@@ -33,6 +33,31 @@ _COMPARED = (
 )
 
 
+_ARGUMENTS: Final[dict[type[exp.Expr], dict[str, int]]] = {
+    exp.Round: {"decimals": o.INT4},
+    exp.Trunc: {"decimals": o.INT4},
+    exp.SplitPart: {"part_index": o.INT4},
+    exp.Left: {"expression": o.INT4},
+    exp.Right: {"expression": o.INT4},
+    exp.Pad: {"expression": o.INT4},
+    exp.Repeat: {"times": o.INT4},
+    exp.Chr: {"expressions": o.INT4},
+    exp.Ntile: {"this": o.INT4},
+    exp.Lag: {"offset": o.INT4},
+    exp.Lead: {"offset": o.INT4},
+    exp.WidthBucket: {"min_value": o.FLOAT8, "max_value": o.FLOAT8, "num_buckets": o.INT4},
+    exp.PercentileCont: {"this": o.FLOAT8},
+    exp.PercentileDisc: {"this": o.FLOAT8},
+    exp.UnixToTime: {"this": o.FLOAT8},
+    exp.Abs: {"this": o.FLOAT8},
+}
+"""Types of arguments, where one function or PostgreSQL's preferred one takes them, by their names
+in the parser's nodes.
+"""
+
+_ALIKE: Final = (exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least)
+"""Functions whose arguments have one type."""
+
 _OWN: Final = {
     exp.DataType.Type.INTERVAL: o.INTERVAL,
     exp.DataType.Type.TIME: o.TIME,
@@ -79,8 +104,23 @@ def _context_type(node: exp.Expr, columns: Mapping[str, int]) -> int:
     """The OID that the operator or clause around a parameter requires, 0 if it takes any type."""
     parent = node.parent
     while isinstance(parent, exp.Paren | exp.Neg | exp.Tuple):
+        if isinstance(parent, exp.Tuple) and isinstance(parent.parent, _COMPARED):
+            return _compared_type(node, parent, columns)
         node, parent = parent, parent.parent
     match parent:
+        case exp.If(parent=exp.Case()) if node.arg_key == "true":
+            return _arm_type(node, parent.parent, columns)
+        case exp.Case() if node.arg_key == "default":
+            return _arm_type(node, parent, columns)
+        case exp.Pow():
+            other = parent.expression if parent.this is node else parent.this
+            return o.NUMERIC if _type_of(other, columns) == o.NUMERIC else o.FLOAT8
+        case exp.Anonymous() if parent.name.lower() == "make_date":
+            return o.INT4
+        case _ if isinstance(parent, _ALIKE):
+            return _operand_type(node, parent, columns)
+        case exp.Func() if type(parent) in _ARGUMENTS:
+            return _ARGUMENTS[type(parent)].get(node.arg_key or "", 0)
         case exp.Cast():
             return of_type(parent.to)
         case exp.Limit() | exp.Offset():
@@ -103,6 +143,24 @@ def _context_type(node: exp.Expr, columns: Mapping[str, int]) -> int:
             return o.INTERVAL if is_moment and isinstance(parent, exp.Add) else oid
         case _:
             return 0
+
+
+def _compared_type(node: exp.Expr, row: exp.Tuple, columns: Mapping[str, int]) -> int:
+    """The type of the value that a row's item is compared with, 0 if it is no row's."""
+    comparison = row.parent
+    assert comparison is not None
+    other = comparison.expression if comparison.this is row else comparison.this
+    items = other.expressions if isinstance(other, exp.Tuple) else []
+    index = node.index or 0
+    return _type_of(items[index], columns) if index < len(items) else 0
+
+
+def _arm_type(node: exp.Expr, case: exp.Expr | None, columns: Mapping[str, int]) -> int:
+    """The type of the other arms of a CASE, 0 if none of them has a known one."""
+    assert case is not None
+    arms = [*(arm.args["true"] for arm in case.args["ifs"]), case.args.get("default")]
+    others = (arm for arm in arms if arm is not None and arm is not node)
+    return next((oid for oid in (_type_of(other, columns) for other in others) if oid), 0)
 
 
 def _operand_type(node: exp.Expr, parent: exp.Expr, columns: Mapping[str, int]) -> int:
