@@ -6,7 +6,6 @@ bound. With the constant in its place a statement means what PostgreSQL means by
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import pairwise
@@ -42,10 +41,6 @@ class Use(Enum):
         """A parameter of that use."""
         return Literal(self.value, Varchar())
 
-
-_CAST: Final = re.compile(r"\bcast\s*\(\s*\Z", re.IGNORECASE)
-_CAST_BEHIND: Final = re.compile(r"\s*::")
-"""What stands before and behind the operand of a cast."""
 
 _LONGEST: Final = 1000
 """Characters of a constant: a longer one is none of these."""
@@ -112,13 +107,13 @@ def with_constants(
     """
     texts = {n: text for n in uses if (text := _text(values.get(n))) is not None}
     text, end, insertions = "", 0, []
-    for sign, number in pairwise(tokens(written)):
+    words = tokens(written)
+    for index, (sign, number) in enumerate(pairwise(words)):
         if sign.token_type is not TokenType.PARAMETER or number.text not in texts:
             continue
         constant = "'" + texts[number.text].replace("'", "''") + "'"
-        is_cast = _CAST.search(written, 0, sign.start) or _CAST_BEHIND.match(
-            written, number.end + 1
-        )
+        around = [word.text.lower() for word in words[max(0, index - 2) : index + 3]]
+        is_cast = around[:2] == ["cast", "("] or around[-1] == "::"
         if uses[number.text] is Use.LENGTH and not is_cast:
             constant = f"({constant}::interval)"
         text += written[end : sign.start]
