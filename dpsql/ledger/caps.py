@@ -8,6 +8,7 @@ it is no whole number of units, and the sum of the true losses never passes the 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -78,6 +79,10 @@ class Balance(Struct, frozen=True):
     delta_left: Fraction | None
 
 
+Balances: TypeAlias = tuple[Balance, Balance]
+"""The dataset's balance, and that of an analyst."""
+
+
 def balance(
     paid: Spent, accounting: Accounting, cap: Fraction | None, delta: Fraction | None
 ) -> Balance:
@@ -94,7 +99,7 @@ def balance(
 
 def balances(
     dataset: Spent, cap: PrivacyLoss, analyst: Spent, analyst_cap: Fraction | None
-) -> tuple[Balance, Balance]:
+) -> Balances:
     """The balance of the dataset under its cap, and that of an analyst under theirs."""
     accounting = cap.accounting
     return (

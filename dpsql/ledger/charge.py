@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from dpsql.errors import BadParameter
 from dpsql.ledger.amount import check_amount, check_delta
+from dpsql.ledger.caps import Balances
 from dpsql.ledger.terms import LONGEST_TEXT, check_name, check_text
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 
@@ -55,6 +56,7 @@ class Receipt(Struct, frozen=True):
 
     `fresh` is the permission to run the query, once. A receipt that isn't fresh is that of an
     earlier charge under the same id, which somebody else runs or ran; `state` is what became of it.
+    `left` are the balances of the dataset and of the analyst right behind a fresh charge.
     """
 
     request_id: str
@@ -63,6 +65,7 @@ class Receipt(Struct, frozen=True):
     at: datetime
     state: State
     fresh: bool
+    left: Balances | None = None
 
     @property
     def receipt_id(self) -> ReceiptId:

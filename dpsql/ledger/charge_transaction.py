@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpsql.errors import FailedBefore, NotOwner
 from dpsql.ledger import charge_log
-from dpsql.ledger.caps import Cap, admit_charge
+from dpsql.ledger.caps import Cap, admit_charge, balances
 from dpsql.ledger.chain.checkpoint import write_checkpoint
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.charge import Charge, Receipt, State, check_charge
@@ -40,8 +40,11 @@ def enter(chain: Chain, owner: str, charge: Charge) -> Receipt:
         raise NotOwner("this was paid for by nobody, or by another analyst")
     entry = chain.append(charge_log.charge_event(charge))
     caps = Cap(terms.cap.amount, terms.cap.delta), Cap(charge.analyst_cap, None)
-    for name, before, cap in zip(names, (dataset, analyst), caps, strict=True):
-        chain.store.set_account(name, before.plus(charge.loss), cap.hard_limit(before))
+    after = dataset.plus(charge.loss), analyst.plus(charge.loss)
+    for name, before, paid, cap in zip(names, (dataset, analyst), after, caps, strict=True):
+        chain.store.set_account(name, paid, cap.hard_limit(before))
     chain.store.add_request(charge.request_id, entry.seq, owner)
     write_checkpoint(chain)
-    return Receipt(charge.request_id, entry.seq, entry.hash, entry.at, State.CHARGED, fresh=True)
+    left = balances(after[0], terms.cap, after[1], charge.analyst_cap)
+    state = State.CHARGED
+    return Receipt(charge.request_id, entry.seq, entry.hash, entry.at, state, fresh=True, left=left)

@@ -25,6 +25,7 @@ from dpsql.errors import (
     WouldShowIndividuals,
 )
 from dpsql.ledger.storage.waiting import check_may_wait
+from dpsql.pgwire.answering.charged_budget import ChargedBudget
 from dpsql.pgwire.answering.repeated_answers import RepeatedAnswer, SentAnswer
 from dpsql.pgwire.answering.running_statement import RunningStatement
 from dpsql.pgwire.codec.oid import TEXT, Column, column
@@ -83,7 +84,8 @@ class QueryService:
 
     def _use(self, edition: SchemaSnapshot) -> None:
         self._edition = edition
-        self._session = edition.session(self.analyst, self._running.progress)
+        self._charged_budget = ChargedBudget(edition.schema, self.analyst)
+        self._session = edition.session(self.analyst, self._running.progress, self._charged_budget)
         self._session.inspect = self._check_answer
         self._connection = Connection(self._session)
         self._options: frozenset[tuple[str, str]] = frozenset()  # what was SET on it
@@ -150,6 +152,7 @@ class QueryService:
             try:
                 traits = query.traits
                 self._computes = computes(query.query_tree) if traits is None else traits.computes
+                self._charged_budget.begin(self._connection.epsilon)
                 result = self._connection.run(query.sql, inputs)
             except (WouldShowIndividuals, Refused) as refusal:
                 if not asks_for_columns(query.tree):
@@ -158,7 +161,8 @@ class QueryService:
         assert result is not None
         notices = []
         if result.cost is not None and result.cost.is_noisy:
-            notices.append(notice(cost(result.cost, self._connection.budget)))
+            budget = self._charged_budget.budget() or self._connection.budget
+            notices.append(notice(cost(result.cost, budget)))
             notices += map(notice, result.cost.notes)
         rows = python_rows(result.table, result.types)
         return Answer(self._described(result, query), rows, tuple(notices))

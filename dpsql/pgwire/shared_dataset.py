@@ -18,6 +18,7 @@ from dpsql.engine.source import Columns, Source
 from dpsql.errors import Error, ExecutionFailed, SourceFault
 from dpsql.ledger.storage.waiting import WouldWait, check_may_wait, may_wait
 from dpsql.ledger.storage.watch import LedgerWatch
+from dpsql.pgwire.answering.charged_budget import ChargedBudget
 from dpsql.pgwire.answering.interpreter_queue import InterpreterQueue, QueuedPlans
 from dpsql.pgwire.answering.repeated_answers import RepeatedAnswers, State
 from dpsql.pgwire.catalog.catalog import Catalog
@@ -95,12 +96,13 @@ class SchemaSnapshot:
             self._ledger.close()
         remove_left(schema)
 
-    def session(self, analyst: str, progress: Progress) -> Session:
-        """A session of `analyst`; `progress` hears of each step of a statement."""
+    def session(self, analyst: str, progress: Progress, budget: ChargedBudget) -> Session:
+        """A session of `analyst`; `progress` hears of each step, and `budget` of each charge."""
         engine, sandbox = self._engine(), PublicStatements(self._catalog_workers, analyst)
         execution = RemoteExecution(self.schema, engine, self._line, self.facts, progress, sandbox)
         execution.plans, execution.answers = self._plans, self._answers
         execution.copies = self._copies
+        execution.charged, execution.meanwhile = budget.charged, budget.compute
         execution.ledger = self._shared
         execution.whole.statements, execution.whole.shapes = self._statements, self._shapes
         return Session(self.schema, analyst=analyst, progress=progress, execution=execution)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,25 @@ def shared(place: Place, number: int, stack: ExitStack, cap: int = 1000) -> list
 
 
 either = pytest.mark.parametrize("how", [opened, shared])
+
+
+@either
+@pytest.mark.parametrize("number", [1, 3])
+def test_each_charge_of_a_group_tells_what_it_left_itself(
+    file_place: Place, how: Callable[..., list[Ledger]], number: int
+) -> None:
+    with ExitStack() as stack:
+        ledgers = how(file_place, number, stack, cap=10)
+        outcomes = together(ledgers, [charge(n, own=5) for n in range(number)])
+        for count, receipt in enumerate(outcomes, 1):
+            assert isinstance(receipt, Receipt)
+            assert receipt.left is not None
+            of_all, of_one = receipt.left
+            assert (of_all.left, of_one.left) == (10 - count * TENTH, 5 - count * TENTH)
+        last = outcomes[-1]
+        assert isinstance(last, Receipt)
+        assert last.left == ledgers[0].balances("alice", Fraction(5))
+        assert ledgers[0].charge(charge(0, own=5)).left is None
 
 
 @either

@@ -41,6 +41,30 @@ def test_describing_is_free_and_running_costs_once(fresh: Served) -> None:
         assert 0.49 < once <= 0.5
 
 
+def test_what_is_left_is_told_as_of_an_answers_own_charge_or_as_it_is_now(fresh: Served) -> None:
+    """Beside an answer that is charged what its charge left, beside a stored one what is left."""
+
+    def left(connection: Any) -> str:
+        row = connection.execute("SHOW dpsql.budget").fetchone()
+        return f"left: epsilon = {float(row[3]):.4g} of {float(row[1]):.4g}"
+
+    with (
+        psycopg.connect(fresh.dsn, autocommit=True) as connection,
+        psycopg.connect(fresh.dsn.replace("alice", "dave"), autocommit=True) as other,
+    ):
+        told: list[str] = []
+        connection.add_notice_handler(lambda notice: told.append(str(notice.message_primary)))
+        for number in range(3):
+            connection.execute(f"SELECT count(*) FROM orders WHERE qty > {number}")
+            assert left(connection) in told[-1]
+        other.execute("SELECT count(*) FROM orders WHERE qty > 40")
+        assert left(connection) not in told[-1]
+        connection.execute("SELECT count(*) FROM orders WHERE qty > 2")
+        assert left(connection) in told[-1]
+        connection.execute("SELECT count(*) FROM orders WHERE qty > 3")
+        assert left(connection) in told[-1]
+
+
 def test_a_unit_of_time_that_is_a_parameter_has_columns_before_its_value(server: Served) -> None:
     sql = b"SELECT date_trunc($1, ts), count(*) FROM orders GROUP BY 1"
     with psycopg.connect(server.dsn, autocommit=True) as connection:

@@ -25,6 +25,20 @@ def test_a_worker_that_was_closed_is_not_replaced() -> None:
     assert supervisor.replaced == 0
 
 
+def test_what_is_done_meanwhile_may_fail() -> None:
+    # The task's reply would be left in the pipe, and be taken for the next one's.
+    class Failed(Exception):
+        pass
+
+    def fails() -> None:
+        raise Failed
+
+    supervisor = WorkerSupervisor(2**30, threads=1)
+    assert supervisor.run(TASK, 60, threading.Event(), fails) == NOT_LOADED
+    assert not supervisor._has_reply(0)
+    supervisor.close()
+
+
 def test_workers_start_where_no_socket_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails() -> None:
         raise OSError("AF_UNIX path too long")

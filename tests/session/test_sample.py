@@ -19,6 +19,7 @@ from privacy.seeded import SeededRandomness
 from dpsql.bounding.options import ReleaseOptions
 from dpsql.cli.ledger import amend
 from dpsql.errors import BudgetSpent, LedgerFault, Refused, SourceFault
+from dpsql.pgwire.answering.charged_budget import ChargedBudget
 from dpsql.pgwire.limits import Limits
 from dpsql.pgwire.shared_dataset import Dataset
 from dpsql.report.sample_budget import sample_lines
@@ -299,7 +300,9 @@ def test_a_server_answers_of_the_same_sample(path: Path) -> None:
         drawn = len(read(session._context.execution, "SELECT voter_id FROM voters"))
     dataset = Dataset(path, Limits(workers=1, catalog_workers=1))
     try:
-        with closing(dataset.snapshot().session("alice", lambda _: None)) as session:
+        edition = dataset.snapshot()
+        budget = ChargedBudget(edition.schema, "alice")
+        with closing(edition.session("alice", lambda _: None, budget)) as session:
             options = QueryOptions(epsilon=Fraction(20))
             count = session.query("SELECT count(*) FROM gifts", options).table.column(0)
             assert abs(count.to_pylist()[0] - 4 * 2 * drawn) < 40

@@ -5,5 +5,6 @@
 | result_messages   | answers → RowDescription, DataRow and ParameterStatus messages   |
 | repeated_answers  | answers as the bytes that are sent again while nothing changes   |
 | running_statement | whether the statement that runs was stopped, and was charged     |
+| charged_budget    | what an answer's charge has left, computed while a worker runs   |
 | interpreter_queue | statements are translated and proved one after the other         |
 """

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 
 from dpsql.errors import ExecutionCancelled
-from dpsql.pgwire.workers.supervisor import WorkerSupervisor
+from dpsql.pgwire.workers.supervisor import WorkerSupervisor, nothing
 from dpsql.pgwire.workers.tasks import Task
 
 
@@ -31,19 +31,34 @@ class Pool:
         self._free = deque(self.supervisors)
         self._open = True
 
-    def run(self, task: Task, cancelled: threading.Event, seconds: float | None = None) -> bytes:
-        """The reply to `task`, which may take `seconds`, the pool's own limit if None."""
-        with self.worker(cancelled) as do:
-            return do(task, self._seconds if seconds is None else seconds)
+    def run(
+        self,
+        task: Task,
+        cancelled: threading.Event,
+        seconds: float | None = None,
+        meanwhile: Callable[[], None] = nothing,
+    ) -> bytes:
+        """The reply to `task`, which may take `seconds`, the pool's own limit if None.
+
+        `meanwhile` is called here once a worker runs it.
+        """
+        limit = self._seconds if seconds is None else seconds
+        with self._lent(cancelled) as keeper:
+            return keeper.run(task, limit, cancelled, meanwhile)
 
     @contextmanager
     def worker(self, cancelled: threading.Event) -> Iterator[Callable[[Task, float], bytes]]:
         """One worker for several tasks, as a function of a task and its limit in seconds."""
+        with self._lent(cancelled) as keeper:
+            yield lambda task, seconds: keeper.run(task, seconds, cancelled)
+
+    @contextmanager
+    def _lent(self, cancelled: threading.Event) -> Iterator[WorkerSupervisor]:
         keeper = self._take()
         try:
             if cancelled.is_set():
                 raise ExecutionCancelled
-            yield lambda task, seconds: keeper.run(task, seconds, cancelled)
+            yield keeper
         finally:
             self._give(keeper)
 

@@ -23,6 +23,7 @@ from dpsql.errors import ExecutionCancelled, InternalError, SourceFault
 from dpsql.ledger.storage.waiting import check_may_wait
 from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
 from dpsql.pgwire.workers.pool import Pool
+from dpsql.pgwire.workers.supervisor import nothing
 from dpsql.pgwire.workers.tasks import (
     LACKED,
     STOPPED,
@@ -113,14 +114,20 @@ class RemoteEngine:
         return nullcontext(self)
 
     def carry_out(
-        self, steps: tuple[Step, ...], released: Mapping[str, pa.Table]
+        self,
+        steps: tuple[Step, ...],
+        released: Mapping[str, pa.Table],
+        meanwhile: Callable[[], None],
     ) -> dict[str, pa.Table]:
-        """Execute and release `steps` in a worker; `released` are tables that they read by name."""
+        """Execute and release `steps` in a worker; `released` are tables that they read by name.
+
+        `meanwhile` is called here while the worker runs.
+        """
         version = None if self._declares_version else self.fingerprint()
         sent = {name: stream(table) for name, table in released.items()}
         sidecar = sidecar_of(self._schema, self.fingerprint)
         job = Job(self._source, steps, self._schema.per_query.largest, self._cache_salt)
-        reply = self._do(RunJob(job, version, sidecar, sent))
+        reply = self._do(RunJob(job, version, sidecar, sent), meanwhile)
         if reply[:1] == TOO_LARGE:
             raise job.largest.passed()
         tables = tables_of(reply)
@@ -180,13 +187,13 @@ class RemoteEngine:
         """Stop the tasks that run; the workers stay, since other sessions share them."""
         self.interrupt()
 
-    def _do(self, task: Task) -> bytes:
+    def _do(self, task: Task, meanwhile: Callable[[], None] = nothing) -> bytes:
         check_may_wait()
         cancelled = threading.Event()
         with self._guard:
             self._running.add(cancelled)
         try:
-            reply = self._pool.run(task, cancelled)
+            reply = self._pool.run(task, cancelled, meanwhile=meanwhile)
             if reply in {STOPPED, LACKED} and cancelled.is_set():
                 raise ExecutionCancelled
             return reply
@@ -196,7 +203,10 @@ class RemoteEngine:
 
 
 class RemoteExecution(Execution):
-    """Runs jobs in workers, in the order of their `line`; what is above a release runs here."""
+    """Runs jobs in workers, in the order of their `line`; what is above a release runs here.
+
+    `meanwhile` is called while a worker runs a job.
+    """
 
     def __init__(
         self,
@@ -213,6 +223,7 @@ class RemoteExecution(Execution):
         self._ticket = Ticket()
         self._shared_facts = facts
         self._aside = sandbox
+        self.meanwhile: Callable[[], None] = nothing
 
     def source(self) -> Engine:
         """The engine whose queries workers run."""
@@ -265,7 +276,7 @@ class RemoteExecution(Execution):
         del randomness
         # A cancel that came while it was charged has found nothing to stop.
         self._progress("handing the statement to a worker")
-        return self._remote.carry_out(steps, read)
+        return self._remote.carry_out(steps, read, self.meanwhile)
 
     def interrupt(self) -> None:
         """Stop the statement that runs, whose charge stands, or one that waits, uncharged."""

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import forkserver
 from typing import Final
@@ -23,6 +24,10 @@ _ORPHANED: Final = 255
 
 _TICK_SECONDS: Final = 0.05
 _LOG: Final = logging.getLogger("dpsql.pgwire")
+
+
+def nothing() -> None:
+    """What is done while a task runs, where nothing is."""
 
 
 class WorkerSupervisor:
@@ -45,15 +50,27 @@ class WorkerSupervisor:
         """The operating system's number of the process."""
         return self._process.pid
 
-    def run(self, task: Task, seconds: float, cancelled: threading.Event) -> bytes:
+    def run(
+        self,
+        task: Task,
+        seconds: float,
+        cancelled: threading.Event,
+        meanwhile: Callable[[], None] = nothing,
+    ) -> bytes:
         """The reply to `task`: STOPPED if it was cancelled or took longer than `seconds`.
 
-        LACKED if its process died.
+        LACKED if its process died. `meanwhile` is called while it runs.
         """
         with self._running:
-            return self._run(task, seconds, cancelled)
+            return self._run(task, seconds, cancelled, meanwhile)
 
-    def _run(self, task: Task, seconds: float, cancelled: threading.Event) -> bytes:
+    def _run(
+        self,
+        task: Task,
+        seconds: float,
+        cancelled: threading.Event,
+        meanwhile: Callable[[], None],
+    ) -> bytes:
         if not self._process.is_alive():
             self._replace()
         try:
@@ -62,6 +79,9 @@ class WorkerSupervisor:
             self._replace()
             return LACKED
         deadline = time.monotonic() + seconds
+        # Whatever fails there: the pipe will have a reply, which isn't the next task's.
+        with suppress(Exception):
+            meanwhile()
         while not self._has_reply(_TICK_SECONDS):
             if not self._process.is_alive() and not self._has_reply(0):
                 self._replace()

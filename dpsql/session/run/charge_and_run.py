@@ -113,5 +113,9 @@ def draw(
     charge = charge_for(context.schema, context.analyst, sql, due, version, loss, ledger.cap)
     context.progress(RUNNING)
     return draw_charged(
-        ledger.open(), charge, parts, lambda one, read: run_releases(context, [one], read)[one.name]
+        ledger.open(),
+        charge,
+        parts,
+        lambda one, read: run_releases(context, [one], read)[one.name],
+        context.execution.charged,
     )

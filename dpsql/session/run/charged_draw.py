@@ -15,6 +15,7 @@ from dpsql.errors import (
     LedgerFault,
     SourceFault,
 )
+from dpsql.ledger.caps import Balances
 from dpsql.ledger.charge import Charge, Failure, Receipt, StoredAnswer
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.storage.disk_reservation import MIN_BYTES
@@ -40,7 +41,11 @@ Run = Callable[[CompiledRelease, Mapping[str, pa.Table]], pa.Table]
 
 
 def draw_charged(
-    ledger: Ledger, charge: Charge, parts: Sequence[PendingReleases], run: Run
+    ledger: Ledger,
+    charge: Charge,
+    parts: Sequence[PendingReleases],
+    run: Run,
+    charged: Callable[[Balances], None],
 ) -> ChargedDraw:
     """All that is due of `parts`, charged before any of it is drawn; a failure burns it all.
 
@@ -48,10 +53,13 @@ def draw_charged(
     draw, of which nobody learns: the dataset has paid for both, and this analyst for the one that
     they see. What was drawn on a noisy answer that isn't given is drawn again, on the one that is.
     What couldn't be computed before isn't charged again: all that its failure tells was paid then.
+    `charged` is told what the charge has left, before anything is drawn.
     """
     receipt = ledger.charge(charge, room(unique_releases(part.due for part in parts)))
     drawing = _Run(run)
     with burning(ledger, receipt, lambda: drawing.running):
+        if receipt.left is not None:
+            charged(receipt.left)
         while True:
             tables = [drawing.tables(part) for part in parts]
             # Recorded before anybody sees it: what was shown can't be drawn again.

@@ -17,6 +17,7 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import AnswerLimit, ReadLimit
 from dpsql.engine.source import Source
 from dpsql.errors import ExecutionFailed
+from dpsql.ledger.caps import Balances
 from dpsql.plan.operator import Plan, PublicStatement
 from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step, run
@@ -49,7 +50,8 @@ class Execution:
     """The engines of one session, each opened when it is first needed.
 
     `plans` and `answers` remember statements and their answers, of all sessions that share them,
-    and `copies` public rows; `ledger` is an opening that these share, if they do.
+    and `copies` public rows; `ledger` is an opening that these share, if they do. `charged` is told
+    what each charge has left, before anything of it runs.
     """
 
     def __init__(self, schema: Schema, progress: Progress) -> None:
@@ -57,6 +59,7 @@ class Execution:
         self.answers = AnswerCache()
         self.copies = FinishingCopies()
         self.ledger: SharedLedger | None = None
+        self.charged: Callable[[Balances], None] = lambda _: None
         self._schema = schema
         self._progress = progress
         self._source: Engine | None = None
