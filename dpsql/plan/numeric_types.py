@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsql.plan.expression import ArithmeticOperator
+from dpsql.plan.expression import ArithmeticOperator, Expression, Literal
 from dpsql.schema.sql_type import BIGINT, HUGEINT, Decimal, Double, Integer, SqlType
 
 _DIGITS = {8: 3, 16: 5, 32: 10, 64: 19, 128: 38}
@@ -19,6 +19,24 @@ def holds(kind: Integer, value: int) -> bool:
     if kind.signed:
         return -(1 << kind.bits - 1) <= value < 1 << kind.bits - 1
     return 0 <= value < 1 << kind.bits
+
+
+def whole_number_type(value: int) -> Integer | None:
+    """The type that DuckDB gives a whole number where nothing else says one; None: it's a float."""
+    return next((Integer(bits) for bits in (32, 64, 128) if holds(Integer(bits), value)), None)
+
+
+def is_fitted(expression: Expression, kind: Integer) -> bool:
+    """Whether DuckDB fits a constant into the type `kind` that it meets.
+
+    A whole number as it is written; one of another type, as `length('x')` is, keeps its type.
+    """
+    return (
+        isinstance(expression, Literal)
+        and isinstance(expression.value, int)
+        and expression.type == whole_number_type(expression.value)
+        and holds(kind, expression.value)
+    )
 
 
 def as_decimal(kind: Integer | Decimal) -> Decimal:

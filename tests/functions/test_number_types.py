@@ -21,6 +21,7 @@ from dpsql.schema.sql_type import Decimal, Double, Integer, SqlType
 
 NUMBERS = tuple(kind for kind in TYPES if is_number(kind))
 OPERATORS = ("+", "-", "*", "/", "//", "%", "&", "|", "<<", ">>")
+TYPED = ("length('x')", "5::BIGINT", "7::HUGEINT", "year(DATE '2024-01-01')")
 CONSTANTS = ("0", "1", "7", "127", "128", "1000", "100000", "3000000000", "(-1)", "(-200)")
 
 
@@ -54,6 +55,23 @@ def test_an_integer_constant_takes_the_type_beside_it_if_it_fits(operator: str) 
     for kind, constant in itertools.product(NUMBERS, CONSTANTS):
         sql = f"a {operator} {constant}"
         assert _ours(sql, (kind,)) == _type(sql, (kind,)), (kind, constant)
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "//", "%"])
+@pytest.mark.parametrize("constant", TYPED)
+def test_a_constant_of_another_type_keeps_it(operator: str, constant: str) -> None:
+    """Of `tiny + length('x')` the engine computes 128, which no TINYINT is."""
+    for kind in NUMBERS:
+        for sql in (f"a {operator} {constant}", f"coalesce(a, {constant})"):
+            ours = _ours(sql, (kind,))
+            assert ours == "-" or ours == _type(sql, (kind,)), (sql, kind)
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "%"])
+def test_a_truth_value_is_no_number(operator: str) -> None:
+    """The engine has no such operator: taken for one, it failed each statement after its charge."""
+    for kind in NUMBERS:
+        assert _ours(f"a {operator} true", (kind,)) == "-"
 
 
 def test_decimals() -> None:

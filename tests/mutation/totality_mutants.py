@@ -72,4 +72,13 @@ TOTALITY_MUTANTS = (
         "raise fault",
         _STATEMENTS,
     ),
+    Mutant(
+        "a constant of another type takes that of the integers beside it",
+        "plan/numeric_types.py",
+        "and expression.type == whole_number_type(expression.value)",
+        "and expression.type is not None",
+        "tests/functions/test_number_types.py",
+        about="another_type or truth_value",
+        fails_by="AssertionError",
+    ),
 )

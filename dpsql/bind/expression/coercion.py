@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dpsql.plan.expression import Expression, Literal
+from dpsql.plan.expression import Expression
 from dpsql.plan.numeric_types import (
     arithmetic_type,
     as_decimal,
     common_decimal,
     float_type,
-    holds,
+    is_fitted,
     is_number,
 )
 from dpsql.schema.sql_type import (
@@ -38,29 +38,17 @@ __all__ = [
 
 
 def adapted(expressions: list[Expression]) -> list[SqlType]:
-    """The expressions' types, where integer constants take the type of the other integers.
+    """The expressions' types, where whole numbers take the type of the other integers.
 
-    `tiny + 1` is a TINYINT and `tiny + 1000` an INTEGER: DuckDB fits a constant into the other
-    operands' type if it can.
+    `tiny + 1` is a TINYINT and `tiny + 1000` an INTEGER: DuckDB fits a number into the other
+    operands' type if it can. `tiny + length('x')` is a BIGINT, since the engine is given a constant
+    of the type that the call has: as a TINYINT, 128 would be outside of what is proved of it.
     """
-    others = [e.type for e in expressions if not _is_integer_constant(e)]
+    others = [e.type for e in expressions if not is_fitted(e, HUGEINT)]
     others_type = common_type(others)
     if not isinstance(others_type, Integer):
         return [e.type for e in expressions]
-    return [
-        others_type
-        if isinstance(e, Literal) and isinstance(e.value, int) and holds(others_type, e.value)
-        else e.type
-        for e in expressions
-    ]
-
-
-def _is_integer_constant(expression: Expression) -> bool:
-    return (
-        isinstance(expression, Literal)
-        and isinstance(expression.type, Integer)
-        and expression.value is not None
-    )
+    return [others_type if is_fitted(e, others_type) else e.type for e in expressions]
 
 
 def common_type(kinds: list[SqlType]) -> SqlType | None:

@@ -10,7 +10,7 @@ from dpsql.bind.expression import interval_literal
 from dpsql.errors import DataError, Span
 from dpsql.plan.expression import Literal, Scalar
 from dpsql.plan.functions import evaluation
-from dpsql.plan.numeric_types import holds
+from dpsql.plan.numeric_types import holds, whole_number_type
 from dpsql.schema.sql_type import (
     Date,
     Decimal,
@@ -48,10 +48,8 @@ def number(text: str, at: Span | None) -> Literal:
 
 def whole_number(value: int) -> Literal:
     """An integer constant, of the type DuckDB gives it."""
-    for bits in (32, 64, 128):
-        if -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
-            return Literal(value, Integer(bits))
-    return Literal(Fraction(float(value)), Double())
+    kind = whole_number_type(value)
+    return Literal(Fraction(float(value)), Double()) if kind is None else Literal(value, kind)
 
 
 def negated(literal: Literal) -> Literal:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dpsql.plan.expression import Expression, Literal
 from dpsql.plan.functions.function import Signature, Types
-from dpsql.plan.numeric_types import holds, is_number
+from dpsql.plan.numeric_types import holds, is_fitted, is_number
 from dpsql.schema.sql_type import (
     Date,
     Double,
@@ -69,9 +69,9 @@ def binary(result: Callable[[SqlType, SqlType], SqlType | None]) -> Types:
 
 
 def _literal_type(argument: Expression, other: Expression) -> SqlType:
-    """The argument's type; an integer constant has that of the other argument if it fits."""
+    """The argument's type; a whole number has that of the other argument if it fits."""
     kind = other.type
-    if isinstance(kind, Integer) and not isinstance(other, Literal) and _fits(argument, kind):
+    if isinstance(kind, Integer) and not isinstance(other, Literal) and is_fitted(argument, kind):
         return kind
     return argument.type
 
