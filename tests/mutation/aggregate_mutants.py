@@ -193,6 +193,15 @@ AGGREGATE_MUTANTS = (
         "AssertionError",
     ),
     Mutant(
+        "a weight of noise, in doubles, falls half as fast",
+        "privacy/mechanisms/noise/distribution.py",
+        "step = scaled_exp(2 * cells.quadratic, 64)",
+        "step = scaled_exp(cells.quadratic, 64)",
+        "tests/privacy/test_law.py",
+        "cut_points",
+        "AssertionError",
+    ),
+    Mutant(
         "the part that integers share is drawn for each group",
         "privacy/mechanisms/noise/correlated.py",
         "common = np.repeat(draws(self.shared, answers, randomness), self.cells)",

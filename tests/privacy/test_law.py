@@ -3,15 +3,16 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from privacy.seeded import ReplayedRandomness, uniform_script
 
-from dpsql.privacy.mechanisms.noise.distribution import NoiseDistribution, cut_points
+from dpsql.privacy.mechanisms.noise.distribution import Cells, NoiseDistribution, cut_points
 from dpsql.privacy.mechanisms.noise.sampler import Sampler
 from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import LowBits
 
@@ -58,8 +59,25 @@ def test_cut_points_are_at_most_one_off(law: NoiseDistribution, bits: int) -> No
     assert cuts[-1] == 2**bits
     assert len(cuts) <= len(ends)
     margin = 1 + Fraction(1, 2**20)
-    assert all(abs(cut - end * 2**bits) < margin for cut, end in zip(cuts, ends, strict=False))
+    assert all(abs(int(cut) - end * 2**bits) < margin for cut, end in zip(cuts, ends, strict=False))
     assert (1 - ends[len(cuts) - 1]) * 2**bits < 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    energy=st.fractions(Fraction(33, 4), 33),
+    share=st.sampled_from([Fraction(0), Fraction(1)]) | st.fractions(0, 1),
+)
+def test_cut_points_of_doubles_are_those_of_integers(energy: Fraction, share: Fraction) -> None:
+    # All that wide cells can be: E(512) <= 33 < E(1024), of either law or between the two.
+    cells = Cells(1, energy * share / 512**2, energy * (1 - share) / 512)
+    assume(cells.quadratic * 1024**2 + cells.linear * 1024 > 33)
+    cuts, exact = cut_points(cells, 32), cut_points(cells, 64)
+    assert cuts[-1] == 2**32
+    assert all(a <= b for a, b in pairwise(cuts))
+    # By the proof they are within 0.9 of the exact ends, and those of 64 bits within 2^-32.
+    assert all(abs(int(a) * 2**32 - b) < 0.9 * 2**32 for a, b in zip(cuts, exact, strict=False))
+    assert 2**64 - exact[len(cuts) - 1] < 2**32
 
 
 @each_law

@@ -38,7 +38,7 @@ class Inversion:
     # C(i) > u + 1, and undecided otherwise. C(i) exists, since u never passes the last C = 2^bits,
     # and the last C decides nothing about the outcomes it stands for: then u + 1 = 2^bits at most.
 
-    def __init__(self, cut_points: Callable[[int], Sequence[int]]) -> None:
+    def __init__(self, cut_points: Callable[[int], Sequence[int] | NDArray[np.int64]]) -> None:
         self._cut_points = cut_points
         self._cuts = np.array(cut_points(32), dtype=np.int64)
         self._starts = self._cuts >> 16
