@@ -18,7 +18,6 @@ _Numbered = partial(
 _Counted = partial(
     Mutant, tests="tests/session/test_counted_rows.py", fails_by="AssertionError|assert "
 )
-_Ways = partial(Mutant, tests="tests/fuzz/test_generated_ways.py")
 
 _Prepared = partial(
     Mutant, tests="tests/physical/test_prepared_keys.py", fails_by="AssertionError|assert "
@@ -404,12 +403,6 @@ SPLIT_MUTANTS = (
         "physical/modifier/unit_batches.py",
         "expressions=[column_ref(UNIT), _parameter(SALT_PARAMETER)]",
         'expressions=[exp.Anonymous(this="random"), _parameter(SALT_PARAMETER)]',
-    ),
-    _Ways(
-        "a row of a sidecar stands beside each row of a table without bounds",
-        "engine/sidecar/range_check.py",
-        'flags.append(f"count(*) AS {quoted(UNIT_ROW_COUNT)}")',
-        'flags.append(f"0 AS {quoted(UNIT_ROW_COUNT)}")',
     ),
     Mutant(
         "a table's key is one of a scan over hops whose keys repeat",

@@ -46,10 +46,10 @@ UPDATE_MUTANTS = (
     Mutant(
         "rows that stay don't hear of values beyond bounds",
         "engine/sidecar/update.py",
-        "*renewed_range_check(table, rows),",
-        "*(),",
+        "if not is_as_stored(connection, table, of_whole_table(connection, table)):",
+        "if not table:",
         _TESTS,
-        "after_changes",
+        "something_else_is_said",
         "AssertionError",
     ),
     Mutant(

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from unittest.mock import patch
 
 import duckdb
 from neighbor_search.public_rows import PUBLIC, create_tables, public_connection
@@ -19,9 +20,11 @@ from dpsql.audit.databases.unit_ownership import Rows
 from dpsql.audit.sensitivity.bound_check import cell_violations, violations
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.engine.duckdb.lockdown import configure as fix_meaning
+from dpsql.engine.sidecar import file
 from dpsql.engine.sidecar.contents import SIDECAR
 from dpsql.engine.sidecar.file import fill
-from dpsql.engine.sidecar.row_columns import out_of_range_column
+from dpsql.engine.sidecar.range_check import WholeTable, of_whole_table
+from dpsql.engine.sidecar.row_columns import SidecarTable, out_of_range_column
 from dpsql.errors import Error
 from dpsql.physical.numbered_rows import numbered_rows
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
@@ -131,11 +134,14 @@ def _engine(name: str, verified: frozenset[str], world: int) -> duckdb.DuckDBPyC
     create_tables(connection, schema, _rows(search(name, verified), world))
     connection.execute(f"ATTACH ':memory:' AS \"{SIDECAR}\"")
     tables = sidecar_tables(schema, verified)
-    fill(connection, "", tables, _SALT, lambda _: None)
-    for table, column in ((t.name, c) for t in tables for c, _ in t.range_checked_columns):
-        told = f'UPDATE "{SIDECAR}"."{table}" SET "{out_of_range_column(column)}" = 0'
-        connection.execute(told)
+    with patch.object(file, "of_whole_table", _all_within_bounds):
+        fill(connection, "", tables, _SALT, lambda _: None)
     return connection
+
+
+def _all_within_bounds(connection: duckdb.DuckDBPyConnection, contents: SidecarTable) -> WholeTable:
+    within = {out_of_range_column(column): 0 for column, _ in contents.range_checked_columns}
+    return {**of_whole_table(connection, contents), **within}
 
 
 def own_database(name: str, verified: frozenset[str], world: int) -> duckdb.DuckDBPyConnection:

@@ -107,7 +107,7 @@ def test_of_wide_rows_fewer_are_held_in_memory_at_a_time(
 @pytest.mark.parametrize(
     "change",
     [
-        "INSERT INTO sales FROM sales LIMIT 1",
+        "INSERT INTO sales BY NAME SELECT sale FROM sales LIMIT 1",
         "DELETE FROM lines WHERE sale = 1",
         f"DELETE FROM {UNIT_SCHEMA}.sales WHERE buyer = 1",
         f"INSERT INTO {UNIT_SCHEMA}.lines FROM {UNIT_SCHEMA}.lines LIMIT 1",

@@ -19,10 +19,12 @@ from schema.file_source import file_source
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.engine.engine import Engine
 from dpsql.engine.opening import open_engine
+from dpsql.engine.sidecar import range_check
 from dpsql.engine.sidecar.contents import SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.row_columns import (
     UNIT_COLUMN,
     UNIT_ROW_COUNT,
+    SidecarTable,
     many_values_column,
     out_of_range_column,
     value_count_column,
@@ -261,10 +263,10 @@ def test_a_long_table_is_made_in_parts_of_its_units(
     "told", in_turn((("as made", (None,)), ("none is", (0,)), ("some are", (1,))), 3)
 )
 def test_values_beyond_bounds_are_clamped_whatever_is_told_of_them(
-    far: Schema, told: int | None
+    far: Schema, told: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if told is not None:
-        tell(far, told)
+        tell(far, told, monkeypatch)
     with open_source(far) as engine:
         for sql in (tpch()[1].sql, SUMS):
             plan, (without, read) = compared(sql, far, engine)
@@ -364,13 +366,21 @@ def with_rows(schema: Schema, tpch_folder: Path, folder: Path, table: str, rows:
     return replace(schema, source=replace(file_source(schema), path=folder, files=files))
 
 
-def tell(schema: Schema, told: int) -> None:
+def tell(schema: Schema, told: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the sidecar say of all columns that all values are within their bounds, or not."""
-    with duckdb.connect(str(sidecar_path(schema))) as connection:
-        for table in schema.tables.values():
-            for column in range_checked_columns(table):
-                named = f'"{table.name}" SET "{out_of_range_column(column.name)}" = {told}'
-                connection.execute(f"UPDATE {named}")
+
+    def otherwise(
+        connection: duckdb.DuckDBPyConnection, contents: SidecarTable
+    ) -> range_check.WholeTable:
+        names = [out_of_range_column(column) for column, _ in contents.range_checked_columns]
+        return {
+            **range_check.of_whole_table(connection, contents),
+            **dict.fromkeys(names, told),
+        }
+
+    monkeypatch.setattr("dpsql.engine.sidecar.file.of_whole_table", otherwise)
+    with open_engine(engine_source(schema)) as engine:
+        prepare_source(schema, engine)
 
 
 def test_what_is_beyond_its_bounds_is_told_of_whole_tables(

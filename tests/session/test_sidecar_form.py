@@ -39,7 +39,7 @@ tables:
 budget: {epsilon: 1, accounting: pure}
 """
 
-FORM = "12"
+FORM = "13"
 
 DIGEST = ["unit of the row", "rows", "one", "other"]
 
@@ -49,9 +49,9 @@ NAMES = {
     "main.made of": ["stamp", "name", "source", "rows", "units"],
     "main.buyers": ["buyer_id", "age", *UNIT, "beyond bounds of age"],
     "main.orders": [
-        *("order_id", "buyer", "kind", "day", *UNIT, "many values of kind"),
+        *("order_id", "buyer", "kind", "day", *UNIT),
         *("rows with kind", "place of kind", "values of kind in the unit", "number with kind"),
-        *("rows with month of day", "place of month of day"),
+        *("rows with month of day", "place of month of day", "many values of kind"),
     ],
     "main.lines": ["order_id", "price", *UNIT, "beyond bounds of price", "buyer"],
     "main.made by": ["form", "salt", "renewed"],

@@ -45,11 +45,12 @@ budget: {{epsilon: 8, delta: 1.0e-6, accounting: zcdp}}
 """
 
 BEFORE = """
-CREATE TABLE buyers AS SELECT i AS buyer, (i % 90)::INTEGER AS age FROM range(60) r(i);
+CREATE TABLE buyers AS SELECT i AS buyer, CASE WHEN i > 0 THEN i % 90 END::INTEGER AS age
+FROM range(60) r(i);
 CREATE TABLE orders AS SELECT i AS number, i % 61 AS buyer, chr((97 + i % 3)::INTEGER) AS kind
 FROM range(180) r(i);
-CREATE TABLE lines AS SELECT i % 190 AS number, (i % 8)::DECIMAL(9, 2) AS price, i / 700 AS weight,
-  CASE WHEN i % 7 > 0 THEN 'place ' || i % 7 END AS place,
+CREATE TABLE lines AS SELECT i % 190 AS number, (i % 11)::DECIMAL(9, 2) AS price, i / 700 AS weight,
+  CASE WHEN i % 12 > 0 THEN 'place ' || i % 12 END AS place,
   DATE '2026-01-01' + (i % 5)::INTEGER AS day FROM range(600) r(i);
 """
 
@@ -153,6 +154,27 @@ def follow(shop: Shop, changes: Sequence[str]) -> None:
         sidecar_path(afresh).unlink(missing_ok=True)
         assert not is_update(prepare(afresh))
         assert stored(updated) == stored(afresh), change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE buyers SET age = 30 WHERE buyer = 0",
+        "UPDATE orders SET kind = 'kind ' || number WHERE number < 9",
+    ],
+    ids=["none beyond its bounds any more", "more than few values"],
+)
+def test_where_something_else_is_said_of_a_whole_table_it_is_made_afresh(
+    tmp_path: Path, change: str
+) -> None:
+    shop = Shop(tmp_path)
+    updated, afresh = shop.schema("updated"), shop.schema("afresh")
+    prepare(updated)
+    before = stored(updated)
+    shop.change(change)
+    assert not is_update(prepare(updated, SALT[::-1]))
+    prepare(afresh)
+    assert stored(updated) == stored(afresh) != before
 
 
 def test_where_much_has_changed_it_is_made_afresh_with_the_same_salt(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpsql.engine.duckdb.statement import quoted
+from dpsql.engine.sidecar.range_check import WholeTable
 from dpsql.engine.sidecar.row_columns import (
     UNIT_COLUMN,
     UNIT_ROW_COUNT,
@@ -39,7 +40,9 @@ _INTEGERS: Final = frozenset(
 _SAMPLED: Final = 50_000
 
 
-def column_definitions(contents: SidecarTable, types: Mapping[str, str], rows: pa.Table) -> str:
+def column_definitions(
+    contents: SidecarTable, types: Mapping[str, str], rows: pa.Table
+) -> list[str]:
     """The columns of a CREATE TABLE with these `types`, by the first of the `rows` that it gets."""
     in_runs = _of_unit(contents) if _has_runs(rows) else frozenset()
     definitions = []
@@ -52,13 +55,30 @@ def column_definitions(contents: SidecarTable, types: Mapping[str, str], rows: p
         ):
             method = " USING COMPRESSION RLE"
         definitions.append(f"{quoted(name)} {kind}{method}")
-    return ", ".join(definitions)
+    return definitions
 
 
-def _of_unit(contents: SidecarTable) -> frozenset[str | None]:
+def computed_columns(
+    contents: SidecarTable, types: Mapping[str, str], flags: WholeTable
+) -> list[str]:
+    """The columns of a CREATE TABLE of rows that aren't stored: a row's others tell what they are.
+
+    The unit is there by the name that it has elsewhere; of the whole table they are constants.
+    """
+    computed = [(name, "UTINYINT", f"CAST({number} AS UTINYINT)") for name, number in flags.items()]
+    lent = contents.lent_unit_column
+    if lent is not None:
+        computed.append((lent, types[UNIT_COLUMN], quoted(UNIT_COLUMN)))
+    return [
+        f"{quoted(name)} {kind} GENERATED ALWAYS AS ({value}) VIRTUAL"
+        for name, kind, value in computed
+    ]
+
+
+def _of_unit(contents: SidecarTable) -> frozenset[str]:
     """The columns that are the same in all rows of a unit."""
     counts = map(distinct_count_column, contents.group_count_columns)
-    return frozenset((UNIT_COLUMN, UNIT_ROW_COUNT, contents.lent_unit_column, *counts))
+    return frozenset((UNIT_COLUMN, UNIT_ROW_COUNT, *counts))
 
 
 def _has_runs(rows: pa.Table) -> bool:

@@ -29,11 +29,12 @@ from dpsql.engine.duckdb.table_view import create_view_sql
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.sidecar import contents, unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA, SidecarCounts
-from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check
+from dpsql.engine.sidecar.range_check import of_whole_table
 from dpsql.engine.sidecar.row_columns import SidecarTable
 from dpsql.engine.sidecar.update import Origin, read_origin, update, write_origin
 from dpsql.engine.source import DuckDBSource
 from dpsql.errors import SourceFault
+from dpsql.structs import replace
 
 _MEMORY: Final = 1_500_000_000
 """Bytes that DuckDB takes at most, beside those of the rows that are counted. Of files, it holds
@@ -223,15 +224,14 @@ def fill(
             exp.table_(table.name, db=group, catalog=SIDECAR, quoted=True)
             for group in (ROW_SCHEMA, UNIT_SCHEMA)
         )
-        connection.execute(range_check(table))
+        created = Targets(row_table, unit_table, of_whole_table(connection, table))
         number = number_of_parts(connection, table.name)
         parts = in_parts(connection, table, number, folder)
         for part in range(number):
             shown = "" if number == 1 else f", part {part + 1} of {number}"
             step(f"counting and sorting the rows of {table.name}{shown}")
-            targets = Targets(row_table, unit_table, adds=part > 0)
+            targets = replace(created, whole_table=None) if part else created
             write_rows(connection, table, targets, salt, next(parts))
-        connection.execute(RANGE_CHECK_END)
         table_counts.append(_checked(connection, table))
     _finish(connection, stamp, table_counts, step)
 

@@ -1,60 +1,76 @@
-"""Which columns have values beyond their bounds in any row, or many: flags in all rows alike."""
+"""Which columns have values beyond their bounds, in any row, or many of them.
+
+Each is a number that is the same in all rows of a table, and there a column that is computed: a
+constant, which takes no room. So DuckDB knows of a condition on it what it is of all rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Final
 
-from sqlglot import exp
+import duckdb
 
 from dpsql.engine.duckdb.statement import quoted
+from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR
 from dpsql.engine.sidecar.row_columns import (
     FEW_VALUES,
-    OUT_OF_RANGE,
-    UNIT_ROW_COUNT,
     SidecarTable,
-    many_values_column,
-    out_of_range_column,
 )
 
-RANGE_CHECK_END: Final = f'DROP TABLE "{OUT_OF_RANGE}"'
-"""The statement after the last of `row_order.write_rows`."""
+WholeTable = Mapping[str, int]
+"""By the names of columns that say the same in all rows of a table, what they say: 0 or 1."""
+
+_SAMPLED: Final = 10_000
+"""Rows in which many columns have more than few values, so that those of others needn't be read."""
 
 
-def range_check(contents: SidecarTable) -> str:
-    """The statement that finds out which columns have values beyond their bounds, or many.
+def of_whole_table(connection: duckdb.DuckDBPyConnection, contents: SidecarTable) -> WholeTable:
+    """What the columns of a table say that are the same in all of its rows.
 
-    It is of the whole table: in all rows the flag must be the same to decide on a plan. It comes
-    before `row_order.write_rows`, `RANGE_CHECK_END` after it.
+    It is found out on all rows of the source's table: in all rows of a sidecar it must be the same
+    to decide on a plan. Rows that have no unit are among them; they decide on time alone, too.
     """
-    return f"CREATE TEMP TABLE {quoted(OUT_OF_RANGE)} AS {_out_of_range(contents)}"
-
-
-def renewed_range_check(contents: SidecarTable, target: exp.Table) -> Iterator[str]:
-    """The statements by which rows that stay in `target` have what `range_check` found out."""
-    table = target.sql("duckdb")
-    for name in contents.of_whole_table:
-        value = f"(SELECT {quoted(name)} FROM {quoted(OUT_OF_RANGE)})"  # noqa: S608
-        yield f"UPDATE {table} SET {quoted(name)} = {value} WHERE {quoted(name)} <> {value}"  # noqa: S608
-
-
-def _out_of_range(contents: SidecarTable) -> str:
-    """One row with a flag for each bounded column: 1 if any row is out of its bounds, else 0.
-
-    The flag of a column by which rows are counted is 1 if it has about so many values or more.
-    """
-    flags = [
-        f"CAST(coalesce(max(CASE WHEN {condition} THEN 0 ELSE 1 END), 0) AS UTINYINT)"
-        f" AS {quoted(out_of_range_column(column))}"
-        for column, condition in contents.range_checked_columns
+    if not contents.of_whole_table:
+        return {}
+    many = _many_among_some(connection, contents)
+    items = [
+        f"coalesce(max(CASE WHEN {condition} THEN 0 ELSE 1 END), 0)"
+        for _, condition in contents.range_checked_columns
     ]
-    flags += [
+    items += [
         # To count them takes too long, and no result depends on how many they are.
-        f"CAST(approx_count_distinct({quoted(column)}) > {FEW_VALUES} AS UTINYINT)"
-        f" AS {quoted(many_values_column(column))}"
+        "1"
+        if column in many
+        else f"CAST(approx_count_distinct({quoted(column)}) > {FEW_VALUES} AS INTEGER)"
         for column in contents.group_count_columns
     ]
-    # Without an aggregate there would be one row for each row of the table, and the join would pair
-    # each row of the sidecar with all of them: of 50 rows, 2,500 would be made.
-    flags.append(f"count(*) AS {quoted(UNIT_ROW_COUNT)}")
-    return f"SELECT {', '.join(flags)} FROM ({contents.rows})"  # noqa: S608
+    select = f"SELECT {', '.join(items)} FROM {quoted(contents.name)} HAVING true"  # noqa: S608
+    ((*flags,),) = connection.execute(select).fetchall()
+    return dict(zip(contents.of_whole_table, map(int, flags), strict=True))
+
+
+def is_as_stored(
+    connection: duckdb.DuckDBPyConnection, contents: SidecarTable, flags: WholeTable
+) -> bool:
+    """Whether the sidecar that is attached says the same of the whole table, if it has any row."""
+    if not flags:
+        return True
+    others = " OR ".join(f"{quoted(name)} <> {number}" for name, number in flags.items())
+    rows = f'"{SIDECAR}".{ROW_SCHEMA}.{quoted(contents.name)}'
+    return not connection.execute(f"SELECT 1 FROM {rows} WHERE {others} LIMIT 1").fetchall()  # noqa: S608
+
+
+def _many_among_some(
+    connection: duckdb.DuckDBPyConnection, contents: SidecarTable
+) -> frozenset[str]:
+    """Columns by which rows are counted that have more than few values in some rows already."""
+    columns = contents.group_count_columns
+    if not columns:
+        return frozenset()
+    counts = ", ".join(f"count(DISTINCT {quoted(column)})" for column in columns)
+    some = f"(FROM {quoted(contents.name)} LIMIT {_SAMPLED})"
+    (numbers,) = connection.execute(f"SELECT {counts} FROM {some}").fetchall()  # noqa: S608
+    return frozenset(
+        column for column, number in zip(columns, numbers, strict=True) if number > FEW_VALUES
+    )

@@ -14,8 +14,8 @@ A unit's own order of its rows is that of a keyed hash of each; rows that are al
 other in any order. For the months of a column of days there are the first two, of which c is "month
 of" the column.
 
-Others are functions of the whole table. So they change no result, but only which of two plans for
-the same result the engine runs:
+Others are functions of the whole table, and computed columns of the file, constants. So they change
+no result, but only which of two plans for the same result the engine runs:
 
 | column             | what it holds                                                      |
 | ------------------ | ------------------------------------------------------------------ |
@@ -50,9 +50,6 @@ FEW_VALUES: Final = 8
 
 ROW_NUMBER: Final = "number of the row"
 """The column that numbers rows while the file is made."""
-
-OUT_OF_RANGE: Final = "what is beyond its bounds"
-"""The temporary table of what `range_check` finds out, while a table is filled."""
 
 
 def value_count_column(column: str) -> str:

@@ -19,12 +19,12 @@ from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar import unit_sums
-from dpsql.engine.sidecar.compression import column_definitions
+from dpsql.engine.sidecar.compression import column_definitions, computed_columns
+from dpsql.engine.sidecar.range_check import WholeTable
 from dpsql.engine.sidecar.row_columns import (
     COUNT_CAP,
     COUNT_KINDS,
     MONTH_KINDS,
-    OUT_OF_RANGE,
     ROW_NUMBER,
     UNIT_COLUMN,
     UNIT_ROW_COUNT,
@@ -60,11 +60,14 @@ _POOL: Final = pa.system_memory_pool()
 
 
 class Targets(Struct, frozen=True):
-    """The tables of a sidecar that `rows` and `units` are written to; `adds` to what they have."""
+    """The tables of a sidecar that `rows` and `units` are written to.
+
+    They are created if it is known what to say of the `whole_table`; else rows are added to them.
+    """
 
     rows: exp.Table
     units: exp.Table
-    adds: bool
+    whole_table: WholeTable | None = None
 
 
 def write_rows(
@@ -76,19 +79,21 @@ def write_rows(
 ) -> None:
     """Write what a sidecar has of units whose rows `columns` has, which are taken away.
 
-    These are all rows of each of the units. The tables are created, unless rows are added.
+    These are all rows of each of the units.
     """
     types = described(connection, contents.rows)
     ordered = _ordered(_Hashes(connection, types, salt), contents, columns)
     connection.register(_ORDERED, pa.Table.from_batches(ordered.to_batches(_BATCH), ordered.schema))
-    filled = [(targets.rows, _of_rows(contents, types))]
+    flags = targets.whole_table
+    computed = [] if flags is None else computed_columns(contents, types, flags)
+    filled = [(targets.rows, _of_rows(contents, types), computed)]
     if contents.unit_sum_columns is not None:
-        filled.append((targets.units, _of_units(contents, types)))
-    for table, select in filled:
+        filled.append((targets.units, _of_units(contents, types), []))
+    for table, select, others in filled:
         name = table.sql("duckdb")
-        if not targets.adds:
-            definitions = column_definitions(contents, described(connection, select), ordered)
-            connection.execute(f"CREATE TABLE {name} ({definitions})")
+        if flags is not None:
+            stored = column_definitions(contents, described(connection, select), ordered)
+            connection.execute(f"CREATE TABLE {name} ({', '.join([*stored, *others])})")
         connection.execute(f"INSERT INTO {name} {select}")
     connection.unregister(_ORDERED)
 
@@ -176,15 +181,11 @@ def _same(values: pa.Array, one: Indices, other: Indices) -> Flags:
 
 
 def _of_rows(contents: SidecarTable, types: Mapping[str, str]) -> str:
-    """The SELECT of the columns of the sidecar's table of rows."""
+    """The SELECT of the columns that are stored of the sidecar's table of rows."""
     items = [f"t.{quoted(name)}" for name in (*types, UNIT_ROW_COUNT)]
-    items += [f"b.{quoted(name)}" for name in contents.of_whole_table]
-    if contents.lent_unit_column is not None:
-        items.append(f"{quoted(UNIT_COLUMN)} AS {quoted(contents.lent_unit_column)}")
     items += [quoted(kind(c)) for c in contents.group_count_columns for kind in COUNT_KINDS]
     items += [quoted(kind(c)) for c, _ in contents.months for kind in MONTH_KINDS]
-    rows = f"{typed(types, _ORDERED)} AS t CROSS JOIN {quoted(OUT_OF_RANGE)} AS b"
-    return f"SELECT {', '.join(items)} FROM {rows}"  # noqa: S608
+    return f"SELECT {', '.join(items)} FROM {typed(types, _ORDERED)} AS t"  # noqa: S608
 
 
 def _of_units(contents: SidecarTable, types: Mapping[str, str]) -> str:

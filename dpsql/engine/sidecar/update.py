@@ -18,7 +18,7 @@ from sqlglot import exp
 from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar import unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
-from dpsql.engine.sidecar.range_check import RANGE_CHECK_END, range_check, renewed_range_check
+from dpsql.engine.sidecar.range_check import is_as_stored, of_whole_table
 from dpsql.engine.sidecar.row_columns import SidecarTable
 from dpsql.structs import replace
 
@@ -65,8 +65,9 @@ def update(
 ) -> Origin | None:
     """Make `tables` of the attached sidecar those of the source; None if too much has changed.
 
-    That is so, too, where memory has no room for the rows that would be made anew. Whether it is
-    changes no row: the file is then made afresh with the same salt.
+    That is so, too, where memory has no room for the rows that would be made anew, or where of a
+    whole table something else is to be said. Whether it is changes no row: the file is then made
+    afresh with the same salt.
     """
     # Not before: it imports all of pyarrow's functions, which takes a tenth of a start.
     from dpsql.engine.sidecar.row_parts import rows_at_once  # noqa: PLC0415
@@ -80,6 +81,8 @@ def update(
         changed = _number(connection, unit_digests.CHANGED_ROWS)
         renewed += changed
         if changed > rows_at_once(connection, table.name) or renewed * _PART_RENEWED > every:
+            return None
+        if not is_as_stored(connection, table, of_whole_table(connection, table)):
             return None
         step(f"counting and sorting the rows of {table.name} that are new")
         _renew(connection, table, origin.salt)
@@ -99,14 +102,9 @@ def _renew(connection: duckdb.DuckDBPyConnection, table: SidecarTable, salt: str
     changed = unit_digests.HAS_CHANGED
     for each in [rows] if table.unit_sum_columns is None else [rows, units]:
         connection.execute(f"DELETE FROM {each.sql('duckdb')} WHERE {changed}")  # noqa: S608
-    connection.execute(range_check(table))
     renewed = rows_of(connection, table, changed)
-    write_rows(connection, table, Targets(rows, units, adds=True), salt, renewed)
-    for statement in (
-        *renewed_range_check(table, rows),
-        RANGE_CHECK_END,
-        *unit_digests.renew(table),
-    ):
+    write_rows(connection, table, Targets(rows, units), salt, renewed)
+    for statement in unit_digests.renew(table):
         connection.execute(statement)
 
 
