@@ -231,8 +231,14 @@ SPLIT_MUTANTS = (
     _Split(
         "rows are not asked of what is not clamped",
         "physical/strategy/unlimited_sums.py",
-        "_sums(contributions, frozenset(condition.indices), with_units",
-        "_sums(contributions, frozenset(range(len(contributions.statistics))), with_units",
+        "unclamped=unclamped.get(number))",
+        "unclamped=unclamped.get(number, column_ref(f'r{number}') if unclamped else None))",
+    ),
+    _Prepared(
+        "values that a filter leaves out are computed where no clamp is",
+        "physical/modifier/clamp_elimination.py",
+        "is_tried = statistics[index].filter is not None or is_wide(value.argument)",
+        "is_tried = is_wide(value.argument)",
     ),
     _Prepared(
         "a unit is counted by each of its rows beside the sums",

@@ -134,12 +134,13 @@ def _engine(name: str, verified: frozenset[str], world: int) -> duckdb.DuckDBPyC
     create_tables(connection, schema, _rows(search(name, verified), world))
     connection.execute(f"ATTACH ':memory:' AS \"{SIDECAR}\"")
     tables = sidecar_tables(schema, verified)
-    with patch.object(file, "of_whole_table", _all_within_bounds):
+    with patch.object(file, "of_whole_table", all_within_bounds):
         fill(connection, "", tables, _SALT, lambda _: None)
     return connection
 
 
-def _all_within_bounds(connection: duckdb.DuckDBPyConnection, contents: SidecarTable) -> WholeTable:
+def all_within_bounds(connection: duckdb.DuckDBPyConnection, contents: SidecarTable) -> WholeTable:
+    """What is said of a whole table, and, whatever it holds, that all values are within bounds."""
     within = {out_of_range_column(column): 0 for column, _ in contents.range_checked_columns}
     return {**of_whole_table(connection, contents), **within}
 

@@ -26,27 +26,31 @@ from dpsql.structs import replace
 
 
 def uncentered_sums(
-    statistic: Statistic, number: int, *, of_unit: bool = False, clamped: bool = True
+    statistic: Statistic,
+    number: int,
+    *,
+    of_unit: bool = False,
+    unclamped: exp.Expr | None = None,
 ) -> dict[str, exp.Expr]:
     """The sum s of a statistic's clamped terms; with a centre, as they are, and their number m.
 
-    They are those `of_unit`, of one unit in one group, or of all units. Values that no clamp would
-    change needn't be `clamped`: none of them is NULL, so that there are as many as rows, but for
-    those that a filter leaves out. What is counted is a sum of ones, and COUNT adds no integers.
+    They are those `of_unit`, of one unit in one group, or of all units. `unclamped` are the values
+    where no clamp would change them: none of them is NULL, so that there are as many as rows, but
+    for those that a filter leaves out. What is counted is a sum of ones; COUNT adds no integers.
     """
     if isinstance(statistic.term, RowCount | NonNullCount):
         value, _ = term_names(number)
         return {total_name(number): number_of(column_ref(value))}
     uncentered, center = _uncentered(statistic)
     value, _ = term_names(number)
-    term = emit_term(uncentered, number) if clamped else column_ref(value)
+    term = emit_term(uncentered, number) if unclamped is None else unclamped
     total = sum_of_unit(uncentered, term) if of_unit else sum_of(term)
     sums = {total_name(number): total}
     if center:
         values = column_ref(value)
         if of_unit:
             count = value_count_of_unit(uncentered, values)
-        elif clamped or statistic.filter is not None:
+        elif unclamped is None or statistic.filter is not None:
             count = number_of(values)
         else:
             count = number_of_rows()

@@ -28,12 +28,13 @@ from dpsql.analysis.domains.expression_domain import Environment, domain
 from dpsql.analysis.domains.predicate_narrowing import Known
 from dpsql.analysis.lineage.row_source import RowSource
 from dpsql.emit.dialect.clamp import interval_literals
-from dpsql.emit.dialect.duckdb.expression import emit_expression, unchecked
+from dpsql.emit.dialect.duckdb.expression import emit_expression, is_wide, unchecked
 from dpsql.emit.dialect.nodes import integer, untyped_constant
-from dpsql.emit.sql.identifier import column_name, reference
+from dpsql.emit.sql.identifier import column_name, column_ref, reference
 from dpsql.engine.sidecar.row_columns import out_of_range_column
 from dpsql.physical.cost import MIN_CLAMPED_SUMS
 from dpsql.plan.bounded_release.bounded_release import Contributions
+from dpsql.plan.bounded_release.column_names import term_names
 from dpsql.plan.bounded_release.statistic import Discretized, Statistic, Sum
 from dpsql.plan.expression import Arithmetic, ArithmeticOperator, Column, Expression, Literal
 from dpsql.plan.traversal import columns, subexpressions
@@ -172,6 +173,27 @@ def are_out_of_range(condition: NoClampCondition, statistics: tuple[Statistic, .
         if isinstance(test.this, exp.Column)
     ]
     return exp.or_(*of_table, *(exp.Not(this=test) for test in tests), *nulls, copy=False)
+
+
+def unclamped_values(
+    condition: NoClampCondition, statistics: tuple[Statistic, ...]
+) -> dict[int, exp.Expr]:
+    """The values of the condition's statistics, by index, in rows that `are_in_range`.
+
+    They are computed of columns between whose bounds nothing overflows, and not tried: of a TRY
+    DuckDB knows neither how large its values are, nor which parts of two are alike. If any row of
+    the table overflows, the number that tells of the whole table leaves none of its rows; if that
+    is wrong, the tests do, and stand below the values.
+    """
+    values: dict[int, exp.Expr] = {}
+    for index, value in zip(condition.indices, _values(condition, statistics), strict=True):
+        own, _ = term_names(index)
+        is_tried = statistics[index].filter is not None or is_wide(value.argument)
+        if is_tried or isinstance(value.argument, Column):
+            values[index] = column_ref(own)
+        else:
+            values[index] = exp.Paren(this=unchecked(value.argument))
+    return values
 
 
 def _tests(condition: NoClampCondition, statistics: tuple[Statistic, ...]) -> list[exp.Between]:

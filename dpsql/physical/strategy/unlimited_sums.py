@@ -14,7 +14,7 @@ Where units have bits, sums have their strings beside them, and totals of both p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -34,6 +34,7 @@ from dpsql.physical.modifier.clamp_elimination import (
     NoClampCondition,
     are_in_range,
     are_out_of_range,
+    unclamped_values,
 )
 from dpsql.physical.strategy.unit_bits import UnitBits, number_of_bits
 from dpsql.plan.bounded_release.bounded_release import Contributions
@@ -68,13 +69,14 @@ def unlimited_totals(
         raise ValueError("a unit may have rows in both parts, and would be counted in each")
     groups = [column_ref(name) for name in grouped_names(contributions, late)]
     strings = [] if bits is None else [bits.strings()]
-    sums = [*_sums(contributions, frozenset(), with_units=with_units), *strings]
+    sums = [*_sums(contributions, {}, with_units=with_units), *strings]
     if condition is None:
         summed = grouped(rows, groups, sums)
     else:
         in_range = rows.copy().where(are_in_range(condition, contributions.statistics), copy=False)
         out_of_range = rows.where(are_out_of_range(condition, contributions.statistics), copy=False)
-        unclamped = _sums(contributions, frozenset(condition.indices), with_units=with_units)
+        values = unclamped_values(condition, contributions.statistics)
+        unclamped = _sums(contributions, values, with_units=with_units)
         unclamped += [string.copy() for string in strings]
         arms = grouped(in_range, groups, unclamped), grouped(out_of_range, groups, sums)
         summed = union_all(exp.union(*arms, distinct=False, copy=False))
@@ -162,9 +164,12 @@ def totals_of(
 
 
 def _sums(
-    contributions: Contributions, unclamped: frozenset[int], *, with_units: bool
+    contributions: Contributions, unclamped: Mapping[int, exp.Expr], *, with_units: bool
 ) -> list[exp.Expr]:
-    """What is summed over the rows of a group; its units only `with_units`."""
+    """What is summed over the rows of a group; its units only `with_units`.
+
+    Of the statistics in `unclamped`, by index, these values.
+    """
     items: dict[str, exp.Expr] = {}
     for number, statistic in enumerate(contributions.statistics):
         if statistic.is_row_count:
@@ -176,5 +181,5 @@ def _sums(
             units = exp.Distinct(expressions=[column_ref(UNIT)])
             items[total_name(number)] = exp.Count(this=units)
         else:
-            items |= uncentered_sums(statistic, number, clamped=number not in unclamped)
+            items |= uncentered_sums(statistic, number, unclamped=unclamped.get(number))
     return [with_alias(item, name) for name, item in items.items()]

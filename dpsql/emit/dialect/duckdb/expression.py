@@ -72,7 +72,7 @@ def emit_expression(expression: Expression) -> exp.Expr:
         case Column():
             return reference(expression)
         case Arithmetic():
-            rendered = unchecked(expression, _unknown if _is_wide(expression) else emit_expression)
+            rendered = unchecked(expression, _unknown if is_wide(expression) else emit_expression)
             return try_(rendered) if _can_overflow(expression) else exp.Paren(this=rendered)
         case Compare(op=op, left=left, right=right):
             return exp.Paren(
@@ -155,10 +155,10 @@ def _unknown(operand: Expression) -> exp.Expr:
     return rendered if isinstance(operand, Literal) else unknown(rendered)
 
 
-def _is_wide(expression: Expression) -> bool:
+def is_wide(expression: Expression) -> bool:
     """Integers of 128 bits are in it: DuckDB subtracts the ends of their statistics unchecked."""
     if isinstance(expression, Arithmetic):
-        return _is_wide(expression.left) or _is_wide(expression.right)
+        return is_wide(expression.left) or is_wide(expression.right)
     return isinstance(expression.type, Integer) and expression.type.bits == 128
 
 
