@@ -37,6 +37,10 @@ JOIN: Final = Fraction(4)
 GROUP_BY_UNIT: Final = Fraction(8)
 """To sum rows by unit and group: flags take 9.1 times as long with the unit in the lines."""
 
+GROUP_BY_FEW_UNITS: Final = Fraction(2)
+"""To group by the units of few rows beside: to join `part` again for these takes more, to read the
+lines of a month again less."""
+
 CHOOSE_GROUPS: Final = Fraction(8)
 """To rank each unit's groups once they are summed: flags 12.4 become 17.6, clerk 25 becomes 62."""
 

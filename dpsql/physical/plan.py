@@ -14,6 +14,7 @@ from dpsql.physical.strategy.choose_groups_first import ChooseGroupsFirst
 from dpsql.physical.strategy.count_units_first import CountUnitsFirst
 from dpsql.physical.strategy.per_unit import PerUnit
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
+from dpsql.physical.strategy.split_in_group_by import SplitInGroupBy
 from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
 from dpsql.physical.strategy.sum_rows import SumRows
 
@@ -21,6 +22,7 @@ PhysicalPlan = (
     SumRows
     | StoredUnitSums
     | SplitByContribution
+    | SplitInGroupBy
     | AggregateBelowJoin
     | ChooseGroupsFirst
     | CountUnitsFirst
@@ -31,6 +33,7 @@ STRATEGIES: Final[tuple[type[PhysicalPlan], ...]] = (
     SumRows,
     StoredUnitSums,
     SplitByContribution,
+    SplitInGroupBy,
     AggregateBelowJoin,
     ChooseGroupsFirst,
     CountUnitsFirst,

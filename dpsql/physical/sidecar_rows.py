@@ -178,7 +178,8 @@ class SidecarRows(Struct, frozen=True):
         self, scan: Scan, conditions: Sequence[Expression], added: tuple[Column, ...] = ()
     ) -> Contributions:
         """The rows of `scan` that meet `conditions`, with `added` columns handed on."""
-        part, known = Filter(scan, conjunction(tuple(conditions))), self.elimination
+        known = self.elimination
+        part = Filter(scan, conjunction(tuple(conditions))) if conditions else scan
         source = replace(self.row_source, scan=known.scan)
         return replace(
             self.contributions,

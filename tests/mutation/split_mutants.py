@@ -23,11 +23,31 @@ _Prepared = partial(
     Mutant, tests="tests/physical/test_prepared_keys.py", fails_by="AssertionError|assert "
 )
 
+_Grouped = partial(Mutant, tests="tests/physical/test_split_in_group_by.py", about="no_more_than")
+
 _Below = partial(
     Mutant, tests="tests/physical/test_counts_below_join.py", fails_by="AssertionError|assert "
 )
 
 SPLIT_MUTANTS = (
+    _Grouped(
+        "a unit of a row more than the limit is summed in none",
+        "physical/strategy/split_in_group_by.py",
+        "expression=integer(limit))",
+        "expression=integer(limit + 1))",
+    ),
+    _Grouped(
+        "a unit is summed in none that one of several limits doesn't bind",
+        "physical/strategy/split_in_group_by.py",
+        "is_unlimited = exp.and_(*conditions, copy=False)",
+        "is_unlimited = exp.or_(*conditions, copy=False)",
+    ),
+    _Grouped(
+        "sums by unit are summed in no unit, too",
+        "physical/strategy/split_in_group_by.py",
+        "wanted = exp.Not(this=of_none) if are_limited else of_none",
+        "wanted = exp.Not(this=of_none) if are_limited else exp.true()",
+    ),
     _Below(
         "of rows that are counted before a join nothing is asked",
         "emit/relation/counts_below_join.py",

@@ -28,6 +28,7 @@ from dpsql.engine.sidecar.row_columns import SidecarTable, out_of_range_column
 from dpsql.errors import Error
 from dpsql.physical.numbered_rows import numbered_rows
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
+from dpsql.physical.strategy.split_in_group_by import SplitInGroupBy
 from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
 from dpsql.plan.bounded_release.bounded_release import ByStoredRank, Cell, LimitGroups
 from dpsql.plan.operator import Plan
@@ -90,7 +91,7 @@ def attack(sql: str, name: str, limits: ContributionLimits, databases: int) -> N
 
 def is_split(release: CompiledRelease) -> bool:
     """Units that no limit can bind are told from others by what the sidecar stores."""
-    return isinstance(release.choice.plan, SplitByContribution | StoredUnitSums)
+    return isinstance(release.choice.plan, SplitByContribution | SplitInGroupBy | StoredUnitSums)
 
 
 def has_stored_ranks(release: CompiledRelease) -> bool:

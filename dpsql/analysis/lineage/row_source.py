@@ -77,8 +77,14 @@ def row_source(plan: Plan, trusted: Trusted) -> RowSource | None:
             return None
         case Aggregate() | Union() | SetOperation() | Sort() | Limit():
             return None
-        case MarkJoin() | OuterJoin():
-            # Part by part it could be, but what is asked, or looked up, would be so each time.
+        case MarkJoin(source=source, relation=relation):
+            below = row_source(source, trusted)
+            # What is asked is a table of its own: a part of it would give other answers.
+            if below is None or below.scan in operators(relation):
+                return None
+            return replace(below, is_complete=False)
+        case OuterJoin():
+            # Part by part it could be, but what is looked up would be so each time.
             return None
         case missing:
             assert_never(missing)

@@ -61,6 +61,8 @@ from dpsql.plan.bounded_release.bounded_release import (
 )
 from dpsql.plan.bounded_release.statistic import RowCount, Statistic, UnitCount
 from dpsql.plan.expression import Column
+from dpsql.plan.operator import MarkJoin
+from dpsql.plan.traversal import operators
 from dpsql.schema.sql_type import Boolean
 from dpsql.structs import replace
 
@@ -97,6 +99,8 @@ class SplitByContribution(Struct, frozen=True):
             return None
         if table_count(rows.elimination.contributions) > MAX_JOINED_TABLES:
             return None
+        if any(isinstance(each, MarkJoin) for each in operators(rows.contributions.source)):
+            return None  # what is asked of rows would be so for each part
         number = rows.free_number()
         rank = rows.stored_rank(number)
         marked = _marked_row(rows, number + 1)

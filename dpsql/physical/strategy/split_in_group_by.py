@@ -1,0 +1,169 @@
+"""Units that a limit may bind are told apart where rows are grouped, and all others in no unit.
+
+What is joined to rows, or asked of them, is read once for each of the two parts where they are
+split before: `part` for the lines of most units, and again for those of a few. So all rows are
+grouped at once, by their unit where a sidecar says that a limit may bind it:
+
+revenue from lineitem ⋈ part, 120 rows of a unit
+
+sums       GROUP BY CASE WHEN rows of the unit <= 120 THEN NULL ELSE unit END: sums of terms
+unlimited  sums of no unit: the totals as they are
+limited    all other sums: scaled, clamped, and in as many groups as count
+
+Which rows are of no unit is decided by the very numbers by which `split_by_contribution` does so,
+and so is what either part adds up to. A row has a unit: those without one aren't in a sidecar, nor
+read of a table. What isn't known to be within a limit, is of its unit.
+
+Where EXISTS is asked of rows, each of them is there or isn't, so that a unit has no more than the
+table says.
+
+Sums alone are found so: of units that are counted, those in no unit would be one. Where little is
+joined, rows are so many that to group them by one column more takes longer than to read them twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar, Final, Self
+
+from msgspec import Struct
+from sqlglot import exp
+
+from dpsql.bounding.group_choice import is_sum_only
+from dpsql.bounding.public_facts import Facts
+from dpsql.emit.dialect.nodes import integer
+from dpsql.emit.release.centered_sum import centered_steps, uncentered_sums
+from dpsql.emit.release.contribution import number_of_rows
+from dpsql.emit.release.contributions import (
+    emit_contributions,
+    grouped_names,
+    select_from,
+)
+from dpsql.emit.release.limited_sums import limited_totals
+from dpsql.emit.sql.clauses import select_of
+from dpsql.emit.sql.identifier import column_name, column_ref, table, with_alias
+from dpsql.physical.cost import (
+    GROUP_BY_FEW_UNITS,
+    MAX_JOINED_TABLES,
+    cost_of_rows,
+    has_few_groups,
+    table_count,
+)
+from dpsql.physical.emission import Emission
+from dpsql.physical.sidecar_rows import sidecar_rows
+from dpsql.physical.strategy.unlimited_sums import has_caps, totals_of
+from dpsql.plan.bounded_release.bounded_release import (
+    ByStoredRank,
+    Contributions,
+    Limited,
+    LimitGroups,
+)
+from dpsql.plan.bounded_release.column_names import ROW_COUNT, UNIT
+from dpsql.plan.expression import Column
+
+_SUMS: Final = "sums"
+
+
+class SplitInGroupBy(Struct, frozen=True):
+    """Group `rows` by their unit if any of its `counts` is above what it may be without a limit."""
+
+    limited: LimitGroups
+    rows: Contributions
+    counts: tuple[tuple[Column, int], ...]
+    note: str
+
+    is_blocking: ClassVar = False
+
+    @classmethod
+    def applies(cls, limited: Limited, facts: Facts) -> Self | None:
+        """The plan, where a sidecar tells what no limit can bind, and nothing but sums is asked."""
+        if not isinstance(limited, LimitGroups) or isinstance(limited.limit, ByStoredRank):
+            return None
+        terms = limited.contributions
+        if not terms.statistics or not is_sum_only(terms) or has_caps(terms):
+            return None
+        rows = sidecar_rows(limited, facts.verified)
+        limits = None if rows is None else rows.unlimited_rows()
+        of_values = None if rows is None else rows.value_limits()
+        if rows is None or limits is None or of_values is None or rows.is_on_server:
+            return None
+        known = rows.elimination
+        if table_count(known.contributions) > MAX_JOINED_TABLES and not known.eliminated_tables:
+            return None  # orders meet lines in the order of their keys faster than of their units
+        first = rows.free_number()
+        counts = tuple(
+            (rows.count_column(first + number, name), limit)
+            for number, (name, limit) in enumerate((*limits, *of_values))
+        )
+        columns = tuple(column for column, _ in counts)
+        read = rows.over(rows.scan(*columns), (), columns)
+        note = f"{rows.describe((*limits, *of_values))}: summed in no unit"
+        return cls(limited, read, counts, note + rows.describe_elimination())
+
+    def estimate(self) -> Fraction:
+        """In passes over the rows."""
+        return cost_of_rows(self.rows) + GROUP_BY_FEW_UNITS
+
+    def emit(self, emission: Emission) -> exp.Select:
+        """The totals of groups."""
+        terms, late = self.rows, emission.late
+        sums = self._sums(emission)
+        names = sums.named_selects
+        limited = _sums_of(names, are_limited=True)
+        unlimited = _sums_of([name for name in names if name != UNIT], are_limited=False)
+        keyed = {UNIT, *grouped_names(terms, late)}
+        few = has_few_groups(terms)
+        totals = [
+            centered_steps(s, number, has_few_rows=few) if s.needs_sum else column_ref(ROW_COUNT)
+            for number, s in enumerate(terms.statistics)
+        ]
+        of_groups = totals_of(
+            unlimited,
+            terms,
+            late,
+            [name for name in names if name not in keyed],
+            totals,
+            counted=ROW_COUNT,
+        )
+        both = limited_totals(self.limited, limited, late, unlimited=of_groups)
+        return both.with_(_SUMS, as_=sums, materialized=True, copy=False)
+
+    def _sums(self, emission: Emission) -> exp.Select:
+        """Sums of clamped terms by group, and by unit where a limit may bind it."""
+        terms, late = self.rows, emission.late
+        rows = emit_contributions(
+            terms,
+            emission.releases,
+            with_unit=True,
+            late=late,
+            extra=tuple(column_name(column) for column, _ in self.counts),
+        )
+        conditions = [
+            exp.LTE(this=column_ref(column_name(column)), expression=integer(limit))
+            for column, limit in self.counts
+        ]
+        is_unlimited = exp.and_(*conditions, copy=False)
+        bound = exp.case().when(is_unlimited, exp.null(), copy=False)
+        bound = bound.else_(column_ref(UNIT), copy=False)
+        groups = [column_ref(name) for name in grouped_names(terms, late)]
+        items = {ROW_COUNT: number_of_rows()}
+        for number, statistic in enumerate(terms.statistics):
+            if statistic.needs_sum:
+                items |= uncentered_sums(statistic, number)
+        sums = [with_alias(item, name) for name, item in items.items()]
+        select = select_from(rows, [with_alias(bound, UNIT), *groups, *sums])
+        return select.group_by(bound.copy(), *(g.copy() for g in groups), copy=False)
+
+
+def _sums_of(names: Sequence[str], *, are_limited: bool) -> exp.Select:
+    """The columns `names` of sums by unit, or of all others.
+
+    That there are rows is asked, too, so that DuckDB doesn't ask each row for its unit: a condition
+    on that alone would be asked below GROUP BY.
+    """
+    of_none: exp.Expr = exp.Is(this=column_ref(UNIT), expression=exp.null())
+    wanted = exp.Not(this=of_none) if are_limited else of_none
+    some = exp.GT(this=column_ref(ROW_COUNT), expression=integer(0))
+    sums = select_of(map(column_ref, names), table(_SUMS))
+    return sums.where(exp.case().when(some, wanted, copy=False), copy=False)
