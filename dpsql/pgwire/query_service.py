@@ -38,7 +38,6 @@ from dpsql.pgwire.sql.metadata_probe import asks_for_columns, columns_alone, cou
 from dpsql.pgwire.sql.query_reader import QueryReader
 from dpsql.pgwire.sql.semantics.array_operators import spread
 from dpsql.pgwire.sql.translate import Translated, computes
-from dpsql.pgwire.sql.types.constant_parameters import with_constants
 from dpsql.pgwire.sql.types.output_types import declared
 from dpsql.pgwire.statement_errors.postgresql_error import postgresql_error
 from dpsql.plan.expression import Literal
@@ -193,22 +192,12 @@ class QueryService:
         Of parameters that have to be constants, `query` is the statement that has them.
         """
         if query.uses:
-            query, inputs = self._with_constants(query, inputs)
+            query, inputs = self.reader.with_constants(query, inputs)
         if not any(isinstance(value, Listed) for value in inputs.values()):
             return query, {n: v for n, v in inputs.items() if isinstance(v, Literal)}
         asks = query.parsed is not None and not self._reads_catalog(query)
         sql, values = with_deep_stack(lambda: spread(query.sql, inputs, is_query=asks))
         return (query if sql == query.sql else replace(query, sql=sql)), values
-
-    def _with_constants(
-        self, query: Translated, inputs: ParameterValues
-    ) -> tuple[Translated, ParameterValues]:
-        text, insertions, left = with_constants(query.written, inputs, query.uses)
-        if self.reader.known(text, query.declared) is None:
-            check_may_wait()
-        read = self.reader.read(text, query.declared).query
-        placed = replace(read, insertions=insertions, blanks=query.blanks, names=query.names)
-        return placed, left
 
     def _reads_catalog(self, query: Translated) -> bool:
         if query.traits is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 
 from sqlglot import exp
@@ -13,11 +13,13 @@ from dpsql.dbapi.statements.create_release import CreateRelease
 from dpsql.dbapi.statements.describe import Describe
 from dpsql.dbapi.statements.parse import ExplainPrivacy, Query, Show, read_statement
 from dpsql.errors import Error, Refused
+from dpsql.ledger.storage.waiting import check_may_wait
+from dpsql.pgwire.codec.parameter import Bound
 from dpsql.pgwire.sql.statement_shape import Shape, shape_of
 from dpsql.pgwire.sql.translate import Traits, Translated, computes, translated
 from dpsql.pgwire.sql.translation_cache import ReadQuery, TranslationCache
 from dpsql.pgwire.sql.tree_search import find_all
-from dpsql.pgwire.sql.types.constant_parameters import constant_uses
+from dpsql.pgwire.sql.types.constant_parameters import constant_uses, with_constants
 from dpsql.pgwire.sql.types.parameter_types import parameter_types
 from dpsql.schema.model import Schema
 from dpsql.session.saved.saved_releases import SavedReleases
@@ -58,6 +60,17 @@ class QueryReader:
             # Another connection may have read it meanwhile: many open a dashboard at once.
             known = self._remembered(written, types, shape)
             return self._parsed(written, types, shape) if known is None else known
+
+    def with_constants(
+        self, query: Translated, inputs: Mapping[str, Bound]
+    ) -> tuple[Translated, Mapping[str, Bound]]:
+        """`query` with constants for those of `inputs` that it takes as such, and the others."""
+        text, insertions, left = with_constants(query.written, inputs, query.uses)
+        if self.known(text, query.declared) is None:
+            check_may_wait()
+        read = self.read(text, query.declared).query
+        placed = replace(read, insertions=insertions, blanks=query.blanks, names=query.names)
+        return placed, left
 
     def _remembered(
         self, written: str, types: tuple[int, ...], shape: Shape | None

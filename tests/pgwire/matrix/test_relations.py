@@ -11,6 +11,7 @@ from dpsql.pgwire.catalog.relations import relations
 from dpsql.pgwire.catalog.rows.system_rows import system_tables
 
 OTHER = {
+    "pg_stat_progress_copy": "what other tests copy on the same server of PostgreSQL",
     "pg_db_role_setting": "settings that the test makes, of the role in PostgreSQL",
 }
 """Relations that have no rows here, and why."""
