@@ -142,8 +142,7 @@ def compile_bound(
         order = 2 if has_gaussian_noise(query_loss) else 1
         options = replace(options, limits=replace(options.limits, norm_order=order))
     _check_single(statement, facts)
-    proofs = ReleaseProofs() if edition.proofs is None else edition.proofs
-    plan = proofs.trimmed(statement.plan, _trimmed)
+    plan = with_margins(unused(statement.plan))
     if not isinstance(request, TableRequest):
         distance = schema.neighbor_distance
         is_of_sample = schema.budget.sample is not None
@@ -166,7 +165,7 @@ def compile_bound(
         names,
         server,
         chooser,
-        proofs,
+        ReleaseProofs() if edition.proofs is None else edition.proofs,
         by_row,
         statement.charts,
     )
@@ -216,10 +215,6 @@ def compile_bound(
         consistency(compiled, options.answer),
         saved_tables(plan),
     )
-
-
-def _trimmed(plan: Plan) -> Plan:
-    return with_margins(unused(plan))
 
 
 def _free_names(schema: Schema) -> Iterator[str]:
