@@ -46,8 +46,8 @@ UPDATE_MUTANTS = (
     Mutant(
         "rows that stay don't hear of values beyond bounds",
         "engine/sidecar/update.py",
-        "if not is_as_stored(connection, table, of_whole_table(connection, table)):",
-        "if not table:",
+        "if not stays_empty and known != of_whole_table(connection, table):",
+        "if not stays_empty and known is None:",
         _TESTS,
         "something_else_is_said",
         "AssertionError",

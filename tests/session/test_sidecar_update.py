@@ -177,6 +177,21 @@ def test_where_something_else_is_said_of_a_whole_table_it_is_made_afresh(
     assert stored(updated) == stored(afresh) != before
 
 
+def test_of_a_table_without_rows_nothing_is_said_that_its_first_rows_could_belie(
+    tmp_path: Path,
+) -> None:
+    shop = Shop(tmp_path)
+    updated, afresh = shop.schema("updated"), shop.schema("afresh")
+    shop.change("DELETE FROM lines")
+    prepare(updated)
+    shop.change("INSERT INTO orders VALUES (1000, 3, 'a')")
+    assert is_update(prepare(updated)), "a table that stays empty is no reason to begin afresh"
+    shop.change("INSERT INTO lines VALUES (5, 99, 7, NULL, NULL)")
+    prepare(updated)
+    prepare(afresh)
+    assert stored(updated) == stored(afresh)
+
+
 def test_where_much_has_changed_it_is_made_afresh_with_the_same_salt(tmp_path: Path) -> None:
     # Whether it is depends on private rows, and which groups of a unit count must not.
     shop = Shop(tmp_path)

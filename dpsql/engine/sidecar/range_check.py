@@ -50,15 +50,20 @@ def of_whole_table(connection: duckdb.DuckDBPyConnection, contents: SidecarTable
     return dict(zip(contents.of_whole_table, map(int, flags), strict=True))
 
 
-def is_as_stored(
-    connection: duckdb.DuckDBPyConnection, contents: SidecarTable, flags: WholeTable
-) -> bool:
-    """Whether the sidecar that is attached says the same of the whole table, if it has any row."""
-    if not flags:
-        return True
-    others = " OR ".join(f"{quoted(name)} <> {number}" for name, number in flags.items())
-    rows = f'"{SIDECAR}".{ROW_SCHEMA}.{quoted(contents.name)}'
-    return not connection.execute(f"SELECT 1 FROM {rows} WHERE {others} LIMIT 1").fetchall()  # noqa: S608
+def stored_of_whole_table(
+    connection: duckdb.DuckDBPyConnection, contents: SidecarTable
+) -> WholeTable | None:
+    """What the sidecar that is attached says of the whole table; None if it has no row to say it.
+
+    What was computed of no rows needn't hold of the first that come.
+    """
+    names = contents.of_whole_table
+    if not names:
+        return {}
+    table = f'"{SIDECAR}".{ROW_SCHEMA}.{quoted(contents.name)}'
+    select = f"SELECT {', '.join(map(quoted, names))} FROM {table} LIMIT 1"  # noqa: S608
+    row = connection.execute(select).fetchone()
+    return None if row is None else dict(zip(names, row, strict=True))
 
 
 def _many_among_some(

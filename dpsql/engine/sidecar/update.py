@@ -18,7 +18,7 @@ from sqlglot import exp
 from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar import unit_digests
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
-from dpsql.engine.sidecar.range_check import is_as_stored, of_whole_table
+from dpsql.engine.sidecar.range_check import of_whole_table, stored_of_whole_table
 from dpsql.engine.sidecar.row_columns import SidecarTable
 from dpsql.structs import replace
 
@@ -82,7 +82,9 @@ def update(
         renewed += changed
         if changed > rows_at_once(connection, table.name) or renewed * _PART_RENEWED > every:
             return None
-        if not is_as_stored(connection, table, of_whole_table(connection, table)):
+        known = stored_of_whole_table(connection, table)
+        stays_empty = known is None and not changed
+        if not stays_empty and known != of_whole_table(connection, table):
             return None
         step(f"counting and sorting the rows of {table.name} that are new")
         _renew(connection, table, origin.salt)
