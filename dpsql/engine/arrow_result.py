@@ -32,14 +32,6 @@ def all_rows(cursor: duckdb.DuckDBPyConnection) -> pa.Table:
     return reader.read_all()
 
 
-class MoreRowsError(Exception):
-    """A statement has more rows than `limit`; as a part was read, its cursor may be busy."""
-
-    def __init__(self, limit: ReadLimit) -> None:
-        super().__init__()
-        self.limit: Final = limit
-
-
 def limited_rows(
     cursor: duckdb.DuckDBPyConnection,
     statement: duckdb.Statement,
@@ -51,10 +43,7 @@ def limited_rows(
     A relation streams its rows; a cursor computes all of them before the first is fetched.
     """
     relation = cursor.sql(statement, params=list(parameters) or None)
-    rows = limit.read(relation.to_arrow_reader(_BATCH))
-    if rows is None:
-        raise MoreRowsError(limit)
-    return rows
+    return limit.read(relation.to_arrow_reader(_BATCH))
 
 
 def integers(cursor: duckdb.DuckDBPyConnection) -> pa.Table:

@@ -10,21 +10,29 @@ from msgspec import Struct
 from dpsql.errors import TooComplex
 
 
+class MoreRowsError(Exception):
+    """A statement has more rows than `limit`; as a part was read, its cursor may be busy."""
+
+    def __init__(self, limit: ReadLimit) -> None:
+        super().__init__()
+        self.limit: Final = limit
+
+
 class ReadLimit(Struct, frozen=True):
     """The largest number of rows, and of bytes as Arrow."""
 
     rows: int
     bytes: int
 
-    def read(self, reader: pa.RecordBatchReader) -> pa.Table | None:
-        """All rows of `reader`, None if they are more than the limit: reading stops there."""
+    def read(self, reader: pa.RecordBatchReader) -> pa.Table:
+        """All rows of `reader`; raises MoreRowsError if they are more: reading stops there."""
         batches: list[pa.RecordBatch] = []
         rows = size = 0
         for batch in reader:
             batches.append(batch)
             rows, size = rows + batch.num_rows, size + batch.nbytes
             if rows > self.rows or size > self.bytes:
-                return None
+                raise MoreRowsError(self)
         return pa.Table.from_batches(batches, reader.schema)
 
     def passed(self) -> TooComplex:

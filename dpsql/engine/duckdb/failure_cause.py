@@ -24,7 +24,7 @@ def _causes() -> tuple[tuple[type[BaseException], str], ...]:
     # Imported late: commands call causes_shown before they know whether they need an engine.
     import duckdb  # noqa: PLC0415
 
-    from dpsql.engine.arrow_result import MoreRowsError  # noqa: PLC0415
+    from dpsql.engine.read_limit import MoreRowsError  # noqa: PLC0415
 
     return (
         (MemoryError, "out of memory"),

@@ -17,10 +17,10 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from dpsql.engine.arrow_result import MoreRowsError, all_rows, integers, limited_rows
+from dpsql.engine.arrow_result import all_rows, integers, limited_rows
 from dpsql.engine.duckdb.failure_cause import causes_logged
 from dpsql.engine.raw import Raw
-from dpsql.engine.read_limit import ReadLimit
+from dpsql.engine.read_limit import MoreRowsError, ReadLimit
 from dpsql.errors import Error, ExecutionCancelled, ExecutionFailed, ExecutionStopped, InternalError
 
 MAX_WAITING: Final = 32
