@@ -59,8 +59,12 @@ PUBLIC: dict[str, dict[str, list[tuple[object, ...]]]] = {
 
 @cache
 def public_connection(schema: str) -> duckdb.DuckDBPyConnection:
-    """A database with the fixture's tables: public ones filled, private ones empty."""
-    connection = duckdb.connect()
+    """A database with the fixture's tables: public ones filled, private ones empty.
+
+    Of several threads, DISTINCT would give a domain's values in another order now and then, and
+    two plans of one statement would differ in it, as no digest of them does.
+    """
+    connection = duckdb.connect(config={"threads": 1})
     create_tables(connection, load_schema(FIXTURES / schema / "schema.yaml"), PUBLIC[schema])
     return connection
 
