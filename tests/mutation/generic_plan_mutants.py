@@ -166,10 +166,18 @@ GENERIC_PLAN_MUTANTS = (
     _Generic(
         "tables that are read are called as by the statement that was planned first",
         "session/compile/release_compiler.py",
-        "if saved_tables(release) or releases_read(release):",
-        "if saved_tables(release):",
+        "read = tuple(self.names[other] for other in releases_read(release))",
+        "read = ()",
         _PROOFS,
         "statement_calls_them",
+    ),
+    _Generic(
+        "a plan is trimmed as the one was that was trimmed first",
+        "session/compile/proofs/release_proofs.py",
+        "if known is None or known[0] is not plan:",
+        "known = next(iter(self._trimmed._values.values()), None)\n        if known is None:",
+        _PROOFS,
+        "whatever_was_proved_before",
     ),
     _Generic(
         "rows of a kept table are in the proofs of who hasn't paid for them",

@@ -39,6 +39,7 @@ from dpsql.session.compile.release_compiler import ReleaseCompiler
 from dpsql.session.compile.request import binder_of
 from dpsql.session.compile.source_facts import DataEdition
 from dpsql.session.run.execution import Execution
+from dpsql.session.run.finishing.finishing_text import FinishingTexts
 from dpsql.session.saved.create import SaveRequest
 from dpsql.session.saved.saved_releases import NotPaid
 from dpsql.session.session import Session
@@ -54,13 +55,24 @@ def compiled(
     sql: str, schema: str, proofs: ReleaseProofs, epsilon: Fraction = Fraction(1)
 ) -> CompiledStatement:
     """`sql` compiled where these `proofs` are known."""
+    (one,) = at_each((epsilon,), sql, schema, proofs)
+    return one
+
+
+def at_each(
+    epsilons: Iterable[Fraction], sql: str, schema: str, proofs: ReleaseProofs
+) -> tuple[CompiledStatement, ...]:
+    """`sql`, which is bound once, at each of `epsilons`."""
     own = schema_of(schema)
     facts = WorldFacts(own, public_connection(schema), frozenset())
     query, request, options = asked(sql, own)
     statement = binder_of(request, bind)(query, own, NO_PARAMETERS, NO_RELEASES)
     edition = DataEdition("data", proofs=proofs)
-    loss = query_loss(own, epsilon)
-    return compile_bound(statement, query, own, facts, loss, edition, request, options)
+    losses = (query_loss(own, epsilon) for epsilon in epsilons)
+    return tuple(
+        compile_bound(statement, query, own, facts, loss, edition, request, options)
+        for loss in losses
+    )
 
 
 def alone(sql: str, schema: str, epsilon: Fraction = Fraction(1)) -> CompiledStatement:
@@ -117,6 +129,24 @@ def test_another_loss_is_calibrated_and_no_more(monkeypatch: pytest.MonkeyPatch)
     assert calls == {"bound_release": 1, "sensitivity": 1, "plan_release": 1, "calibrate": 3}
     assert len({plan.releases[0].key for plan in plans}) == 3
     assert len({str(plan.releases[0].step.measurement) for plan in plans}) == 3
+
+
+def test_at_another_loss_a_release_that_reads_an_answer_is_planned_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: defaultdict[str, int] = defaultdict(int)
+    for name in ("bound_release", "sensitivity", "plan_release", "calibrate"):
+        _count(name, calls, monkeypatch)
+    at_each((Fraction(1), Fraction(1, 2)), AMONG.format(MEAN), "clinic", ReleaseProofs())
+    assert calls == {"bound_release": 2, "sensitivity": 2, "plan_release": 2, "calibrate": 4}
+
+
+def test_at_another_loss_what_stands_above_is_the_same_text() -> None:
+    sql = f"{COUNT} HAVING count(*) > 3"
+    one, half = at_each((Fraction(1), Fraction(1, 2)), sql, "clinic", ReleaseProofs())
+    texts = FinishingTexts()
+    assert texts.of(half) is texts.of(one)
+    assert texts.of(one).sql == half.finishing_sql
 
 
 def test_tables_that_are_read_are_called_as_each_statement_calls_them(

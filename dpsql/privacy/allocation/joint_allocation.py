@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from dpsql.privacy.allocation.noise_allocation import PerStatistic, Weights, broadcast, rounded_up
 from dpsql.privacy.mechanisms.noise.gaussian import DiscreteGaussian
@@ -32,7 +33,7 @@ def split_gaussian_jointly(
     in the error to minimise.
     """
     many = broadcast(groups, len(blocks))
-    variances = [s**2 for s in _relative_scales(blocks, weights, many, power=2)]
+    variances = [s**2 for s in _scales_of(blocks, weights, many, power=2)]
     worst = sum(
         number * max(sum(c * c / v for c, v in zip(k, variances, strict=True)) for k in block)
         for block, number in zip(blocks, many, strict=True)
@@ -50,7 +51,7 @@ def split_laplace_jointly(
     split_gaussian_jointly.
     """
     many = broadcast(groups, len(blocks))
-    scales = _relative_scales(blocks, weights, many, power=1)
+    scales = _scales_of(blocks, weights, many, power=1)
     worst = sum(
         number * max(sum(c / s for c, s in zip(k, scales, strict=True)) for k in block)
         for block, number in zip(blocks, many, strict=True)
@@ -59,14 +60,27 @@ def split_laplace_jointly(
     return tuple(DiscreteLaplace(rounded_up(factor * s)) for s in scales)
 
 
-def _relative_scales(
+def _scales_of(
     blocks: Sequence[Corners], weights: Weights, groups: tuple[int, ...], *, power: int
+) -> tuple[Fraction, ...]:
+    hashable = tuple(tuple(map(tuple, block)) for block in blocks)
+    return _relative_scales(hashable, tuple(weights), groups, power=power)
+
+
+@lru_cache(maxsize=64)
+def _relative_scales(
+    blocks: tuple[tuple[tuple[int, ...], ...], ...],
+    weights: tuple[Fraction | float, ...],
+    groups: tuple[int, ...],
+    *,
+    power: int,
 ) -> tuple[Fraction, ...]:
     """Scales, up to a common factor, that minimise Σ weight·scale² at a given loss.
 
     The loss is Σ over blocks of groups·the worst corner's Σ (change / scale)^power: 2 for variances
     of Gaussian noise (Lagrange: variance ∝ change / √weight), 1 for scales of Laplace noise (scale³
-    ∝ change / weight). Mixtures of corners are fitted by multiplicative updates.
+    ∝ change / weight). Mixtures of corners are fitted by multiplicative updates. No loss is asked
+    for, so that a statement at another ε finds them.
     """
     widest = [max(corner[j] for block in blocks for corner in block) for j in range(len(weights))]
     if any(width < 1 for width in widest):

@@ -142,7 +142,8 @@ def compile_bound(
         order = 2 if has_gaussian_noise(query_loss) else 1
         options = replace(options, limits=replace(options.limits, norm_order=order))
     _check_single(statement, facts)
-    plan = with_margins(unused(statement.plan))
+    proofs = ReleaseProofs() if edition.proofs is None else edition.proofs
+    plan = proofs.trimmed(statement.plan, _trimmed)
     if not isinstance(request, TableRequest):
         distance = schema.neighbor_distance
         is_of_sample = schema.budget.sample is not None
@@ -165,7 +166,7 @@ def compile_bound(
         names,
         server,
         chooser,
-        ReleaseProofs() if edition.proofs is None else edition.proofs,
+        proofs,
         by_row,
         statement.charts,
     )
@@ -215,6 +216,10 @@ def compile_bound(
         consistency(compiled, options.answer),
         saved_tables(plan),
     )
+
+
+def _trimmed(plan: Plan) -> Plan:
+    return with_margins(unused(plan))
 
 
 def _free_names(schema: Schema) -> Iterator[str]:

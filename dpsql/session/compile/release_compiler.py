@@ -153,9 +153,11 @@ class ReleaseCompiler(Struct, frozen=True):
             changes = sensitivity(bounded, self.schema.neighbor_distance)
             return PlannedProof(bounded, changes, plan_release(bounded, self.facts, self.names))
 
-        if saved_tables(release) or releases_read(release):
-            return plan()  # another statement calls the tables otherwise
-        return self.proofs.planned(bounded, plan)
+        if saved_tables(release):
+            return plan()
+        # Another statement may call the tables that it reads otherwise.
+        read = tuple(self.names[other] for other in releases_read(release))
+        return self.proofs.planned(bounded, read, plan)
 
     def charged_count(self, bounded: Mapping[Release, BoundedRelease]) -> int:
         """How many of a statement's releases are drawn with noise, and charged; at least one.

@@ -125,6 +125,8 @@ class StatementShapes:
         self._known: RecentlyUsed[Shape, _Known] = RecentlyUsed(size)
         # A statement that is remembered is held, so that its id stays its own.
         self._instances: RecentlyUsed[int, _Instance] = RecentlyUsed(size)
+        self._generalised: RecentlyUsed[int, tuple[Statement, Generalisation | None]]
+        self._generalised = RecentlyUsed(size)
 
     def statement(self, words: Sequence[Token]) -> Statement | None:
         """What a text of these `words` is bound to; None if that isn't known."""
@@ -139,7 +141,13 @@ class StatementShapes:
     def generalised(self, statement: Statement) -> Generalisation | None:
         """As of `with_parameters`: one that was made of a shape is that with its constants."""
         instance = self._instances.get(id(statement))
-        return with_parameters(statement) if instance is None else instance.generalisation
+        if instance is not None:
+            return instance.generalisation
+        known = self._generalised.get(id(statement))
+        if known is None or known[0] is not statement:
+            known = statement, with_parameters(statement)
+            self._generalised.put(id(statement), known)
+        return known[1]
 
     def learn(self, sql: str, words: list[Token], statement: Statement, bind: Bind) -> None:
         """`sql`, which has these `words`, is `statement`, for as long as `bind` binds it so."""

@@ -18,6 +18,7 @@ from msgspec import Struct
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.physical.engine_query import PlannedRelease
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
+from dpsql.plan.operator import Plan
 from dpsql.session.compile.proofs.recently_used import RecentlyUsed
 
 MAX_PROOFS: Final = 64
@@ -39,7 +40,19 @@ class ReleaseProofs:
         self._bounded: RecentlyUsed[Hashable, BoundedRelease] = RecentlyUsed(size)
         # By where they are: to compare two long lists of keys takes as long as to read one. What
         # is remembered is held, so that its id stays its own.
-        self._planned: RecentlyUsed[int, PlannedProof] = RecentlyUsed(size)
+        self._planned: RecentlyUsed[tuple[int, tuple[str, ...]], PlannedProof] = RecentlyUsed(size)
+        self._trimmed: RecentlyUsed[int, tuple[Plan, Plan]] = RecentlyUsed(size)
+
+    def trimmed(self, plan: Plan, trim: Callable[[Plan], Plan]) -> Plan:
+        """What `trim`, always the same, makes of this `plan`: one object for as long as it's known.
+
+        So what stands above its releases is written as SQL once, too, and tried once.
+        """
+        known = self._trimmed.get(id(plan))
+        if known is None or known[0] is not plan:
+            known = plan, trim(plan)
+            self._trimmed.put(id(plan), known)
+        return known[1]
 
     def bounded(self, key: Hashable, bound: Callable[[], BoundedRelease]) -> BoundedRelease:
         """What `bound` makes, which follows from `key`: one object for as long as it's known."""
@@ -49,10 +62,19 @@ class ReleaseProofs:
             self._bounded.put(key, known)
         return known
 
-    def planned(self, bounded: BoundedRelease, plan: Callable[[], PlannedProof]) -> PlannedProof:
-        """What `plan` makes of this `bounded`, and of no other that equals it."""
-        known = self._planned.get(id(bounded))
+    def planned(
+        self,
+        bounded: BoundedRelease,
+        read: tuple[str, ...],
+        plan: Callable[[], PlannedProof],
+    ) -> PlannedProof:
+        """What `plan` makes of this `bounded`, and of no other that equals it.
+
+        `read` are the names of the releases that it reads, in the order in which it has them.
+        """
+        key = id(bounded), read
+        known = self._planned.get(key)
         if known is None or known.bounded is not bounded:
             known = plan()
-            self._planned.put(id(bounded), known)
+            self._planned.put(key, known)
         return known
