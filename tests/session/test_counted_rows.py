@@ -10,8 +10,8 @@ import pytest
 from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
-from dpsql.engine.sidecar import row_order, row_parts, value_counts
-from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
+from dpsql.engine.sidecar import row_order, row_parts, unit_digests, value_counts
+from dpsql.engine.sidecar.contents import SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable, many_values_column
 from dpsql.engine.sidecar.row_order import Targets, write_rows
 from dpsql.engine.sidecar.row_parts import in_parts, rows_of
@@ -54,11 +54,7 @@ HASHES: Final = {
 }
 """Of units, values and the salt, in place of DuckDB's hash."""
 
-TARGETS: Final = Targets(
-    exp.table_("t", db=ROW_SCHEMA, catalog=SIDECAR, quoted=True),
-    exp.table_("t", db=UNIT_SCHEMA, catalog=SIDECAR, quoted=True),
-    dict.fromkeys(map(many_values_column, COLUMNS), 0),
-)
+TARGETS: Final = Targets.of("t", dict.fromkeys(map(many_values_column, COLUMNS), 0))
 
 CONTENTS: Final = SidecarTable(
     name="t",
@@ -128,7 +124,7 @@ def test_rows_whose_hashes_collide_are_told_apart(
     monkeypatch: pytest.MonkeyPatch, hashed: str
 ) -> None:
     # Whoever writes rows of one hash would have other units' rows decide which of them count.
-    monkeypatch.setattr(row_order, "_HASH_ROW", "weak_row")
+    monkeypatch.setattr(unit_digests, "_HASH_ROW", "weak_row")
     with made(UNITS["number"]) as connection:
         names = ", ".join(f"c{number}" for number in range(len(COLUMNS)))
         row = hashed.replace("(r)", f"(s, u, {names})")
@@ -167,7 +163,8 @@ def made(unit: str, weak: str = "0") -> duckdb.DuckDBPyConnection:
     """A connection with a table of seven hundred rows in no order, and a sidecar without tables."""
     connection = duckdb.connect(":memory:")
     connection.execute(f"ATTACH ':memory:' AS \"{SIDECAR}\"")
-    connection.execute(f'CREATE SCHEMA "{SIDECAR}".{UNIT_SCHEMA}')
+    for schema in (UNIT_SCHEMA, unit_digests.DIGEST_SCHEMA):
+        connection.execute(f'CREATE SCHEMA "{SIDECAR}".{schema}')
     connection.execute(f"CREATE MACRO weak(u, v, s) AS {weak}")
     items = ", ".join(f"{value} AS {_sql(name)}" for name, value in COLUMNS.items())
     connection.execute(
@@ -221,6 +218,9 @@ def compare(
     found = f"""SELECT owner, "rows of the unit", "values of number", "sum of number"
         FROM "{SIDECAR}".{UNIT_SCHEMA}.t"""
     assert differing(connection, f"{units} ({rows}) GROUP BY u", found) == 0
+    # An update compares what is stored with what the source's rows have.
+    digests = f'FROM ({unit_digests.digests(CONTENTS, SALT)}) WHERE "{UNIT_COLUMN}" IS NOT NULL'
+    assert differing(connection, digests, f"FROM {TARGETS.digests.sql('duckdb')}") == 0
 
 
 def differing(connection: duckdb.DuckDBPyConnection, one: str, other: str) -> int:

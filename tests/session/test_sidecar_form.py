@@ -39,9 +39,9 @@ tables:
 budget: {epsilon: 1, accounting: pure}
 """
 
-FORM = "13"
+FORM = "14"
 
-DIGEST = ["unit of the row", "rows", "one", "other"]
+DIGEST = ["unit of the row", "rows", "digest"]
 
 UNIT = ["unit of the row", "rows of the unit"]
 

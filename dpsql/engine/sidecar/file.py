@@ -28,7 +28,7 @@ from dpsql.engine.duckdb.lockdown import configure
 from dpsql.engine.duckdb.table_view import create_view_sql
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.sidecar import contents, unit_digests
-from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA, SidecarCounts
+from dpsql.engine.sidecar.contents import SIDECAR, UNIT_SCHEMA, SidecarCounts
 from dpsql.engine.sidecar.range_check import of_whole_table
 from dpsql.engine.sidecar.row_columns import SidecarTable
 from dpsql.engine.sidecar.update import Origin, read_origin, update, write_origin
@@ -119,7 +119,7 @@ def write_sidecar(
             ):
                 salt = origin.salt if previous is None else previous.salt
                 fill(connection, sidecar.stamp, tables, salt, step, folder)
-                _write_origin(connection, tables, Origin(origin.form, salt))
+                _write_origin(connection, Origin(origin.form, salt))
                 is_complete = True
         if not is_complete or _log_of(new_file).exists():
             raise SourceFault(
@@ -172,13 +172,8 @@ def _update(
     return True
 
 
-def _write_origin(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[SidecarTable], origin: Origin
-) -> None:
-    """Store what an update needs: how the file was made, and the digests of its units."""
-    connection.execute(f'CREATE SCHEMA "{SIDECAR}".{unit_digests.DIGEST_SCHEMA}')
-    for table in tables:
-        connection.execute(unit_digests.store(table, origin.salt))
+def _write_origin(connection: duckdb.DuckDBPyConnection, origin: Origin) -> None:
+    """Store what an update needs: how the file was made."""
     write_origin(connection, origin)
     connection.execute(f'CHECKPOINT "{SIDECAR}"')
 
@@ -217,14 +212,11 @@ def fill(
     from dpsql.engine.sidecar.row_order import Targets, write_rows  # noqa: PLC0415
     from dpsql.engine.sidecar.row_parts import in_parts, number_of_parts  # noqa: PLC0415
 
-    connection.execute(f'CREATE SCHEMA "{SIDECAR}".{UNIT_SCHEMA}')
+    for schema in (UNIT_SCHEMA, unit_digests.DIGEST_SCHEMA):
+        connection.execute(f'CREATE SCHEMA "{SIDECAR}".{schema}')
     table_counts = []
     for table in tables:
-        row_table, unit_table = (
-            exp.table_(table.name, db=group, catalog=SIDECAR, quoted=True)
-            for group in (ROW_SCHEMA, UNIT_SCHEMA)
-        )
-        created = Targets(row_table, unit_table, of_whole_table(connection, table))
+        created = Targets.of(table.name, of_whole_table(connection, table))
         number = number_of_parts(connection, table.name)
         parts = in_parts(connection, table, number, folder)
         for part in range(number):

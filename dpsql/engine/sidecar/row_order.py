@@ -18,8 +18,9 @@ from msgspec import Struct
 from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
-from dpsql.engine.sidecar import unit_sums
+from dpsql.engine.sidecar import unit_digests, unit_sums
 from dpsql.engine.sidecar.compression import column_definitions, computed_columns
+from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.range_check import WholeTable
 from dpsql.engine.sidecar.row_columns import (
     COUNT_CAP,
@@ -46,8 +47,7 @@ _ORDERED: Final = "rows in order"
 
 _HASHED: Final = "rows with units"
 
-_HASH_ROW: Final = "hash"
-"""DuckDB's function by whose value of the salt, unit and columns a unit's rows have their order."""
+_DIGESTS: Final = "digests of units"
 
 _HASH: Final = "hash"
 """DuckDB's function by whose value of unit, value and salt a unit's values have their places."""
@@ -60,14 +60,24 @@ _POOL: Final = pa.system_memory_pool()
 
 
 class Targets(Struct, frozen=True):
-    """The tables of a sidecar that `rows` and `units` are written to.
+    """The tables of a sidecar that rows, units and their digests are written to.
 
     They are created if it is known what to say of the `whole_table`; else rows are added to them.
     """
 
     rows: exp.Table
     units: exp.Table
+    digests: exp.Table
     whole_table: WholeTable | None = None
+
+    @classmethod
+    def of(cls, name: str, whole_table: WholeTable | None = None) -> Targets:
+        """The tables of what a sidecar has of the table of this `name`."""
+        rows, units = (
+            exp.table_(name, db=space, catalog=SIDECAR, quoted=True)
+            for space in (ROW_SCHEMA, UNIT_SCHEMA)
+        )
+        return cls(rows, units, unit_digests.stored_digests(name), whole_table)
 
 
 def write_rows(
@@ -82,11 +92,16 @@ def write_rows(
     These are all rows of each of the units.
     """
     types = described(connection, contents.rows)
-    ordered = _ordered(_Hashes(connection, types, salt), contents, columns)
+    ordered, digests = _ordered(_Hashes(connection, types, salt), contents, columns)
     connection.register(_ORDERED, pa.Table.from_batches(ordered.to_batches(_BATCH), ordered.schema))
+    connection.register(_DIGESTS, digests)
     flags = targets.whole_table
     computed = [] if flags is None else computed_columns(contents, types, flags)
-    filled = [(targets.rows, _of_rows(contents, types), computed)]
+    unit_type = {UNIT_COLUMN: types[UNIT_COLUMN]}
+    filled = [
+        (targets.rows, _of_rows(contents, types), computed),
+        (targets.digests, f"FROM {typed(unit_type, _DIGESTS)}", []),
+    ]
     if contents.unit_sum_columns is not None:
         filled.append((targets.units, _of_units(contents, types), []))
     for table, select, others in filled:
@@ -96,12 +111,19 @@ def write_rows(
             connection.execute(f"CREATE TABLE {name} ({', '.join([*stored, *others])})")
         connection.execute(f"INSERT INTO {name} {select}")
     connection.unregister(_ORDERED)
+    connection.unregister(_DIGESTS)
 
 
-def _ordered(hashes: _Hashes, contents: SidecarTable, columns: Columns) -> pa.Table:
-    """The rows in their order, with their numbers and with counts; takes `columns` away."""
+def _ordered(
+    hashes: _Hashes, contents: SidecarTable, columns: Columns
+) -> tuple[pa.Table, pa.Table]:
+    """The rows in their order, with their numbers and with counts; takes `columns` away.
+
+    Besides, the digests of their units.
+    """
     unit_numbers = _unit_numbers(columns[UNIT_COLUMN])
-    blocks = _in_own_order(hashes, unit_numbers, contents, columns)
+    blocks, row_hashes = _in_own_order(hashes, unit_numbers, contents, columns)
+    digests = _digests(blocks, row_hashes, columns[UNIT_COLUMN])
     months = [name for name, _ in contents.months]
     counted_by = (*contents.group_count_columns, *months)
     counts = {c: _counts(hashes, blocks, c, columns) for c in counted_by}
@@ -124,7 +146,20 @@ def _ordered(hashes: _Hashes, contents: SidecarTable, columns: Columns) -> pa.Ta
         of_rows = counts.pop(c).of_rows(moved)
         for number, name_of in enumerate(names):
             ordered[name_of(c)] = pa.array(np.ascontiguousarray(of_rows[:, number]))
-    return pa.table(ordered)
+    return pa.table(ordered), digests
+
+
+def _digests(blocks: UnitBlocks, row_hashes: Numbers, units: pa.Array) -> pa.Table:
+    """Of each unit the number of its rows, and the sum of their hashes as it has 64 bits."""
+    first_rows = np.cumsum(blocks.sizes) - blocks.sizes
+    sums = np.add.reduceat(row_hashes[blocks.rows], first_rows) if len(first_rows) else row_hashes
+    return pa.table(
+        {
+            UNIT_COLUMN: pc.take(units, pa.array(blocks.rows[first_rows])),
+            unit_digests.ROW_COUNT: pa.array(blocks.sizes.astype(np.uint64)),
+            unit_digests.DIGEST: pa.array(sums),
+        }
+    )
 
 
 def _unit_numbers(units: pa.Array) -> Indices:
@@ -145,17 +180,18 @@ def _unit_numbers(units: pa.Array) -> Indices:
 
 def _in_own_order(
     hashes: _Hashes, unit_numbers: Indices, contents: SidecarTable, columns: Columns
-) -> UnitBlocks:
+) -> tuple[UnitBlocks, Numbers]:
     """Each unit's rows in an order by a hash of each, in which only those that are alike are tied.
 
     Of these it doesn't matter which comes first. Others of one hash would be in an order that rows
-    of other units decide, too.
+    of other units decide, too. The hashes are returned beside them.
     """
-    blocks, tied = UnitBlocks.of(unit_numbers, hashes.of_rows(contents.compared, columns))
+    row_hashes = hashes.of_rows(contents.compared, columns)
+    blocks, tied = UnitBlocks.of(unit_numbers, row_hashes)
     one, other = blocks.rows[tied - 1], blocks.rows[tied]
     if not all(_same(column, one, other).all() for column in columns.values()):
         blocks, _ = UnitBlocks.of(unit_numbers, hashes.row_ranks(contents.compared, columns))
-    return blocks
+    return blocks, row_hashes
 
 
 def _counts(hashes: _Hashes, blocks: UnitBlocks, column: str, columns: Columns) -> ValueCounts:
@@ -233,17 +269,15 @@ class _Hashes(Struct, frozen=True):
 
     def of_rows(self, compared: Sequence[str], columns: Columns) -> Numbers:
         """The hash of each row, by the SQL expressions `compared`."""
-        return self._computed(columns, self._of_row(compared), typed(self.types, _HASHED))
+        return self._computed(
+            columns, unit_digests.row_hash(compared, self.salt), typed(self.types, _HASHED)
+        )
 
     def row_ranks(self, compared: Sequence[str], columns: Columns) -> Numbers:
         """Numbers that tell those rows of a unit apart that aren't alike, in the hashes' order."""
-        order = ", ".join((self._of_row(compared), *compared))
+        order = ", ".join((unit_digests.row_hash(compared, self.salt), *compared))
         ranked = f"dense_rank() OVER (PARTITION BY {quoted(UNIT_COLUMN)} ORDER BY {order})"
         return self._computed(columns, ranked, typed(self.types, _HASHED))
-
-    def _of_row(self, compared: Sequence[str]) -> str:
-        secret = exp.Literal.string(self.salt).sql("duckdb")
-        return f"{_HASH_ROW}({', '.join((secret, quoted(UNIT_COLUMN), *compared))})"
 
     def _computed(self, columns: Columns, item: str, rows: str) -> Numbers:
         """`item` of each row of `columns`, which is asked for by the SQL of `rows`."""

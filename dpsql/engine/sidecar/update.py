@@ -13,11 +13,10 @@ from typing import Final
 
 import duckdb
 from msgspec import Struct
-from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar import unit_digests
-from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
+from dpsql.engine.sidecar.contents import SIDECAR
 from dpsql.engine.sidecar.range_check import of_whole_table, stored_of_whole_table
 from dpsql.engine.sidecar.row_columns import SidecarTable
 from dpsql.structs import replace
@@ -97,16 +96,14 @@ def _renew(connection: duckdb.DuckDBPyConnection, table: SidecarTable, salt: str
     from dpsql.engine.sidecar.row_order import Targets, write_rows  # noqa: PLC0415
     from dpsql.engine.sidecar.row_parts import rows_of  # noqa: PLC0415
 
-    rows, units = (
-        exp.table_(table.name, db=space, catalog=SIDECAR, quoted=True)
-        for space in (ROW_SCHEMA, UNIT_SCHEMA)
-    )
-    changed = unit_digests.HAS_CHANGED
-    for each in [rows] if table.unit_sum_columns is None else [rows, units]:
-        connection.execute(f"DELETE FROM {each.sql('duckdb')} WHERE {changed}")  # noqa: S608
-    renewed = rows_of(connection, table, changed)
-    write_rows(connection, table, Targets(rows, units), salt, renewed)
-    for statement in unit_digests.renew(table):
+    targets = Targets.of(table.name)
+    units = [] if table.unit_sum_columns is None else [targets.units]
+    for each in [targets.rows, targets.digests, *units]:
+        sql = f"DELETE FROM {each.sql('duckdb')} WHERE {unit_digests.HAS_CHANGED}"  # noqa: S608
+        connection.execute(sql)
+    renewed = rows_of(connection, table, unit_digests.HAS_CHANGED)
+    write_rows(connection, table, targets, salt, renewed)
+    for statement in unit_digests.FORGET_CHANGED:
         connection.execute(statement)
 
 
