@@ -11,6 +11,7 @@ import pytest
 
 from dpsql.pgwire.workers.supervisor import WorkerSupervisor
 from dpsql.pgwire.workers.tasks import LACKED, NOT_LOADED, LoadCatalog
+from dpsql.pgwire.workers.worker import RunningTask
 
 TASK = LoadCatalog("none", None)
 
@@ -35,7 +36,7 @@ def test_what_is_done_meanwhile_may_fail() -> None:
 
     supervisor = WorkerSupervisor(2**30, threads=1)
     assert supervisor.run(TASK, 60, threading.Event(), fails) == NOT_LOADED
-    assert not supervisor._has_reply(0)
+    assert not supervisor._ready(0).has_reply
     supervisor.close()
 
 
@@ -59,3 +60,24 @@ def test_a_worker_that_died_is_replaced() -> None:
     assert supervisor.replaced == 1
     assert supervisor.process_id != process_id
     supervisor.close()
+
+
+def test_an_interrupt_stops_the_task_that_it_names_alone() -> None:
+    # It comes by a pipe of its own, before its task or after it: the next one was charged, too.
+    running, stopped = RunningTask(), []
+
+    def interrupt(number: int) -> None:
+        running.interrupt(number, lambda: stopped.append(number))
+
+    assert running.begin(0)
+    running.end()
+    interrupt(0)
+    assert running.begin(1)
+    interrupt(0)
+    assert stopped == []
+    interrupt(1)
+    assert stopped == [1]
+    running.end()
+    interrupt(2)
+    assert stopped == [1]
+    assert not running.begin(2)

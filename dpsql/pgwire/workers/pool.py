@@ -28,7 +28,8 @@ class Pool:
         self._guard = threading.Lock()
         self._waiting: deque[Future[WorkerSupervisor]] = deque()
         self.supervisors = [WorkerSupervisor(memory_bytes, threads) for _ in range(size)]
-        self._free = deque(self.supervisors)
+        # The one that was given back last is lent first: a processor has its code and data at hand.
+        self._free = list(self.supervisors)
         self._open = True
 
     def run(
@@ -88,7 +89,7 @@ class Pool:
             if not self._open:
                 raise ExecutionCancelled
             if self._free:
-                return self._free.popleft()
+                return self._free.pop()
             self._waiting.append(turn)
         return turn.result()
 

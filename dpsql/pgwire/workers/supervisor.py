@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import multiprocessing as mp
+import select
 import signal
 import sys
 import threading
@@ -13,8 +15,10 @@ from contextlib import suppress
 from multiprocessing import forkserver
 from typing import Final
 
+from msgspec import Struct
+
 from dpsql.pgwire.workers.tasks import FAILED, LACKED, STOPPED, Task
-from dpsql.pgwire.workers.worker import INTERRUPT, work
+from dpsql.pgwire.workers.worker import work
 
 GRACE_SECONDS: Final = 2.0
 """How long a task may take to end after its interrupt, before its process is killed."""
@@ -30,6 +34,16 @@ def nothing() -> None:
     """What is done while a task runs, where nothing is."""
 
 
+class _Ready(Struct, frozen=True):
+    """What there is of a worker: something to read in its pipe, if only its end, and its end."""
+
+    has_reply: bool
+    has_ended: bool
+
+
+_NEITHER: Final = _Ready(has_reply=False, has_ended=False)
+
+
 class WorkerSupervisor:
     """Owns one worker process, which runs one task at a time.
 
@@ -43,6 +57,7 @@ class WorkerSupervisor:
         self._open = True
         self.replaced = 0
         self._running = threading.Lock()
+        self._numbers = itertools.count()
         self._start()
 
     @property
@@ -71,10 +86,11 @@ class WorkerSupervisor:
         cancelled: threading.Event,
         meanwhile: Callable[[], None],
     ) -> bytes:
-        if not self._process.is_alive():
+        if self._ready(0) != _NEITHER:  # a process that has died may have closed its pipe alone yet
             self._replace()
+        number = next(self._numbers)
         try:
-            self._pipe.send(task)
+            self._pipe.send((number, task))
         except OSError:
             self._replace()
             return LACKED
@@ -82,12 +98,13 @@ class WorkerSupervisor:
         # Whatever fails there: the pipe will have a reply, which isn't the next task's.
         with suppress(Exception):
             meanwhile()
-        while not self._has_reply(_TICK_SECONDS):
-            if not self._process.is_alive() and not self._has_reply(0):
+        while not (ready := self._ready(_TICK_SECONDS)).has_reply:
+            # It may have sent its reply when its pipe had been looked at, and ended before that was.
+            if ready.has_ended and not self._ready(0).has_reply:
                 self._replace()
                 return LACKED
             if cancelled.is_set() or time.monotonic() > deadline:
-                return self._stopped()
+                return self._stopped(number)
         return self._reply()
 
     def close(self) -> None:
@@ -100,22 +117,27 @@ class WorkerSupervisor:
         with self._running:
             self._end_process()
 
-    def _stopped(self) -> bytes:
+    def _stopped(self, number: int) -> bytes:
         """Interrupt the task; its process is killed if it doesn't stop in `GRACE_SECONDS`."""
         with suppress(OSError):
-            self._pipe.send(INTERRUPT)
-        if not self._has_reply(GRACE_SECONDS):
+            self._interrupts.send(number)
+        until = time.monotonic() + GRACE_SECONDS
+        while not (ready := self._ready(_TICK_SECONDS)).has_reply:
+            if ready.has_ended or time.monotonic() > until:
+                break
+        if not ready.has_reply:
             self._replace()
             return STOPPED
         # The task may have been finished all the same: its answer was paid for.
         reply = self._reply()
         return STOPPED if reply in {FAILED, LACKED} else reply
 
-    def _has_reply(self, seconds: float) -> bool:
-        try:
-            return bool(self._pipe.poll(seconds))
-        except OSError:
-            return False
+    def _ready(self, seconds: float) -> _Ready:
+        """What there is of the process, as soon as there is something, or after `seconds`."""
+        if self._pipe.closed:
+            return _Ready(has_reply=False, has_ended=True)
+        there = {number for number, _ in self._poll.poll(1000 * seconds)}
+        return _Ready(self._pipe.fileno() in there, self._process.sentinel in there)
 
     def _reply(self) -> bytes:
         try:
@@ -138,22 +160,29 @@ class WorkerSupervisor:
             self._start()
 
     def _end_process(self) -> None:
-        with suppress(OSError):
-            self._pipe.close()
+        for pipe in (self._pipe, self._interrupts):
+            with suppress(OSError):
+                pipe.close()
         self._process.kill()
         self._process.join()
 
     def _start(self) -> None:
         context = _context()
         self._pipe, theirs = context.Pipe()
+        listened, self._interrupts = context.Pipe(duplex=False)
         self._process = context.Process(
             target=work,
-            args=(theirs, self._memory, self._threads),
+            args=(theirs, listened, self._memory, self._threads),
             daemon=True,
             name="dpsql worker",
         )
         self._process.start()
         theirs.close()
+        listened.close()
+        # One for the life of the process: multiprocessing makes another at each look.
+        self._poll = select.poll()
+        for there in (self._pipe.fileno(), self._process.sentinel):
+            self._poll.register(there, select.POLLIN)
 
 
 def _context() -> mp.context.ForkServerContext | mp.context.SpawnContext:

@@ -1,8 +1,9 @@
 """The process that opens the data: tasks in, replies out, one at a time.
 
-One thread listens, so that a running task can be interrupted, and so that the process ends with the
-server, which closes the pipe. A reply says only that a task failed; the cause, without rows or SQL,
-is a line on stderr, for the operator.
+Tasks have a pipe of their own: the thread that reads one runs it, and need not wake another. A
+second thread listens for interrupts, so that a running task can be stopped, and so that the process
+ends with the server, which closes the pipes. A reply says only that a task failed; the cause,
+without rows or SQL, is a line on stderr, for the operator.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import resource
 import signal
 import threading
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from queue import SimpleQueue
 from typing import Final
 
 import duckdb
@@ -62,7 +63,6 @@ from dpsql.pgwire.workers.tasks import (
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import run
 
-INTERRUPT: Final = b"I"
 _OPEN_AT_ONCE: Final = 4
 _LOG: Final = logging.getLogger("dpsql.pgwire")
 
@@ -71,8 +71,8 @@ _Files = tuple[Identity, tuple[int, int] | None]
 """Identities of a source's files and of its sidecar, as they were when an engine opened them."""
 
 
-def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
-    """Serve tasks until the pipe ends."""
+def work(pipe: Connection, interrupts: Connection, memory_bytes: int, threads: int) -> None:
+    """Serve the numbered tasks of `pipe` until `interrupts` ends, which has numbers of tasks."""
     form = f"%(asctime)s %(levelname)s worker {os.getpid()}: %(message)s"
     logging.basicConfig(level=logging.WARNING, format=form)
     # SIGTERM may go to the whole process group; a worker ends with its server, which drains.
@@ -85,27 +85,55 @@ def work(pipe: Connection, memory_bytes: int, threads: int) -> None:
     block_pandas()
     causes = causes_shown()
     causes.__enter__()  # until the process ends
-    engines = _EnginePool(memory_bytes, threads)
-    tasks: SimpleQueue[Task] = SimpleQueue()
-    threading.Thread(target=_serve, args=(pipe, engines, tasks), daemon=True).start()
+    engines, running = _EnginePool(memory_bytes, threads), RunningTask()
+    threading.Thread(target=_serve, args=(pipe, engines, running), daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
-            message = pipe.recv()
-            if message == INTERRUPT:
-                engines.interrupt()
-            else:
-                tasks.put(message)
+            running.interrupt(interrupts.recv(), engines.interrupt)
     # A task that still runs must not keep the process alive: nobody waits for its reply.
     os._exit(0)
 
 
-def _serve(pipe: Connection, engines: _EnginePool, tasks: SimpleQueue[Task]) -> None:
+def _serve(pipe: Connection, engines: _EnginePool, running: RunningTask) -> None:
     while True:
-        reply = engines.do(tasks.get())
         try:
+            number, task = pipe.recv()
+            reply = engines.do(task) if running.begin(number) else STOPPED
+            running.end()
             pipe.send_bytes(reply)
-        except OSError:
+        except (EOFError, OSError):
             os._exit(0)
+
+
+class RunningTask:
+    """The number of the task that runs now: an interrupt is for one task, and for no other.
+
+    It comes by another pipe than tasks do, so that it may come before its task has begun, which
+    then doesn't run; or after its end, when another may run that nobody has interrupted.
+    """
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._number: int | None = None
+        self._interrupted: int | None = None
+
+    def begin(self, number: int) -> bool:
+        """Whether the task `number` is to be run, which was not interrupted before."""
+        with self._guard:
+            self._number = number
+            return self._interrupted != number
+
+    def end(self) -> None:
+        """No task runs: it can't be interrupted any more."""
+        with self._guard:
+            self._number = None
+
+    def interrupt(self, number: int, stop: Callable[[], None]) -> None:
+        """Call `stop` if the task `number` runs, and have it not run if it is yet to come."""
+        with self._guard:
+            self._interrupted = number
+            if self._number == number:
+                stop()
 
 
 class _EnginePool:
