@@ -2,13 +2,16 @@
 
     PYTHONPATH=.:tests python -m benchmarks.fixed [--times 50] [--processor] [--json FILE]
 
-Every statement is a new text. `whole` is a query of a known shape, from its text to its table;
-`another shape` is one that is parsed, proved and rewritten besides. The stages are parts of
-`whole`, and those that it doesn't have parts of the other: each one's own time, without that of
-stages within it, with `between` for what is in none. `stored` is the same text again, `disk` what
-`whole` takes less once nothing waits for the disk, and `plain` what the engine takes for the same
-query without privacy. On a busy machine `--processor` tells more: milliseconds of it that the
-process took, all of its threads together, and not those in which it waited.
+Every statement is a new text. `whole` is a query of a known shape, from its text to its table, and
+`whole, no disk` one where nothing waits for the disk; `disk` is the difference. They are asked in
+turns, each first as often as the others: what ran before, and what other work is on the machine,
+changes both by more. `whole, in stages` is one whose parts are timed, which takes time itself;
+`another shape` is one that is parsed, proved and rewritten besides. The stages are parts of the
+former, and those that it doesn't have parts of the other: each one's own time, without that of
+stages within it, with `between` for what is in none. `stored` is the same text again, and `plain`
+what the engine takes for the same query without privacy. On a busy machine `--processor` tells
+more: milliseconds of it that the process took, all of its threads together, and not those in which
+it waited.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from dpsql.bind import statement
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.ledger.ledger import Ledger
 from dpsql.ledger.storage import sqlite
+from dpsql.ledger.storage.sync_queue import sync_file
 from dpsql.release import job
 from dpsql.session import session
 from dpsql.session.compile import compiled, release_compiler
@@ -93,6 +97,8 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
 )
 """What is timed as which stage, and where it is looked up."""
 
+IN_STAGES = "whole, in stages"
+
 
 class Watch:
     """Milliseconds of each stage, run by run: its own, without those of stages within it."""
@@ -103,7 +109,7 @@ class Watch:
         self._within: list[float] = []
 
     @contextmanager
-    def run(self, whole: str = "whole", rest: str | None = "between") -> Iterator[None]:
+    def run(self, whole: str, rest: str | None = None) -> Iterator[None]:
         """One run; its own time, which is in no stage, is called `rest`."""
         self._runs.append({})
         start = self._clock()
@@ -124,15 +130,15 @@ class Watch:
                 setattr(owner, name, function)
 
     def medians(self) -> dict[str, float]:
-        """Of each stage, over the runs of `whole` that it was in, or over others if it was in none.
+        """Of each stage, over the runs of `IN_STAGES` that it was in, or others if it was in none.
 
         A stage that is in both, such as the engine's, takes another time in each.
         """
         found: dict[str, list[float]] = {}
-        of_whole = {stage for run in self._runs if "whole" in run for stage in run}
+        of_whole = {stage for run in self._runs if IN_STAGES in run for stage in run}
         for run in self._runs:
             for stage, took in run.items():
-                if "whole" in run or stage not in of_whole:
+                if IN_STAGES in run or stage not in of_whole:
                     found.setdefault(stage, []).append(took)
         return {stage: round(statistics.median(took), 2) for stage, took in found.items()}
 
@@ -195,28 +201,52 @@ def fixed_costs(
     watch, asking = Watch(clock), Session(small_schema(folder), epsilon="0.001")
     for number in range(3):  # a plan is made of the second
         asking.query(new_text(TEXTS - 1 - number))
-    for number in range(times):
-        sql = new_text(number)
-        with watch.stages(), watch.run():
+
+    def whole(sql: str) -> None:
+        with watch.run("whole"):
             asking.query(sql)
-        with watch.run("stored", rest=None):
+        with watch.run("stored"):
             asking.query(sql)
-        with watch.run("plain", rest=None):
+        with watch.run("plain"):
             asking._context.execution.source().execute(sql)
-        sql = new_text(TEXTS // 2 + number).replace("count(*)", f"count(*) AS n{number}")
-        with watch.stages(), watch.run("another shape", rest=None):
+
+    def without_disk(sql: str) -> None:
+        with _no_disk(asking), watch.run("whole, no disk"):
             asking.query(sql)
-    asking._context.ledger.open()._chain.database.run("PRAGMA synchronous = OFF")
+
+    def in_stages(sql: str) -> None:
+        with watch.stages(), watch.run(IN_STAGES, rest="between"):
+            asking.query(sql)
+
+    turns = [whole, without_disk, in_stages]
+    texts = map(new_text, itertools.count())
+    for number in range(times):
+        first = number % len(turns)
+        for ask in (*turns[first:], *turns[:first]):
+            ask(next(texts))
+        sql = new_text(TEXTS // 2 + number).replace("count(*)", f"count(*) AS n{number}")
+        with watch.stages(), watch.run("another shape"):
+            asking.query(sql)
+    asking.close()
+    found = watch.medians()
+    return {"disk": round(found["whole"] - found["whole, no disk"], 2), **found}
+
+
+@contextmanager
+def _no_disk(session: Session) -> Iterator[None]:
+    """Nothing that `session` commits or anchors in here waits for the disk."""
+    database = session._context.ledger.open()._chain.database
+    assert isinstance(database.path, Path)
+    # `_WAITING` is what a commit that doesn't wait sets again at its end.
     with (
         mock.patch.object(os, "fsync", return_value=None),
         mock.patch.object(sqlite, "_WAITING", "OFF"),
     ):
-        for number in range(times):
-            with watch.run("whole, no disk", rest=None):
-                asking.query(new_text(1000 + number))
-    asking.close()
-    found = watch.medians()
-    return {"disk": round(found["whole"] - found["whole, no disk"], 2), **found}
+        database.run("PRAGMA synchronous = OFF")
+        yield
+    database.run(f"PRAGMA synchronous = {sqlite._WAITING}")
+    # Else whoever is next waits for this, too.
+    sync_file(database.path.with_name(database.path.name + "-wal"))
 
 
 if __name__ == "__main__":
