@@ -99,7 +99,7 @@ class WorkerSupervisor:
         with suppress(Exception):
             meanwhile()
         while not (ready := self._ready(_TICK_SECONDS)).has_reply:
-            # It may have sent its reply when its pipe had been looked at, and ended before that was.
+            # Its reply may have come after its pipe was looked at, and its end before that was.
             if ready.has_ended and not self._ready(0).has_reply:
                 self._replace()
                 return LACKED

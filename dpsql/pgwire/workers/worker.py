@@ -95,14 +95,15 @@ def work(pipe: Connection, interrupts: Connection, memory_bytes: int, threads: i
 
 
 def _serve(pipe: Connection, engines: _EnginePool, running: RunningTask) -> None:
-    while True:
-        try:
+    try:
+        while True:
             number, task = pipe.recv()
             reply = engines.do(task) if running.begin(number) else STOPPED
             running.end()
             pipe.send_bytes(reply)
-        except (EOFError, OSError):
-            os._exit(0)
+    finally:
+        # Whatever the cause: a server must not wait for a process in which nothing runs.
+        os._exit(0)
 
 
 class RunningTask:
