@@ -318,6 +318,14 @@ CACHE_MUTANTS = (
         "numbers",
     ),
     _Cache(
+        "each row of an outer join meets one of the other side, whatever they are joined by",
+        "session/run/finishing/row_bound.py",
+        "return min(1, rows) if is_one else rows",
+        "return min(1, rows)",
+        "tests/session/test_row_bound.py",
+        "no_plan_has",
+    ),
+    _Cache(
         "released rows stay on a cursor that waits for another statement",
         "engine/duckdb/statement.py",
         "cursor.empty()",

@@ -14,7 +14,7 @@ from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine
 from dpsql.engine.fingerprint import identity
 from dpsql.engine.raw import Raw
-from dpsql.engine.read_limit import AnswerLimit, ReadLimit
+from dpsql.engine.read_limit import AnswerLimit
 from dpsql.engine.source import Source
 from dpsql.errors import ExecutionFailed
 from dpsql.ledger.caps import Balances
@@ -135,9 +135,10 @@ class Execution:
         """Everything above the releases, in an engine that knows nothing else, if it takes one."""
         answer, largest = project_without_engine(compiled, released), self._largest
         if answer is None:
-            limit = None if is_few(compiled, released) else largest
             text = self._finishing.of(compiled)
-            raw = self._above(text.sql, text.copies, released, limit)
+            tables = self._with_copies(text.copies, released)
+            limit = None if is_few(compiled, tables) else largest
+            raw = self.finisher().execute(text.sql, (), tables, limit=limit)
             answer = open_rows(compiled.plan, raw)
         largest.check(answer)
         return answer
@@ -169,8 +170,8 @@ class Execution:
 
     def rows(self, plan: Plan, saved: Mapping[str, pa.Table]) -> pa.Table:
         """The rows of a public plan that reads `saved` tables beside the source's."""
-        sql = rendered(emit_plan(plan, {}))
-        return open_rows(plan, self._above(sql, public_copies(plan), saved, MAX_ROWS))
+        sql, tables = rendered(emit_plan(plan, {})), self._with_copies(public_copies(plan), saved)
+        return open_rows(plan, self.finisher().execute(sql, (), tables, limit=MAX_ROWS))
 
     def public(self, compiled: CompiledStatement, saved: Mapping[str, pa.Table]) -> pa.Table:
         """The answer of a query over public tables only, some of them `saved`: exact and free."""
@@ -183,7 +184,8 @@ class Execution:
         try:
             if saved:
                 sql, copies = compiled.postprocessing_sql, public_copies(compiled.plan)
-                raw = self._above(sql, copies, saved, MAX_ROWS)
+                tables = self._with_copies(copies, saved)
+                raw = self.finisher().execute(sql, (), tables, limit=MAX_ROWS)
             else:
                 raw = self.source().execute(compiled.postprocessing_sql, limit=MAX_ROWS)
         except ExecutionFailed:
@@ -208,16 +210,12 @@ class Execution:
     def _largest(self) -> AnswerLimit:
         return self._schema.per_query.largest
 
-    def _above(
-        self,
-        sql: str,
-        copies: Sequence[PublicCopy],
-        released: Mapping[str, pa.Table],
-        limit: ReadLimit | None = None,
-    ) -> Raw:
-        """What `sql` makes of `released` tables, and of the others of `copies`."""
+    def _with_copies(
+        self, copies: Sequence[PublicCopy], released: Mapping[str, pa.Table]
+    ) -> dict[str, pa.Table]:
+        """The `released` tables, and the others of `copies`."""
         others = {one.name: self._copy(one) for one in copies if one.name not in released}
-        return self.finisher().execute(sql, (), {**released, **others}, limit=limit)
+        return {**released, **others}
 
     def _copy(self, copy: PublicCopy) -> pa.Table:
         """A public table's needed rows and columns, for joins with released tables."""

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, assert_never
 
 import pyarrow as pa
 
 from dpsql.engine.read_limit import AnswerLimit
-from dpsql.plan.operator import Release, Values
-from dpsql.plan.traversal import operators
+from dpsql.errors import InternalError
+from dpsql.plan.operator import PublicStatement, Release, Scan
 from dpsql.release.columns.group_keys import number_of_cells
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.run.finishing.public_tables import public_inputs
+from dpsql.session.run.finishing.row_bound import Leaf, row_bound
 
 _FEW: Final = 10_000
-"""Pairs of rows that are made at once, however large they are allowed to be."""
+"""Rows that are made at once, however large they are allowed to be."""
 
 
 def has_more_keys(release: CompiledRelease, largest: AnswerLimit) -> bool:
@@ -31,16 +31,22 @@ def check_sizes(compiled: CompiledStatement, largest: AnswerLimit) -> None:
         raise largest.known()
 
 
-def is_few(compiled: CompiledStatement, released: Mapping[str, pa.Table]) -> bool:
-    """Whether what stands above releases, and reads nothing else, makes few rows at most.
+def is_few(compiled: CompiledStatement, tables: Mapping[str, pa.Table]) -> bool:
+    """Whether what stands above releases makes few rows at most, of all `tables` that it reads.
 
     The engine computes all of few rows before it hands out the first, which takes less time.
     """
     names = {release.release: release.name for release in compiled.releases}
-    rows = 1
-    for operator in operators(compiled.plan):
-        if isinstance(operator, Release):
-            rows *= max(1, released[names[operator]].num_rows)
-        elif isinstance(operator, Values):
-            rows *= max(1, len(operator.rows))
-    return rows <= _FEW and not public_inputs(compiled.plan)
+
+    def rows(leaf: Leaf) -> int:
+        match leaf:
+            case Release():
+                return int(tables[names[leaf]].num_rows)
+            case Scan(table=table):
+                return int(tables[table.engine_name].num_rows)
+            case PublicStatement():
+                raise InternalError("nothing stands above a statement that runs whole")
+            case missing:
+                assert_never(missing)
+
+    return row_bound(compiled.plan, rows) <= _FEW

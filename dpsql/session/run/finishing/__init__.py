@@ -4,5 +4,6 @@
 | ---------------- | ------------------------------------------------------------------- |
 | finishing_text   | what stands above releases as SQL, written once for all analysts    |
 | public_tables    | public tables that are read above the releases                      |
+| row_bound        | how many rows it makes at most, by the rows of what it reads        |
 | finishing_copies | their rows, kept for the next statement that asks                   |
 """
