@@ -20,7 +20,7 @@ from dpsql.privacy.mechanisms.selection.above_threshold import AboveThreshold
 from dpsql.privacy.mechanisms.selection.threshold_stream import ThresholdStream
 from dpsql.privacy.mechanisms.selection.weighted_majority import WeightedMajority
 from dpsql.release.exact_answers import NoNoise
-from dpsql.release.noise_choice.noise_candidate import noise_candidates
+from dpsql.release.noise_choice.noise_candidate import NoiseCandidate, noise_candidates
 from dpsql.release.selection_mechanism import SelectionMechanism, selection_mechanism
 from dpsql.structs import replace
 
@@ -90,16 +90,19 @@ def exact_measurement(bounded: BoundedRelease, accounting: Accounting) -> Measur
     return Measurement(mechanisms, None, PrivacyLoss(accounting, Fraction(0)))
 
 
-def error_bound(
-    bounded: BoundedRelease, sensitivity: Sensitivity, query_loss: PrivacyLoss
-) -> float:
-    """A bound below the error of the sums that `calibrate` measures, for which nothing is proved.
+def has_error(
+    bounded: BoundedRelease, sensitivity: Sensitivity, query_loss: PrivacyLoss, error: float
+) -> bool:
+    """Whether the sums that `calibrate` measures have an error of `error` at least.
 
-    It sums something, and its groups aren't taken to be shown by row.
+    It sums something, and its groups aren't taken to be shown by row. Nothing is proved where no
+    candidate has less.
     """
     share, _ = _shares(bounded, query_loss)
     candidates = noise_candidates(bounded, sensitivity, share, is_shown_by_row=False)
-    return min(one.error(bounded, sensitivity) for one in candidates)
+    if error <= min(one.error(bounded, sensitivity) for one in candidates):
+        return True
+    return error <= _best(candidates, bounded, sensitivity).error(bounded, sensitivity)
 
 
 def _shares(
@@ -131,10 +134,17 @@ def _sum_mechanisms(
 ) -> Measurement:
     """The candidate of the least error, once its loss is proved."""
     candidates = noise_candidates(bounded, sensitivity, query_loss, is_shown_by_row=is_shown_by_row)
+    best = _best(candidates, bounded, sensitivity)
+    return Measurement(best.noise, best.threshold, best.loss)
+
+
+def _best(
+    candidates: list[NoiseCandidate], bounded: BoundedRelease, sensitivity: Sensitivity
+) -> NoiseCandidate:
     while True:
         best, *others = candidates
         if others:
             best = min(candidates, key=lambda one: one.error(bounded, sensitivity))
         if best.proved is None:
-            return Measurement(best.noise, best.threshold, best.loss)
+            return best
         candidates[candidates.index(best)] = best.proved()

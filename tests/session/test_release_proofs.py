@@ -90,6 +90,28 @@ def test_a_statement_is_compiled_to_the_same_whatever_was_proved_before(schema: 
         assert half == alone(sql, schema, Fraction(1, 2))
 
 
+def _after(part: list[int], *more: int) -> tuple[int, ...]:
+    return (*part, *more)
+
+
+def _before(part: list[int], *more: int) -> tuple[int, ...]:
+    return (*more, *part)
+
+
+def test_what_follows_of_a_part_is_remembered_for_each_function_and_its_arguments() -> None:
+    proofs = ReleaseProofs()
+    parts = [[1], [1]]
+    for _ in range(2):
+        for part in parts:
+            assert proofs.derived(part, _after) == (1,)
+            assert proofs.derived(part, _after, 2) == (1, 2)
+            assert proofs.derived(part, _after, 3) == (1, 3)
+            assert proofs.derived(part, _before, 2) == (2, 1)
+    first, second = (proofs.derived(part, _after, 2) for part in parts)
+    assert first is not second
+    assert proofs.derived(parts[0], _after, 2) is first
+
+
 @pytest.mark.parametrize(
     "others",
     [
@@ -131,6 +153,20 @@ def test_another_loss_is_calibrated_and_no_more(monkeypatch: pytest.MonkeyPatch)
     assert len({str(plan.releases[0].step.measurement) for plan in plans}) == 3
 
 
+def test_at_another_loss_a_release_whose_keys_rows_choose_is_planned_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: defaultdict[str, int] = defaultdict(int)
+    _count("plan_release", calls, monkeypatch)
+    sql = "SELECT city, count(*) FROM patients GROUP BY city"
+    one, half = at_each((Fraction(1), Fraction(1, 2)), sql, "clinic", ReleaseProofs())
+    index = one.releases[0].step.bounded.partition_count_index
+    assert index is not None
+    assert one.releases[0].step.bounded.contributions.statistics[index].is_row_count
+    assert one.releases[0].step.query is half.releases[0].step.query
+    assert calls == {"plan_release": 1}
+
+
 def test_at_another_loss_a_release_that_reads_an_answer_is_planned_no_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -141,8 +177,16 @@ def test_at_another_loss_a_release_that_reads_an_answer_is_planned_no_more(
     assert calls == {"bound_release": 2, "sensitivity": 2, "plan_release": 2, "calibrate": 4}
 
 
-def test_at_another_loss_what_stands_above_is_the_same_text() -> None:
-    sql = f"{COUNT} HAVING count(*) > 3"
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"{COUNT} HAVING count(*) > 3",
+        "SELECT ward, avg(cost) FROM visits GROUP BY ward HAVING avg(cost) > 3",
+        f"SELECT 'all', ({ALL}) / 2 UNION ALL SELECT 'mean', ({MEAN})",
+    ],
+    ids=["as they are", "numbered", "united"],
+)
+def test_at_another_loss_what_stands_above_is_the_same_text(sql: str) -> None:
     one, half = at_each((Fraction(1), Fraction(1, 2)), sql, "clinic", ReleaseProofs())
     texts = FinishingTexts()
     assert texts.of(half) is texts.of(one)

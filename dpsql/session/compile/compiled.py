@@ -34,9 +34,9 @@ from dpsql.session.answer.consistent_totals import Consistency, consistency
 from dpsql.session.compile.column_provenance import TaggedUnion, tagged_union
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.margin_reading import with_margins
-from dpsql.session.compile.plan_choice.alert_counts import AlertCounts
-from dpsql.session.compile.plan_choice.counted_keys import choose_key_count
-from dpsql.session.compile.plan_choice.frequent_key import FrequentKeys
+from dpsql.session.compile.plan_choice.alert_counts import AlertCounts, has_alert
+from dpsql.session.compile.plan_choice.counted_keys import choose_key_count, key_counts
+from dpsql.session.compile.plan_choice.frequent_key import FrequentKeys, sorts_counts
 from dpsql.session.compile.proofs.release_proofs import ReleaseProofs
 from dpsql.session.compile.release_compiler import ReleaseCompiler, is_shown_by_row, saved_tables
 from dpsql.session.compile.request import (
@@ -143,17 +143,18 @@ def compile_bound(
         options = replace(options, limits=replace(options.limits, norm_order=order))
     _check_single(statement, facts)
     proofs = ReleaseProofs() if edition.proofs is None else edition.proofs
-    plan = proofs.trimmed(statement.plan, _trimmed)
+    plan = proofs.derived(statement.plan, _trimmed)
     if not isinstance(request, TableRequest):
         distance = schema.neighbor_distance
         is_of_sample = schema.budget.sample is not None
-        plan = FrequentKeys(facts, options, distance, query_loss, is_of_sample).chosen(plan)
-        if not isinstance(request, AlertRequest):
+        if proofs.derived(plan, sorts_counts):
+            plan = FrequentKeys(facts, options, distance, query_loss, is_of_sample).chosen(plan)
+        if not isinstance(request, AlertRequest) and proofs.derived(plan, has_alert):
             plan = AlertCounts(facts, options, distance, query_loss).chosen(plan)
-    releases = tuple(dict.fromkeys(p for p in operators(plan) if isinstance(p, Release)))
+    releases = proofs.derived(plan, _releases)
     names = dict(zip(releases, _free_names(schema), strict=False))
     server = _server(schema)
-    version, by_row = edition.version, is_shown_by_row(plan)
+    version, by_row = edition.version, proofs.derived(plan, is_shown_by_row)
     # What it may cost is shared once it is known how many releases are charged.
     share = query_loss.divided(max(1, len(releases)))
     chooser = LimitChooser(schema, facts, edition.ladders, share)
@@ -183,7 +184,8 @@ def compile_bound(
             with _error_position(sql, request), _hidden_note(hidden[release]):
                 keyed = bounded[release]
                 if isinstance(request, AnswerRequest) and not options.release.weighted_keys:
-                    keyed = choose_key_count(keyed, schema.neighbor_distance, share)
+                    ways = proofs.derived(keyed, key_counts, schema.neighbor_distance)
+                    keyed = choose_key_count(keyed, ways, share)
                 one = compiler.compile(release, keyed, share, compiled)
                 one = replace(one, step=replace(one.step, files=edition.files))
                 view, choice = hidden[release], choices[release]
@@ -202,7 +204,8 @@ def compile_bound(
     if len({r.key for r in compiled if r.step.measurement.loss.amount}) > charged:
         # Those that ask for the same were measured otherwise: together they may cost no more.
         compiled = compile_all(query_loss.divided(len(releases)))
-    tagged = tagged_union(plan)
+    tagged = proofs.derived(plan, tagged_union)
+    shown = plan if tagged is None else tagged.plan
     return CompiledStatement(
         statement,
         plan,
@@ -212,14 +215,18 @@ def compile_bound(
         request,
         options,
         tagged,
-        _numbered(plan, tagged, compiled),
+        proofs.derived(shown, numbered_rows) if _has_errors(compiled) else None,
         consistency(compiled, options.answer),
-        saved_tables(plan),
+        proofs.derived(plan, saved_tables),
     )
 
 
 def _trimmed(plan: Plan) -> Plan:
     return with_margins(unused(plan))
+
+
+def _releases(plan: Plan) -> tuple[Release, ...]:
+    return tuple(dict.fromkeys(part for part in operators(plan) if isinstance(part, Release)))
 
 
 def _free_names(schema: Schema) -> Iterator[str]:
@@ -238,17 +245,14 @@ def _server(schema: Schema) -> Server | None:
     return Server(computes, source.push_down)
 
 
-def _numbered(
-    plan: Plan, tagged: TaggedUnion | None, releases: Sequence[CompiledRelease]
-) -> NumberedRows | None:
-    """`plan` with numbers of rows, where a released column has errors row by row."""
-    has_errors = any(
+def _has_errors(releases: Sequence[CompiledRelease]) -> bool:
+    """Whether a released column has errors row by row, for which rows are numbered."""
+    return any(
         has_value_errors(output)
         for release in releases
         if release.opaque is None and release.step.measurement.table_mechanism is None
         for output in release.step.bounded.outputs
     )
-    return numbered_rows(plan if tagged is None else tagged.plan) if has_errors else None
 
 
 def _check_single(statement: Statement, facts: Facts) -> None:

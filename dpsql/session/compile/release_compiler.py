@@ -12,6 +12,7 @@ from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.bounding.bound_release import bound_release
 from dpsql.bounding.options import ContributionLimits
 from dpsql.bounding.public_facts import Facts
+from dpsql.engine.digest import Digest
 from dpsql.errors import Refused
 from dpsql.physical.choose import choose_on_server
 from dpsql.physical.engine_query import plan_release
@@ -43,7 +44,7 @@ from dpsql.session.compile.request import (
     kind_of,
 )
 from dpsql.session.digest.answer_identity import AnswerIdentity, releases_read
-from dpsql.session.digest.canonical_digest import release_digest
+from dpsql.session.digest.canonical_digest import digest_of_pairs, release_digest
 from dpsql.session.digest.codec import digested
 from dpsql.session.ladders.key_cap_choice import has_one_cap
 from dpsql.session.ladders.limit_choice import LimitChoice
@@ -142,7 +143,7 @@ class ReleaseCompiler(Struct, frozen=True):
                 sampling=None if sample is None else sample.law,
             )
 
-        if saved_tables(release):
+        if self._saved_tables(release):
             return bound()
         return self.proofs.bounded((release, limits, shown, table_kind), bound)
 
@@ -153,10 +154,10 @@ class ReleaseCompiler(Struct, frozen=True):
             changes = sensitivity(bounded, self.schema.neighbor_distance)
             return PlannedProof(bounded, changes, plan_release(bounded, self.facts, self.names))
 
-        if saved_tables(release):
+        if self._saved_tables(release):
             return plan()
         # Another statement may call the tables that it reads otherwise.
-        read = tuple(self.names[other] for other in releases_read(release))
+        read = tuple(self.names[other] for other in self._reads(release))
         return self.proofs.planned(bounded, read, plan)
 
     def charged_count(self, bounded: Mapping[Release, BoundedRelease]) -> int:
@@ -169,8 +170,8 @@ class ReleaseCompiler(Struct, frozen=True):
             return 1
         contents: dict[Release, str] = {}
         for release, one in bounded.items():
-            below = [part for part in operators(release.source) if isinstance(part, Release)]
-            contents[release] = release_digest(one, {other: contents[other] for other in below})
+            below = self._reads(release)
+            contents[release] = self._meaning(one, {other: contents[other] for other in below})
         distance = self.schema.neighbor_distance
         has_noise = isinstance(self.request, TableRequest)
         noisy = {
@@ -191,9 +192,9 @@ class ReleaseCompiler(Struct, frozen=True):
         proof = self._planned(release, bounded)
         changes, planned = proof.changes, proof.planned
         bounded, measurement = self._calibrated(bounded, changes, share)
-        below = releases_read(release)
+        below = self._reads(release)
         reads = [self.names[other] for other in below]
-        reads += [table.engine_name for table in saved_tables(release.source)]
+        reads += [table.engine_name for table in self._saved_tables(release.source)]
         name = self.names[release]
         ways = None
         if self.server is not None:
@@ -210,9 +211,21 @@ class ReleaseCompiler(Struct, frozen=True):
             cached_sums=planned.cached_sums,
         )
         keys = {other: earlier[self.names[other]].key for other in below}
-        meaning, policy = release_digest(bounded, keys), self.schema.policy_hash
+        # Keys of answers at this ε alone are no key to remember their meaning by.
+        meaning = release_digest(bounded, keys) if keys else self._meaning(proof.bounded, keys)
+        policy = self.schema.policy_hash
         identity = AnswerIdentity(meaning, digested(measurement), policy, self.version)
         return CompiledRelease(release, name, step, changes, identity, planned.choice, ways=ways)
+
+    def _saved_tables(self, plan: Plan) -> tuple[Table, ...]:
+        return self.proofs.derived(plan, saved_tables)
+
+    def _reads(self, release: Release) -> tuple[Release, ...]:
+        return self.proofs.derived(release, releases_read)
+
+    def _meaning(self, bounded: BoundedRelease, keys: Mapping[Release, str]) -> Digest:
+        """What `bounded` asks for, where it reads the answers of these `keys`."""
+        return self.proofs.derived(bounded, digest_of_pairs, tuple(keys.items()))
 
     def _prepared(self, bounded: BoundedRelease) -> Prepared | None:
         """The ways over what the owner prepared on the server; None if there is nothing of it."""

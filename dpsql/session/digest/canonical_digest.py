@@ -96,6 +96,11 @@ def release_digest(bounded: BoundedRelease, keys: Mapping[Release, str]) -> Dige
     return DigestBuilder(keys).read(bounded)
 
 
+def digest_of_pairs(bounded: BoundedRelease, keys: tuple[tuple[Release, str], ...]) -> Digest:
+    """The same, where the releases that it reads stand beside their keys, none for any other."""
+    return release_digest(bounded, dict(keys))
+
+
 class ReleaseDigests(Struct, frozen=True):
     """What a release counts, part by part: its rows, each of its keys, each of its statistics."""
 

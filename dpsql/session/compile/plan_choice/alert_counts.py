@@ -43,6 +43,11 @@ MAX_ARMS: Final = 20
 """The largest number of conditions whose counts are compared; each has an arm in the plan."""
 
 
+def has_alert(plan: Plan) -> bool:
+    """Whether some release of `plan` names the conditions that hold."""
+    return any(isinstance(part, Release) and is_alert(part) for part in operators(plan))
+
+
 class AlertCounts(Struct, frozen=True):
     """Finds the alerts of a statement whose counts are better released.
 

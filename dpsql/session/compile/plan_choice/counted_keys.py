@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from dpsql.analysis.sensitivity import sensitivity
+from msgspec import Struct
+
+from dpsql.analysis.sensitivity import Sensitivity, sensitivity
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, LimitGroups
 from dpsql.plan.bounded_release.estimator import row_count_index, statistic_indices
 from dpsql.plan.bounded_release.statistic import Statistic, UnitCount
 from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.privacy.distance import NeighborDistance
-from dpsql.release.calibration import calibrate, error_bound
+from dpsql.release.calibration import calibrate, has_error
 from dpsql.release.noise_choice.expected_error import shown_error
 from dpsql.structs import replace
 
@@ -19,29 +21,38 @@ _ERROR_RATIO: Final = 2.0
 as its threshold has rows, and that is hidden for no small gain."""
 
 
+class KeyCounts(Struct, frozen=True):
+    """A release whose keys are chosen by units, and the same `by_rows`, whatever they may lose."""
+
+    changes: Sensitivity
+    by_rows: BoundedRelease
+    changes_by_rows: Sensitivity
+
+
+def key_counts(bounded: BoundedRelease, distance: NeighborDistance) -> KeyCounts | None:
+    """Both ways to choose the keys of `bounded`; None where there is but one."""
+    by_rows = _keys_by_rows(bounded)
+    if by_rows is None:
+        return None
+    return KeyCounts(sensitivity(bounded, distance), by_rows, sensitivity(by_rows, distance))
+
+
 def choose_key_count(
-    bounded: BoundedRelease, distance: NeighborDistance, loss: PrivacyLoss
+    bounded: BoundedRelease, ways: KeyCounts | None, loss: PrivacyLoss
 ) -> BoundedRelease:
     """`bounded`, or the same with unlisted keys chosen by its count of rows, for less error.
 
-    By public facts alone. A count of units that nothing shows takes a part of `loss` from what is
-    shown. A threshold on rows has to hide as many as one unit may have in a group, and costs none:
-    of 30 rows in all, in up to 30 groups, Laplace noise on all of them has a scale of 30 then.
+    By public facts alone; `ways` are those of `bounded`. A count of units that nothing shows takes
+    a part of `loss` from what is shown. A threshold on rows has to hide as many as one unit may
+    have in a group, and costs none: of 30 rows in all, in up to 30 groups, Laplace noise on all of
+    them has a scale of 30 then.
     """
-    by_rows = _keys_by_rows(bounded)
-    if by_rows is None or not loss.delta:
+    if ways is None or not loss.delta:
         return bounded
-
-    changes, changes_by_rows = sensitivity(bounded, distance), sensitivity(by_rows, distance)
-    measured = calibrate(by_rows, changes_by_rows, loss)
-    wanted = _ERROR_RATIO * shown_error(
-        by_rows, changes_by_rows, measured.noise, measured.threshold
-    )
-    if wanted <= error_bound(bounded, changes, loss):
-        return by_rows
-    measured = calibrate(bounded, changes, loss)
-    error = shown_error(bounded, changes, measured.noise, measured.threshold)
-    return by_rows if wanted <= error else bounded
+    by_rows, changes = ways.by_rows, ways.changes_by_rows
+    measured = calibrate(by_rows, changes, loss)
+    wanted = _ERROR_RATIO * shown_error(by_rows, changes, measured.noise, measured.threshold)
+    return by_rows if has_error(bounded, ways.changes, loss, wanted) else bounded
 
 
 def _keys_by_rows(bounded: BoundedRelease) -> BoundedRelease | None:

@@ -55,6 +55,14 @@ MAX_CHOSEN: Final = 20
 """The largest number of keys that are chosen one by one; each has its own arm in the plan."""
 
 
+def sorts_counts(plan: Plan) -> bool:
+    """Whether `plan` shows the most frequent keys of a release alone, so that they may be chosen.
+
+    This is all of `FrequentKeys` that asks for no loss.
+    """
+    return any(_sorted_counts(part) is not None for part in operators(plan))
+
+
 class FrequentKeys(Struct, frozen=True):
     """Finds the releases of a statement that only say which of listed keys are most frequent.
 

@@ -11,18 +11,24 @@ may have another one, whose rows may have to be paid for.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Final
+from typing import Any, Final, TypeVar, TypeVarTuple, Unpack
 
 from msgspec import Struct
 
 from dpsql.analysis.sensitivity import Sensitivity
 from dpsql.physical.engine_query import PlannedRelease
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease
-from dpsql.plan.operator import Plan
 from dpsql.session.compile.proofs.recently_used import RecentlyUsed
 
 MAX_PROOFS: Final = 64
 """How many releases are remembered."""
+
+MAX_DERIVED: Final = 16 * MAX_PROOFS
+"""How many results of functions of plans, and of parts of them, are remembered."""
+
+Part = TypeVar("Part")
+Derived = TypeVar("Derived")
+Arguments = TypeVarTuple("Arguments")
 
 
 class PlannedProof(Struct, frozen=True):
@@ -41,18 +47,26 @@ class ReleaseProofs:
         # By where they are: to compare two long lists of keys takes as long as to read one. What
         # is remembered is held, so that its id stays its own.
         self._planned: RecentlyUsed[tuple[int, tuple[str, ...]], PlannedProof] = RecentlyUsed(size)
-        self._trimmed: RecentlyUsed[int, tuple[Plan, Plan]] = RecentlyUsed(size)
+        self._derived: RecentlyUsed[Hashable, tuple[Any, Any]] = RecentlyUsed(MAX_DERIVED)
 
-    def trimmed(self, plan: Plan, trim: Callable[[Plan], Plan]) -> Plan:
-        """What `trim`, always the same, makes of this `plan`: one object for as long as it's known.
+    def derived(
+        self,
+        part: Part,
+        derive: Callable[[Part, Unpack[Arguments]], Derived],
+        *arguments: *Arguments,
+    ) -> Derived:
+        """What `derive` makes of this `part` of a plan: one object for as long as it's known.
 
-        So what stands above its releases is written as SQL once, too, and tried once.
+        It is a function of a module, whose result follows from `part` and `arguments`. So what
+        stands above a plan's releases is written as SQL once, too, and tried once.
         """
-        known = self._trimmed.get(id(plan))
-        if known is None or known[0] is not plan:
-            known = plan, trim(plan)
-            self._trimmed.put(id(plan), known)
-        return known[1]
+        key = id(part), derive, arguments
+        known = self._derived.get(key)
+        if known is None or known[0] is not part:
+            known = part, derive(part, *arguments)
+            self._derived.put(key, known)
+        value: Derived = known[1]
+        return value
 
     def bounded(self, key: Hashable, bound: Callable[[], BoundedRelease]) -> BoundedRelease:
         """What `bound` makes, which follows from `key`: one object for as long as it's known."""
