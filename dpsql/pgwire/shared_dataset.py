@@ -29,7 +29,8 @@ from dpsql.pgwire.workers.admission_queue import AdmissionQueue
 from dpsql.pgwire.workers.catalog_pool import CatalogWorkers
 from dpsql.pgwire.workers.pool import Pool
 from dpsql.pgwire.workers.public_statements import PublicStatements
-from dpsql.pgwire.workers.remote_engine import RemoteEngine, RemoteExecution, public_part
+from dpsql.pgwire.workers.remote_engine import RemoteEngine, public_part
+from dpsql.pgwire.workers.remote_execution import RemoteExecution
 from dpsql.pgwire.workers.tasks import ReadColumns, columns_of
 from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.schema.load.table_section.column_types import engine_source

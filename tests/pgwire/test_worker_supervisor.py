@@ -5,15 +5,45 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from multiprocessing import forkserver
+from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
+from session.jobs import job_of
 
-from dpsql.pgwire.workers.supervisor import WorkerSupervisor
-from dpsql.pgwire.workers.tasks import LACKED, NOT_LOADED, LoadCatalog
-from dpsql.pgwire.workers.worker import RunningTask
+from dpsql.engine.duckdb.engine import DuckDBEngine
+from dpsql.engine.raw import Raw
+from dpsql.engine.source import DuckDBSource
+from dpsql.pgwire.workers.pool import ExpectedJob, Pool
+from dpsql.pgwire.workers.running_task import RunningTask
+from dpsql.pgwire.workers.supervisor import WorkerSupervisor, nothing
+from dpsql.pgwire.workers.tasks import (
+    LACKED,
+    NO_SOURCE,
+    NOT_LOADED,
+    LoadCatalog,
+    RunExpected,
+    RunJob,
+    Task,
+    tables_of,
+)
+from dpsql.pgwire.workers.worker import _EnginePool
+from dpsql.release.job import Job
+from dpsql.structs import replace
 
 TASK = LoadCatalog("none", None)
+
+PEOPLE = """\
+dataset: people
+source: people.duckdb
+tables:
+  people: {unit: row, columns: {age: {type: bigint, bounds: [0, 120]}}}
+budget: {epsilon: 8, delta: 1.0e-6, accounting: zcdp}
+"""
 
 
 def test_a_worker_that_was_closed_is_not_replaced() -> None:
@@ -81,3 +111,113 @@ def test_an_interrupt_stops_the_task_that_it_names_alone() -> None:
     interrupt(2)
     assert stopped == [1]
     assert not running.begin(2)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> RunJob:
+    with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT i AS age FROM range(80) r(i)")
+    return RunJob(job_of("SELECT count(*) FROM people", PEOPLE, tmp_path), None)
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    with closing(Pool(2, 2**30, 60)) as pool:
+        yield pool
+
+
+def run(pool: Pool, expected: ExpectedJob) -> list[str]:
+    return list(tables_of(pool.run_expected(expected, threading.Event(), nothing)))
+
+
+def test_no_row_is_read_for_a_job_before_it_is_charged(
+    job: RunJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    original = DuckDBEngine.execute
+
+    def noted(engine: DuckDBEngine, sql: str, *rest: Any, **others: Any) -> Raw:
+        asked.append(sql)
+        return original(engine, sql, *rest, **others)
+
+    monkeypatch.setattr(DuckDBEngine, "execute", noted)
+    engines = _EnginePool(2**30, 1)
+    engines.expect(7, job)
+    assert asked == []
+    assert engines.do(RunExpected(6)) == NOT_LOADED
+    assert asked == []
+    assert tables_of(engines.do(RunExpected(7)))
+    assert len(asked) == 1
+    assert engines.do(RunExpected(7)) == NOT_LOADED  # it was charged once
+
+
+def test_an_expected_job_that_fails_is_told_of_once_it_runs(job: RunJob) -> None:
+    engines = _EnginePool(2**30, 1)
+    assert isinstance(job.job.source, DuckDBSource)
+    gone = replace(job.job.source, database=f"{job.job.source.database}.gone")
+    engines.expect(0, RunJob(Job(gone, job.job.steps), None))
+    assert engines.do(RunExpected(0)) == NO_SOURCE
+
+
+def test_the_last_jobs_that_were_expected_are_at_hand(job: RunJob) -> None:
+    # Those of statements that were refused are never run, and must not fill the memory.
+    engines = _EnginePool(2**30, 1)
+    for number in range(9):
+        engines.expect(number, job)
+    assert engines.do(RunExpected(4)) == NOT_LOADED
+    assert tables_of(engines.do(RunExpected(8)))
+    assert len(engines._expected) < 4
+
+
+def test_the_worker_that_was_told_of_a_job_runs_it(pool: Pool, job: RunJob) -> None:
+    first, second = pool.expect(job), pool.expect(job)
+    assert first is not None
+    assert second is not None
+    assert first.supervisor is not second.supervisor
+    tasks: list[Task] = []
+    for one in pool.supervisors:
+        one.run = noting(one, tasks)  # type: ignore[method-assign]
+    assert run(pool, first) == run(pool, second)
+    assert tasks == [RunExpected(first.number), RunExpected(second.number)]
+
+
+def noting(supervisor: WorkerSupervisor, tasks: list[Task]) -> Callable[..., bytes]:
+    real = supervisor.run
+
+    def noted(task: Task, *rest: Any) -> bytes:
+        tasks.append(task)
+        return real(task, *rest)
+
+    return noted
+
+
+def test_a_job_is_run_whole_where_the_worker_that_was_told_is_busy_or_gone(
+    pool: Pool, job: RunJob
+) -> None:
+    expected = pool.expect(job)
+    assert expected is not None
+    supervisor = expected.supervisor
+    pool._free.remove(supervisor)
+    assert run(pool, expected)
+    pool._give(supervisor)
+    process_id = supervisor.process_id
+    assert process_id is not None
+    os.kill(process_id, signal.SIGKILL)
+    supervisor._process.join(20)
+    assert supervisor.expect(job) is None
+    assert run(pool, expected)
+    assert supervisor.replaced == 1
+
+
+def test_no_worker_is_told_while_all_are_busy_or_of_a_job_that_fills_a_pipe(
+    pool: Pool, job: RunJob
+) -> None:
+    large = RunJob(job.job, "x" * 20_000)
+    assert pool.expect(large) is None
+    assert len(pool._free) == 2
+    taken = [pool._take(), pool._take()]
+    assert pool.expect(job) is None
+    for one in taken:
+        pool._give(one)
+    with pool.supervisors[0]._running:
+        assert pool.supervisors[0].expect(job) is None

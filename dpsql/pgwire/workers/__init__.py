@@ -13,11 +13,13 @@ statement of a client, can show one. The server's process reads only
 | ----------------- | ----------------------------------------------------------------------- |
 | tasks             | tasks for a worker, and its replies as bytes                            |
 | worker            | the process: opens sources, runs tasks, one at a time                   |
+| running_task      | the task that a worker runs now, and the one that was interrupted       |
 | fork_origin       | what a process imports before workers are forked from it                |
 | supervisor        | one worker seen from the server: its watchdog, and its replacement      |
 | pool              | workers, lent to tasks in the order in which the tasks came             |
 | admission_queue   | statements that wait for their turn, in the order in which they came    |
-| remote_engine     | the engines that a session of the server sees                           |
+| remote_engine     | the engine that a session of the server sees                            |
+| remote_execution  | the engines of one session of the server: what it charges, a worker runs |
 | catalog_pool      | workers that answer queries of the catalogue, and open no data          |
 | public_statements | statements over public tables alone, run by the catalogue's workers     |
 """

@@ -12,9 +12,19 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 
+from msgspec import Struct
+
 from dpsql.errors import ExecutionCancelled
 from dpsql.pgwire.workers.supervisor import WorkerSupervisor, nothing
-from dpsql.pgwire.workers.tasks import Task
+from dpsql.pgwire.workers.tasks import NOT_LOADED, RunExpected, RunJob, Task
+
+
+class ExpectedJob(Struct, frozen=True):
+    """A `job`, which `supervisor` was told of under `number`."""
+
+    job: RunJob
+    supervisor: WorkerSupervisor
+    number: int
 
 
 class Pool:
@@ -31,6 +41,32 @@ class Pool:
         # The one that was given back last is lent first: a processor has its code and data at hand.
         self._free = list(self.supervisors)
         self._open = True
+
+    def expect(self, job: RunJob) -> ExpectedJob | None:
+        """Tell a worker of `job`, which is about to be charged; None if none is free.
+
+        It stays free for others: who is charged may wait for a ledger that others use.
+        """
+        with self._guard:
+            if not self._free:
+                return None
+            supervisor = self._free.pop()
+            self._free.insert(0, supervisor)  # who comes next is told of another
+        number = supervisor.expect(job)
+        return None if number is None else ExpectedJob(job, supervisor, number)
+
+    def run_expected(
+        self, expected: ExpectedJob, cancelled: threading.Event, meanwhile: Callable[[], None]
+    ) -> bytes:
+        """The reply to a job that was expected, from the worker that was told of it, if it can."""
+        limit, wanted = self._seconds, expected.supervisor
+        with self._lent(cancelled, wanted) as keeper:
+            if keeper is wanted:
+                ready = RunExpected(expected.number)
+                reply = keeper.run(ready, limit, cancelled, meanwhile)
+                if reply != NOT_LOADED:
+                    return reply
+            return keeper.run(expected.job, limit, cancelled, meanwhile)
 
     def run(
         self,
@@ -54,8 +90,10 @@ class Pool:
             yield lambda task, seconds: keeper.run(task, seconds, cancelled)
 
     @contextmanager
-    def _lent(self, cancelled: threading.Event) -> Iterator[WorkerSupervisor]:
-        keeper = self._take()
+    def _lent(
+        self, cancelled: threading.Event, wanted: WorkerSupervisor | None = None
+    ) -> Iterator[WorkerSupervisor]:
+        keeper = self._take(wanted)
         try:
             if cancelled.is_set():
                 raise ExecutionCancelled
@@ -83,11 +121,15 @@ class Pool:
         for keeper in self.supervisors:
             keeper.close()
 
-    def _take(self) -> WorkerSupervisor:
+    def _take(self, wanted: WorkerSupervisor | None = None) -> WorkerSupervisor:
+        """The worker that is `wanted`, if it is free, or else another one."""
         turn: Future[WorkerSupervisor] = Future()
         with self._guard:
             if not self._open:
                 raise ExecutionCancelled
+            if wanted is not None and wanted in self._free:
+                self._free.remove(wanted)
+                return wanted
             if self._free:
                 return self._free.pop()
             self._waiting.append(turn)

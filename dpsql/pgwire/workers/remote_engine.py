@@ -1,29 +1,27 @@
-"""The engines that a session of the server sees: private rows stay in the worker."""
+"""The engine that a session of the server sees: private rows stay in the worker."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
 import pyarrow as pa
 
 from dpsql.engine.arrow_result import stream
-from dpsql.engine.duckdb.postprocessing import postprocessing_engine
-from dpsql.engine.engine import Engine, Snapshot
+from dpsql.engine.engine import Snapshot
 from dpsql.engine.fingerprint import Identity, identity
 from dpsql.engine.opening import supported
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.source import Columns, DuckDBSource, Source
 from dpsql.engine.supported import Supported
-from dpsql.errors import ExecutionCancelled, InternalError, SourceFault
+from dpsql.errors import ExecutionCancelled, InternalError
 from dpsql.ledger.storage.waiting import check_may_wait
-from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
-from dpsql.pgwire.workers.pool import Pool
-from dpsql.pgwire.workers.supervisor import nothing
+from dpsql.pgwire.workers.pool import ExpectedJob, Pool
 from dpsql.pgwire.workers.tasks import (
     LACKED,
     STOPPED,
@@ -38,18 +36,12 @@ from dpsql.pgwire.workers.tasks import (
     tables_of,
     text_of,
 )
-from dpsql.privacy.mechanisms.randomness import Randomness
 from dpsql.release.job import Job, Step
 from dpsql.schema.model import Public, Schema
-from dpsql.session.compile.compiled_release import CompiledRelease
-from dpsql.session.compile.source_facts import SourceFacts
-from dpsql.session.run.execution import Execution, Progress
-from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
 from dpsql.session.sidecar import sidecar_of
 from dpsql.structs import replace
 
 _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
-_FINISHING_MEMORY: Final = "256MiB"
 
 Version = Callable[[Callable[[], str]], str]
 """Gives the data's fingerprint; its argument computes it, and is called if the files changed."""
@@ -91,6 +83,7 @@ class RemoteEngine:
         self._declares_version = schema.version is not None
         self._guard = threading.Lock()
         self._running: set[threading.Event] = set()
+        self._expected: ExpectedJob | None = None
 
     def execute(
         self,
@@ -123,15 +116,29 @@ class RemoteEngine:
 
         `meanwhile` is called here while the worker runs.
         """
+        expected, self._expected = self._expected, None
+        if expected is not None and not released and expected.job.job.steps == steps:
+            job, run = expected.job, partial(self._pool.run_expected, expected)
+        else:
+            job = self._job(steps, released)
+            run = partial(self._pool.run, job)
+        reply = self._cancellable(lambda cancelled: run(cancelled, meanwhile=meanwhile))
+        if reply[:1] == TOO_LARGE:
+            raise job.job.largest.passed()
+        tables = tables_of(reply)
+        return {step.name: tables[step.name] for step in steps}
+
+    def expect(self, steps: tuple[Step, ...]) -> None:
+        """Tell a worker of `steps`, which are about to be charged, and to be carried out then."""
+        self._expected = self._pool.expect(self._job(steps, _NO_TABLES))
+
+    def _job(self, steps: tuple[Step, ...], released: Mapping[str, pa.Table]) -> RunJob:
+        """`steps` over the data as they are now; `released` are tables that they read by name."""
         version = None if self._declares_version else self.fingerprint()
         sent = {name: stream(table) for name, table in released.items()}
         sidecar = sidecar_of(self._schema, self.fingerprint)
         job = Job(self._source, steps, self._schema.per_query.largest, self._cache_salt)
-        reply = self._do(RunJob(job, version, sidecar, sent), meanwhile)
-        if reply[:1] == TOO_LARGE:
-            raise job.largest.passed()
-        tables = tables_of(reply)
-        return {step.name: tables[step.name] for step in steps}
+        return RunJob(job, version, sidecar, sent)
 
     @property
     def opened(self) -> Source:
@@ -187,99 +194,20 @@ class RemoteEngine:
         """Stop the tasks that run; the workers stay, since other sessions share them."""
         self.interrupt()
 
-    def _do(self, task: Task, meanwhile: Callable[[], None] = nothing) -> bytes:
+    def _do(self, task: Task) -> bytes:
+        return self._cancellable(lambda cancelled: self._pool.run(task, cancelled))
+
+    def _cancellable(self, run: Callable[[threading.Event], bytes]) -> bytes:
+        """The reply that `run` gives, which ends soon after its event is set."""
         check_may_wait()
         cancelled = threading.Event()
         with self._guard:
             self._running.add(cancelled)
         try:
-            reply = self._pool.run(task, cancelled, meanwhile=meanwhile)
+            reply = run(cancelled)
             if reply in {STOPPED, LACKED} and cancelled.is_set():
                 raise ExecutionCancelled
             return reply
         finally:
             with self._guard:
                 self._running.discard(cancelled)
-
-
-class RemoteExecution(Execution):
-    """Runs jobs in workers, in the order of their `line`; what is above a release runs here.
-
-    `meanwhile` is called while a worker runs a job.
-    """
-
-    def __init__(
-        self,
-        schema: Schema,
-        engine: RemoteEngine,
-        line: AdmissionQueue,
-        facts: Callable[[], SourceFacts],
-        progress: Progress,
-        sandbox: WholeEngine,
-    ) -> None:
-        super().__init__(schema, progress)
-        self._remote = engine
-        self._line = line
-        self._ticket = Ticket()
-        self._shared_facts = facts
-        self._aside = sandbox
-        self.meanwhile: Callable[[], None] = nothing
-
-    def source(self) -> Engine:
-        """The engine whose queries workers run."""
-        return self._remote
-
-    def finisher(self) -> Engine:
-        """The engine for operators above a release, which reads released tables alone."""
-        if self._finisher is None:
-            self._finisher = postprocessing_engine(threads=1, memory_limit=_FINISHING_MEMORY)
-        return self._finisher
-
-    def facts(self) -> SourceFacts:
-        """Public facts about the data, which all sessions share."""
-        return self._shared_facts()
-
-    def _opened(self) -> Source:
-        """What workers open."""
-        return self._remote.opened
-
-    def check_files(self, due: Sequence[CompiledRelease]) -> None:
-        """Raise SourceFault if `due` was compiled for other files than there are.
-
-        By keys that hold in those limits may have been left out of it. A worker looks again.
-        """
-        if not self._remote.has_files({release.step.files for release in due}):
-            raise SourceFault(
-                "the source has changed while the statement waited; nothing was charged",
-                hint="ask again",
-            )
-
-    @contextmanager
-    def turn(self, due: Callable[[], frozenset[str]]) -> Iterator[None]:
-        """Wait until a worker is free, and no other session runs a release whose key is `due`."""
-        keys = due()
-        if not keys:
-            yield
-            return
-        check_may_wait()
-        self._ticket = Ticket()
-        with self._line.acquire(self._ticket, keys):
-            yield
-
-    def run(
-        self, steps: tuple[Step, ...], randomness: Randomness, read: Mapping[str, pa.Table]
-    ) -> dict[str, pa.Table]:
-        """The released tables of `steps`.
-
-        `randomness` is unused: a worker draws from its system's generator.
-        """
-        del randomness
-        # A cancel that came while it was charged has found nothing to stop.
-        self._progress("handing the statement to a worker")
-        return self._remote.carry_out(steps, read, self.meanwhile)
-
-    def interrupt(self) -> None:
-        """Stop the statement that runs, whose charge stands, or one that waits, uncharged."""
-        self._line.cancel(self._ticket)
-        self._remote.interrupt()
-        super().interrupt()

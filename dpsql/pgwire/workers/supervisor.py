@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import forkserver
+from multiprocessing.reduction import ForkingPickler
 from typing import Final
 
 from msgspec import Struct
 
-from dpsql.pgwire.workers.tasks import FAILED, LACKED, STOPPED, Task
+from dpsql.pgwire.workers.tasks import FAILED, LACKED, STOPPED, Expect, RunJob, Task
 from dpsql.pgwire.workers.worker import work
 
 GRACE_SECONDS: Final = 2.0
@@ -25,6 +26,9 @@ GRACE_SECONDS: Final = 2.0
 
 _ORPHANED: Final = 255
 """What multiprocessing gives for the exit code of a process whose fork server is gone."""
+
+_MAX_EXPECTED: Final = 16 * 1024
+"""Bytes of a job that is sent before its charge: the pipe takes some, though nobody reads them."""
 
 _TICK_SECONDS: Final = 0.05
 _LOG: Final = logging.getLogger("dpsql.pgwire")
@@ -79,6 +83,26 @@ class WorkerSupervisor:
         with self._running:
             return self._run(task, seconds, cancelled, meanwhile)
 
+    def expect(self, job: RunJob) -> int | None:
+        """The number as which `RunExpected` runs `job`; None if it isn't sent, as while others run.
+
+        The process may run other tasks before, and have forgotten it by then.
+        """
+        if not self._running.acquire(blocking=False):
+            return None
+        try:
+            number = next(self._numbers)
+            data = ForkingPickler.dumps((number, Expect(job)))
+            if len(data) > _MAX_EXPECTED or self._ready(0) != _NEITHER:
+                return None
+            self._pipe.send_bytes(data)
+        except OSError:  # the process has died: the next task will have another
+            return None
+        else:
+            return number
+        finally:
+            self._running.release()
+
     def _run(
         self,
         task: Task,
@@ -99,7 +123,7 @@ class WorkerSupervisor:
         with suppress(Exception):
             meanwhile()
         while not (ready := self._ready(_TICK_SECONDS)).has_reply:
-            # Its reply may have come after its pipe was looked at, and its end before that was.
+            # It may have replied once its pipe was looked at, and ended before that was.
             if ready.has_ended and not self._ready(0).has_reply:
                 self._replace()
                 return LACKED

@@ -27,9 +27,9 @@ TABLES, TEXT, FAILED, NO_SOURCE = b"T", b"V", b"F", b"S"
 
 STOPPED, LACKED, TOO_LARGE, NOT_LOADED, UNANSWERED = b"X", b"G", b"L", b"N", b"U"
 """STOPPED: the task was cancelled or took too long. LACKED: it ran out of memory, or its process or
-its version of the data is gone. TOO_LARGE: so is its answer. NOT_LOADED: the catalogue has to be
-sent first. UNANSWERED: the query has no answer; an SQLSTATE follows, or the public reason of a
-statement over public tables."""
+its version of the data is gone. TOO_LARGE: so is its answer. NOT_LOADED: the catalogue, or the job,
+has to be sent first. UNANSWERED: the query has no answer; an SQLSTATE follows, or the public reason
+of a statement over public tables."""
 
 LOCKED = b"B"
 """Another process has the source open for writing."""
@@ -48,6 +48,18 @@ class RunJob:
     version: str | None
     sidecar: Sidecar | None = None
     released: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+
+class Expect(Struct, frozen=True):
+    """`job` is about to be charged: what needs no row of it is done meanwhile. It has no reply."""
+
+    job: RunJob
+
+
+class RunExpected(Struct, frozen=True):
+    """Run the job that was expected under `number`; NOT_LOADED if the process has it no more."""
+
+    number: int
 
 
 class ReadPublic(Struct, frozen=True):
@@ -101,6 +113,7 @@ class LoadCatalog(Struct, frozen=True):
 
 Task = (
     RunJob
+    | RunExpected
     | ReadPublic
     | Fingerprint
     | Ping

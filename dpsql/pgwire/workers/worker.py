@@ -15,7 +15,6 @@ import resource
 import signal
 import threading
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Final
@@ -38,6 +37,7 @@ from dpsql.errors import (
     TooComplex,
 )
 from dpsql.pandas_block import block_pandas
+from dpsql.pgwire.workers.running_task import RunningTask
 from dpsql.pgwire.workers.tasks import (
     FAILED,
     LACKED,
@@ -49,12 +49,14 @@ from dpsql.pgwire.workers.tasks import (
     TOO_LARGE,
     UNANSWERED,
     AskCatalog,
+    Expect,
     Fingerprint,
     LoadCatalog,
     Ping,
     ReadColumns,
     ReadPrepared,
     ReadPublic,
+    RunExpected,
     RunJob,
     Task,
     from_bytes,
@@ -64,6 +66,7 @@ from dpsql.privacy.mechanisms.randomness import SystemRandomness
 from dpsql.release.job import run
 
 _OPEN_AT_ONCE: Final = 4
+_MAX_EXPECTED: Final = 4
 _LOG: Final = logging.getLogger("dpsql.pgwire")
 
 _Which = tuple[Source, Sidecar | None]
@@ -98,43 +101,15 @@ def _serve(pipe: Connection, engines: _EnginePool, running: RunningTask) -> None
     try:
         while True:
             number, task = pipe.recv()
+            if isinstance(task, Expect):
+                engines.expect(number, task.job)
+                continue
             reply = engines.do(task) if running.begin(number) else STOPPED
             running.end()
             pipe.send_bytes(reply)
     finally:
         # Whatever the cause: a server must not wait for a process in which nothing runs.
         os._exit(0)
-
-
-class RunningTask:
-    """The number of the task that runs now: an interrupt is for one task, and for no other.
-
-    It comes by another pipe than tasks do, so that it may come before its task has begun, which
-    then doesn't run; or after its end, when another may run that nobody has interrupted.
-    """
-
-    def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._number: int | None = None
-        self._interrupted: int | None = None
-
-    def begin(self, number: int) -> bool:
-        """Whether the task `number` is to be run, which was not interrupted before."""
-        with self._guard:
-            self._number = number
-            return self._interrupted != number
-
-    def end(self) -> None:
-        """No task runs: it can't be interrupted any more."""
-        with self._guard:
-            self._number = None
-
-    def interrupt(self, number: int, stop: Callable[[], None]) -> None:
-        """Call `stop` if the task `number` runs, and have it not run if it is yet to come."""
-        with self._guard:
-            self._interrupted = number
-            if self._number == number:
-                stop()
 
 
 class _EnginePool:
@@ -145,6 +120,7 @@ class _EnginePool:
         self._threads = threads
         self._open: dict[_Which, tuple[_Files, SourceEngine]] = {}
         self._enclosures = Sandboxes()
+        self._expected: dict[int, RunJob] = {}
 
     def do(self, task: Task) -> bytes:
         """The reply to `task`; a mark alone if it fails over the data, since errors quote rows."""
@@ -152,6 +128,9 @@ class _EnginePool:
             match task:
                 case RunJob():
                     return self._job(task)
+                case RunExpected(number=number):
+                    job = self._expected.pop(number, None)
+                    return NOT_LOADED if job is None else self._job(job)
                 case ReadPublic(source=source, sql=sql, limit=limit):
                     return packed({"rows": self._engine(source).execute(sql, limit=limit).table})
                 case Fingerprint(source=source):
@@ -188,6 +167,17 @@ class _EnginePool:
         except Exception as error:  # noqa: BLE001 - the server gets a mark alone
             _log(error)
             return FAILED
+
+    def expect(self, number: int, job: RunJob) -> None:
+        """Have `job` and its engine at hand: no row is read before its charge, which lets it run.
+
+        What fails now fails again then, if it is charged, and is told of then.
+        """
+        while len(self._expected) >= _MAX_EXPECTED:
+            self._expected.pop(next(iter(self._expected)))
+        self._expected[number] = job
+        with suppress(Exception):
+            self._engine(job.job.source, job.sidecar)
 
     def interrupt(self) -> None:
         """Stop the task that runs; called from the thread that listens."""

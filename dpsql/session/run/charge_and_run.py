@@ -112,6 +112,7 @@ def draw(
     context.execution.check_files(due)
     charge = charge_for(context.schema, context.analyst, sql, due, version, loss, ledger.cap)
     context.progress(RUNNING)
+    context.execution.expect(due)
     return draw_charged(
         ledger.open(),
         charge,

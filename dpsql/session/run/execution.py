@@ -116,6 +116,9 @@ class Execution:
     def check_files(self, due: Sequence[CompiledRelease]) -> None:
         """Raise SourceFault if `due` was compiled for other files: here the engine refuses them."""
 
+    def expect(self, due: Sequence[CompiledRelease]) -> None:
+        """`due`, which isn't empty, is about to be charged: here nothing has to be made ready."""
+
     def turn(self, due: Callable[[], frozenset[str]]) -> AbstractContextManager[None]:
         """Wait until releases may run whose keys are `due`: nothing else runs on these engines."""
         del due
