@@ -64,14 +64,14 @@ UPDATE_MUTANTS = (
     Mutant(
         "values of one unit whose hashes are equal count as one",
         "engine/sidecar/value_counts.py",
-        "if same(sorted_rows[again - 1], sorted_rows[again]).all():",
+        "if same(order[again - 1], order[again]).all():",
         "if same is not None:",
         "tests/session/test_counted_rows.py",
         fails_by="AssertionError",
     ),
     Mutant(
         "values with one hash count in all places at once",
-        "engine/sidecar/row_order.py",
+        "engine/sidecar/row_hashes.py",
         "ORDER BY hash, value)",
         "ORDER BY hash)",
         "tests/session/test_counted_rows.py",

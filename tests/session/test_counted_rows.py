@@ -10,7 +10,7 @@ import pytest
 from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
-from dpsql.engine.sidecar import row_order, row_parts, unit_digests, value_counts
+from dpsql.engine.sidecar import row_hashes, row_parts, unit_digests, value_counts
 from dpsql.engine.sidecar.contents import SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable, many_values_column
 from dpsql.engine.sidecar.row_order import Targets, write_rows
@@ -111,7 +111,7 @@ def test_values_whose_hashes_collide_are_told_apart(
 ) -> None:
     # Who knows DuckDB's hash writes texts of one hash: taken for one value, all of them would be in
     # a unit's first group, and the unit in more groups than its limit.
-    monkeypatch.setattr(row_order, "_HASH", "weak")
+    monkeypatch.setattr(row_hashes, "_HASH", "weak")
     with made(UNITS[unit], HASHES[hashed]) as connection:
         check(connection, "weak")
 

@@ -7,7 +7,7 @@ by, and one permutation of the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import duckdb
@@ -31,6 +31,7 @@ from dpsql.engine.sidecar.row_columns import (
     UNIT_ROW_COUNT,
     SidecarTable,
 )
+from dpsql.engine.sidecar.row_hashes import RowHashes
 from dpsql.engine.sidecar.row_parts import Columns, described, typed
 from dpsql.engine.sidecar.value_counts import (
     Flags,
@@ -45,12 +46,7 @@ from dpsql.engine.sidecar.value_counts import (
 
 _ORDERED: Final = "rows in order"
 
-_HASHED: Final = "rows with units"
-
 _DIGESTS: Final = "digests of units"
-
-_HASH: Final = "hash"
-"""DuckDB's function by whose value of unit, value and salt a unit's values have their places."""
 
 _BATCH: Final = 122_880
 """Rows that one thread writes at a time: as many as DuckDB has in a group of rows."""
@@ -92,7 +88,7 @@ def write_rows(
     These are all rows of each of the units.
     """
     types = described(connection, contents.rows)
-    ordered, digests = _ordered(_Hashes(connection, types, salt), contents, columns)
+    ordered, digests = _ordered(RowHashes(connection, types, salt), contents, columns)
     connection.register(_ORDERED, pa.Table.from_batches(ordered.to_batches(_BATCH), ordered.schema))
     connection.register(_DIGESTS, digests)
     flags = targets.whole_table
@@ -115,15 +111,16 @@ def write_rows(
 
 
 def _ordered(
-    hashes: _Hashes, contents: SidecarTable, columns: Columns
+    hashes: RowHashes, contents: SidecarTable, columns: Columns
 ) -> tuple[pa.Table, pa.Table]:
     """The rows in their order, with their numbers and with counts; takes `columns` away.
 
     Besides, the digests of their units.
     """
-    unit_numbers = _unit_numbers(columns[UNIT_COLUMN])
-    blocks, row_hashes = _in_own_order(hashes, unit_numbers, contents, columns)
+    blocks, row_hashes = _in_own_order(hashes, contents, columns)
     digests = _digests(blocks, row_hashes, columns[UNIT_COLUMN])
+    # Before they are counted: what lies together is in the processor's caches.
+    _move(columns, blocks.rows)
     months = [name for name, _ in contents.months]
     counted_by = (*contents.group_count_columns, *months)
     counts = {c: _counts(hashes, blocks, c, columns) for c in counted_by}
@@ -134,24 +131,23 @@ def _ordered(
         over |= counted.max_rows > contents.max_rows_per_value
     order = np.lexsort((blocks.sizes, over))  # of units, and of their numbers where these agree
     sizes, moved = blocks.sizes[order], in_order_of_units(blocks.sizes, order)
-    rows = pa.array(blocks.rows[moved])
-    # One after the other, so that no more than one column is there twice.
-    ordered = {name: pc.take(columns.pop(name), rows, memory_pool=_POOL) for name in list(columns)}
+    _move(columns, moved)
+    ordered = dict(columns)
+    columns.clear()
     ordered[ROW_NUMBER] = pa.array(np.arange(len(moved)))
     ordered[UNIT_ROW_COUNT] = pa.array(np.repeat(capped(sizes), sizes))
     kinds: dict[str, tuple[Callable[[str], str], ...]] = {}
     kinds |= dict.fromkeys(contents.group_count_columns, COUNT_KINDS)
     kinds |= dict.fromkeys(months, MONTH_KINDS)
     for c, names in kinds.items():
-        of_rows = counts.pop(c).of_rows(moved)
-        for number, name_of in enumerate(names):
-            ordered[name_of(c)] = pa.array(np.ascontiguousarray(of_rows[:, number]))
+        for name_of, of_rows in zip(names, counts.pop(c).of_rows(moved), strict=False):
+            ordered[name_of(c)] = pa.array(of_rows)
     return pa.table(ordered), digests
 
 
 def _digests(blocks: UnitBlocks, row_hashes: Numbers, units: pa.Array) -> pa.Table:
     """Of each unit the number of its rows, and the sum of their hashes as it has 64 bits."""
-    first_rows = np.cumsum(blocks.sizes) - blocks.sizes
+    first_rows = blocks.first_rows
     sums = np.add.reduceat(row_hashes[blocks.rows], first_rows) if len(first_rows) else row_hashes
     return pa.table(
         {
@@ -160,6 +156,13 @@ def _digests(blocks: UnitBlocks, row_hashes: Numbers, units: pa.Array) -> pa.Tab
             unit_digests.DIGEST: pa.array(sums),
         }
     )
+
+
+def _move(columns: Columns, rows: Indices) -> None:
+    """Take `rows` of each column, one after the other, so that no more than one is there twice."""
+    indices = pa.array(rows)
+    for name in columns:
+        columns[name] = pc.take(columns[name], indices, memory_pool=_POOL)
 
 
 def _unit_numbers(units: pa.Array) -> Indices:
@@ -179,13 +182,14 @@ def _unit_numbers(units: pa.Array) -> Indices:
 
 
 def _in_own_order(
-    hashes: _Hashes, unit_numbers: Indices, contents: SidecarTable, columns: Columns
+    hashes: RowHashes, contents: SidecarTable, columns: Columns
 ) -> tuple[UnitBlocks, Numbers]:
     """Each unit's rows in an order by a hash of each, in which only those that are alike are tied.
 
     Of these it doesn't matter which comes first. Others of one hash would be in an order that rows
     of other units decide, too. The hashes are returned beside them.
     """
+    unit_numbers = _unit_numbers(columns[UNIT_COLUMN])
     row_hashes = hashes.of_rows(contents.compared, columns)
     blocks, tied = UnitBlocks.of(unit_numbers, row_hashes)
     one, other = blocks.rows[tied - 1], blocks.rows[tied]
@@ -194,16 +198,54 @@ def _in_own_order(
     return blocks, row_hashes
 
 
-def _counts(hashes: _Hashes, blocks: UnitBlocks, column: str, columns: Columns) -> ValueCounts:
-    """What is counted by `column`."""
+def _counts(hashes: RowHashes, blocks: UnitBlocks, column: str, columns: Columns) -> ValueCounts:
+    """What is counted by `column`, whose values are in the order of the blocks."""
     units, values = columns[UNIT_COLUMN], columns[column]
-    numbers = hashes.of(units, column, values)
-    counts = value_counts(blocks, numbers, lambda one, other: _same(values, one, other))
+    counts = None
+    ranks = _ranks_of_few(hashes, blocks, column, columns)
+    if ranks is None:
+        numbers = hashes.of(units, column, values)
+        counts = value_counts(blocks, numbers, lambda one, other: _same(values, one, other))
+        ranks = numbers if counts is not None else hashes.ranks(units, values, numbers)
     if counts is None:
-        ranks = hashes.ranks(units, values, numbers)
+        # A unit has no more values than rows: of such numbers nothing is cut off.
         counts = value_counts(blocks, ranks, lambda one, _: np.ones(len(one), dtype=bool))
     assert counts is not None
     return counts
+
+
+def _ranks_of_few(
+    hashes: RowHashes, blocks: UnitBlocks, column: str, columns: Columns
+) -> Numbers | None:
+    """Of each row the rank of its value among its unit's, by their hashes, if values are few.
+
+    Each unit's values are hashed once then, and not in each row. None if they aren't few, or if two
+    values of one unit have one hash.
+    """
+    values = columns[column]
+    if not pa.types.is_dictionary(values.type):
+        return None
+    nothing = len(values.dictionary)  # stands for NULL
+    cells = len(blocks.sizes) * (nothing + 1)
+    if cells > len(values):
+        return None
+    numbers = np.repeat(np.arange(len(blocks.sizes)) * (nothing + 1), blocks.sizes)
+    numbers += pc.fill_null(values.indices.cast(pa.int64()), nothing).to_numpy()
+    present = np.flatnonzero(np.bincount(numbers, minlength=cells))
+    unit, code = np.divmod(present, nothing + 1)
+    of_cells = hashes.of(
+        pc.take(columns[UNIT_COLUMN], pa.array(blocks.first_rows[unit])),
+        column,
+        pc.take(values.dictionary, pa.array(code, mask=code == nothing)),
+    )
+    order = np.lexsort((of_cells, unit))
+    hashed = of_cells[order]
+    if ((hashed[1:] == hashed[:-1]) & (unit[1:] == unit[:-1])).any():  # units are as they were
+        return None
+    ranks = np.empty(cells, dtype=np.uint64)
+    first_cells = np.searchsorted(unit, np.arange(len(blocks.sizes)))
+    ranks[present[order]] = np.arange(len(unit)) - first_cells[unit]
+    return ranks[numbers]
 
 
 def _same(values: pa.Array, one: Indices, other: Indices) -> Flags:
@@ -238,56 +280,3 @@ def _of_units(contents: SidecarTable, types: Mapping[str, str]) -> str:
     items = ", ".join((named, unit, capped_rows, *unit_sums.narrowed(summed)))
     each = f"(SELECT {sums} FROM {typed(types, _ORDERED)} AS t GROUP BY {unit})"  # noqa: S608
     return f"SELECT {items} FROM {each} AS u ORDER BY {quoted(ROW_NUMBER)}"  # noqa: S608
-
-
-class _Hashes(Struct, frozen=True):
-    """What hashes values of columns of these `types`, with a `salt`, for their places in units."""
-
-    connection: duckdb.DuckDBPyConnection
-    types: Mapping[str, str]
-    salt: str
-
-    def of(self, units: pa.Array, column: str, values: pa.Array) -> Numbers:
-        """The hash of each row's unit and its value of `column`."""
-        # A month is as it was read, and no column of the table.
-        named = (UNIT_COLUMN, column)
-        types = {name: self.types[name] for name in named if name in self.types}
-        secret = exp.Literal.string(self.salt).sql("duckdb")
-        return self._computed(
-            {UNIT_COLUMN: units, column: values},
-            f"{_HASH}({quoted(UNIT_COLUMN)}, {quoted(column)}, {secret})",
-            typed(types, _HASHED),
-        )
-
-    def ranks(self, units: pa.Array, values: pa.Array, hashes: Numbers) -> Numbers:
-        """Numbers that tell the values of a unit apart, in the order of `hashes`."""
-        return self._computed(
-            {"unit": units, "value": values, "hash": pa.array(hashes)},
-            "dense_rank() OVER (PARTITION BY unit ORDER BY hash, value)",
-            quoted(_HASHED),
-        )
-
-    def of_rows(self, compared: Sequence[str], columns: Columns) -> Numbers:
-        """The hash of each row, by the SQL expressions `compared`."""
-        return self._computed(
-            columns, unit_digests.row_hash(compared, self.salt), typed(self.types, _HASHED)
-        )
-
-    def row_ranks(self, compared: Sequence[str], columns: Columns) -> Numbers:
-        """Numbers that tell those rows of a unit apart that aren't alike, in the hashes' order."""
-        order = ", ".join((unit_digests.row_hash(compared, self.salt), *compared))
-        ranked = f"dense_rank() OVER (PARTITION BY {quoted(UNIT_COLUMN)} ORDER BY {order})"
-        return self._computed(columns, ranked, typed(self.types, _HASHED))
-
-    def _computed(self, columns: Columns, item: str, rows: str) -> Numbers:
-        """`item` of each row of `columns`, which is asked for by the SQL of `rows`."""
-        numbers = pa.array(np.arange(len(columns[next(iter(columns))])))
-        self.connection.register(_HASHED, pa.table({**columns, ROW_NUMBER: numbers}))
-        # DuckDB may return them in another order than it was given them.
-        select = f"SELECT {quoted(ROW_NUMBER)}, {item} AS item FROM {rows} AS t"  # noqa: S608
-        computed = np.empty(len(numbers), dtype=np.uint64)
-        for batch in self.connection.sql(select).to_arrow_reader(_BATCH):
-            number, value = batch.columns
-            computed[number.to_numpy()] = value.to_numpy()
-        self.connection.unregister(_HASHED)
-        return computed

@@ -106,6 +106,11 @@ class UnitBlocks(Struct, frozen=True):
     sizes: Indices
     pieces: tuple[UnitPiece, ...]
 
+    @property
+    def first_rows(self) -> Indices:
+        """Where each unit's rows begin."""
+        return _starts(self.sizes)
+
     @classmethod
     def of(cls, unit_of_row: Indices, numbers: Numbers) -> tuple[UnitBlocks, Indices]:
         """The blocks of rows of which each has the number of its unit, from 0 to the highest.
@@ -131,28 +136,31 @@ class UnitBlocks(Struct, frozen=True):
 
 
 class ValueCounts(Struct, frozen=True):
-    """What is counted of a column, of each row in the order of blocks, in four columns of `counts`.
+    """What is counted of a column, of each row in the order of blocks: four `counts` in 64 bits.
 
     So many rows of its unit have its value; it is the so-many-th of its unit's values; so many
     values its unit has; and it is the so-many-th of the rows with its value by their positions,
-    from 1 on. Counts are capped. `max_rows` is each unit's highest number of rows of one value.
+    from 1 on, from the lowest bits to the highest. Counts are capped. `max_rows` is each unit's
+    highest number of rows of one value.
     """
 
-    counts: Counts
+    counts: Numbers
     max_rows: Indices
 
-    def of_rows(self, indices: Indices) -> Counts:
-        """The counts of the rows with these indices in the order of blocks."""
-        return _whole(self.counts)[indices].view(np.uint16).reshape(-1, 4)
+    def of_rows(self, indices: Indices) -> Iterator[Counts]:
+        """Each of the four of the rows with these indices in the order of blocks."""
+        counts = self.counts[indices]
+        for number in range(4):
+            yield (counts >> _bits(number)).astype(np.uint16)  # the lowest bits are left
 
 
 def value_counts(blocks: UnitBlocks, numbers: Numbers, same: Same) -> ValueCounts | None:
-    """Count by `numbers`, of each row; None if rows of one unit have one number and two values."""
-    counts = np.empty((len(blocks.rows), 4), dtype=np.uint16)
+    """Count by `numbers`, in the order of blocks; None if a unit has two values of one number."""
+    counts = np.empty(len(blocks.rows), dtype=np.uint64)
     max_rows, start = [], 0
     for piece in blocks.pieces:
         end = start + len(piece.rows)
-        order = _by_value(piece, numbers[piece.rows], same)
+        order = _by_value(piece, numbers[start:end], _from(start, same))
         if order is None:
             return None
         max_rows.append(_count(piece, *order, counts[start:end]))
@@ -160,18 +168,22 @@ def value_counts(blocks: UnitBlocks, numbers: Numbers, same: Same) -> ValueCount
     return ValueCounts(counts, np.concatenate(max_rows))
 
 
+def _from(start: int, same: Same) -> Same:
+    """`same` of places behind `start`."""
+    return lambda one, other: same(one + start, other + start)
+
+
 def _by_value(piece: UnitPiece, numbers: Numbers, same: Same) -> tuple[Indices, Flags] | None:
     """The places of rows by unit and value, and where values begin; None if one number has two."""
     for exactly in (False, True):
         order, begins = piece.sorted_by(numbers, exactly=exactly)
-        sorted_rows = piece.rows[order]
-        (again,) = np.nonzero(~begins)
-        if same(sorted_rows[again - 1], sorted_rows[again]).all():
+        again = np.flatnonzero(~begins)
+        if same(order[again - 1], order[again]).all():
             return order, begins
     return None
 
 
-def _count(piece: UnitPiece, order: Indices, begins: Flags, counts: Counts) -> Indices:
+def _count(piece: UnitPiece, order: Indices, begins: Flags, counts: Numbers) -> Indices:
     """Fill in `counts` where rows in `order` are sorted by unit and value; the rest is returned."""
     first_rows = np.flatnonzero(begins)
     value_sizes = np.diff(first_rows, append=len(begins))
@@ -179,11 +191,13 @@ def _count(piece: UnitPiece, order: Indices, begins: Flags, counts: Counts) -> I
     first_values = np.searchsorted(first_rows, _starts(piece.sizes))
     values = np.diff(first_values, append=len(value_sizes))
     ranks = np.arange(len(value_sizes)) - np.repeat(first_values, values) + 1
-    of_value = np.stack([value_sizes, ranks, np.repeat(values, values)], axis=1)
-    in_order = np.empty((len(order), 4), dtype=np.uint16)
-    in_order[:, :3] = np.repeat(capped(of_value), value_sizes, axis=0)
-    in_order[:, 3] = capped(np.arange(1, len(order) + 1) - np.repeat(first_rows, value_sizes))
-    _whole(counts)[order] = _whole(in_order)
+    of_value = np.zeros(len(value_sizes), dtype=np.uint64)
+    for number, each in enumerate((value_sizes, ranks, np.repeat(values, values))):
+        of_value |= _capped(each) << _bits(number)
+    in_order = np.repeat(of_value, value_sizes)
+    numbers = np.arange(1, len(order) + 1) - np.repeat(first_rows, value_sizes)
+    in_order |= _capped(numbers) << _bits(3)
+    counts[order] = in_order
     return np.maximum.reduceat(value_sizes, first_values) if len(values) else values
 
 
@@ -192,9 +206,14 @@ def capped(counts: Indices) -> Counts:
     return np.minimum(counts, COUNT_CAP).astype(np.uint16)
 
 
-def _whole(counts: Counts) -> Numbers:
-    """The four counts of each row as one integer, which is moved at once."""
-    return counts.view(np.uint64)[:, 0]
+def _capped(counts: Indices) -> Numbers:
+    """The same as integers of 64 bits."""
+    return np.minimum(counts, COUNT_CAP).view(np.uint64)
+
+
+def _bits(number: int) -> np.uint64:
+    """Of how many bits the counts before this one are, from 0 on."""
+    return np.uint64(16 * number)
 
 
 def _pieces(rows: Indices, sizes: Indices) -> Iterator[UnitPiece]:
