@@ -220,7 +220,7 @@ SPLIT_MUTANTS = (
     ),
     _Split(
         "values' places depend on other units'",
-        "engine/sidecar/value_counts.py",
+        "engine/sidecar/ordering/value_counts.py",
         "ranks = np.arange(len(value_sizes)) - np.repeat(first_values, values) + 1",
         "ranks = np.arange(len(value_sizes)) + 1",
     ),
@@ -304,13 +304,13 @@ SPLIT_MUTANTS = (
     ),
     _Counted(
         "rows are numbered as they lie",
-        "engine/sidecar/value_counts.py",
+        "engine/sidecar/ordering/value_counts.py",
         "piece.rows[:] = piece.rows[order]",
         "piece.rows[:] = piece.rows",
     ),
     _Counted(
         "rows of one hash are taken to be alike",
-        "engine/sidecar/row_order.py",
+        "engine/sidecar/ordering/row_order.py",
         "if not all(_same(column, one, other).all() for column in columns.values()):",
         "if len(one) > len(unit_numbers):",
     ),

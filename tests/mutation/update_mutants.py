@@ -63,7 +63,7 @@ UPDATE_MUTANTS = (
     ),
     Mutant(
         "values of one unit whose hashes are equal count as one",
-        "engine/sidecar/value_counts.py",
+        "engine/sidecar/ordering/value_counts.py",
         "if same(order[again - 1], order[again]).all():",
         "if same is not None:",
         "tests/session/test_counted_rows.py",
@@ -71,7 +71,7 @@ UPDATE_MUTANTS = (
     ),
     Mutant(
         "values with one hash count in all places at once",
-        "engine/sidecar/row_hashes.py",
+        "engine/sidecar/ordering/row_hashes.py",
         "ORDER BY hash, value)",
         "ORDER BY hash)",
         "tests/session/test_counted_rows.py",
@@ -79,7 +79,7 @@ UPDATE_MUTANTS = (
     ),
     Mutant(
         "rows of all units are taken for those of the first one",
-        "engine/sidecar/value_counts.py",
+        "engine/sidecar/ordering/value_counts.py",
         "order += self.starts",
         "order += 0",
         "tests/session/test_counted_rows.py",
@@ -88,7 +88,7 @@ UPDATE_MUTANTS = (
     ),
     Mutant(
         "rows of units of one size are sorted across them",
-        "engine/sidecar/value_counts.py",
+        "engine/sidecar/ordering/value_counts.py",
         ".sort(axis=1)",
         ".sort(axis=0)",
         "tests/session/test_counted_rows.py",

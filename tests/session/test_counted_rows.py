@@ -10,10 +10,11 @@ import pytest
 from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
-from dpsql.engine.sidecar import row_hashes, row_parts, unit_digests, value_counts
+from dpsql.engine.sidecar import row_parts, unit_digests
 from dpsql.engine.sidecar.contents import SIDECAR, UNIT_SCHEMA
+from dpsql.engine.sidecar.ordering import row_hashes, value_counts
+from dpsql.engine.sidecar.ordering.row_order import Targets, write_rows
 from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, SidecarTable, many_values_column
-from dpsql.engine.sidecar.row_order import Targets, write_rows
 from dpsql.engine.sidecar.row_parts import in_parts, rows_of
 from dpsql.engine.sidecar.unit_sums import ColumnSum
 from dpsql.structs import replace

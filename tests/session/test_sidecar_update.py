@@ -10,7 +10,7 @@ import pytest
 from privacy.seeded import ReplayedRandomness
 
 from dpsql.engine.opening import open_engine
-from dpsql.engine.sidecar import compression
+from dpsql.engine.sidecar.ordering import compression
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.load.table_section.column_types import engine_source
 from dpsql.schema.model import Schema

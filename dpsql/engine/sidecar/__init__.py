@@ -7,11 +7,8 @@
 | update        | makes a file of the data before one of the data now                   |
 | unit_digests  | digests of each unit's rows, by which units that changed are found    |
 | row_columns   | the columns added to each row: its unit, and that unit's counts       |
-| row_order     | counts rows in memory, puts them in order and writes them             |
-| row_hashes    | keyed hashes of rows and of values, by which they have their places   |
+| ordering      | counts rows in memory, puts them in order and writes them             |
 | row_parts     | reads rows in parts that memory has room for, over files if need be   |
-| value_counts  | counts the rows of each unit by the values of a column, with numpy    |
-| compression   | how columns are compressed, where DuckDB needn't find it out          |
 | range_check   | which columns have values beyond their bounds, in any row             |
 | unit_sums     | the row of each unit: its number of rows, and sums of their values    |
 | server        | the sidecar on a server: its schema, stamp and tables, as values      |

@@ -209,7 +209,7 @@ def fill(
     holds each row that has a unit, and each unit, once.
     """
     # Not before: it imports all of pyarrow's functions, which takes a tenth of a start.
-    from dpsql.engine.sidecar.row_order import Targets, write_rows  # noqa: PLC0415
+    from dpsql.engine.sidecar.ordering.row_order import Targets, write_rows  # noqa: PLC0415
     from dpsql.engine.sidecar.row_parts import in_parts, number_of_parts  # noqa: PLC0415
 
     for schema in (UNIT_SCHEMA, unit_digests.DIGEST_SCHEMA):

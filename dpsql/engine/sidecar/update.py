@@ -93,7 +93,7 @@ def update(
 def _renew(connection: duckdb.DuckDBPyConnection, table: SidecarTable, salt: str) -> None:
     """Make the units anew that have changed."""
     # Not before: it imports all of pyarrow's functions, which takes a tenth of a start.
-    from dpsql.engine.sidecar.row_order import Targets, write_rows  # noqa: PLC0415
+    from dpsql.engine.sidecar.ordering.row_order import Targets, write_rows  # noqa: PLC0415
     from dpsql.engine.sidecar.row_parts import rows_of  # noqa: PLC0415
 
     targets = Targets.of(table.name)

@@ -19,8 +19,19 @@ from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar import unit_digests, unit_sums
-from dpsql.engine.sidecar.compression import column_definitions, computed_columns
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
+from dpsql.engine.sidecar.ordering.compression import column_definitions, computed_columns
+from dpsql.engine.sidecar.ordering.row_hashes import RowHashes
+from dpsql.engine.sidecar.ordering.value_counts import (
+    Flags,
+    Indices,
+    Numbers,
+    UnitBlocks,
+    ValueCounts,
+    capped,
+    in_order_of_units,
+    value_counts,
+)
 from dpsql.engine.sidecar.range_check import WholeTable
 from dpsql.engine.sidecar.row_columns import (
     COUNT_CAP,
@@ -31,18 +42,7 @@ from dpsql.engine.sidecar.row_columns import (
     UNIT_ROW_COUNT,
     SidecarTable,
 )
-from dpsql.engine.sidecar.row_hashes import RowHashes
 from dpsql.engine.sidecar.row_parts import Columns, described, typed
-from dpsql.engine.sidecar.value_counts import (
-    Flags,
-    Indices,
-    Numbers,
-    UnitBlocks,
-    ValueCounts,
-    capped,
-    in_order_of_units,
-    value_counts,
-)
 
 _ORDERED: Final = "rows in order"
 

@@ -16,9 +16,9 @@ from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar import unit_digests
+from dpsql.engine.sidecar.ordering.value_counts import Numbers
 from dpsql.engine.sidecar.row_columns import ROW_NUMBER, UNIT_COLUMN
 from dpsql.engine.sidecar.row_parts import Columns, typed
-from dpsql.engine.sidecar.value_counts import Numbers
 
 _HASHED: Final = "rows with units"
 

@@ -1,0 +1,9 @@
+"""How rows are counted in memory, put in the order of the file, and written.
+
+| module       | what it does                                                           |
+| ------------ | ---------------------------------------------------------------------- |
+| row_order    | counts rows in memory, puts them in order and writes them              |
+| row_hashes   | keyed hashes of rows and of values, by which they have their places    |
+| value_counts | counts the rows of each unit by the values of a column, with numpy     |
+| compression  | how columns are compressed, where DuckDB needn't find it out           |
+"""
