@@ -76,3 +76,14 @@ def _check_alone(schema: Path, sql: str, rows: Sequence[tuple[object, ...]]) -> 
         answer = session.query(sql)
     assert answer.privacy.stored, sql
     assert [tuple(row.values()) for row in answer.table.to_pylist()] == [*rows], sql
+
+
+def test_the_bits_of_a_type_are_no_constant(folder: Path) -> None:
+    # Statements that differ in them alone are of two types, as float(24) and float(53) are.
+    psycopg = pytest.importorskip("psycopg")
+    sql = "SELECT cast(region_id / 3.0 AS float({}))::float8 FROM regions WHERE region_id = 1"
+    single, double = 0.3333333432674408, 1 / 3
+    with served(folder) as server, psycopg.connect(server.dsn, autocommit=True) as connection:
+        for bits, third in ((53, double), (24, single), (25, double), (1, single), (53, double)):
+            ((value,),) = connection.execute(sql.format(bits)).fetchall()
+            assert value == third

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -283,6 +284,7 @@ def test_what_is_no_bytes_is_refused_without_its_text(server: Served, text: str)
         ("lag(i, $1) OVER (ORDER BY id), ntile($2) OVER (ORDER BY id)", [23, 23]),
         ("(i, t) = ($1, $2), ($3, $4) < (day, ts)", [23, 25, 1082, 1114]),
         ("CASE WHEN b THEN $1 ELSE d END, CASE WHEN b THEN day ELSE $2 END", [1700, 1082]),
+        ("$1::float(53), CAST($2 AS float(24)), $3::float(25)", [701, 700, 701]),
         ("CASE WHEN b THEN $1 ELSE $2 END, ts + $3, ts - $4", [25, 25, 1186, 1114]),
     ],
 )
@@ -297,3 +299,22 @@ def test_parameters_have_postgresqls_types(
         assert wire.prepare(b"", f"SELECT {expression} FROM t".encode()).error_message == b""
         prepared = wire.describe_prepared(b"")
         assert [prepared.param_type(n) for n in range(prepared.nparams)] == types
+
+
+def test_a_parameter_that_is_cast_to_an_oid_is_one(
+    ours: Any, request: pytest.FixtureRequest
+) -> None:
+    # asyncpg packs values as the server tells it, and SQLAlchemy casts each of its parameters.
+    servers = [ours]
+    if os.environ.get("DPSQL_POSTGRES"):
+        servers.append(request.getfixturevalue("theirs"))
+    for server in servers:
+        wire = server.pgconn
+        sql = b"SELECT relname FROM pg_class WHERE oid IN ($1::oid) AND oid = ANY($2::oid[])"
+        assert wire.prepare(b"", sql).error_message == b""
+        prepared = wire.describe_prepared(b"")
+        assert [prepared.param_type(n) for n in range(prepared.nparams)] == [26, 1028]
+        packed = (1259).to_bytes(4)
+        several = struct.pack("!5ii4s", 1, 0, 26, 1, 1, 4, packed)
+        asked = wire.exec_prepared(b"", [packed, several], [1, 1])
+        assert asked.get_value(0, 0) == b"pg_class"

@@ -38,7 +38,7 @@ _CALLS: Final = (
 _NODES: Final = frozenset(getattr(exp, name) for name in f"{_SYNTAX} {_CALLS}".split())
 _OTHERS: Final = (
     "all any array_length array_position array_to_string cardinality char_length "
-    "generate_subscripts list_contains list_position "
+    "generate_subscripts list_contains list_position ltrim rtrim "
     "quote_ident regexp_extract string_split_regex strpos"
 )
 _FUNCTIONS: Final = frozenset(_OTHERS.split())

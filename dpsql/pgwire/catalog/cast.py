@@ -124,6 +124,8 @@ def constant_bytes(text: str) -> exp.Expr:
 
 def _object(inner: exp.Expr, by_name: str, by_oid: str) -> exp.Expr:
     """An object's OID from a text, which may have the OID itself, or its name from the OID."""
+    if isinstance(inner, exp.Anonymous) and inner.name in {by_name, by_oid}:
+        return inner  # it is cast to that type already, and an OID where it is compared with one
     is_text = isinstance(inner, exp.Literal) and inner.is_string
     if is_text and inner.name.isdigit():
         return exp.Literal.number(inner.name)

@@ -24,7 +24,7 @@ from dpsql.pgwire.settings.session_settings import SessionSettings
 VERSION: Final = "PostgreSQL 15.0 (dpsql), differentially private answers"
 
 _TRUE: Final = """
-pg_type_is_visible(_a) pg_function_is_visible(_a)
+pg_function_is_visible(_a)
 pg_collation_is_visible(_a) pg_opclass_is_visible(_a) pg_operator_is_visible(_a)
 pg_relation_is_publishable(_a) has_function_privilege(_a,_b)
 has_function_privilege(_a,_b,_c) has_sequence_privilege(_a,_b) has_language_privilege(_a,_b)
@@ -148,12 +148,13 @@ def _of_dataset(seen: o.Listed) -> Iterator[tuple[str, str]]:
     yield "to_regnamespace(_a)", f"{map_of(spaces)}[replace(_a, '\"', '')]"
     space_names = map_of({oid: name for name, oid in spaces.items()})
     yield "dpsql_space(_a)", f"coalesce({space_names}[CAST(_a AS BIGINT)], CAST(_a AS VARCHAR))"
-    # Relations of information_schema have the last OIDs before those of a dataset.
+    # Relations and types of information_schema have the last OIDs before those of a dataset.
     standard = f"CAST(_a AS BIGINT) BETWEEN {o.STANDARD} AND {o.FIRST_OID - 1}"
     hidden = [t.oid for t in listed if not t.has_source]
     unseen = " ".join(f"WHEN CAST(_a AS BIGINT) = {oid} THEN FALSE" for oid in hidden)
     shown = f"CASE WHEN {standard} THEN FALSE {unseen} ELSE TRUE END"
     yield "pg_table_is_visible(_a)", shown
+    yield "pg_type_is_visible(_a)", f"NOT {standard}"
     settings = SessionSettings({})
     known = {name.lower(): settings[name] for name in settings}
     yield "current_setting(_a)", f"{map_of(known)}[lower(_a)]"

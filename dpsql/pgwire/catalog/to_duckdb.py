@@ -235,8 +235,18 @@ def _compared(node: exp.Expr) -> exp.Expr:
         return node if isinstance(node.parent, exp.Escape) else _like(node)
     if is_procedure(node.this) or is_procedure(node.args.get("expression")):
         return compared(node)
+    _compare_oids(node)
     is_quantified = isinstance(node.args.get("expression"), exp.Any | exp.All)
     return _quantified(node) if is_quantified else node
+
+
+def _compare_oids(node: exp.Expr) -> None:
+    """Compare x::regtype with 'text'::regtype by OID, as which the latter is here."""
+    operands = [part for part in node.iter_expressions() if isinstance(part, exp.Anonymous)]
+    if any(part.name in NAMES for part in operands):
+        for part in operands:
+            if part.name in NAMES.values():
+                part.replace(part.expressions[0])
 
 
 def _joined(node: exp.Expr) -> exp.Expr:

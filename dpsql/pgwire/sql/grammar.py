@@ -40,8 +40,13 @@ _BEHIND_NAMES: Final = frozenset({"", ",", ")", ";", "from"})
 _SCHEMA: Final = "pg_catalog"
 """The schema of PostgreSQL's own functions."""
 _NUMBERS: Final = frozenset({"int2", "int4", "int8", "float4", "float8", "numeric", "bool"})
-_TYPES: Final = _NUMBERS | {"date", "time", "timestamp", "timestamptz", "interval", "uuid"}
+_OBJECTS: Final = frozenset({"oid", "regclass", "regtype", "regproc", "regprocedure"})
+_TYPES: Final = (
+    _NUMBERS | _OBJECTS | {"date", "time", "timestamp", "timestamptz", "interval", "uuid"}
+)
 """Types that the parser knows by their own names."""
+_REAL_BITS: Final = 24
+_DOUBLE_BITS: Final = 53
 _MARK: Final = "\0"
 """A character that no statement on the wire has."""
 _NUMBERED: Final = re.compile(r"\\[xuU0-7]")
@@ -119,12 +124,8 @@ def _words(written: str) -> list[Token]:
     PostgreSQL takes any word there: `count(*) AS select`.
     """
     words = _plain_types(spread(typed(_DIALECT.tokenize(written))))
+    words = _oid_arrays(_sized_floats(words))
     for n, (before, word) in enumerate(list(pairwise(words)), 1):
-        brackets = [other.text for other in words[n + 1 : n + 3]]
-        if word.token_type is TokenType.OBJECT_IDENTIFIER and brackets == ["[", "]"]:
-            # The parser knows no arrays of OIDs: `x::oid[]` is x::_oid, by their type's own name.
-            words[n] = _token(word, TokenType.VAR, f"_{word.text.lower()}")
-            words[n + 1 : n + 3] = []
         if before.token_type is TokenType.ALIAS and word.text.lower() in _RESERVED:
             behind = words[n + 1].text.lower() if n + 1 < len(words) else ""
             if behind in _BEHIND_NAMES:
@@ -145,6 +146,35 @@ def _plain_types(words: list[Token]) -> list[Token]:
             (bare,) = _DIALECT.tokenize(kind.text)
             plain[n + 1 : n + 4] = [_token(kind, bare.token_type, kind.text)]
     return plain
+
+
+def _oid_arrays(words: list[Token]) -> list[Token]:
+    """`words`, where `x::oid[]`, which the parser doesn't know, is x::_oid by the type's own name."""
+    arrays = list(words)
+    for n in reversed(range(len(words) - 2)):
+        kind, *brackets = words[n : n + 3]
+        is_array = [bracket.text for bracket in brackets] == ["[", "]"]
+        if kind.token_type is TokenType.OBJECT_IDENTIFIER and is_array:
+            arrays[n : n + 3] = [_token(kind, TokenType.VAR, f"_{kind.text.lower()}")]
+    return arrays
+
+
+def _sized_floats(words: list[Token]) -> list[Token]:
+    """`words`, where `float(n)` is the type that has n bits: SQLAlchemy casts to `float(53)`."""
+    sized = list(words)
+    for n in reversed(range(len(words) - 3)):
+        kind, opening, bits, closing = words[n : n + 4]
+        if (
+            kind.text.lower() == "float"
+            and kind.token_type is not TokenType.IDENTIFIER
+            and (opening.token_type, closing.token_type) == (TokenType.L_PAREN, TokenType.R_PAREN)
+            and bits.token_type is TokenType.NUMBER
+            and bits.text.isdigit()
+            and 1 <= int(bits.text) <= _DOUBLE_BITS
+        ):
+            is_real = int(bits.text) <= _REAL_BITS
+            sized[n : n + 4] = [_token(kind, TokenType.FLOAT, "real") if is_real else kind]
+    return sized
 
 
 def _token(word: Token, kind: TokenType, text: str) -> Token:

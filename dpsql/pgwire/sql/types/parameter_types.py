@@ -12,8 +12,8 @@ from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.schema.model import Schema
 from dpsql.schema.sql_type import parse_type
 
-_OIDS = "_oid"
-"""The name of the type of arrays of OIDs."""
+_OIDS: Final = {"oid": o.OID, "_oid": o.array_of(o.OID)}
+"""The types of OIDs and of their arrays, which the engine doesn't have."""
 _COMPARED = (
     exp.EQ,
     exp.NEQ,
@@ -210,7 +210,7 @@ def of_type(kind: exp.DataType) -> int:
         return o.TIMESTAMPTZ
     if kind.this in _OWN:
         return _OWN[kind.this]
-    if kind.sql("postgres").lower() == _OIDS:
-        return o.array_of(o.OID)
+    if (oid := _OIDS.get(kind.sql("postgres").lower())) is not None:
+        return oid
     parsed = parse_type(kind.sql("duckdb"))
     return o.TEXT if parsed is None else o.oid_of(parsed)
