@@ -1,8 +1,10 @@
 """The fields of immutable values, and copies of these with other fields.
 
 Values are frozen `msgspec.Struct`s: they are like frozen dataclasses, but defined, made, copied and
-compared several times as fast, which counts at every start and in every compilation. A class some
-of whose fields aren't compared, hashed or shown is a dataclass, since structs have no such fields.
+compared several times as fast, which counts at every start and in every compilation. Those that
+are in keys, and have plans or fractions, know their hash (`cache_hash`): a key is hashed whenever
+it is looked up. A class some of whose fields aren't compared, hashed or shown is a dataclass, since
+structs have no such fields.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from dpsql.schema.model import Schema
 NO_PARAMETERS: Parameters = MappingProxyType({})
 
 
-class Statement(Struct, frozen=True):
+class Statement(Struct, frozen=True, cache_hash=True):
     """A bound statement: its plan, the answer's `columns`, and their `names` for the analyst.
 
     `reads_clock`: the plan has the current day or minute as a constant. `single` are the public

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from fractions import Fraction
@@ -56,7 +56,7 @@ class Receipt(Struct, frozen=True):
 
     `fresh` is the permission to run the query, once. A receipt that isn't fresh is that of an
     earlier charge under the same id, which somebody else runs or ran; `state` is what became of it.
-    `left` are the balances of the dataset and of the analyst right behind a fresh charge.
+    `left` computes the balances of the dataset and of the analyst right behind a fresh charge.
     """
 
     request_id: str
@@ -65,7 +65,7 @@ class Receipt(Struct, frozen=True):
     at: datetime
     state: State
     fresh: bool
-    left: Balances | None = None
+    left: Callable[[], Balances] | None = None
 
     @property
     def receipt_id(self) -> ReceiptId:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dpsql.errors import FailedBefore, NotOwner
 from dpsql.ledger import charge_log
 from dpsql.ledger.caps import Cap, admit_charge, balances
@@ -45,6 +47,6 @@ def enter(chain: Chain, owner: str, charge: Charge) -> Receipt:
         chain.store.set_account(name, paid, cap.hard_limit(before))
     chain.store.add_request(charge.request_id, entry.seq, owner)
     write_checkpoint(chain)
-    left = balances(after[0], terms.cap, after[1], charge.analyst_cap)
+    left = partial(balances, after[0], terms.cap, after[1], charge.analyst_cap)
     state = State.CHARGED
     return Receipt(charge.request_id, entry.seq, entry.hash, entry.at, state, fresh=True, left=left)

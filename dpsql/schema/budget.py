@@ -16,7 +16,7 @@ GDP_SELECTION: Final = Fraction(1, 10)
 """The part of a gdp budget's δ that keys are chosen by; the rest turns μ² into ε."""
 
 
-class Budget(Struct, frozen=True):
+class Budget(Struct, frozen=True, cache_hash=True):
     """What all analysts together may spend on the dataset, or on one period of it, ever.
 
     `epsilon` and `delta` are meant in every accounting; the ρ of zcdp and the μ² of
@@ -47,7 +47,7 @@ class Sample:
     key: str = field(default="", repr=False, compare=False)
 
 
-class PerQuery(Struct, frozen=True):
+class PerQuery(Struct, frozen=True, cache_hash=True):
     """The ε and δ that one query spends by default, and the largest ε that it may ask for.
 
     Where `is_delta_shared`, a query's δ is as large a part of the budget's as its loss is, so that

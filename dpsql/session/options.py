@@ -55,7 +55,7 @@ AS_DRAWN: Final = AnswerOptions()
 ANY_PRICE: Final = PriceOptions()
 
 
-class QueryOptions(Struct, frozen=True):
+class QueryOptions(Struct, frozen=True, cache_hash=True):
     """All that an analyst may choose for one statement.
 
     `epsilon` is what it spends if `price.max_error` doesn't choose that; None: the session's

@@ -75,11 +75,12 @@ def test_each_charge_of_a_group_tells_what_it_left_itself(
         for count, receipt in enumerate(outcomes, 1):
             assert isinstance(receipt, Receipt)
             assert receipt.left is not None
-            of_all, of_one = receipt.left
+            of_all, of_one = receipt.left()
             assert (of_all.left, of_one.left) == (10 - count * TENTH, 5 - count * TENTH)
         last = outcomes[-1]
         assert isinstance(last, Receipt)
-        assert last.left == ledgers[0].balances("alice", Fraction(5))
+        assert last.left is not None
+        assert last.left() == ledgers[0].balances("alice", Fraction(5))
         assert ledgers[0].charge(charge(0, own=5)).left is None
 
 

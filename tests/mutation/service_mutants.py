@@ -166,7 +166,7 @@ SERVICE_MUTANTS = (
     _Service(
         "a grant of all of a budget is rounded up",
         "session/compile/loss_conversion.py",
-        "return min(amount, _cap(schema.budget).amount) if",
+        "return min(amount, _cap(budget).amount) if",
         "return amount if",
         "tests/session/test_refused_cost.py",
     ),

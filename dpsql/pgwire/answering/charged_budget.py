@@ -7,6 +7,7 @@ what they mean in ε is computed while a worker runs the statement.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from dpsql.ledger.caps import Balances
@@ -21,7 +22,7 @@ class ChargedBudget:
         self._schema = schema
         self._analyst = analyst
         self._epsilon = Fraction(0)
-        self._left: Balances | None = None
+        self._left: Callable[[], Balances] | None = None
         self._budget: Budget | None = None
 
     def begin(self, epsilon: Fraction) -> None:
@@ -29,14 +30,14 @@ class ChargedBudget:
         self._epsilon = epsilon
         self._left = self._budget = None
 
-    def charged(self, left: Balances) -> None:
+    def charged(self, left: Callable[[], Balances]) -> None:
         """The statement was charged, which has `left` so much; the last of its charges counts."""
         self._left, self._budget = left, None
 
     def compute(self) -> None:
         """Compute what will be told, if the statement was charged."""
         if self._left is not None and self._budget is None:
-            self._budget = budget_of(self._schema, self._analyst, self._epsilon, *self._left)
+            self._budget = budget_of(self._schema, self._analyst, self._epsilon, *self._left())
 
     def budget(self) -> Budget | None:
         """What is told; None if nothing was charged."""

@@ -23,7 +23,7 @@ class Accounting(Enum):
     GDP = "gdp"
 
 
-class PrivacyLoss(Struct, frozen=True):
+class PrivacyLoss(Struct, frozen=True, cache_hash=True):
     """An exact loss: `amount` is ε under PURE and APPROX, ρ under ZCDP, μ² under GDP.
 
     `delta` adds up, too: it is always 0 under PURE, the query's δ under APPROX, and under ZCDP and

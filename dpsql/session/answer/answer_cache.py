@@ -54,8 +54,9 @@ class AnswerCache:
 
     def add(self, compiled: CompiledStatement, answer: Answer, stored: Mapping[str, bytes]) -> None:
         """`answer` is that of `compiled`, made of the releases `stored` in the ledger."""
-        # What is released is held as its bytes and, for its errors, as a table.
-        size = int(answer.table.nbytes) + 2 * sum(map(len, stored.values()))
+        # What is released is held as its bytes and, for its errors, as a table; what the answer
+        # holds are whole buffers, of which a LIMIT shows a part.
+        size = answer.table.get_total_buffer_size() + 2 * sum(map(len, stored.values()))
         entry = CachedAnswer(compiled, answer, stored, size)
         with self._guard:
             self._forget(id(compiled))

@@ -14,7 +14,7 @@ from dpsql.privacy.accounting.gdp_conversion import epsilon_of_mu_squared, mu_sq
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
 from dpsql.privacy.accounting.zcdp_conversion import epsilon_of_rho, rho_of_epsilon
 from dpsql.privacy.directed_rounding import round_down
-from dpsql.schema.budget import GDP_SELECTION, Budget
+from dpsql.schema.budget import GDP_SELECTION, Budget, PerQuery
 from dpsql.schema.model import Schema
 
 MIN_EPSILON = Fraction(1, 1_000_000)
@@ -82,19 +82,29 @@ def _rounded_down(amount: Fraction) -> Fraction:
 
 def query_loss(schema: Schema, epsilon: Fraction) -> PrivacyLoss:
     """What a query that asks for `epsilon` may spend: asked alone, it is (epsilon, δ)-DP."""
-    max_epsilon = schema.per_query.max_epsilon
+    return _query_loss(schema.budget, schema.per_query, epsilon)
+
+
+@lru_cache(maxsize=64)
+def _query_loss(budget: Budget, per_query: PerQuery, epsilon: Fraction) -> PrivacyLoss:
+    # Every new text asks, mostly for one ε.
+    max_epsilon = per_query.max_epsilon
     if not MIN_EPSILON <= epsilon <= max_epsilon:
         raise BadParameter(
             f"epsilon = {float(max(-_LARGEST, min(_LARGEST, epsilon))):g} is out of range",
             hint=f"ask for an epsilon from {float(MIN_EPSILON):g} to {float(max_epsilon):g}",
         )
-    amount = to_ledger_currency(schema, epsilon)
-    return PrivacyLoss(schema.budget.accounting, amount, query_delta(schema, amount))
+    amount = _in_ledger_currency(budget, epsilon)
+    return PrivacyLoss(budget.accounting, amount, _query_delta(budget, per_query, amount))
 
 
 def query_delta(schema: Schema, amount: Fraction) -> Fraction:
     """The δ that a query may spend which loses `amount`, in the ledger's currency."""
-    per_query, cap = schema.per_query, _cap(schema.budget)
+    return _query_delta(schema.budget, schema.per_query, amount)
+
+
+def _query_delta(budget: Budget, per_query: PerQuery, amount: Fraction) -> Fraction:
+    cap = _cap(budget)
     if not per_query.is_delta_shared:
         return per_query.delta
     return min(per_query.delta, round_down(cap.delta * amount / cap.amount, _DELTA_DIGITS))
@@ -105,16 +115,20 @@ def to_ledger_currency(schema: Schema, epsilon: Fraction) -> Fraction:
 
     No more than the budget's own, which is rounded down: who asks for all of it may have it.
     """
-    match schema.budget.accounting:
+    return _in_ledger_currency(schema.budget, epsilon)
+
+
+def _in_ledger_currency(budget: Budget, epsilon: Fraction) -> Fraction:
+    match budget.accounting:
         case Accounting.PURE | Accounting.APPROX:
             return epsilon
         case Accounting.ZCDP:
-            amount = rho_of_epsilon(epsilon, conversion_delta(schema.budget))
+            amount = rho_of_epsilon(epsilon, conversion_delta(budget))
         case Accounting.GDP:
-            amount = mu_squared_of_epsilon(epsilon, conversion_delta(schema.budget))
+            amount = mu_squared_of_epsilon(epsilon, conversion_delta(budget))
         case missing:
             assert_never(missing)
-    return min(amount, _cap(schema.budget).amount) if epsilon <= schema.budget.epsilon else amount
+    return min(amount, _cap(budget).amount) if epsilon <= budget.epsilon else amount
 
 
 def analyst_cap(schema: Schema, analyst: str) -> Fraction | None:

@@ -45,7 +45,7 @@ def draw_charged(
     charge: Charge,
     parts: Sequence[PendingReleases],
     run: Run,
-    charged: Callable[[Balances], None],
+    charged: Callable[[Callable[[], Balances]], None],
 ) -> ChargedDraw:
     """All that is due of `parts`, charged before any of it is drawn; a failure burns it all.
 

@@ -59,7 +59,7 @@ class Execution:
         self.answers = AnswerCache()
         self.copies = FinishingCopies()
         self.ledger: SharedLedger | None = None
-        self.charged: Callable[[Balances], None] = lambda _: None
+        self.charged: Callable[[Callable[[], Balances]], None] = lambda _: None
         self._schema = schema
         self._progress = progress
         self._source: Engine | None = None

@@ -11,7 +11,7 @@ import datetime as dt
 import decimal
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 from msgspec import Struct
@@ -34,6 +34,9 @@ from dpsql.schema.sql_type import (
 )
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
+
+_PLAIN: Final = (Boolean, Integer, Decimal, Double, Varchar, Date, Timestamp)
+"""What the engine gives back as it was given."""
 
 MAX_SORTED = 1_000
 """Rows that are sorted here; more are sorted sooner by the engine."""
@@ -142,8 +145,8 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _is_plain(kind: SqlType) -> bool:
-    """The engine gives such a column back as it was given."""
-    return isinstance(kind, Boolean | Integer | Decimal | Double | Varchar | Date | Timestamp)
+    """Whether a column of `kind` needn't be an engine's."""
+    return isinstance(kind, _PLAIN)
 
 
 def _sorted(rows: _Rows, by: Sequence[SortKey]) -> _Rows | None:

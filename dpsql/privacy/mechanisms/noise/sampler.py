@@ -33,7 +33,7 @@ def discrete_laplace(scale: Fraction, size: int, randomness: Randomness) -> Inte
     nothing ever overflows, also when a draw is 2^62 or more (below 2^55, a chance of e^-128).
     """
     check_parameter(scale)
-    return _laplace_sampler(scale).sample(size, randomness)
+    return _laplace_sampler(*scale.as_integer_ratio()).sample(size, randomness)
 
 
 def discrete_gaussian(variance: Fraction, size: int, randomness: Randomness) -> Integers:
@@ -42,7 +42,7 @@ def discrete_gaussian(variance: Fraction, size: int, randomness: Randomness) -> 
     The array is of int64 or of Python integers as for discrete Laplace of scale √(2·variance).
     """
     check_parameter(variance)
-    return _gaussian_sampler(variance).sample(size, randomness)
+    return _gaussian_sampler(*variance.as_integer_ratio()).sample(size, randomness)
 
 
 def check_parameter(parameter: Fraction) -> None:
@@ -73,14 +73,15 @@ def drawn_in_batches(
     return np.concatenate(parts) if len(parts) > 2 else parts[-1]
 
 
+# By two integers: a fraction's hash takes as long as some draws.
 @lru_cache(maxsize=128)
-def _laplace_sampler(scale: Fraction) -> Sampler:
-    return Sampler.of(NoiseDistribution.laplace(scale))
+def _laplace_sampler(numerator: int, denominator: int) -> Sampler:
+    return Sampler.of(NoiseDistribution.laplace(Fraction(numerator, denominator)))
 
 
 @lru_cache(maxsize=128)
-def _gaussian_sampler(variance: Fraction) -> Sampler:
-    return Sampler.of(NoiseDistribution.gaussian(variance))
+def _gaussian_sampler(numerator: int, denominator: int) -> Sampler:
+    return Sampler.of(NoiseDistribution.gaussian(Fraction(numerator, denominator)))
 
 
 class Sampler(Struct, frozen=True, eq=False):
