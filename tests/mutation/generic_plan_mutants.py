@@ -13,6 +13,7 @@ _Generic = partial(Mutant, fails_by="AssertionError|assert |DID NOT RAISE|Failed
 
 _GENERIC = "tests/session/test_generic_plans.py"
 _HOSTILE = "tests/session/test_hostile_constants.py"
+_SHARED = "tests/session/test_shared_parts.py"
 _EDITIONS = "tests/session/test_editions.py"
 _PROOFS = "tests/session/test_release_proofs.py"
 
@@ -98,6 +99,13 @@ GENERIC_PLAN_MUTANTS = (
         "read.update(column.id for column in _read_in_order(part))",
         "read.update(())",
         _HOSTILE,
+    ),
+    _Generic(
+        "a sum of a column means the same whatever constant the column is made with",
+        "session/digest/shared_parts.py",
+        "known.value is value and known.columns == self._columns",
+        "known.value is value",
+        _SHARED,
     ),
     _Generic(
         "an analyst's plan has the keys of the one that all share",

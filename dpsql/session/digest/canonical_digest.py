@@ -117,7 +117,7 @@ def digests(bounded: BoundedRelease) -> ReleaseDigests:
     return ReleaseDigests(rows, keys, tuple(map(reader.read, terms.statistics)))
 
 
-class _Rows(Struct, frozen=True):
+class RowsDigest(Struct, frozen=True):
     """All combinations of rows of `sources` for which `where` holds: filters and inner joins."""
 
     sources: tuple[Digest, ...]
@@ -125,6 +125,7 @@ class _Rows(Struct, frozen=True):
 
     @property
     def digest(self) -> Digest:
+        """The combinations in which no order counts: of joined tables, and of conditions."""
         return digest_of("rows", *sorted(self.sources), "where", *sorted(self.where))
 
 
@@ -153,7 +154,7 @@ class DigestBuilder:
             return digest_of("domain", encoded(value.keys), digest_of_cells(value.cells))
         return parted(value, self.read)
 
-    def _rows(self, plan: Plan) -> _Rows:
+    def _rows(self, plan: Plan) -> RowsDigest:
         match plan:
             case Scan(table=table, columns=columns, unit=own):
                 # A name may be dropped and given again: a kept table goes by its entry.
@@ -163,10 +164,10 @@ class DigestBuilder:
                     self._columns[column.id] = digest_of("column", scan, name)
                 if own is not None:
                     self._columns[own.id] = digest_of("unit", scan)
-                return _Rows((scan,))
+                return RowsDigest((scan,))
             case Filter(source=source, predicate=predicate):
                 below = self._rows(source)
-                return _Rows(below.sources, below.where | self._all(predicate))
+                return RowsDigest(below.sources, below.where | self._all(predicate))
             case Project(source=source, outputs=outputs):
                 below = self._rows(source)
                 # What is computed is what it is computed from, whatever its name.
@@ -176,7 +177,7 @@ class DigestBuilder:
             case Join(sources=sources, on=on):
                 joined = [self._rows(source) for source in sources]
                 where = [rows.where for rows in joined]
-                return _Rows(
+                return RowsDigest(
                     tuple(digest for rows in joined for digest in rows.sources),
                     frozenset().union(*where, *(self._all(part) for part in on)),
                 )
@@ -214,10 +215,10 @@ class DigestBuilder:
                 return below
             case Sort(source=source, by=by):
                 below = self._rows(source)
-                return _Rows((digest_of("sort", below.digest, self.read(by)),))
+                return RowsDigest((digest_of("sort", below.digest, self.read(by)),))
             case Limit(source=source, count=count, offset=offset):
                 ordered = (self._rows(source).digest, self._order(source))
-                return _Rows((digest_of("limit", *ordered, encoded((count, offset))),))
+                return RowsDigest((digest_of("limit", *ordered, encoded((count, offset))),))
             case Values(outputs=columns, rows=rows):
                 types = (self.read(column.type) for column in columns)
                 return self._new(
@@ -228,7 +229,7 @@ class DigestBuilder:
             case missing:
                 assert_never(missing)
 
-    def _new(self, plan: Plan, digest: Digest) -> _Rows:
+    def _new(self, plan: Plan, digest: Digest) -> RowsDigest:
         """Rows that `plan` makes anew: its columns are known by their places in it.
 
         Columns that it only hands on keep what they mean; a side that may be missing is seen in
@@ -241,7 +242,7 @@ class DigestBuilder:
         own = plan.unit if isinstance(plan, OuterJoin | Union) else None
         if own is not None:
             self._columns[own.id] = digest_of("unit", digest)
-        return _Rows((digest,))
+        return RowsDigest((digest,))
 
     def _leaf(self, kind: str, *parts: str) -> Digest:
         """A leaf, told apart from all others that have the same rows."""

@@ -32,7 +32,7 @@ from dpsql.session.compile.generic.parameters import Generalisation, GenericStat
 from dpsql.session.compile.proofs.recently_used import RecentlyUsed
 from dpsql.session.compile.request import AnswerRequest, Request
 from dpsql.session.digest.answer_identity import AnswerIdentity
-from dpsql.session.digest.canonical_digest import release_digest
+from dpsql.session.digest.shared_parts import SharedParts
 from dpsql.session.options import QueryOptions
 from dpsql.structs import replace
 
@@ -54,6 +54,10 @@ class GenericPlan:
     def __init__(self, compiled: CompiledStatement, types: tuple[SqlType, ...]) -> None:
         """`types` are those of the parameters."""
         self._compiled = compiled
+        keys = {release.release: release.key for release in compiled.releases}
+        self._digests = {
+            release.name: SharedParts(release.step.bounded, keys) for release in compiled.releases
+        }
         self._parts = Template(
             (
                 compiled.plan,
@@ -74,16 +78,16 @@ class GenericPlan:
             self._compiled,
             statement=statement,
             plan=plan,
-            releases=identified(releases, _of_other_constants),
+            releases=identified(releases, self._of_other_constants),
             tagged_union=tagged_union,
             numbered=numbered,
             consistency=consistency,
         )
 
-
-def _of_other_constants(release: CompiledRelease, keys: Keys) -> AnswerIdentity:
-    """The identity of `release`, which asks for another answer than with parameters."""
-    return replace(release.identity, meaning=release_digest(release.step.bounded, keys))
+    def _of_other_constants(self, release: CompiledRelease, keys: Keys) -> AnswerIdentity:
+        """The identity of `release`, which asks for another answer than with parameters."""
+        meaning = self._digests[release.name].release_digest(release.step.bounded, keys)
+        return replace(release.identity, meaning=meaning)
 
 
 _Known = _Seen | GenericPlan
