@@ -149,7 +149,7 @@ def _plain_types(words: list[Token]) -> list[Token]:
 
 
 def _oid_arrays(words: list[Token]) -> list[Token]:
-    """`words`, where `x::oid[]`, which the parser doesn't know, is x::_oid by the type's own name."""
+    """`words`, where x::oid[], which the parser does not know, is x::_oid, its type's own name."""
     arrays = list(words)
     for n in reversed(range(len(words) - 2)):
         kind, *brackets = words[n : n + 3]
