@@ -51,7 +51,7 @@ def cached_sums(
     ranked = ranked_groups(plan.limited)
     if ranked is None or has_few_groups(terms) or not is_sum_over_units(terms):
         return None
-    emission = Emission(releases, late_key_joins(terms), rows_of_one_batch)
+    emission = Emission(releases, late_key_joins(terms, by_unit=True), rows_of_one_batch)
     partials = unit_group_sums(plan.rows, emission.unit_rows(plan.rows), emission.late)
     sums = rendered(ranked.sums(partials, emission.late))
     name = cache_name(sums)

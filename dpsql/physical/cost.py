@@ -15,7 +15,8 @@ from math import prod
 from typing import Final
 
 from dpsql.analysis.domains.column_domains import column_domains
-from dpsql.analysis.domains.expression_domain import domain
+from dpsql.analysis.domains.expression_domain import Environment, domain
+from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.emit.release.contributions import counted_cell
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
@@ -24,9 +25,12 @@ from dpsql.plan.bounded_release.bounded_release import (
     ByStoredRank,
     Contributions,
     GroupLimit,
+    KeyDomain,
 )
+from dpsql.plan.expression import Column
 from dpsql.plan.operator import Scan
 from dpsql.plan.traversal import operators
+from dpsql.schema.sql_type import Integer
 
 READ: Final = Fraction(1)
 """To read a table's rows and sum them by group."""
@@ -112,19 +116,39 @@ def has_few_groups(contributions: Contributions) -> bool:
     )
 
 
-def late_key_joins(contributions: Contributions) -> frozenset[int]:
+def late_key_joins(contributions: Contributions, *, by_unit: bool) -> frozenset[int]:
     """The indices of domains that sums are joined to, not rows: there are fewer of them.
 
-    Rows are grouped by the keys themselves, of which each cell has its own. Only where the schema
-    or the statement lists a key's values, so that few rows are in no cell: GROUP BY l_partkey for
-    parts of one brand would sum the lines of all parts first. Cells that are counted aren't joined.
+    Rows are grouped by the keys themselves, of which each cell has its own. Only where few rows are
+    in no cell: where the schema or the statement lists a key's values, or the cells are all that a
+    key references. GROUP BY p_partkey for parts of one brand, where rows are joined to all parts
+    first, would sum the lines of all of them. Of longer lists, where all sums are `by_unit`, too,
+    there are nearly as many as rows. Cells that are counted aren't joined.
     """
     below = column_domains(contributions.source)
     return frozenset(
         index
         for index, each in enumerate(contributions.domains)
         if len(each.keys) == 1
-        and len(each.cells) <= SMALL_GROUP_COUNT
-        and domain(contributions.keys[each.keys[0]].expression, below).values is not None
         and counted_cell(contributions, index) is None
+        and (_has_few_values(contributions, each, below) or _is_reference(contributions, each))
+        and (len(each.cells) <= SMALL_GROUP_COUNT or not by_unit)
+    )
+
+
+def _has_few_values(contributions: Contributions, cells: KeyDomain, below: Environment) -> bool:
+    key = contributions.keys[cells.keys[0]].expression
+    return len(cells.cells) <= SMALL_GROUP_COUNT and domain(key, below).values is not None
+
+
+def _is_reference(contributions: Contributions, cells: KeyDomain) -> bool:
+    """Whether the key references what lists it, by integers: rows have nothing wider for a cell."""
+    key = contributions.keys[cells.keys[0]].expression
+    return (
+        isinstance(key, Column)
+        and isinstance(key.type, Integer)
+        and any(
+            key in scan.columns and scan.table.columns[key.name].references is not None
+            for scan in private_scans(contributions.source)
+        )
     )

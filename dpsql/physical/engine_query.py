@@ -35,6 +35,8 @@ from dpsql.physical.modifier.unit_batches import (
 )
 from dpsql.physical.numbered_rows import NumberedRows, numbered_rows
 from dpsql.physical.plan import PhysicalPlan
+from dpsql.physical.strategy.aggregate_below_join import AggregateBelowJoin
+from dpsql.physical.strategy.per_unit import PerUnit
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.plan.bounded_release.bounded_release import (
     BoundedRelease,
@@ -165,7 +167,8 @@ def emit_trees(
     `batch` gives, of rows with their units, those that are read.
     """
     terms = contributions_of(limited)
-    emission = Emission(releases, late_key_joins(terms), batch)
+    by_unit = isinstance(plan, PerUnit | AggregateBelowJoin)
+    emission = Emission(releases, late_key_joins(terms, by_unit=by_unit), batch)
     with_unit = isinstance(limited, LimitGroups)
     select = plan.emit(emission)
     are_distinct = any(s.is_over_distinct_values for s in terms.statistics)

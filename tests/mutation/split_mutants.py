@@ -29,7 +29,18 @@ _Below = partial(
     Mutant, tests="tests/physical/test_counts_below_join.py", fails_by="AssertionError|assert "
 )
 
+_Late = partial(
+    Mutant, tests="tests/physical/test_late_key_joins.py", fails_by="AssertionError|assert "
+)
+
 SPLIT_MUTANTS = (
+    _Late(
+        "sums whose key is in no cell are joined to none, and stay",
+        "emit/release/contributions.py",
+        "        select = _join_domain(select, domain, number, keys)\n",
+        "        select = _join_domain(select, domain, number, keys, outer=True)\n",
+        about="same_cells",
+    ),
     _Grouped(
         "a unit of a row more than the limit is summed in none",
         "physical/strategy/split_in_group_by.py",
