@@ -22,7 +22,7 @@ from dpsql.errors import LedgerFull
 from dpsql.ledger import charge_log, stored_answer
 from dpsql.ledger.caps import Balance, balances
 from dpsql.ledger.chain.checkpoint import write_checkpoint
-from dpsql.ledger.chain.entry import Amended, Entry, Released, StoredRelease, digest
+from dpsql.ledger.chain.entry import Amended, Entry, Released
 from dpsql.ledger.chain.hash_chain import BATCH, Chain, Clock, utc_now
 from dpsql.ledger.chain.verify import Report, audit
 from dpsql.ledger.charge import (
@@ -138,17 +138,17 @@ class Ledger:
         Where some keys have other answers by now, records nothing and returns these: use them.
         On disk it is with the next charge: if the power fails, who asks again may pay again.
         """
-        releases = tuple(StoredRelease(k.key, digest(k.answer), k.loss) for k in keep)
+        whole, releases = stored_answer.digested(answer, keep)
         self._charges.settle(receipt)
         with standing("its charge stands, and its answer is lost"), self._writing(waits=False):
             charged = charge_log.in_progress(self._chain, receipt)
             check_stored_answers(keep, charged.loss)
             others = stored_answer.existing_answers(self._chain, releases)
             if not others:
-                entry = self._chain.append(Released(receipt.request_id, digest(answer), releases))
+                entry = self._chain.append(Released(receipt.request_id, whole, releases))
                 self._store.settle(receipt.request_id, entry.seq)
                 parts = {r.answer: k.answer for r, k in zip(releases, keep, strict=True)}
-                self._store.add_answers({digest(answer): answer, **parts})
+                self._store.add_answers({whole: answer, **parts})
                 stored_answer.store(self._chain, releases, charged.analyst, entry.seq)
         return others
 

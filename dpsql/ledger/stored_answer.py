@@ -12,10 +12,10 @@ from fractions import Fraction
 
 from dpsql.errors import BadParameter
 from dpsql.ledger.caps import Cap, admit_view
-from dpsql.ledger.chain.entry import Paid, Released, StoredRelease
+from dpsql.ledger.chain.entry import Paid, Released, StoredRelease, digest
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.chain.verify import checked_answer
-from dpsql.ledger.charge import StoredAnswerInfo
+from dpsql.ledger.charge import StoredAnswer, StoredAnswerInfo
 from dpsql.ledger.fault import RESTORE, fault
 
 
@@ -61,6 +61,18 @@ def store(chain: Chain, releases: Sequence[StoredRelease], analyst: str, seq: in
     for release in releases:
         chain.store.store_answer(release.key, seq)
         chain.store.mark_paid(release.key, analyst, seq)
+
+
+def digested(answer: bytes, keep: Sequence[StoredAnswer]) -> tuple[str, tuple[StoredRelease, ...]]:
+    """The digest of `answer`, and what is stored of `keep`, each with its own.
+
+    Bytes are compared sooner than digested, and those of one release are the very same.
+    """
+    whole = digest(answer)
+    return whole, tuple(
+        StoredRelease(k.key, whole if k.answer == answer else digest(k.answer), k.loss)
+        for k in keep
+    )
 
 
 def existing_answers(chain: Chain, wanted: Sequence[StoredRelease]) -> dict[str, bytes]:

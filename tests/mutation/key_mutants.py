@@ -63,6 +63,14 @@ KEY_MUTANTS = (
         "file",
     ),
     Mutant(
+        "an answer that is a part of what is drawn is stored as the whole",
+        "ledger/stored_answer.py",
+        "whole if k.answer == answer else digest(k.answer)",
+        "whole",
+        "tests/ledger/test_ledger_reuse.py",
+        fails_by="1 failed",
+    ),
+    Mutant(
         "what was drawn on an answer that isn't given is given",
         "session/run/charged_draw.py",
         "changed.add(release.key)",

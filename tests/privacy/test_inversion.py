@@ -56,6 +56,24 @@ def test_short_prefixes_decide_only_what_is_certain() -> None:
         )
 
 
+@given(
+    cuts=st.lists(
+        st.integers(0, 2**32)
+        | st.builds(
+            lambda prefix, offset: min(max(prefix * 2**16 + offset, 0), 2**32),
+            st.sampled_from([0, 1, 2, 3, 2**15, 2**16 - 1, 2**16]),
+            st.integers(-2, 2),
+        ),
+        max_size=12,
+    )
+)
+def test_the_table_of_prefixes_has_what_is_looked_up_among_cut_points(cuts: list[int]) -> None:
+    """Also where several outcomes end within one prefix, or at its ends, or none is left."""
+    inversion = Inversion(lambda _: [*sorted(cuts), 2**32])
+    looked_up = inversion._of_16_bits(np.arange(2**16))
+    assert inversion._guide.tolist() == looked_up.tolist()
+
+
 def test_short_prefixes_decide_nearly_everything() -> None:
     assert np.count_nonzero(TOY._guide < 0) <= 2 * len(ENDS)
 

@@ -80,8 +80,27 @@ def test_cut_points_of_doubles_are_those_of_integers(energy: Fraction, share: Fr
     assert 2**64 - exact[len(cuts) - 1] < 2**32
 
 
+_COEFFICIENTS = st.builds(
+    lambda number, power: Fraction(number) * Fraction(2) ** power,
+    st.integers(1, 2**17),
+    st.integers(-300, 20),
+)
+
+
 @each_law
+def test_cells_of_each_law_are_as_wide_as_they_may_be(law: NoiseDistribution) -> None:
+    _check_width(law)
+
+
+@given(
+    law=st.builds(NoiseDistribution, st.just(Fraction(0)), _COEFFICIENTS)
+    | st.builds(NoiseDistribution, _COEFFICIENTS, st.just(Fraction(0)) | _COEFFICIENTS)
+)
 def test_cells_are_as_wide_as_they_may_be(law: NoiseDistribution) -> None:
+    _check_width(law)
+
+
+def _check_width(law: NoiseDistribution) -> None:
     shift = law.cells().shift
     assert shift == 0 or law.energy(512 << shift) <= 33
     assert law.energy(1024 << shift) > 33

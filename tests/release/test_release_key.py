@@ -39,9 +39,11 @@ def how_many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 def test_keys_ascend_as_python_has_it_and_null_is_last(
     values: list[SupportsRichComparison | None],
 ) -> None:
-    order = ascending((pa.array(values),), np.arange(len(values), dtype=np.int64))
-    known = sorted(v for v in values if v is not None)
-    assert [values[place] for place in order] == [*known, *[None] * (len(values) - len(known))]
+    for nulls in (True, False):
+        keys = [v for v in values if nulls or v is not None]
+        order = ascending((pa.array(keys),), np.arange(len(keys), dtype=np.int64))
+        known = sorted(v for v in keys if v is not None)
+        assert [keys[place] for place in order] == [*known, *[None] * (len(keys) - len(known))]
 
 
 def test_later_keys_break_ties_of_earlier_ones() -> None:

@@ -165,7 +165,8 @@ def ascending(keys: Keys, subset: Indices) -> Indices:
         return subset
     rows = [take(key, subset) for key in keys]
     if subset.size <= _SMALL:
-        listed = list(zip(*map(_nulls_last, rows), strict=True))
+        values = list(map(_nulls_last, rows))
+        listed = values[0] if len(values) == 1 else list(zip(*values, strict=True))
         return subset[sorted(range(subset.size), key=listed.__getitem__)]
     import pyarrow.compute as pc  # noqa: PLC0415 - see _SMALL
 
@@ -188,8 +189,12 @@ def take(column: pa.Array, indices: Indices) -> pa.Array:
     return pa.array([values[index] for index in indices], column.type)
 
 
-def _nulls_last(column: pa.Array) -> list[tuple[bool, Any]]:
-    return [(value is None, 0 if value is None else value) for value in column.to_pylist()]
+def _nulls_last(column: pa.Array) -> list[Any]:
+    """What the values of `column` are sorted by: themselves, if none is NULL."""
+    values: list[Any] = column.to_pylist()
+    if not column.null_count:
+        return values
+    return [(value is None, 0 if value is None else value) for value in values]
 
 
 def _in_order(

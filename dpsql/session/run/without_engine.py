@@ -157,9 +157,13 @@ def _sorted(rows: _Rows, by: Sequence[SortKey]) -> _Rows | None:
     for key in reversed(by):
         if not isinstance(key.expression, Column):
             return None
-        values = rows.columns[f"c{key.expression.id}"].to_pylist()
-        if any(value != value for value in values):  # noqa: PLR0124 - NaN, which Python can't sort
-            return None
+        column = rows.columns[f"c{key.expression.id}"]
+        values = column.to_pylist()
+        if pa.types.is_floating(column.type) and any(map(isnan, filter(None, values))):
+            return None  # Python can't sort NaN
+        if None not in values:
+            order.sort(key=values.__getitem__, reverse=key.descending)
+            continue
         order.sort(key=partial(_sort_value, values), reverse=key.descending)
         order.sort(key=partial(_is_last, values, nulls_first=key.nulls_first))
     if order == list(range(rows.count)):

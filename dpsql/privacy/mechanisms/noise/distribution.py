@@ -49,8 +49,13 @@ class NoiseDistribution(Struct, frozen=True):
 
     def cells(self) -> Cells:
         """Return the widest cells of which 512 have energy at most 33, or else single integers."""
-        shift = 0
-        while self.energy(1024 << shift) <= 33:
+        # With so many more bits in its denominator, it is less than 2^(1 - bits). With each shift it
+        # is at most four times as large, or twice without a quadratic part: one shift before the
+        # first that is tried it is at most 2^5.
+        first = self.energy(_CELLS)
+        bits = first.denominator.bit_length() - first.numerator.bit_length()
+        shift = max((bits + 5) // (2 if self.quadratic else 1), 0)
+        while self.energy(_CELLS << shift) <= 33:
             shift += 1
         return Cells(
             shift=shift,

@@ -20,7 +20,7 @@ from dpsql.privacy.mechanisms.randomness import Randomness, doubled, lengthened,
 UNDECIDED = -1
 """Of 16-bit prefixes, the outcome of those that more than one outcome begins with."""
 
-_FEW = 2**12
+_FEW = 2**10
 """Fewer draws are looked up among the cut points: a table of all prefixes takes longer."""
 
 
@@ -63,8 +63,16 @@ class Inversion:
 
     @cached_property
     def _guide(self) -> NDArray[np.int16]:
-        """The outcomes of all 16-bit prefixes."""
-        return self._of_16_bits(np.arange(2**16)).astype(np.int16)
+        """The outcomes of all 16-bit prefixes, as `_of_16_bits` has them."""
+        # Outcome i, of i C >> 16 below g and i (C - 1) >> 16 at most g, is that of the prefixes g
+        # from its begin, after C(i - 1) >> 16, to below its end, (C(i) - 1) >> 16. Between an end
+        # and the next begin none is decided; and an outcome whose end isn't after its begin has
+        # none, since that end is at most the next begin.
+        begins = np.concatenate(([0], self._starts[:-1] + 1))
+        turns = np.column_stack((begins, np.maximum(begins, self._ends))).ravel()
+        outcomes = np.full((begins.size, 2), UNDECIDED, dtype=np.int16)
+        outcomes[:, 0] = np.arange(begins.size)
+        return outcomes.ravel().repeat(np.diff(turns.clip(max=2**16), append=2**16))
 
     def _of_16_bits(self, prefixes: NDArray[np.integer]) -> NDArray[np.int64]:
         """The outcome of each prefix that decides it alone; UNDECIDED for the others."""
