@@ -95,6 +95,15 @@ UPDATE_MUTANTS = (
         fails_by="AssertionError",
     ),
     Mutant(
+        "texts that the first rows don't have are NULL",
+        "engine/sidecar/row_parts.py",
+        'f"CAST({quoted(name)} AS {read[name]})',
+        'f"TRY_CAST({quoted(name)} AS {read[name]})',
+        "tests/session/test_counted_rows.py",
+        "read_as_they_are",
+        "AssertionError",
+    ),
+    Mutant(
         "rows that wait are in the file of another part",
         "engine/sidecar/row_parts.py",
         'np.arange(len(files)), side="right"',

@@ -10,7 +10,7 @@ import pytest
 from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
-from dpsql.engine.sidecar import row_parts, unit_digests
+from dpsql.engine.sidecar import listed_texts, row_parts, unit_digests
 from dpsql.engine.sidecar.contents import SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.ordering import row_hashes, value_counts
 from dpsql.engine.sidecar.ordering.row_order import Targets, write_rows
@@ -103,6 +103,33 @@ def test_rows_that_waited_in_files_are_counted_alike(
             write_rows(connection, CONTENTS, replace(TARGETS, whole_table=None), SALT, columns)
         assert not list(tmp_path.iterdir())
         compare(connection)
+
+
+@pytest.mark.parametrize("number", [1, 3, 7])
+def test_texts_that_the_first_rows_have_not_are_read_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(row_parts, "_READ_AGAIN", 3)
+    monkeypatch.setattr(row_parts, "listed_texts", lambda *_: {"few": "ENUM('t0', 't1')"})
+    with made(UNITS["number"]) as connection:
+        first, *others = in_parts(connection, CONTENTS, number, tmp_path)
+        write_rows(connection, CONTENTS, TARGETS, SALT, first)
+        for columns in others:
+            write_rows(connection, CONTENTS, replace(TARGETS, whole_table=None), SALT, columns)
+        assert not list(tmp_path.iterdir())
+        compare(connection)
+
+
+def test_texts_are_listed_where_each_came_again() -> None:
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT nullif('it''s ' || i % 3, 'it''s 2') AS few, i || '' AS each,"
+            " CASE WHEN i = 5 THEN 'once' ELSE 'often' END AS once, 'a' || chr(0) AS ends, i AS n"
+            " FROM range(3000) r(i)"
+        )
+        types = row_parts.described(connection, "FROM t")
+        found = listed_texts.listed_texts(connection, "t", types)
+    assert found == {"few": "ENUM('it''s 0', 'it''s 1')"}
 
 
 @pytest.mark.parametrize("hashed", HASHES)

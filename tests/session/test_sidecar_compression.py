@@ -57,7 +57,7 @@ def test_what_a_unit_s_rows_have_alike_is_runs_and_texts_that_differ_are_zstd(
     tmp_path: Path, state_folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     del state_folder
-    monkeypatch.setattr(row_parts, "_FEW", 100)
+    monkeypatch.setattr(row_parts, "FEW", 100)
     found = methods(tmp_path, kind, 12)
     alike = ("unit of the row", "rows of the unit")
     integers = alike if kind != "varchar" else alike[1:]

@@ -8,6 +8,7 @@
 | unit_digests  | digests of each unit's rows, by which units that changed are found    |
 | row_columns   | the columns added to each row: its unit, and that unit's counts       |
 | ordering      | counts rows in memory, puts them in order and writes them             |
+| listed_texts  | texts of few values, which are read as numbers of a list              |
 | row_parts     | reads rows in parts that memory has room for, over files if need be   |
 | range_check   | which columns have values beyond their bounds, in any row             |
 | unit_sums     | the row of each unit: its number of rows, and sums of their values    |

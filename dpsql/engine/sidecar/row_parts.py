@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from math import ceil
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import duckdb
@@ -21,6 +22,7 @@ import pyarrow.compute as pc
 from pyarrow import ipc
 
 from dpsql.engine.duckdb.statement import quoted
+from dpsql.engine.sidecar.listed_texts import FEW, ListedTexts, NotListed, listed_texts
 from dpsql.engine.sidecar.row_columns import ROW_NUMBER, UNIT_COLUMN, SidecarTable
 
 Columns = dict[str, pa.Array]
@@ -63,8 +65,7 @@ _POOL: Final = pa.system_memory_pool()
 a tenth of the time of preparing TPC-H."""
 
 _TEXTS_SAMPLED: Final = 50_000
-_FEW: Final = 1_000
-"""Texts with so few values among the rows that are sampled are held as numbers of their values."""
+"""Texts of a part by which it is told whether they have few values."""
 
 _PART: Final = ROW_NUMBER
 """The column that tells which part a row is of: a name that the table doesn't have."""
@@ -91,16 +92,27 @@ def in_parts(
     The connection can be used between two parts.
     """
     part = f'hash("{UNIT_COLUMN}") % {number}'
+    listed = listed_texts(connection, contents.name, described(connection, contents.rows))
     if folder is None or number <= _READ_AGAIN:
         for each in range(number):
-            yield rows_of(connection, contents, f"{part} = {each}")
+            chosen = f"{part} = {each}"
+            try:
+                yield rows_of(connection, contents, chosen, listed)
+            except NotListed:
+                listed = {}
+                yield rows_of(connection, contents, chosen)
         return
-    select = _select(
-        connection, contents, "true", f", CAST({part} AS USMALLINT) AS {quoted(_PART)}"
-    )
     files = [folder / f"part {each}" for each in range(number)]
     some = ceil(rows_at_once(connection, contents.name) / _SPLIT)
-    _split(connection.sql(select).to_arrow_reader(some), files)
+    numbered = f", CAST({part} AS USMALLINT) AS {quoted(_PART)}"
+    try:
+        select = _select(connection, contents, "true", listed, numbered)
+        _split(connection.sql(select).to_arrow_reader(some), files)
+    except NotListed:
+        for file in files:
+            file.unlink(missing_ok=True)
+        select = _select(connection, contents, "true", {}, numbered)
+        _split(connection.sql(select).to_arrow_reader(some), files)
     for file in files:
         yield _waited(file)
 
@@ -113,9 +125,17 @@ def _waited(file: Path) -> Columns:
     return _held(rows)
 
 
-def rows_of(connection: duckdb.DuckDBPyConnection, contents: SidecarTable, chosen: str) -> Columns:
-    """The rows that meet `chosen`, an SQL condition that all of a unit's rows meet, or none."""
-    select = _select(connection, contents, chosen)
+def rows_of(
+    connection: duckdb.DuckDBPyConnection,
+    contents: SidecarTable,
+    chosen: str,
+    listed: ListedTexts = MappingProxyType({}),
+) -> Columns:
+    """The rows that meet `chosen`, an SQL condition that all of a unit's rows meet, or none.
+
+    Raises NotListed if a text isn't among those that are `listed`.
+    """
+    select = _select(connection, contents, chosen, listed)
     return _held(connection.sql(select).to_arrow_table(_BATCH))
 
 
@@ -134,11 +154,18 @@ def typed(types: Mapping[str, str], relation: str) -> str:
 
 
 def _select(
-    connection: duckdb.DuckDBPyConnection, contents: SidecarTable, chosen: str, added: str = ""
+    connection: duckdb.DuckDBPyConnection,
+    contents: SidecarTable,
+    chosen: str,
+    listed: ListedTexts,
+    added: str = "",
 ) -> str:
+    types = described(connection, contents.rows)
+    read = {name: "VARCHAR" for name, kind in types.items() if not _is_faithful(kind)}
+    read |= listed
     items = [
-        quoted(name) if _is_faithful(kind) else f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}"
-        for name, kind in described(connection, contents.rows).items()
+        f"CAST({quoted(name)} AS {read[name]}) AS {quoted(name)}" if name in read else quoted(name)
+        for name in types
     ]
     items += [f"{month} AS {quoted(name)}" for name, month in contents.months]
     # A subquery, so that conditions read columns and not items of their names.
@@ -179,6 +206,6 @@ def _in_one_piece(column: pa.ChunkedArray) -> pa.Array:
     """`column` in one piece, and as numbers of its values where it is of texts with few of them."""
     whole = column.combine_chunks(_POOL)
     is_text = pa.types.is_string(whole.type) or pa.types.is_large_string(whole.type)
-    if is_text and len(whole.slice(0, _TEXTS_SAMPLED).unique()) <= _FEW:
+    if is_text and len(whole.slice(0, _TEXTS_SAMPLED).unique()) <= FEW:
         return pc.dictionary_encode(whole, memory_pool=_POOL)
     return whole
