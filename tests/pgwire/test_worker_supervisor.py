@@ -19,6 +19,7 @@ from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.raw import Raw
 from dpsql.engine.source import DuckDBSource
 from dpsql.pgwire.workers.pool import ExpectedJob, Pool
+from dpsql.pgwire.workers.remote_engine import RemoteEngine
 from dpsql.pgwire.workers.running_task import RunningTask
 from dpsql.pgwire.workers.supervisor import WorkerSupervisor, nothing
 from dpsql.pgwire.workers.tasks import (
@@ -33,6 +34,7 @@ from dpsql.pgwire.workers.tasks import (
 )
 from dpsql.pgwire.workers.worker import _EnginePool
 from dpsql.release.job import Job
+from dpsql.schema.load.load import load_schema
 from dpsql.structs import replace
 
 TASK = LoadCatalog("none", None)
@@ -221,3 +223,32 @@ def test_no_worker_is_told_while_all_are_busy_or_of_a_job_that_fills_a_pipe(
         pool._give(one)
     with pool.supervisors[0]._running:
         assert pool.supervisors[0].expect(job) is None
+
+
+def test_a_job_whose_statement_was_not_charged_is_not_run_later(
+    pool: Pool, job: RunJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It has the version of the data that there was then.
+    calls: list[str] = []
+
+    def noted(name: str) -> Callable[..., bytes]:
+        real = getattr(pool, name)
+
+        def call(*arguments: Any, **others: Any) -> Any:
+            calls.append(name)
+            return real(*arguments, **others)
+
+        return call
+
+    for name in ("run", "run_expected"):
+        monkeypatch.setattr(pool, name, noted(name))
+    source, steps = job.job.source, job.job.steps
+    path = Path(source.database or "").parent if isinstance(source, DuckDBSource) else Path()
+    schema = load_schema(path / "schema.yaml")
+    engine = RemoteEngine(pool, schema, source, source, lambda find: find(), "salt")
+    for expects in (steps, ()):
+        engine.expect(steps)
+        engine.expect(expects)
+        calls.clear()
+        assert engine.carry_out(steps, {}, nothing)
+        assert calls[-1] == ("run_expected" if expects else "run")

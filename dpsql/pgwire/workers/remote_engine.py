@@ -129,8 +129,11 @@ class RemoteEngine:
         return {step.name: tables[step.name] for step in steps}
 
     def expect(self, steps: tuple[Step, ...]) -> None:
-        """Tell a worker of `steps`, which are about to be charged, and to be carried out then."""
-        self._expected = self._pool.expect(self._job(steps, _NO_TABLES))
+        """Tell a worker of `steps`, which are about to be charged, and to be carried out then.
+
+        Of none, what was expected before is forgotten, as of a statement that had no charge.
+        """
+        self._expected = self._pool.expect(self._job(steps, _NO_TABLES)) if steps else None
 
     def _job(self, steps: tuple[Step, ...], released: Mapping[str, pa.Table]) -> RunJob:
         """`steps` over the data as they are now; `released` are tables that they read by name."""

@@ -81,8 +81,8 @@ class RemoteExecution(Execution):
 
     def expect(self, due: Sequence[CompiledRelease]) -> None:
         """Have a worker make ready for the first of `due` while it is charged."""
-        if not due[0].step.reads:
-            self._remote.expect((due[0].step,))
+        first = due[0].step
+        self._remote.expect(() if first.reads else (first,))
 
     @contextmanager
     def turn(self, due: Callable[[], frozenset[str]]) -> Iterator[None]:
