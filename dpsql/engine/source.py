@@ -15,6 +15,12 @@ Columns = tuple[tuple[str, str], ...]
 FAILING_MOMENTS: Final = "TIMESTAMP(MILLIS) or INT96"
 """The type of a Parquet file's moments of which a far one would fail whoever reads them."""
 
+FAILING_TIMES: Final = "TIME of Parquet"
+"""The type of a Parquet file's times, of which one beyond a day would fail whoever reads them."""
+
+FAILING_DECIMALS: Final = "DECIMAL of Parquet in more bytes than its digits need"
+"""The type of decimals of which one that is beyond its digits would fail whoever reads them."""
+
 FAILING_ON_SPARK: Final = "Spark timestamp of ORC or in milliseconds"
 """The type of such moments on Spark, which reads INT96 whatever they are."""
 

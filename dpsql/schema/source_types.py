@@ -14,7 +14,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from dpsql.engine.source import FAILING_MOMENTS, FAILING_ON_SPARK
+from dpsql.engine.source import (
+    FAILING_DECIMALS,
+    FAILING_MOMENTS,
+    FAILING_ON_SPARK,
+    FAILING_TIMES,
+)
 from dpsql.schema.sql_type import SqlType, Timestamp, Varchar, parse_type
 
 
@@ -67,6 +72,20 @@ READINGS: Final = (
         None,
         "one moment some 292,000 years away would fail all statements of the column; write the file"
         " again, as `COPY (FROM 'old.parquet') TO 'new.parquet'` does, with microseconds",
+    ),
+    Reading(
+        f"{FAILING_TIMES}, of a private table",
+        re.escape(FAILING_TIMES.upper()),
+        None,
+        "one time beyond 24:00:00, which a file may have, would fail all statements of the column;"
+        " write the file again with its text, `CAST(t AS VARCHAR)`, or into a DuckDB file",
+    ),
+    Reading(
+        f"{FAILING_DECIMALS}, of a private table",
+        re.escape(FAILING_DECIMALS.upper()),
+        None,
+        "one number beyond its digits would fail all statements of the column; write the file"
+        " again, as `COPY (FROM 'old.parquet') TO 'new.parquet'` does",
     ),
     Reading(
         f"{FAILING_ON_SPARK}, of a private table",

@@ -229,8 +229,8 @@ def test_wide_and_unsigned_integers_are_summed_within_bounds(folder: Path, name:
 
 
 def test_the_same_is_read_of_parquet_files(folder: Path) -> None:
-    # In Parquet, milliseconds aren't read.
-    lost = {"huge", "uhuge", "mask", "fine_clock", "in_ms"}
+    # In Parquet, neither milliseconds are read nor times of day.
+    lost = {"huge", "uhuge", "mask", "clock", "fine_clock", "in_ms"}
     text = SCHEMA.replace("kinds.duckdb", "parquet").replace("dataset: kinds", "dataset: files")
     for name in lost:
         text = text.replace(f"      {name}: {{}}\n", "")

@@ -18,8 +18,15 @@ from sqlglot import exp
 
 from dpsql.engine.duckdb.csv import header
 from dpsql.engine.duckdb.lockdown import configure
-from dpsql.engine.duckdb.table_view import DATABASE, describe
-from dpsql.engine.source import FAILING_MOMENTS, Columns, DuckDBSource, SourceTable
+from dpsql.engine.duckdb.table_view import DATABASE, bytes_of_decimal, describe, digits_of
+from dpsql.engine.source import (
+    FAILING_DECIMALS,
+    FAILING_MOMENTS,
+    FAILING_TIMES,
+    Columns,
+    DuckDBSource,
+    SourceTable,
+)
 from dpsql.errors import SourceFault, SourceLocked
 
 _BASE_TABLES = """
@@ -33,14 +40,22 @@ ORDER BY c.schema_name <> 'main', c.schema_name, c.table_name, c.column_index
 
 
 _MOMENTS: Final = frozenset({"TIMESTAMP", "TIMESTAMP WITH TIME ZONE"})
+_TIMES: Final = frozenset({"TIME", "TIME_NS"})
 
 _STORED: Final = """
-SELECT name, coalesce(num_children, 0), coalesce(type = 'INT64'
+SELECT coalesce(num_children, 0), coalesce(type = 'INT64'
     AND (converted_type = 'TIMESTAMP_MICROS' OR contains(logical_type, 'MICROS=MicroSeconds()')),
-    FALSE)
+    FALSE), CASE type WHEN 'FIXED_LEN_BYTE_ARRAY' THEN CAST(type_length AS INTEGER)
+    WHEN 'BYTE_ARRAY' THEN 2147483647 ELSE 0 END
 FROM parquet_schema(?)
 """
-"""The nodes of a file's schema, and whether each is a moment in microseconds."""
+"""The nodes of a file's schema, whether each is a moment in microseconds, and its bytes at most."""
+
+_HINTS: Final = {
+    FAILING_MOMENTS: "write the file again, with microseconds",
+    FAILING_TIMES: "write the file again, with times as text",
+    FAILING_DECIMALS: "write the file again",
+}
 
 PATIENCE_SECONDS: Final = 5.0
 """How long to wait for a source that another process has open for writing."""
@@ -164,12 +179,11 @@ def check_columns(table: SourceTable, source_columns: Mapping[str, str]) -> None
             else f"the source has no table {table.name}",
             hint="correct the schema, or the source",
         )
-    failing = [name for name in declared if source_columns[name] == FAILING_MOMENTS]
-    if failing:
-        raise SourceFault(
-            f"column {failing[0]} of table {table.name} is {FAILING_MOMENTS}, which is not read",
-            hint="write the file again, with microseconds",
-        )
+    for name in declared:
+        if (hint := _HINTS.get(kind := source_columns[name])) is not None:
+            raise SourceFault(
+                f"column {name} of table {table.name} is {kind}, which is not read", hint=hint
+            )
 
 
 def _reader() -> duckdb.DuckDBPyConnection:
@@ -221,33 +235,47 @@ def _of_file(connection: duckdb.DuckDBPyConnection, table: SourceTable) -> Colum
     with suppress(duckdb.Error):
         relation = connection.sql(describe(table).sql("duckdb"))
         columns = tuple(zip(relation.columns, map(str, relation.types), strict=True))
-        return _with_failing_moments(connection, table, columns)
+        return _with_failing_types(connection, table, columns)
     raise SourceFault(
         f"{table.file} can't be read as a Parquet file",
         hint="write it again, or correct the source",
     )
 
 
-def _with_failing_moments(
+def _with_failing_types(
     connection: duckdb.DuckDBPyConnection, table: SourceTable, columns: Columns
 ) -> Columns:
-    """`columns` of a Parquet file, of the type `FAILING_MOMENTS` where they aren't of microseconds.
+    """`columns` of a Parquet file, of types that aren't read where one value fails whoever reads.
 
-    Its reader multiplies milliseconds, and adds up the days and nanoseconds of INT96, and raises
-    below each TRY of ours where 64 bits don't hold the microseconds: a moment of one unit, some
-    292,000 years away, would fail all statements of the column.
+    DuckDB's reader raises below each TRY of ours, and so one unit's value would fail all statements
+    of the column: a moment some 292,000 years away, where 64 bits don't hold the microseconds that
+    milliseconds are multiplied to or the days and nanoseconds of INT96 add up to; a time later than
+    24:00:00, as of a night bus at 25:10; a number that DuckDB's integers of so many digits don't
+    hold, where a file has more bytes for it than these.
     """
-    if table.is_public or not any(kind in _MOMENTS for _, kind in columns):
+    may_fail = any(k in _MOMENTS or k in _TIMES or digits_of(k) for _, k in columns)
+    if table.is_public or not may_fail:
         return columns
     (_, *below) = connection.execute(_STORED, [table.file]).fetchall()
-    in_microseconds: set[str] = set()
+    stored: list[tuple[bool, int]] = []
     open_nodes = 0
-    for name, children, is_safe in below:
-        # A field within a column may have the name of another column.
-        if open_nodes == 0 and is_safe:
-            in_microseconds.add(name)
+    for children, in_microseconds, byte_count in below:
+        # A field within a column is none of its own, though it may have the name of one.
+        if open_nodes == 0:
+            stored.append((in_microseconds, byte_count))
         open_nodes = max(0, open_nodes - 1) + children
     return tuple(
-        (name, FAILING_MOMENTS if kind in _MOMENTS and name not in in_microseconds else kind)
-        for name, kind in columns
+        (name, _readable_type(kind, *how))
+        for (name, kind), how in zip(columns, stored, strict=True)
     )
+
+
+def _readable_type(kind: str, in_microseconds: bool, byte_count: int) -> str:  # noqa: FBT001
+    digits = digits_of(kind)
+    if kind in _MOMENTS and not in_microseconds:
+        return FAILING_MOMENTS
+    if kind in _TIMES:
+        return FAILING_TIMES
+    if digits is not None and byte_count > bytes_of_decimal(digits):
+        return FAILING_DECIMALS
+    return kind

@@ -11,6 +11,7 @@ from sqlglot import exp
 from dpsql.engine.duckdb.csv import read_delimited, reader
 from dpsql.engine.source import SourceTable
 
+_DECIMAL: Final = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _WORD: Final = re.compile(r'"(?:[^"]|"")*"|\w+')
 
 DATABASE: Final = "dpsql source"
@@ -76,7 +77,7 @@ def _column(name: str, declared: str, source_columns: str, own: str, *, stored: 
         # A column may carry a collation, which no catalogue tells. 'er' = 'ER' under NOCASE: one
         # row would meet two filters that exclude each other, and two of the listed keys.
         return exp.alias_(exp.Collate(this=column, expression=exp.var("C")), name, quoted=True)
-    read: exp.Expr = column
+    read: exp.Expr = column if stored else _decimal_in_range(column, source_columns)
     if declared != source_columns:
         read = exp.TryCast(this=column, to=exp.DataType.build(declared, dialect="duckdb"))
     if declared == "VARCHAR" and not stored:
@@ -84,6 +85,36 @@ def _column(name: str, declared: str, source_columns: str, own: str, *, stored: 
         # found in a file or not by what else is in it, if conditions reached the reader.
         read = exp.Coalesce(this=read, expressions=[exp.null()])
     return column if read is column and own == name else exp.alias_(read, name, quoted=True)
+
+
+def digits_of(kind: str) -> int | None:
+    """The digits of a decimal type; None of another type."""
+    decimal = _DECIMAL.fullmatch(kind)
+    return None if decimal is None else int(decimal[1])
+
+
+def bytes_of_decimal(digits: int) -> int:
+    """How many bytes DuckDB's integers for decimals of so many digits have."""
+    return next((size for limit, size in ((4, 2), (9, 4), (18, 8)) if digits <= limit), 16)
+
+
+def _decimal_in_range(column: exp.Column, kind: str) -> exp.Expr:
+    """A column of a Parquet file; of a decimal beyond its digits NULL, where DuckDB fails of it.
+
+    A file's bytes hold more than the digits say. Groups of decimals of few digits are numbered by
+    their digits, and the least integer of 16 bytes has no text and no double: -327.68 as a
+    DECIMAL(3,2), of one person, failed GROUP BY for all. Those of 4 and 8 bytes fail nothing that
+    is emitted, and are read as they are.
+    """
+    decimal = _DECIMAL.fullmatch(kind)
+    if decimal is None or bytes_of_decimal(int(decimal[1])) in (4, 8):
+        return column
+    digits, scale = int(decimal[1]), int(decimal[2])
+    nines = "9" * digits
+    largest = f"0{nines[: digits - scale]}.{nines[digits - scale :]}"
+    to = exp.DataType.build(kind, dialect="duckdb")
+    low, high = (exp.cast(exp.Literal.string(end), to) for end in (f"-{largest}", largest))
+    return exp.case().when(exp.Between(this=column, low=low, high=high), column.copy())
 
 
 def words(sql: str) -> frozenset[str]:
