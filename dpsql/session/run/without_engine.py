@@ -11,6 +11,7 @@ import datetime as dt
 import decimal
 from collections.abc import Mapping, Sequence
 from functools import partial
+from math import isnan
 from typing import Any, Final
 
 import pyarrow as pa

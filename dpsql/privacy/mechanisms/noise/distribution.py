@@ -49,8 +49,8 @@ class NoiseDistribution(Struct, frozen=True):
 
     def cells(self) -> Cells:
         """Return the widest cells of which 512 have energy at most 33, or else single integers."""
-        # With so many more bits in its denominator, it is less than 2^(1 - bits). With each shift it
-        # is at most four times as large, or twice without a quadratic part: one shift before the
+        # With so many more bits in its denominator, it is less than 2^(1 - bits). Each shift makes
+        # it at most four times as large, or twice without a quadratic part: one shift before the
         # first that is tried it is at most 2^5.
         first = self.energy(_CELLS)
         bits = first.denominator.bit_length() - first.numerator.bit_length()
