@@ -29,6 +29,7 @@ COLUMNS: Final = {
     "widest": "340282366920938463463374607431768211455::UHUGEINT - (i % 3)::UHUGEINT",
     "float": "['0', '-0', 'nan', 'inf', NULL][1 + i % 5]::DOUBLE",
     "exact": "((i % 4) / 4)::DECIMAL(38, 2)",
+    "narrow": "((i % 5) / 8)::DECIMAL(15, 3)",
     "truth": "i % 2 = 0",
     "id": "md5((i % 6)::VARCHAR)::UUID",
     "day": "[DATE 'infinity', DATE '2026-01-01', NULL][1 + i % 3]",
@@ -190,6 +191,8 @@ def test_units_over_a_limit_are_last_and_others_in_the_order_of_their_rows() -> 
 def made(unit: str, weak: str = "0") -> duckdb.DuckDBPyConnection:
     """A connection with a table of seven hundred rows in no order, and a sidecar without tables."""
     connection = duckdb.connect(":memory:")
+    if row_parts.has_narrow_decimals():
+        connection.execute("SET arrow_output_version = '1.5'")  # as where a file is made
     connection.execute(f"ATTACH ':memory:' AS \"{SIDECAR}\"")
     for schema in (UNIT_SCHEMA, unit_digests.DIGEST_SCHEMA):
         connection.execute(f'CREATE SCHEMA "{SIDECAR}".{schema}')

@@ -253,6 +253,9 @@ def _finish(
 
 @contextmanager
 def _opened(source: DuckDBSource, file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    # Not before: it imports all of pyarrow's functions, which takes a tenth of a start.
+    from dpsql.engine.sidecar.row_parts import has_narrow_decimals  # noqa: PLC0415
+
     with duckdb.connect(":memory:") as connection:
         configure(connection)
         attach(connection, source)
@@ -262,6 +265,9 @@ def _opened(source: DuckDBSource, file: Path) -> Iterator[duckdb.DuckDBPyConnect
         spilled = exp.Literal.string(str(file.parent)).sql("duckdb")
         # Texts of more than 2 GB in all are one column, too.
         connection.execute("SET GLOBAL arrow_large_buffer_size = true")
+        if has_narrow_decimals():
+            # Else decimals are of 128 bits each while rows are in memory.
+            connection.execute("SET GLOBAL arrow_output_version = '1.5'")
         limit = f"least(parse_formatted_bytes(current_setting('memory_limit')), {_MEMORY})"
         ((memory,),) = connection.execute(f"SELECT {limit}").fetchall()
         connection.execute(f"SET GLOBAL memory_limit = '{int(memory)}B'")

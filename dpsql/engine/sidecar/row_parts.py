@@ -117,6 +117,15 @@ def in_parts(
         yield _waited(file)
 
 
+def has_narrow_decimals() -> bool:
+    """Whether this pyarrow takes and compares decimals of 64 bits, which older ones don't."""
+    try:
+        value = pa.array([1], pa.decimal64(3, 1))
+        return bool(pc.all(pc.equal(value, pc.take(value, pa.array([0])))).as_py())
+    except (AttributeError, pa.ArrowException):
+        return False
+
+
 def _waited(file: Path) -> Columns:
     """The rows of a part, whose file is removed."""
     with file.open("rb") as stream, ipc.open_stream(stream) as reader:
