@@ -78,6 +78,15 @@ UPDATE_MUTANTS = (
         fails_by="AssertionError",
     ),
     Mutant(
+        "of few values, those with one hash are placed as others' rows have them",
+        "engine/sidecar/ordering/row_order.py",
+        "if ((hashed[1:] == hashed[:-1]) & (unit[1:] == unit[:-1])).any():",
+        "if len(unit) < 0:",
+        "tests/session/test_counted_rows.py",
+        "told_apart",
+        "AssertionError",
+    ),
+    Mutant(
         "rows of all units are taken for those of the first one",
         "engine/sidecar/ordering/value_counts.py",
         "order += self.starts",
