@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from multiprocessing import forkserver
@@ -18,8 +19,10 @@ from session.jobs import job_of
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.raw import Raw
 from dpsql.engine.source import DuckDBSource
+from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
 from dpsql.pgwire.workers.pool import ExpectedJob, Pool
 from dpsql.pgwire.workers.remote_engine import RemoteEngine
+from dpsql.pgwire.workers.remote_execution import RemoteExecution
 from dpsql.pgwire.workers.running_task import RunningTask
 from dpsql.pgwire.workers.supervisor import WorkerSupervisor, nothing
 from dpsql.pgwire.workers.tasks import (
@@ -35,6 +38,7 @@ from dpsql.pgwire.workers.tasks import (
 from dpsql.pgwire.workers.worker import _EnginePool
 from dpsql.release.job import Job
 from dpsql.schema.load.load import load_schema
+from dpsql.session.session import Session
 from dpsql.structs import replace
 
 TASK = LoadCatalog("none", None)
@@ -252,3 +256,34 @@ def test_a_job_whose_statement_was_not_charged_is_not_run_later(
         calls.clear()
         assert engine.carry_out(steps, {}, nothing)
         assert calls[-1] == ("run_expected" if expects else "run")
+
+
+def test_no_worker_is_told_where_others_wait_for_their_turn(pool: Pool, job: RunJob) -> None:
+    source = job.job.source
+    assert isinstance(source, DuckDBSource)
+    assert source.database is not None
+    schema = load_schema(Path(source.database).parent / "schema.yaml")
+    engine = RemoteEngine(pool, schema, source, source, lambda find: find(), "")
+    line = AdmissionQueue(1)
+    with closing(Session(schema)) as session:
+        due = session.compile("SELECT count(*) FROM people").releases
+        sandbox = session._context.execution.sandbox()
+        execution = RemoteExecution(
+            schema, engine, line, session._context.execution.facts, lambda _: None, sandbox
+        )
+    execution.expect(due)
+    assert engine._expected is not None
+    with line.acquire(Ticket(), frozenset({"one"})):
+        other = Ticket()
+        waiting = threading.Thread(target=enter, args=(line, other))
+        waiting.start()
+        while not line.waiting:
+            time.sleep(0.01)
+        execution.expect(due)
+        assert engine._expected is None
+    waiting.join(20)
+
+
+def enter(line: AdmissionQueue, ticket: Ticket) -> None:
+    with line.acquire(ticket, frozenset({"other"})):
+        pass

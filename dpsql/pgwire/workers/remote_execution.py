@@ -80,9 +80,13 @@ class RemoteExecution(Execution):
             )
 
     def expect(self, due: Sequence[CompiledRelease]) -> None:
-        """Have a worker make ready for the first of `due` while it is charged."""
+        """Have a worker make ready for the first of `due` while it is charged.
+
+        Where others wait for their turn, none has time to spare: one that was told is busy by then.
+        """
         first = due[0].step
-        self._remote.expect(() if first.reads else (first,))
+        may_start = not first.reads and not self._line.waiting
+        self._remote.expect((first,) if may_start else ())
 
     @contextmanager
     def turn(self, due: Callable[[], frozenset[str]]) -> Iterator[None]:
