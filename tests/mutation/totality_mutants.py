@@ -6,6 +6,7 @@ from mutation.mutants import Mutant
 
 _EXPRESSIONS = "tests/functions/test_hostile_expressions.py"
 _STATEMENTS = "tests/functions/test_hostile_statements.py"
+_FAILING_VALUES = "tests/engine/test_parquet_failing_values.py"
 
 TOTALITY_MUTANTS = (
     Mutant(
@@ -57,6 +58,33 @@ TOTALITY_MUTANTS = (
         '"can_have_nan": exp.true()',
         '"can_have_nan": exp.false()',
         "tests/engine/test_file_statistics.py",
+    ),
+    Mutant(
+        "times of a private Parquet file are read",
+        "engine/duckdb/catalog.py",
+        "if kind in _TIMES:",
+        "if False:",
+        _FAILING_VALUES,
+        "whatever_they_are",
+        fails_by="DID NOT RAISE",
+    ),
+    Mutant(
+        "decimals are read in however many bytes",
+        "engine/duckdb/catalog.py",
+        "and byte_count > bytes_of_decimal(digits)",
+        "and False",
+        _FAILING_VALUES,
+        "no_bytes_fail",
+        fails_by="DID NOT RAISE",
+    ),
+    Mutant(
+        "decimals beyond their digits are read as they are",
+        "engine/duckdb/table_view.py",
+        "if decimal is None or bytes_of_decimal(int(decimal[1])) in (4, 8):",
+        "if True:",
+        _FAILING_VALUES,
+        "is_null",
+        fails_by="ExecutionFailed|AssertionError",
     ),
     Mutant(
         "bytes of Parquet that aren't UTF-8 fail",
