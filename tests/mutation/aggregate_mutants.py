@@ -213,8 +213,8 @@ AGGREGATE_MUTANTS = (
     Mutant(
         "cells of noise are twice as wide as they may be",
         "privacy/mechanisms/noise/distribution.py",
-        "shift = max((bits + 5)",
-        "shift = max((bits + 8)",
+        "bound = _ENERGY * of_squares",
+        "bound = 4 * _ENERGY * of_squares",
         "tests/privacy/test_law.py",
         "as_wide_as_they_may_be",
         "AssertionError|ValueError",

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from dpsql.privacy.directed_rounding import scaled_exp
 
+_ENERGY: Final = 33
+
 _CELLS: Final = 1024
 """Cells after which weights have fallen by more than e^33."""
 
@@ -49,14 +51,14 @@ class NoiseDistribution(Struct, frozen=True):
 
     def cells(self) -> Cells:
         """Return the widest cells of which 512 have energy at most 33, or else single integers."""
-        # With so many more bits in its denominator, it is less than 2^(1 - bits). Each shift makes
-        # it at most four times as large, or twice without a quadratic part: one shift before the
-        # first that is tried it is at most 2^5.
-        first = self.energy(_CELLS)
-        bits = first.denominator.bit_length() - first.numerator.bit_length()
-        shift = max((bits + 5) // (2 if self.quadratic else 1), 0)
-        while self.energy(_CELLS << shift) <= 33:
-            shift += 1
+        # In integers: a product of fractions takes ten times as long.
+        squares, of_squares = self.quadratic.as_integer_ratio()
+        firsts, of_firsts = self.linear.as_integer_ratio()
+        squares, firsts = squares * of_firsts, firsts * of_squares
+        bound = _ENERGY * of_squares * of_firsts
+        shift, x = 0, _CELLS
+        while (squares * x + firsts) * x <= bound:
+            shift, x = shift + 1, 2 * x
         return Cells(
             shift=shift,
             quadratic=self.quadratic * (1 << 2 * shift),
