@@ -25,7 +25,9 @@ class Emission(Struct, frozen=True):
     late: frozenset[int]
     batch: Callable[[exp.Select], exp.Select]
 
-    def unit_rows(self, contributions: Contributions) -> exp.Select:
-        """The rows of `contributions` with their units, of which `batch` has some."""
-        rows = emit_contributions(contributions, self.releases, with_unit=True, late=self.late)
+    def unit_rows(self, contributions: Contributions, extra: tuple[str, ...] = ()) -> exp.Select:
+        """The rows of `contributions` with units and `extra` columns, of which `batch` has some."""
+        rows = emit_contributions(
+            contributions, self.releases, with_unit=True, late=self.late, extra=extra
+        )
         return self.batch(rows)

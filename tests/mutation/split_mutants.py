@@ -170,8 +170,8 @@ SPLIT_MUTANTS = (
     _Split(
         "units of too many values are in both parts of the rest",
         "physical/strategy/split_by_contribution.py",
-        "rows.over(scan, (*few_values, *rows.exceeds(of_rows)), extra)",
-        "rows.over(scan, rows.exceeds(of_rows), extra)",
+        "rows.over(limited_scan, (*few_values, *rows.exceeds(of_rows)), added)",
+        "rows.over(limited_scan, rows.exceeds(of_rows), added)",
     ),
     Mutant(
         "a share of what 64 bits don't hold is lost",
@@ -257,6 +257,24 @@ SPLIT_MUTANTS = (
         "rows within bounds are summed twice",
         "physical/strategy/unlimited_sums.py",
         "out_of_range = rows.where(are_out_of_range(condition, contributions.statistics)",
+        "out_of_range = rows.where(exp.true()",
+    ),
+    _Prepared(
+        "values beyond their bounds are summed by unit as they are",
+        "physical/strategy/clamped_rows.py",
+        "((in_range, values), (out_of_range, clamped))",
+        "((in_range, values), (out_of_range, values))",
+    ),
+    _Prepared(
+        "a row without a value has less than its centre taken from a unit's sum",
+        "physical/strategy/clamped_rows.py",
+        "term if center is None else exp.Coalesce(this=term, expressions=[center])",
+        "term",
+    ),
+    _Prepared(
+        "rows within bounds are summed twice by unit",
+        "physical/strategy/clamped_rows.py",
+        "out_of_range = rows.where(are_out_of_range(condition, statistics)",
         "out_of_range = rows.where(exp.true()",
     ),
     _Split(

@@ -69,6 +69,8 @@ SPLIT = [
     "SELECT town, way, sum(km) FROM trips WHERE km > 2 GROUP BY 1, 2",
     """SELECT town, way, sum(2 * km) FILTER (WHERE town < 'T'), sum(3 - km)
     FROM trips GROUP BY 1, 2""",
+    """SELECT town, way, avg(km), avg(km) FILTER (WHERE way <> 'bus'), sum(3 - km)
+    FROM trips GROUP BY 1, 2""",
     "SELECT town, count(DISTINCT person), avg(km) FROM trips WHERE km > 2 GROUP BY 1",
     "SELECT town, count(*), median(km) FROM trips GROUP BY 1",
     "SELECT date_trunc('month', day), count(*), sum(km) FROM trips GROUP BY 1",

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.nodes import integer, wide
 from dpsql.emit.release.contribution import (
+    center_of,
     number_of,
     number_of_rows,
     sum_of,
@@ -48,12 +49,12 @@ def uncentered_sums(
     sums = {total_name(number): total}
     if center:
         values = column_ref(value)
-        if of_unit:
-            count = value_count_of_unit(uncentered, values)
-        elif unclamped is None or statistic.filter is not None:
-            count = number_of(values)
-        else:
+        if unclamped is not None and statistic.filter is None:
             count = number_of_rows()
+        elif of_unit:
+            count = value_count_of_unit(uncentered, values)
+        else:
+            count = number_of(values)
         sums[value_count_name(number)] = count
     return sums
 
@@ -67,6 +68,17 @@ def centered_steps(statistic: Statistic, number: int, *, has_few_rows: bool = Fa
     # Of 128 bits: a centre is of 53, and there may be as many rows.
     count = wide(column_ref(value_count_name(number)))
     return exp.Sub(this=steps, expression=exp.Mul(this=count, expression=integer(center)))
+
+
+def uncentered_term(statistic: Statistic, number: int) -> tuple[exp.Expr, exp.Expr | None]:
+    """A row's clamped term that a centre is not taken from, and the centre, if there is one."""
+    uncentered, center = _uncentered(statistic)
+    term = emit_term(uncentered, number)
+    match statistic.term:
+        case Sum(value=value) if center:
+            return term, center_of(value, value.decimal)
+        case _:
+            return term, None
 
 
 def _uncentered(statistic: Statistic) -> tuple[Statistic, int]:

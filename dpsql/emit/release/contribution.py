@@ -141,11 +141,15 @@ def clamp(statistic: Statistic, columns: tuple[exp.Expr, ...]) -> exp.Expr:
 
 def _clamped(value: Discretized, column: exp.Expr, kind: Decimal | None) -> exp.Expr:
     """`column` within the value's interval, less its centre; in steps, or as decimals of `kind`."""
-    middle = integer(value.center) if kind is None else _exactly(value.center, kind)
     clamped = _clamp_to_bounds(value, column, kind)
     if value.center == 0:
         return clamped
-    return exp.Sub(this=exp.Paren(this=clamped), expression=middle)
+    return exp.Sub(this=exp.Paren(this=clamped), expression=center_of(value, kind))
+
+
+def center_of(value: Discretized, kind: Decimal | None) -> exp.Expr:
+    """The value's centre, in steps or as a decimal of `kind`, or of a wider type that holds it."""
+    return integer(value.center) if kind is None else _exactly(value.center, kind)
 
 
 def _clamp_to_bounds(value: Discretized, column: exp.Expr, kind: Decimal | None) -> exp.Expr:

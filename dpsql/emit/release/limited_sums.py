@@ -11,6 +11,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
 from sqlglot import exp
 
 from dpsql.analysis.unit_contribution import partial_bound, partial_interval, rows_per_group
@@ -49,23 +53,33 @@ from dpsql.plan.bounded_release.column_names import ROW_COUNT, UNIT, WEIGHT, tot
 from dpsql.plan.bounded_release.statistic import CappedSum, Statistic, UnitsOverLimit
 from dpsql.plan.bounded_release.unit_weight import UnitWeight
 
+NO_VALUES: Final[Mapping[int, exp.Expr]] = MappingProxyType({})
+
 
 def unit_group_sums(
-    contributions: Contributions, rows: exp.Select, late: frozenset[int]
+    contributions: Contributions,
+    rows: exp.Select,
+    late: frozenset[int],
+    unclamped: Mapping[int, exp.Expr] = NO_VALUES,
 ) -> exp.Select:
-    """Each unit's sums in each group, of `rows` as `emit_contributions` gives them."""
+    """Each unit's sums in each group, of `rows` as `emit_contributions` gives them.
+
+    Of the statistics in `unclamped`, by index, of these values, which the rows have within bounds.
+    """
     by = [column_ref(name) for name in (UNIT, *grouped_names(contributions, late))]
-    return grouped(
-        rows, by, [with_alias(item, name) for name, item in unit_sums(contributions).items()]
-    )
+    items = unit_sums(contributions, unclamped).items()
+    return grouped(rows, by, [with_alias(item, name) for name, item in items])
 
 
-def unit_sums(contributions: Contributions) -> dict[str, exp.Expr]:
+def unit_sums(
+    contributions: Contributions, unclamped: Mapping[int, exp.Expr] = NO_VALUES
+) -> dict[str, exp.Expr]:
     """What is summed over a unit's rows in a group: how many they are, and their terms."""
     sums: dict[str, exp.Expr] = {ROW_COUNT: number_of_rows()}
     for index, statistic in enumerate(contributions.statistics):
         if statistic.needs_sum:
-            sums |= uncentered_sums(statistic, index, of_unit=True)
+            value = unclamped.get(index)
+            sums |= uncentered_sums(statistic, index, of_unit=True, unclamped=value)
     return sums
 
 

@@ -6,6 +6,7 @@
 | sum_rows              | rows that are each their unit's only one are summed as they are  |
 | stored_unit_sums      | a unit's sums are read from a sidecar in place of its rows       |
 | split_by_contribution | rows that no limit can bind are summed without their units       |
+| clamped_rows          | of a unit's rows, those within bounds are summed as they are     |
 | split_in_group_by     | units that a limit may bind are told apart where rows are grouped |
 | aggregate_below_join  | a unit's rows are summed before they are joined                  |
 | choose_groups_first   | which groups units keep is found before their rows are summed    |

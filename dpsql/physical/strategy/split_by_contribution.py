@@ -49,6 +49,7 @@ from dpsql.physical.modifier.clamp_elimination import (
 from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
 from dpsql.physical.numbered_rows import numbered_rows
 from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
+from dpsql.physical.strategy.clamped_rows import clamped_unit_sums
 from dpsql.physical.strategy.unit_bits import UnitBits, unit_bits
 from dpsql.physical.strategy.unlimited_sums import counts_units, has_caps, unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import (
@@ -131,7 +132,8 @@ class SplitByContribution(Struct, frozen=True):
                 number + 2 + len(counts),
             )
         )
-        tested = () if no_clamp is None else no_clamp.out_of_range
+        of_table = () if no_clamp is None else no_clamp.out_of_range
+        tested = of_table
         bits = unit_bits(rows, number + 2 + len(counts) + len(tested)) if counts_by_rows else None
         if bits is not None:
             tested += bits.many_values
@@ -140,12 +142,14 @@ class SplitByContribution(Struct, frozen=True):
             (*chosen, *(at_most(column, limit) for column, limit in counts)),
             (*extra, *tested),
         )
-        rest = rows.over(scan, (*chosen, *rows.exceeds(counts)), extra)
+        limited_scan = replace(scan, columns=(*scan.columns, *of_table))
+        added = (*extra, *of_table)
+        rest = rows.over(limited_scan, (*chosen, *rows.exceeds(counts)), added)
         parts = None
         if values:
             few_values = [at_most(column, limit) for column, limit in values]
             parts = (
-                rows.over(scan, (*few_values, *rows.exceeds(of_rows)), extra),
+                rows.over(limited_scan, (*few_values, *rows.exceeds(of_rows)), added),
                 rows.over(scan, rows.exceeds(values), extra),
             )
         note = _note(rows, (*limits, *of_values), rank, no_clamp)
@@ -207,12 +211,25 @@ class SplitByContribution(Struct, frozen=True):
         if self.parts_of_rest is not None:
             # To rank groups of which none is left out takes as long as a quarter of the others.
             few_groups, rest = self.parts_of_rest
-            sums = unit_group_sums(few_groups, emission.unit_rows(few_groups), emission.late)
             unlimited = limited_totals(
-                self.limited, sums, emission.late, unlimited=unlimited, are_chosen=True
+                self.limited,
+                self._sums_of_units(few_groups, emission),
+                emission.late,
+                unlimited=unlimited,
+                are_chosen=True,
             )
-        sums = unit_group_sums(rest, emission.unit_rows(rest), emission.late)
+            sums = unit_group_sums(rest, emission.unit_rows(rest), emission.late)
+        else:
+            sums = self._sums_of_units(rest, emission)
         return limited_totals(self.limited, sums, emission.late, unlimited=unlimited)
+
+    def _sums_of_units(self, part: Contributions, emission: Emission) -> exp.Select:
+        """Each unit's sums in each group, of rows that may be asked for clamps."""
+        condition, late = self.no_clamp, emission.late
+        if condition is None:
+            return unit_group_sums(part, emission.unit_rows(part), late)
+        rows = emission.unit_rows(part, tested_columns(condition, part.statistics))
+        return clamped_unit_sums(part, rows, late, condition)
 
 
 def _counts_rows(contributions: Contributions) -> bool:
