@@ -7,11 +7,13 @@ import compileall
 import fcntl
 import gc
 import itertools
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import memory_folder
 import pytest
 from data import clickbench, penguins, ssb, tpcds, tpch
 from neighbor_search import share
@@ -28,6 +30,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Compile the package once: hundreds of tests start processes, which may not write bytecode."""
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(ROOT / "dpsql", quiet=2)
+        # Long batteries write more.
+        if "not slow" in config.option.markexpr and memory_folder.has_room():
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory_folder.FOLDER))
     # Twenty thousand cases that would be deselected take each worker 4 s to collect.
     share.collects_all = "not in_turn" not in config.option.markexpr
 
