@@ -68,3 +68,35 @@ def test_bytes_that_are_not_utf_8_are_found_whatever_stands_beside_them(
     file.write_bytes(file.read_bytes().replace(b"qx", b"\xff\xfe"))
     expected = 100 + 2 * ("??" in beside)
     assert counted(tmp_path, "VARCHAR", condition) == expected
+
+
+@pytest.mark.parametrize(("digits", "size"), [(4, 2), (9, 4), (18, 8), (20, 9), (38, 16)])
+def test_decimals_are_found_whatever_an_old_writer_said_of_them(
+    tmp_path: Path, digits: int, size: int
+) -> None:
+    """It compared bytes as signed ones, by which 3.84 (0x0180) is less than 2.57 (0x0101)."""
+    file = tmp_path / "readings.parquet"
+    for beside in ([], [0x0101]):
+        integers = [1, 1, *[0x0180] * 5, *beside]
+        held = b"".join(value.to_bytes(16, "little") for value in integers)
+        rows = pa.Array.from_buffers(
+            pa.decimal128(digits, 2), len(integers), [None, pa.py_buffer(held)]
+        )
+        pq.write_table(pa.table({"x": rows}), file, use_dictionary=False)
+        says, said = _ends(size, 0x0180, deprecated=False), _ends(size, max(beside, default=0x0180))
+        written = file.read_bytes()
+        assert says in written
+        file.write_bytes(written.replace(says, said))
+        found = counted(tmp_path, f"DECIMAL({digits},2)", "x > 3")
+        assert found == 5, f"a row decides about others: {found} beside {beside}"
+
+
+def _ends(size: int, largest: int, *, deprecated: bool = True) -> bytes:
+    """A column's largest and least value, 1, as Thrift has them in a footer.
+
+    Where they are deprecated, what the fields of today hold has numbers that nobody reads.
+    """
+    one = bytes([size]) + (1).to_bytes(size, "big")
+    ends = bytes([size]) + largest.to_bytes(size, "big") + b"\x18" + one
+    today = bytes([size]) + (0x0180).to_bytes(size, "big") + b"\x18" + one
+    return b"\x18" + ends + b"\x16\x00" + (b"\x68" if deprecated else b"\x28") + today

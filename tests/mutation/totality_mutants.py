@@ -80,11 +80,20 @@ TOTALITY_MUTANTS = (
     Mutant(
         "decimals beyond their digits are read as they are",
         "engine/duckdb/table_view.py",
-        "if decimal is None or bytes_of_decimal(int(decimal[1])) in (4, 8):",
+        "if bytes_of_decimal(int(decimal[1])) in (4, 8):",
         "if True:",
         _FAILING_VALUES,
         "is_null",
         fails_by="ExecutionFailed|AssertionError",
+    ),
+    Mutant(
+        "an old writer's word is taken for the largest of its decimals",
+        "engine/duckdb/table_view.py",
+        "return exp.case().when(column.is_(exp.null()).not_(), column.copy())",
+        "return column",
+        "tests/engine/test_file_statistics.py",
+        "old_writer",
+        fails_by="a row decides about others",
     ),
     Mutant(
         "bytes of Parquet that aren't UTF-8 fail",

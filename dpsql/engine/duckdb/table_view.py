@@ -77,7 +77,7 @@ def _column(name: str, declared: str, source_columns: str, own: str, *, stored: 
         # A column may carry a collation, which no catalogue tells. 'er' = 'ER' under NOCASE: one
         # row would meet two filters that exclude each other, and two of the listed keys.
         return exp.alias_(exp.Collate(this=column, expression=exp.var("C")), name, quoted=True)
-    read: exp.Expr = column if stored else _decimal_in_range(column, source_columns)
+    read: exp.Expr = column if stored else _decimal_itself(column, source_columns)
     if declared != source_columns:
         read = exp.TryCast(this=column, to=exp.DataType.build(declared, dialect="duckdb"))
     if declared == "VARCHAR" and not stored:
@@ -98,17 +98,24 @@ def bytes_of_decimal(digits: int) -> int:
     return next((size for limit, size in ((4, 2), (9, 4), (18, 8)) if digits <= limit), 16)
 
 
-def _decimal_in_range(column: exp.Column, kind: str) -> exp.Expr:
+def _decimal_itself(column: exp.Column, kind: str) -> exp.Expr:
     """A column of a Parquet file; of a decimal beyond its digits NULL, where DuckDB fails of it.
 
     A file's bytes hold more than the digits say. Groups of decimals of few digits are numbered by
     their digits, and the least integer of 16 bytes has no text and no double: -327.68 as a
     DECIMAL(3,2), of one person, failed GROUP BY for all. Those of 4 and 8 bytes fail nothing that
     is emitted, and are read as they are.
+
+    No condition on them is asked of what a file says of its values: an old writer compared the
+    bytes of decimals as signed ones, 0x0180 before 0x0101, and its file says that 2.57 is the
+    largest of 2.57 and 3.84. DuckDB believes it: `c > 3` passed over all rows once 2.57 was there.
+    COALESCE(c, NULL) is simplified before that, CASE isn't.
     """
     decimal = _DECIMAL.fullmatch(kind)
-    if decimal is None or bytes_of_decimal(int(decimal[1])) in (4, 8):
+    if decimal is None:
         return column
+    if bytes_of_decimal(int(decimal[1])) in (4, 8):
+        return exp.case().when(column.is_(exp.null()).not_(), column.copy())
     digits, scale = int(decimal[1]), int(decimal[2])
     nines = "9" * digits
     largest = f"0{nines[: digits - scale]}.{nines[digits - scale :]}"
