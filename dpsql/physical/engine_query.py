@@ -16,6 +16,7 @@ from sqlglot import exp
 from dpsql.analysis.lineage.lineage import private_scans
 from dpsql.bounding.public_facts import Facts
 from dpsql.emit.dialect.duckdb.render import rendered
+from dpsql.emit.dialect.row_estimate import guard_sums
 from dpsql.emit.release.contributions import emit_contributions, group_names
 from dpsql.emit.release.distinct_count import with_distinct
 from dpsql.emit.release.histogram import histogram
@@ -171,6 +172,7 @@ def emit_trees(
     emission = Emission(releases, late_key_joins(terms, by_unit=by_unit), batch)
     with_unit = isinstance(limited, LimitGroups)
     select = plan.emit(emission)
+    guard_sums(select, terms.source)
     are_distinct = any(s.is_over_distinct_values for s in terms.statistics)
     if isinstance(limited, LimitGroups) and are_distinct:
         rows = emit_contributions(terms, releases, with_unit=True)

@@ -104,8 +104,8 @@ SIZE_MUTANTS = (
     Mutant(
         "a resized table is as large as it is",
         "emit/relation/resized_table.py",
-        'first.set("limit", exp.Limit(expression=integer(size)))',
-        'first.set("limit", exp.Limit(expression=integer(2**40)))',
+        "return limit_rows(first, size)",
+        "return limit_rows(first, 2**40)",
         _SIZES,
         "random_part",
         "AssertionError",

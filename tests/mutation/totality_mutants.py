@@ -10,6 +10,24 @@ _FAILING_VALUES = "tests/engine/test_parquet_failing_values.py"
 
 TOTALITY_MUTANTS = (
     Mutant(
+        "a LIMIT that DuckDB takes all rows to be within is left out",
+        "emit/dialect/duckdb/lower.py",
+        "RowLimit: lambda count: exp.Subquery(this=exp.select(exp.Literal.number(count))),",
+        "RowLimit: lambda count: exp.Literal.number(count),",
+        "tests/engine/test_row_estimates.py",
+        "limit_of_one_row",
+        fails_by="AssertionError|assert ",
+    ),
+    Mutant(
+        "sums over an outer join are added up unchecked",
+        "physical/engine_query.py",
+        "    guard_sums(select, terms.source)\n",
+        "    guard_sums(select.copy(), terms.source)\n",
+        "tests/engine/test_row_estimates.py",
+        "are_guarded",
+        fails_by="AssertionError|assert ",
+    ),
+    Mutant(
         "days are interpolated by the engine's own conversion",
         "plan/total_form.py",
         "return TotalForm.AS_MOMENTS",

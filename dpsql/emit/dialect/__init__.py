@@ -8,6 +8,7 @@
 | sidecar_table | tables of a sidecar that a server has                                |
 | text_length   | how long a text can be, before servers join it with others           |
 | key_cells     | the cells of few keys, by comparisons or by a join                   |
+| row_estimate  | what no engine may conclude from the number of rows that it expects   |
 | unit_total    | the rows of a unit in all its groups, beside each of them            |
 | duckdb        | DuckDB's own nodes for them, and its text                            |
 | postgres      | PostgreSQL's, by allow-lists                                         |

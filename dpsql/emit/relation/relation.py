@@ -10,6 +10,7 @@ from sqlglot import exp
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.analysis.lineage.same_unit_conditions import is_same_unit
 from dpsql.emit.dialect.nodes import constant, exact_aggregate, exact_window, scalar, stored_column
+from dpsql.emit.dialect.row_estimate import limit_rows
 from dpsql.emit.dialect.sort_key import sort_key
 from dpsql.emit.relation.counts_below_join import CountsBelowJoin
 from dpsql.emit.relation.scan_and_join import (
@@ -240,7 +241,7 @@ def _ordered(
     if by:
         select = select.order_by(*map(sort_key, by), copy=False)
     if limit is not None and limit.count is not None:
-        select = select.limit(limit.count, copy=False)
+        select = limit_rows(select, limit.count)
     if limit is not None and limit.offset:
         select = select.offset(limit.offset, copy=False)
     return select

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from dpsql.emit.dialect.nodes import integer, keyed_hash
+from dpsql.emit.dialect.nodes import keyed_hash
+from dpsql.emit.dialect.row_estimate import limit_rows
 from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import column_ref, dummy_column, subquery, with_alias
 
@@ -25,7 +26,7 @@ _NUMBER = "number"
 def first_rows(rows: exp.Select, names: Sequence[str], size: int) -> exp.Select:
     """`size` of the `rows`, or all of fewer; `names` are those of their columns."""
     if not names:
-        return select_of([dummy_column()], subquery(rows, "r")).limit(size, copy=False)
+        return limit_rows(select_of([dummy_column()], subquery(rows, "r")), size)
     columns = [column_ref(name) for name in names]
     hashed = [*columns, with_alias(keyed_hash(columns), _HASH)]
     by_hash = select_of(_copied(hashed), subquery(rows, "r"))
@@ -45,8 +46,7 @@ def first_rows(rows: exp.Select, names: Sequence[str], size: int) -> exp.Select:
     ordered = [exp.Ordered(this=item, nulls_first=False) for item in order]
     first = select_of(_copied(columns), subquery(numbered, "r"))
     first.set("order", exp.Order(expressions=ordered))
-    first.set("limit", exp.Limit(expression=integer(size)))
-    return first
+    return limit_rows(first, size)
 
 
 def _copied(expressions: Sequence[exp.Expr]) -> list[exp.Expr]:

@@ -22,11 +22,13 @@ from dpsql.emit.dialect.duckdb.function_call import (
     narrowest_cast,
     try_,
     try_cast,
+    unknown,
     unsigned,
 )
 from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
 from dpsql.emit.dialect.duckdb.steps import steps, sum_in_steps
 from dpsql.emit.dialect.key_cells import WithCells
+from dpsql.emit.dialect.row_estimate import RowLimit, Unestimated
 from dpsql.emit.dialect.unit_total import joined_running_total, joined_total
 from dpsql.emit.sql.identifier import reference
 from dpsql.plan.expression import Column, Expression
@@ -152,6 +154,8 @@ _LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
     nodes.WithRunningTotal: joined_running_total,
     nodes.SumInSteps: sum_in_steps,
     nodes.WideSum: _wide_sum,
+    RowLimit: lambda count: exp.Subquery(this=exp.select(exp.Literal.number(count))),
+    Unestimated: unknown,
     nodes.UnitSum: lambda term, **_: _wide_sum(term),
     nodes.UnitValueCount: lambda values, **_: _count(values),
     nodes.Quotient: _quotient,

@@ -25,6 +25,7 @@ from dpsql.emit.dialect.postgres import guard
 from dpsql.emit.dialect.postgres.aggregate import emit_aggregate
 from dpsql.emit.dialect.postgres.expression import byte_order, emit_expression
 from dpsql.emit.dialect.postgres.steps import is_nan, steps, sum_in_steps
+from dpsql.emit.dialect.row_estimate import RowLimit, Unestimated
 from dpsql.emit.dialect.sidecar_table import stored_table
 from dpsql.emit.dialect.unit_total import joined_running_total, joined_total
 from dpsql.emit.sql.identifier import subquery
@@ -255,6 +256,8 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
         column, kind, magnitude, has_few_rows=has_few_rows
     ),
     nodes.WideSum: _wide_sum,
+    RowLimit: lambda _, count: exp.Literal.number(count),
+    Unestimated: lambda _, expression: expression,
     nodes.UnitSum: lambda lowering, term, **_: _wide_sum(lowering, term),
     nodes.UnitValueCount: lambda _, values, **__: guard.call("COUNT", values),
     nodes.Quotient: _quotient,

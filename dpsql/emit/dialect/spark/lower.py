@@ -24,6 +24,7 @@ from sqlglot import exp
 
 from dpsql.emit.dialect import nodes
 from dpsql.emit.dialect.key_cells import WithCells
+from dpsql.emit.dialect.row_estimate import RowLimit, Unestimated
 from dpsql.emit.dialect.sidecar_table import stored_table
 from dpsql.emit.dialect.spark import guard
 from dpsql.emit.dialect.spark.aggregate import emit_aggregate
@@ -266,6 +267,8 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
         column, kind, magnitude, has_few_rows=has_few_rows
     ),
     nodes.WideSum: _wide_sum,
+    RowLimit: lambda _, count: exp.Literal.number(count),
+    Unestimated: lambda _, expression: expression,
     nodes.UnitSum: lambda own, term, **parts: unit_sum(term, **parts) or _wide_sum(own, term),
     nodes.UnitValueCount: lambda _, **parts: unit_value_count(**parts),
     nodes.Quotient: _quotient,
