@@ -1,4 +1,4 @@
-"""Where tests' folders are in memory: a charge waits for the disk, and a thousand tests charge.
+"""Where tests' folders are in memory: each charge waits for the disk, and many tests charge.
 
 Files are written, locked and synced there by the same calls, and a killed process loses as little.
 What a power failure leaves is put together by `tests/ledger/test_ledger_power.py`, wherever files
@@ -14,7 +14,7 @@ from typing import Final
 
 FOLDER: Final = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of the user's own in it
 LEAST: Final = 8 * 2**30
-"""Bytes that are left: a run writes one or two billion, beside its workers and two servers."""
+"""Bytes that are left, beside what workers and servers take: half a run wrote 0.8 billion."""
 
 
 def has_room() -> bool:
