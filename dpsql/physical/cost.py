@@ -32,6 +32,9 @@ from dpsql.plan.operator import Scan
 from dpsql.plan.traversal import operators
 from dpsql.schema.sql_type import Integer
 
+LONG_LIST: Final = 1_000
+"""Cells of a key that references them, of more of which few rows are taken to be in none."""
+
 READ: Final = Fraction(1)
 """To read a table's rows and sum them by group."""
 
@@ -120,10 +123,10 @@ def late_key_joins(contributions: Contributions, *, by_unit: bool) -> frozenset[
     """The indices of domains that sums are joined to, not rows: there are fewer of them.
 
     Rows are grouped by the keys themselves, of which each cell has its own. Only where few rows are
-    in no cell: where the schema or the statement lists a key's values, or the cells are all that a
-    key references. GROUP BY p_partkey for parts of one brand, where rows are joined to all parts
-    first, would sum the lines of all of them. Of longer lists, where all sums are `by_unit`, too,
-    there are nearly as many as rows. Cells that are counted aren't joined.
+    in no cell: where the schema or the statement lists a key's values, or the cells are a long list
+    of what a key references. A short one is what a statement asks for, as parts of one brand are:
+    of all parts, the lines would be summed first. Where sums are `by_unit`, there are nearly as
+    many as rows of a long list's keys. Cells that are counted aren't joined.
     """
     below = column_domains(contributions.source)
     return frozenset(
@@ -131,8 +134,10 @@ def late_key_joins(contributions: Contributions, *, by_unit: bool) -> frozenset[
         for index, each in enumerate(contributions.domains)
         if len(each.keys) == 1
         and counted_cell(contributions, index) is None
-        and (_has_few_values(contributions, each, below) or _is_reference(contributions, each))
-        and (len(each.cells) <= SMALL_GROUP_COUNT or not by_unit)
+        and (
+            _has_few_values(contributions, each, below)
+            or (not by_unit and _is_long_reference(contributions, each))
+        )
     )
 
 
@@ -141,11 +146,12 @@ def _has_few_values(contributions: Contributions, cells: KeyDomain, below: Envir
     return len(cells.cells) <= SMALL_GROUP_COUNT and domain(key, below).values is not None
 
 
-def _is_reference(contributions: Contributions, cells: KeyDomain) -> bool:
-    """Whether the key references what lists it, by integers: rows have nothing wider for a cell."""
+def _is_long_reference(contributions: Contributions, cells: KeyDomain) -> bool:
+    """Whether the key references a long list, by integers: rows have nothing wider for a cell."""
     key = contributions.keys[cells.keys[0]].expression
     return (
-        isinstance(key, Column)
+        len(cells.cells) > LONG_LIST
+        and isinstance(key, Column)
         and isinstance(key.type, Integer)
         and any(
             key in scan.columns and scan.table.columns[key.name].references is not None

@@ -261,7 +261,7 @@ WITH placed AS MATERIALIZED (
 )
 SELECT
   g0,
-  COALESCE(SUM(s0), 0) AS s0
+  COALESCE(SUM(TRY(s0)), 0) AS s0
 FROM (
   SELECT
     *

@@ -1,8 +1,8 @@
 -- PerUnit
 SELECT
-  COALESCE(SUM(s0), 0) AS s0,
-  COALESCE(SUM(s1), 0) AS s1,
-  COALESCE(SUM(s2), 0) AS s2
+  COALESCE(SUM(TRY(s0)), 0) AS s0,
+  COALESCE(SUM(TRY(s1)), 0) AS s1,
+  COALESCE(SUM(TRY(s2)), 0) AS s2
 FROM (
   SELECT
     s0 AS s0,

@@ -187,8 +187,8 @@ WITH placed AS MATERIALIZED (
 )
 SELECT
   g0,
-  COALESCE(SUM(s0), 0) AS s0,
-  COALESCE(SUM(s1), 0) AS s1
+  COALESCE(SUM(TRY(s0)), 0) AS s0,
+  COALESCE(SUM(TRY(s1)), 0) AS s1
 FROM (
   SELECT
     *
@@ -273,11 +273,11 @@ FROM (
       SELECT
         g0,
         COUNT(*) AS s0,
-        SUM(CASE WHEN r1 < (
+        SUM(TRY(CASE WHEN r1 < (
           -5
         ) THEN (
           -5
-        ) WHEN r1 > 5 THEN 5 ELSE r1 END) AS s1
+        ) WHEN r1 > 5 THEN 5 ELSE r1 END)) AS s1
       FROM (
         SELECT
           u,

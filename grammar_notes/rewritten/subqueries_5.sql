@@ -320,7 +320,10 @@ WITH placed AS MATERIALIZED (
             ) AS t
             ORDER BY
               c16 DESC
-            LIMIT 2
+            LIMIT (
+              SELECT
+                2
+            )
           ) AS t1
           WHERE
             (

@@ -86,7 +86,7 @@ FROM (
 ) AS t
 -- PerUnit
 SELECT
-  COALESCE(SUM(s0), 0) AS s0
+  COALESCE(SUM(TRY(s0)), 0) AS s0
 FROM (
   SELECT
     s0 AS s0

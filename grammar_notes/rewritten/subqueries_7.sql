@@ -1,6 +1,6 @@
 -- PerUnit
 SELECT
-  COALESCE(SUM(s0), 0) AS s0
+  COALESCE(SUM(TRY(s0)), 0) AS s0
 FROM (
   SELECT
     s0 AS s0

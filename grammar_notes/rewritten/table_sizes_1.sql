@@ -46,7 +46,10 @@ FROM (
           hash,
           c3,
           number
-        LIMIT 3
+        LIMIT (
+          SELECT
+            3
+        )
       ) AS t
     ) AS t
     GROUP BY

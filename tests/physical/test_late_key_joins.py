@@ -10,7 +10,7 @@ from notes.compiler import prepared
 from physical.strategies import by_plan
 
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
-from dpsql.physical import engine_query
+from dpsql.physical import cost, engine_query
 from dpsql.physical.cost import late_key_joins
 from dpsql.plan.bounded_release.bounded_release import contributions_of
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -32,9 +32,12 @@ def _release(sql: str, limits: ContributionLimits = AS_DECLARED) -> CompiledRele
 
 @pytest.mark.parametrize("limits", LIMITS, ids=["declared", "few"])
 @pytest.mark.parametrize("sql", STATEMENTS)
-def test_rows_and_sums_have_the_same_cells(sql: str, limits: ContributionLimits) -> None:
+def test_rows_and_sums_have_the_same_cells(
+    sql: str, limits: ContributionLimits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost, "LONG_LIST", 3)
     release = _release(sql, limits)
-    assert late_key_joins(contributions_of(release.choice.limited), by_unit=True)
+    assert late_key_joins(contributions_of(release.choice.limited), by_unit=False)
     worlds = search("clinic", frozenset(), databases=24).worlds
     differ = False
     for candidate in release.choice.candidates:
@@ -57,6 +60,15 @@ def test_rows_and_sums_have_the_same_cells(sql: str, limits: ContributionLimits)
     ],
     ids=["public", "computed"],
 )
-def test_keys_that_reference_no_list_are_joined_to_rows(sql: str) -> None:
+def test_keys_that_reference_no_list_are_joined_to_rows(
+    sql: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost, "LONG_LIST", 3)
     limited = _release(sql).choice.limited
+    assert not late_key_joins(contributions_of(limited), by_unit=False)
+
+
+def test_cells_of_a_short_list_are_joined_to_rows() -> None:
+    # Those of one brand: of all others, rows would be summed first, and left out then.
+    limited = _release(STATEMENTS[0]).choice.limited
     assert not late_key_joins(contributions_of(limited), by_unit=False)

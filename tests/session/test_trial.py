@@ -50,8 +50,8 @@ def test_what_is_answered_can_be_computed_of_no_rows(execution: Execution, sql: 
 
 def test_what_the_engine_cannot_bind_fails_before_the_charge(execution: Execution) -> None:
     compiled = ready("SELECT ward, count(*) AS n FROM visits GROUP BY ward HAVING n > 3")
-    # The binder refuses such a LIMIT; had it not, this is who would notice.
-    unbound = replace(compiled, plan=Limit(compiled.plan, -1, 0))
+    # The binder refuses such an OFFSET; had it not, this is who would notice.
+    unbound = replace(compiled, plan=Limit(compiled.plan, None, -1))
     for _ in range(2):
         with pytest.raises(ExecutionFailed, match="nothing was charged"):
             execution.check(unbound)
