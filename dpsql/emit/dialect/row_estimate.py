@@ -39,9 +39,5 @@ def guard_sums(select: exp.Select, source: Plan) -> None:
         return
     for total in list(select.find_all(WideSum)):
         term = total.args["term"]
-        part = term.expressions[0] if isinstance(term, exp.Distinct) else term
-        guarded = Unestimated(expression=part.copy())
-        if isinstance(term, exp.Distinct):
-            total.set("term", exp.Distinct(expressions=[guarded]))
-        else:
-            total.set("term", guarded)
+        added = term.expressions[0] if isinstance(term, exp.Distinct) else term
+        added.replace(Unestimated(expression=added.copy()))
