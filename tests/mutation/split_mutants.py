@@ -59,6 +59,13 @@ SPLIT_MUTANTS = (
         "wanted = exp.Not(this=of_none) if are_limited else of_none",
         "wanted = exp.Not(this=of_none) if are_limited else exp.true()",
     ),
+    _Prepared(
+        "a unit of two rows in a group has each counted as one",
+        "physical/strategy/count_units_first.py",
+        "lone = exp.LTE(this=number, expression=integer(1))",
+        "lone = exp.LTE(this=number, expression=integer(2))",
+        about="lone",
+    ),
     _Below(
         "of rows that are counted before a join nothing is asked",
         "emit/relation/counts_below_join.py",

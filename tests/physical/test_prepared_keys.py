@@ -6,6 +6,7 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -13,6 +14,7 @@ import duckdb
 import pytest
 from fuzz.ways import Database, Outcome, Proofs, Way, database, without_zeros
 from neighbor_search.sidecar import all_within_bounds
+from physical.strategies import by_plan
 
 from dpsql.audit.databases.unit_ownership import Rows, Unit, units_of_rows, without
 from dpsql.audit.sensitivity.bound_check import violations
@@ -20,6 +22,7 @@ from dpsql.bounding.options import ContributionLimits
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.engine.sidecar import file
 from dpsql.physical.modifier.clamp_elimination import OUT_OF_RANGE_TYPE
+from dpsql.physical.strategy.count_units_first import CountUnitsFirst
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.physical.strategy.unit_bits import MAX_BIT, UnitBits, number_of_bits
 from dpsql.plan.expression import Column
@@ -81,7 +84,10 @@ OTHERS = [
     "SELECT date_trunc('month', day), median(km) FROM trips GROUP BY 1",
     "SELECT date_trunc('month', day), count(DISTINCT person) FROM trips GROUP BY 1",
 ]
-
+LONE = [
+    "SELECT km, count(DISTINCT person), sum(km) FROM trips WHERE town < 'T' GROUP BY 1",
+    "SELECT way, km, count(*), count(DISTINCT person) FROM trips WHERE day IS NULL GROUP BY 1, 2",
+]
 
 PERSONS = {9: MAX_BIT, 10: MAX_BIT + 1, 12: -12}
 """The last one that has a bit, and ones that have none."""
@@ -104,6 +110,8 @@ def rows() -> Rows:
     # Twelve months in four quarters, and rows of one group within bounds and beyond.
     trips += [(1300 + m, 13, "Bonn", "bus", 3, dt.date(2024, m, 15)) for m in range(1, 13)]
     trips += [(1400 + n, 14, "Ulm", "bus", km, None) for n, km in enumerate((3, 50, None))]
+    # Two rows of a value, which no limit binds.
+    trips += [(1500 + n, 15, "Bonn", "bus", 3, None) for n in range(2)]
     nobody = (1, None, "Bonn", "bus", 3, None)
     people: list[tuple[object, ...]] = [(PERSONS.get(person, person),) for person in range(1, 16)]
     own = [(trip, PERSONS.get(person, person), *others) for trip, person, *others in trips]
@@ -135,7 +143,7 @@ def worlds(schema: Schema) -> Iterator[list[Database]]:
         yield databases
 
 
-@pytest.mark.parametrize("sql", [*SPLIT, *OTHERS])
+@pytest.mark.parametrize("sql", [*SPLIT, *OTHERS, *LONE])
 def test_all_ways_find_the_same_integers_within_bounds(
     schema: Schema, worlds: list[Database], sql: str
 ) -> None:
@@ -151,6 +159,23 @@ def test_all_ways_find_the_same_integers_within_bounds(
             _are_same(ways, outcomes)
             for way, of_worlds in zip(ways, zip(*outcomes, strict=True), strict=True):
                 _are_bounded(way, of_worlds)
+
+
+@pytest.mark.parametrize("sql", LONE)
+def test_lone_rows_of_a_listed_integer_are_counted_as_units(
+    schema: Schema, worlds: list[Database], sql: str
+) -> None:
+    proofs = Proofs(schema, {"facts": []}, frozenset(schema.tables))
+    compared = 0
+    for way in (way for each in proofs.ways(sql, ContributionLimits()) for way in each):
+        for candidate in way.release.choice.candidates:
+            plan = candidate.plan
+            if isinstance(plan, CountUnitsFirst) and plan.value_rows is not None:
+                own = replace(way, release=by_plan(way.release, plan))
+                for each in worlds:
+                    _are_same([way, own], [[each.found(way), each.found(own)]])
+                compared += 1
+    assert compared
 
 
 def test_units_are_counted_beside_sums_without_clamps(schema: Schema) -> None:

@@ -15,6 +15,12 @@ unlimited one no sum would be scaled or clamped, and no group would be left out.
 counted too, to tell which groups may be shown, each counts once in each of its groups, in either
 part.
 
+Of a key that a sidecar counts rows by, most rows are lone: their unit has no other with this value
+in the whole table, and so none in their group, whatever is asked of rows, or joined to each. These
+are counted as they are, and units are told apart of all others alone. Keys are integers that are
+listed: of those that aren't, several values that can't be read are one group, in which each of two
+lone rows would be a unit.
+
 It takes longer where most units are of `many`. How many rows a unit has is data, so that what the
 schema says has to do: half of as many as count in all, of which a filter leaves its part of the
 values that are declared.
@@ -30,13 +36,15 @@ from sqlglot import exp
 
 from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.bounding.contribution_limit import highest_fanout_table
-from dpsql.bounding.group_choice import is_sum_only
+from dpsql.bounding.group_choice import counted_column, is_sum_only
 from dpsql.bounding.public_facts import Facts
 from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.release.contribution import number_of_rows
+from dpsql.emit.release.contributions import emit_contributions
 from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
 from dpsql.emit.sql.clauses import select_of
-from dpsql.emit.sql.identifier import column_ref, table, with_alias
+from dpsql.emit.sql.identifier import column_name, column_ref, table, with_alias
+from dpsql.engine.sidecar.row_columns import value_count_column
 from dpsql.physical.cost import (
     COUNT_UNITS,
     GROUP_BY_UNIT,
@@ -46,7 +54,8 @@ from dpsql.physical.cost import (
 )
 from dpsql.physical.emission import Emission
 from dpsql.physical.selectivity import selectivity
-from dpsql.physical.strategy.unlimited_sums import has_caps, unlimited_totals
+from dpsql.physical.sidecar_rows import SidecarRows, sidecar_rows
+from dpsql.physical.strategy.unlimited_sums import counts_units, has_caps, unlimited_totals
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
     ByRank,
@@ -55,6 +64,8 @@ from dpsql.plan.bounded_release.bounded_release import (
     LimitGroups,
 )
 from dpsql.plan.bounded_release.column_names import UNIT
+from dpsql.plan.expression import Column
+from dpsql.schema.sql_type import Integer
 
 _ROWS: Final = "counted"
 _OVER_LIMIT: Final = "many"
@@ -62,15 +73,21 @@ _LIMITED_UNIT: Final = "mu"
 
 
 class CountUnitsFirst(Struct, frozen=True):
-    """Sum the rows of units of at most `max_rows` rows, which no limit binds, without units."""
+    """Sum the rows of units of at most `max_rows` rows, which no limit binds, without units.
+
+    `rows` are those that are read, beside each of which is in `value_rows` how many its unit has of
+    one key's value; None where units aren't counted, or no sidecar says so.
+    """
 
     limited: LimitGroups
     max_rows: int
+    rows: Contributions
+    value_rows: Column | None = None
 
     is_blocking: ClassVar = False
 
     @classmethod
-    def applies(cls, limited: Limited, facts: Facts) -> Self | None:  # noqa: ARG003 - as all do
+    def applies(cls, limited: Limited, facts: Facts) -> Self | None:
         """The plan, where each unit's groups are chosen, and sums are asked of their rows."""
         if not isinstance(limited, LimitGroups) or not isinstance(limited.limit, ByHash | ByRank):
             return None
@@ -78,7 +95,13 @@ class CountUnitsFirst(Struct, frozen=True):
         if not is_sum_only(terms, of_units=True) or has_caps(terms):
             return None
         in_all = [] if limited.rows is None else [limited.rows]
-        return cls(limited, min(limited.limit.groups, rows_per_group(limited), *in_all))
+        max_rows = min(limited.limit.groups, rows_per_group(limited), *in_all)
+        rows = sidecar_rows(limited, facts.verified) if counts_units(terms) else None
+        name = None if rows is None else _counted_key(rows)
+        if rows is None or name is None:
+            return cls(limited, max_rows, terms)
+        counted = rows.count_column(rows.free_number(), value_count_column(name))
+        return cls(limited, max_rows, rows.over(rows.scan(counted), (), (counted,)), counted)
 
     def estimate(self) -> Fraction:
         """In passes over the rows, of which the units over the limit have a share."""
@@ -96,12 +119,23 @@ class CountUnitsFirst(Struct, frozen=True):
     def emit(self, emission: Emission) -> exp.Select:
         """The totals of groups."""
         terms, late = self.limited.contributions, emission.late
-        unlimited = unlimited_totals(terms, _rows_of_units(are_limited=False), late)
+        few, units, lone = _rows_of_units(are_limited=False), None, None
+        if self.value_rows is not None:
+            units, number = few.copy(), column_ref(column_name(self.value_rows))
+            lone = exp.LTE(this=number, expression=integer(1))
+        unlimited = unlimited_totals(terms, few, late, units=units, lone=lone)
         sums = unit_group_sums(terms, _rows_of_units(are_limited=True), late)
         totals = limited_totals(self.limited, sums, late, unlimited=unlimited)
         return totals.with_(
-            _ROWS, as_=emission.unit_rows(terms), materialized=True, copy=False
+            _ROWS, as_=self._unit_rows(emission), materialized=True, copy=False
         ).with_(_OVER_LIMIT, as_=self._limited_units(), materialized=True, copy=False)
+
+    def _unit_rows(self, emission: Emission) -> exp.Select:
+        extra = () if self.value_rows is None else (column_name(self.value_rows),)
+        rows = emit_contributions(
+            self.rows, emission.releases, with_unit=True, late=emission.late, extra=extra
+        )
+        return emission.batch(rows)
 
     def _limited_units(self) -> exp.Select:
         return (
@@ -117,6 +151,19 @@ def _rows_of_units(*, are_limited: bool) -> exp.Select:
     is_limited = exp.In(this=column_ref(UNIT), query=exp.Subquery(this=units))
     rows = select_of([exp.Star()], table(_ROWS))
     return rows.where(is_limited if are_limited else exp.Not(this=is_limited), copy=False)
+
+
+def _counted_key(rows: SidecarRows) -> str | None:
+    """The key, a listed integer, by whose values rows are counted; None if there is none."""
+    terms = rows.contributions
+    listed = sorted(index for domain in terms.domains for index in domain.keys)
+    names = (
+        counted_column(terms, rows.row_source, index)
+        for index in listed
+        if isinstance(terms.keys[index].expression, Column)
+        and isinstance(terms.keys[index].expression.type, Integer)
+    )
+    return None if rows.is_on_server else next((n for n in names if n is not None), None)
 
 
 def _expected_rows(contributions: Contributions) -> Fraction:
