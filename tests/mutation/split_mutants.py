@@ -66,6 +66,13 @@ SPLIT_MUTANTS = (
         "lone = exp.LTE(this=number, expression=integer(2))",
         about="lone",
     ),
+    _Split(
+        "rows that stand for their unit are counted among those of others, too",
+        "physical/strategy/unlimited_sums.py",
+        "units = units.where(exp.Not(this=is_lone), copy=False)",
+        "units = units.where(exp.or_(is_lone, exp.true()), copy=False)",
+        about="stand_for",
+    ),
     _Below(
         "of rows that are counted before a join nothing is asked",
         "emit/relation/counts_below_join.py",

@@ -27,6 +27,7 @@ from dpsql.engine.sidecar.range_check import WholeTable, of_whole_table
 from dpsql.engine.sidecar.row_columns import SidecarTable, out_of_range_column
 from dpsql.errors import Error
 from dpsql.physical.numbered_rows import numbered_rows
+from dpsql.physical.strategy.count_units_first import CountUnitsFirst
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.physical.strategy.split_in_group_by import SplitInGroupBy
 from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
@@ -90,8 +91,11 @@ def attack(sql: str, name: str, limits: ContributionLimits, databases: int) -> N
 
 
 def is_split(release: CompiledRelease) -> bool:
-    """Units that no limit can bind are told from others by what the sidecar stores."""
-    return isinstance(release.choice.plan, SplitByContribution | SplitInGroupBy | StoredUnitSums)
+    """Units that no limit can bind, or rows that stand for one, are told by what is stored."""
+    plan = release.choice.plan
+    if isinstance(plan, CountUnitsFirst):
+        return plan.value_rows is not None
+    return isinstance(plan, SplitByContribution | SplitInGroupBy | StoredUnitSums)
 
 
 def has_stored_ranks(release: CompiledRelease) -> bool:

@@ -12,10 +12,21 @@ from neighbor_search.sidecar import LIMITS, attack, is_split, private, proved
 from notes.blocks import Claim, accepted
 
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
+from dpsql.physical.strategy.count_units_first import CountUnitsFirst
 from dpsql.physical.strategy.split_by_contribution import SplitByContribution
 from dpsql.physical.strategy.stored_unit_sums import StoredUnitSums
 
 pytestmark = pytest.mark.bounds
+
+LONE_ROWS = [
+    """SELECT doctor_id, visit_date, count(DISTINCT patient_id), sum(cost) FROM visits
+    WHERE ward = 'ER' GROUP BY 1, 2""",
+    """SELECT doctor_id, city, count(DISTINCT patient_id), count(*), sum(cost) FROM visits
+    JOIN patients USING (patient_id) WHERE cost <= 500 AND doctor_id IN (1, 2, 3) GROUP BY 1, 2""",
+    """SELECT doctor_id, ward, count(DISTINCT patient_id), avg(cost) FROM visits
+    WHERE visit_date <= DATE '2024-03-01' GROUP BY 1, 2""",
+]
+"""A row that is its patient's only one of a doctor counts for the patient, whatever is asked."""
 
 SHAPES = [
     "SELECT ward, count(*), sum(cost), avg(cost) FROM visits GROUP BY 1",
@@ -100,6 +111,7 @@ SHAPES = [
     OVER (PARTITION BY patient_id ORDER BY cost) AS n FROM visits) WHERE n < 4 GROUP BY 1""",
     """SELECT ward, count(*) FROM visits v
     WHERE EXISTS (SELECT 1 FROM tests t WHERE t.visit_id = v.visit_id) GROUP BY 1""",
+    *LONE_ROWS,
 ]
 
 
@@ -163,3 +175,12 @@ def test_units_are_drawn_groups_of_where_combinations_may_be_more() -> None:
     limits = ContributionLimits(groups=5, rows_per_group=2)
     (release,) = proved(sql, "clinic", private("clinic"), limits, ready=True).releases
     assert not is_split(release)
+
+
+@pytest.mark.parametrize("sql", LONE_ROWS)
+def test_rows_that_stand_for_their_units_stay_within_bounds(sql: str) -> None:
+    (release,) = proved(sql, "clinic", private("clinic"), AS_DECLARED, ready=True).releases
+    plan = release.choice.plan
+    assert isinstance(plan, CountUnitsFirst)
+    assert plan.value_rows is not None
+    attack(sql, "clinic", AS_DECLARED, databases=6)
