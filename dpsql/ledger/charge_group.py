@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 from msgspec import Struct
 
 from dpsql.errors import Error, LedgerFault
+from dpsql.ledger.chain.checkpoint import write_checkpoint
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.charge import Charge, Receipt
 from dpsql.ledger.charge_transaction import enter
@@ -91,7 +92,7 @@ def _write(chain: Chain, use: ExclusiveUse, group: Sequence[_Waiting]) -> None:
     try:
         with use, chain.writing():
             _enter(chain, group)
-            last = chain.store.last()
+            last = write_checkpoint(chain)
     except BaseException as error:  # noqa: BLE001 - raised again, or told by each
         _fail(chain, group, error, NOTHING_CHARGED if isinstance(error, Error) else _UNKNOWN)
         return

@@ -7,7 +7,6 @@ from functools import partial
 from dpsql.errors import FailedBefore, NotOwner
 from dpsql.ledger import charge_log
 from dpsql.ledger.caps import Cap, admit_charge, balances
-from dpsql.ledger.chain.checkpoint import write_checkpoint
 from dpsql.ledger.chain.hash_chain import Chain
 from dpsql.ledger.charge import Charge, Receipt, State, check_charge
 from dpsql.ledger.storage.opening import recorded_terms
@@ -46,7 +45,6 @@ def enter(chain: Chain, owner: str, charge: Charge) -> Receipt:
     for name, before, paid, cap in zip(names, (dataset, analyst), after, caps, strict=True):
         chain.store.set_account(name, paid, cap.hard_limit(before))
     chain.store.add_request(charge.request_id, entry.seq, owner)
-    write_checkpoint(chain)
     left = partial(balances, after[0], terms.cap, after[1], charge.analyst_cap)
     state = State.CHARGED
     return Receipt(charge.request_id, entry.seq, entry.hash, entry.at, state, fresh=True, left=left)

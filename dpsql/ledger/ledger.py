@@ -205,8 +205,7 @@ class Ledger:
             last = 0  # where nothing is written, others' answers may not be on disk yet
             if unseen := stored_answer.unpaid(self._chain, keys, analyst):
                 stored_answer.charge_reader(self._chain, unseen, analyst, analyst_cap, policy_hash)
-                write_checkpoint(self._chain)
-                last = self._store.last()
+                last = write_checkpoint(self._chain)
         with standing("its charge to the analyst stands"):
             self._publish(last)
         return answers

@@ -33,7 +33,7 @@ from dpsql.ledger.fault import RESTORE, fault
 from dpsql.ledger.storage.queries import DATASET
 
 EVERY = 1000
-"""How many entries may follow a checkpoint before the next one, but for those of one charge."""
+"""How many entries may follow a checkpoint before the next, but for those of one transaction."""
 
 
 class Checkpoint(Struct):
@@ -83,14 +83,19 @@ class Checkpoint(Struct):
         self.accounts[name] = self.accounts.get(name, Spent()).plus(event.loss)
 
 
-def write_checkpoint(chain: Chain) -> None:
-    """Appends a checkpoint if the last is EVERY entries back; in the writer's own transaction."""
+def write_checkpoint(chain: Chain) -> int:
+    """Appends a checkpoint if the last is EVERY entries back; in the writer's own transaction.
+
+    Returns the number of the last entry.
+    """
     store = chain.store
     summed, last = store.summed_and_last()
     if last - summed < EVERY:
-        return
+        return last
     total = Checkpoint(last, store.terms(), summed, store.accounts())
-    store.set_summed(chain.append(total.as_event()).seq)
+    seq = chain.append(total.as_event()).seq
+    store.set_summed(seq)
+    return seq
 
 
 def check_checkpoint(chain: Chain) -> None:

@@ -71,13 +71,26 @@ class Chain:
 
     def confirm(self) -> Tail:
         """Checks that the anchor's last line is in the chain, in constant time; or LedgerFault."""
+        tail, _ = self._confirmed(0)
+        return tail
+
+    def _confirmed(self, last: int) -> tuple[Tail, list[tuple[int, str]]]:
+        """The anchor's last line, checked so, and the entries without a line up to entry `last`."""
         tail = self.anchor.tail()
         if tail.seq < self._anchored:
             raise fault(self.anchor.path, "lost lines while the ledger was open", RESTORE)
         self._anchored = tail.seq
-        if tail.seq:
-            self._compare(tail.seq, tail.hash)
-        return tail
+        after = max(last - tail.seq, 0)
+        if not tail.seq:
+            return tail, self.store.links(1, after)
+        links = self.store.links(tail.seq, 1 + after)
+        if not links:
+            last = self.store.last()
+            what = f"was rolled back: it ends at entry {last}, its anchor at {tail.seq}"
+            raise fault(self.path, what, RESTORE)
+        if links[0][1] != tail.hash:
+            raise self.not_its_anchor(tail.seq)
+        return tail, links[1:]
 
     def append(self, event: Event) -> Entry:
         """Appends an entry. Its time is never before the last entry's, whatever the clock says."""
@@ -113,12 +126,11 @@ class Chain:
     def _append_lines(self, last: int) -> bool:
         """Whether there were any lines up to that of entry `last` to append."""
         with self.database.writing():
-            tail = self.confirm()
-            rows = self.store.rows(tail.seq, max(last - tail.seq, 0))
-            if rows:
-                self.anchor.append(tail, b"".join(line(row.seq, row.hash) for row in rows))
-                self._anchored = rows[-1].seq
-            return bool(rows)
+            tail, links = self._confirmed(last)
+            if links:
+                self.anchor.append(tail, b"".join([line(*link) for link in links]))
+                self._anchored, _ = links[-1]
+            return bool(links)
 
     def publish_all(self) -> None:
         """All entries are on disk, and have their lines; those that are written now are, too."""
@@ -162,14 +174,6 @@ class Chain:
         if [row.seq for row in rows] not in ([seq], [seq - 1, seq]):
             raise fault(self.path, f"lacks entry {seq}", RESTORE)
         return self.linked(START if seq == 1 else rows[0].hash, rows[-1])
-
-    def _compare(self, seq: int, own_hash: str) -> None:
-        rows = self.store.rows(seq - 1, 1)
-        if not rows:
-            what = f"was rolled back: it ends at entry {self.store.last()}, its anchor at {seq}"
-            raise fault(self.path, what, RESTORE)
-        if rows[0].hash != own_hash:
-            raise self.not_its_anchor(seq)
 
     def not_its_anchor(self, seq: int) -> Exception:
         """The fault of a chain that differs from its anchor at entry `seq`."""

@@ -54,6 +54,11 @@ class Store:
         query = "SELECT seq, hash, body FROM entry WHERE seq > ? ORDER BY seq LIMIT ?"
         return [self._row(row) for row in self._run(query, after, limit)]
 
+    def links(self, first: int, limit: int) -> list[tuple[int, str]]:
+        """Numbers and hashes of at most `limit` entries, from entry `first` on, in order."""
+        query = "SELECT seq, hash FROM entry WHERE seq >= ? ORDER BY seq LIMIT ?"
+        return [(self._integer(n), self._text(own)) for n, own in self._run(query, first, limit)]
+
     def end(self) -> list[Row]:
         """The last two entries, or as many as there are, in order."""
         query = "SELECT seq, hash, body FROM entry ORDER BY seq DESC LIMIT 2"
@@ -94,10 +99,9 @@ class Store:
 
     def accounts(self) -> dict[str, Spent]:
         """Every account, by name."""
-        rows = self._run("SELECT analyst, spent, delta FROM account")
         return {
             self._text(name): Spent(self._units(spent), self._units(delta))
-            for name, spent, delta in rows
+            for name, spent, delta in self._run("SELECT analyst, spent, delta FROM account")
         }
 
     def set_account(
@@ -221,15 +225,13 @@ class Store:
 
     def metadata(self, names: tuple[str, str]) -> str | None:
         """The metadata of the table saved under `names` (analyst, name); None if there is none."""
-        query = "SELECT about FROM named WHERE analyst = ? AND name = ?"
-        for (metadata,) in self._run(query, *names):
-            return self._text(metadata)
+        for (about,) in self._run("SELECT about FROM named WHERE analyst = ? AND name = ?", *names):
+            return self._text(about)
         return None
 
     def named_rows(self, names: tuple[str, str]) -> bytes | None:
         """The rows of that table, unchecked; None if there are none that are bytes."""
-        query = "SELECT bytes FROM named WHERE analyst = ? AND name = ?"
-        for (rows,) in self._run(query, *names):
+        for (rows,) in self._run("SELECT bytes FROM named WHERE analyst = ? AND name = ?", *names):
             return rows if isinstance(rows, bytes) else None
         return None
 

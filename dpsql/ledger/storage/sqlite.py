@@ -13,8 +13,9 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 from dpsql.ledger.amount import DIGITS
-from dpsql.ledger.fault import RESTORE, fault, other_format, translated_errors
+from dpsql.ledger.fault import RESTORE, TranslatedErrors, fault, other_format
 from dpsql.ledger.storage.process_lock import FileLock, is_alive, remove_stale
+from dpsql.ledger.storage.transaction import Transaction
 
 PATIENCE_SECONDS = 30.0
 
@@ -107,7 +108,7 @@ class Database:
     def __init__(self, path: Path, *, reads: bool = False) -> None:
         """`reads`: nothing is written into the file, nor beside it in a read-only folder."""
         self.path = path
-        with translated_errors(path):
+        with TranslatedErrors(path):
             self._file = _identity(path)
             self._db = sqlite3.connect(
                 f"{path.as_uri()}?{_mode(path) if reads else 'mode=rw'}",
@@ -136,12 +137,12 @@ class Database:
 
     def close(self) -> None:
         """Closes the file; SQLite folds its log into the file if nobody else has it open."""
-        with translated_errors(self.path):
+        with TranslatedErrors(self.path):
             self._db.close()
 
     def version(self) -> int:
         """Another number than before, once another connection has committed."""
-        with translated_errors(self.path):
+        with TranslatedErrors(self.path):
             self._check_file()
             ((number,),) = self._db.execute("PRAGMA data_version").fetchall()
         return int(number)
@@ -181,18 +182,8 @@ class Database:
         """A transaction that reads one snapshot."""
         return self._transaction("DEFERRED")
 
-    @contextmanager
-    def _transaction(self, kind: str) -> Iterator[None]:
-        with translated_errors(self.path):
-            try:
-                self._db.execute(f"BEGIN {kind}")
-                self._check_file()
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+    def _transaction(self, kind: str) -> AbstractContextManager[None]:
+        return Transaction(self.path, self._db, f"BEGIN {kind}", self._check_file)
 
     def blank(self) -> bool:
         """Whether the file has no tables yet."""
@@ -237,7 +228,7 @@ class Database:
         """Copies the database to the empty file `target`."""
         # The connection that holds the lock can't be its own source.
         with (
-            translated_errors(target),
+            TranslatedErrors(target),
             closing(sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)) as source,
             closing(sqlite3.connect(target)) as other,
         ):
