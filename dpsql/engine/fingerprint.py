@@ -44,9 +44,15 @@ def identity(source: Source) -> Identity:
 
     Of a server there are none: its owner states the version, which is a part of the source.
     """
+    return identity_reader(source)()
+
+
+def identity_reader(source: Source) -> Callable[[], Identity]:
+    """What reads the `identity` of `source` again and again, and lists its files once."""
     if not isinstance(source, DuckDBSource):
-        return ()
-    return tuple(_stat(role, file, missing_ok=role == "log") for role, file in _files(source))
+        return tuple
+    files = tuple((role, file, role == "log") for role, file in _files(source))
+    return lambda: tuple([_stat(role, file, missing_ok=log) for role, file, log in files])
 
 
 def fingerprint(source: DuckDBSource) -> str:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from dpsql.engine.fingerprint import Identity, identity
+from dpsql.engine.fingerprint import Identity, identity_reader
 from dpsql.engine.source import Columns, Source
 from dpsql.errors import Error, ExecutionFailed, SourceFault
 from dpsql.ledger.storage.waiting import WouldWait, check_may_wait, may_wait
@@ -45,7 +45,7 @@ from dpsql.session.run.finishing.finishing_copies import FinishingCopies
 from dpsql.session.run.statement_cache import StatementCache
 from dpsql.session.session import Session
 from dpsql.session.shared_ledger import SharedLedger
-from dpsql.session.sidecar import remove_left, sidecar_seen
+from dpsql.session.sidecar import remove_left, sidecar_path, sidecar_seen
 
 _START_SECONDS: Final = 120
 """How long the first worker may take to start, and to read names and types of columns."""
@@ -90,6 +90,8 @@ class SchemaSnapshot:
         # Built once for all sessions: there may be a hundred thousand columns.
         self._source = engine_source(with_sample_key(schema))
         self._public = public_part(self._source, schema)
+        self._read_identity = identity_reader(self._source)
+        self._sidecar = sidecar_path(schema)
         location = ledger_location(schema)
         self._watch = LedgerWatch(location) if isinstance(location, Path) else None
         self._shared = None if self._watch is None else SharedLedger(self._ledger)
@@ -121,12 +123,12 @@ class SchemaSnapshot:
         if self._watch is None:
             return None
         minute = int(time.time()) // 60  # of which now() is made
-        data = identity(self._source), sidecar_seen(self.schema)
+        data = self._read_identity(), sidecar_seen(self._sidecar)
         return minute, data, self._watch.version()
 
     def facts(self) -> SourceFacts:
         """Public facts about the data as the files are now, which all sessions share."""
-        now = identity(self._source), sidecar_seen(self.schema)
+        now = self._read_identity(), sidecar_seen(self._sidecar)
         with self._guard:
             if self._facts is None or self._facts[0] != now:
                 # Read once, since a worker has to open the sidecar for its tables.
@@ -140,7 +142,7 @@ class SchemaSnapshot:
 
     def _fingerprint(self, find: Callable[[], str]) -> str:
         """The data's fingerprint; `find` has a worker read it, only when the files have changed."""
-        now = identity(self._source)
+        now = self._read_identity()
         with self._guard:
             known = self._version
         if known is not None and known[0] == now:

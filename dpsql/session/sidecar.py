@@ -7,8 +7,8 @@ limits are the statement's own, however they are set.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -118,12 +118,13 @@ def old_files(schema: Schema) -> tuple[Path, ...]:
     return tuple(sorted(paths - {schema.ledger}))
 
 
-def sidecar_seen(schema: Schema) -> tuple[int, int] | None:
-    """When the file was made, and which it is; None if there is none."""
-    with suppress(OSError):
-        status = sidecar_path(schema).stat()
-        return status.st_mtime_ns, status.st_ino
-    return None
+def sidecar_seen(path: Path) -> tuple[int, int] | None:
+    """When the file at `path` was made, and which it is; None if there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - each statement looks
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ino
 
 
 def is_prepared(schema: Schema) -> bool:

@@ -31,7 +31,7 @@ from dpsql.engine.duckdb.statement import (
 )
 from dpsql.engine.duckdb.table_view import create_view_sql, words
 from dpsql.engine.engine import CachedTable, IsCached, Snapshot
-from dpsql.engine.fingerprint import fingerprint, identity
+from dpsql.engine.fingerprint import fingerprint, identity_reader
 from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sidecar.file import Sidecar, attach_sidecar
@@ -65,7 +65,8 @@ class DuckDBEngine:
         sidecar: Sidecar | None = None,
     ) -> None:
         self._source = source
-        self._identity = identity(source)
+        self._read_identity = identity_reader(source)
+        self._identity = self._read_identity()
         self._fingerprint: str | None = None
         self._guard = threading.Lock()
         # A statement is often run again, with other parameters: to parse it takes up to 15 ms.
@@ -278,7 +279,7 @@ class DuckDBEngine:
             return ParsedSelect(single_select(cursor, sql))
 
     def _refuse_changed_files(self) -> None:
-        if identity(self._source) != self._identity:
+        if self._read_identity() != self._identity:
             raise SourceFault(
                 "the source has changed since it was opened", hint="connect again to read it anew"
             )

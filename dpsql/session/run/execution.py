@@ -68,6 +68,7 @@ class Execution:
         self._finishing = FinishingTexts()
         self._tried: set[tuple[str, tuple[pa.DataType, ...]]] = set()
         self._facts: SourceFacts | None = None
+        self._sidecar = sidecar_path(schema)
         self._sidecar_seen: tuple[int, int] | None = None
         self._aside: WholeEngine | None = None
         self._cache_salt: str | None = None
@@ -78,7 +79,7 @@ class Execution:
         if self._source is None:
             self._progress("opening the source")
             self._schema = with_sample_key(self._schema)
-            self._sidecar_seen = sidecar_seen(self._schema)
+            self._sidecar_seen = sidecar_seen(self._sidecar)
             self._source = open_source(self._schema)
         return self._source
 
@@ -243,7 +244,7 @@ class Execution:
         Statements of a batch may have been compiled by keys that hold in that version alone, and
         answers be due under its name.
         """
-        self._sidecar_seen = sidecar_seen(self._schema)
+        self._sidecar_seen = sidecar_seen(self._sidecar)
         opened = open_source(self._schema)
         try:
             # Afterwards: of files that have changed by then it may be `opened` that reads them.
@@ -255,11 +256,11 @@ class Execution:
         self._source, self._facts = opened, None
 
     def _has_new_sidecar(self) -> bool:
-        seen = sidecar_seen(self._schema)
+        seen = sidecar_seen(self._sidecar)
         if self._source is None or seen in {None, self._sidecar_seen}:
             return False
         return not self._source.supports and not self._source.sidecar_tables
 
     def _sidecar_tables(self) -> frozenset[str]:
         """A source without a sidecar is not opened to find that out."""
-        return self.source().sidecar_tables if sidecar_path(self._schema).exists() else frozenset()
+        return self.source().sidecar_tables if self._sidecar.exists() else frozenset()
