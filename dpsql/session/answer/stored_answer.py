@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import pyarrow as pa
@@ -12,6 +12,11 @@ import pyarrow as pa
 from dpsql.engine.arrow_result import stream
 from dpsql.ledger.charge import Charge
 from dpsql.privacy.accounting.loss import PrivacyLoss
+from dpsql.privacy.mechanisms.noise.correlated import CorrelatedNoise
+from dpsql.privacy.mechanisms.noise.k_norm import KNormNoise
+from dpsql.privacy.mechanisms.noise.noise import Noise
+from dpsql.privacy.mechanisms.one_direction import OneDirectionNoise
+from dpsql.release.exact_answers import NoNoise
 from dpsql.schema.model import Schema
 from dpsql.session.compile.compiled_release import CompiledRelease
 
@@ -47,11 +52,28 @@ def detail(release: CompiledRelease) -> dict[str, str]:
     step = release.step
     return {
         "release": release.key,
-        "mechanisms": "; ".join(map(str, step.measurement.mechanisms)),
+        "mechanisms": "; ".join(_mechanism_texts(step.measurement.mechanisms)),
         "sensitivities": ", ".join(map(str, release.sensitivity.per_group)),
         "groups": str(release.sensitivity.groups),
         "threshold": str(step.measurement.threshold),
     }
+
+
+def _mechanism_texts(mechanisms: Sequence[Noise | NoNoise]) -> Iterator[str]:
+    """Each of `mechanisms` as a text; a law that several are parts of is written beside the first.
+
+    It has a number for each of its parts: beside each of 200 sums they would be more than 1 MiB,
+    which is the longest that a charge may be.
+    """
+    first: dict[int, int] = {}
+    for number, mechanism in enumerate(mechanisms, start=1):
+        if isinstance(mechanism, CorrelatedNoise | KNormNoise | OneDirectionNoise):
+            of = first.setdefault(id(mechanism.law), number)
+            if of < number:
+                kind = type(mechanism).__name__
+                yield f"{kind}(law=that of mechanism {of}, index={mechanism.index})"
+                continue
+        yield str(mechanism)
 
 
 def to_bytes(table: pa.Table) -> bytes:
