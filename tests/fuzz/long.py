@@ -72,6 +72,12 @@ def wide(count: int) -> dict[str, str]:
         "tables": "SELECT count(*) FROM " + ", ".join(f"regions r{n}" for n in range(count)),
         "joins": "SELECT count(*) FROM patients p"
         + "".join(f" JOIN patients p{n} USING (patient_id)" for n in range(count)),
+        "joins of joins": "SELECT count(*) FROM patients p"
+        + "".join(
+            f" JOIN (SELECT a.patient_id FROM patients a JOIN patients b USING (patient_id)) p{n}"
+            " USING (patient_id)"
+            for n in range(count // 2)
+        ),
         "left joins": "SELECT count(*) FROM patients p"
         + "".join(f" LEFT JOIN regions r{n} ON age = r{n}.region_id" for n in range(count)),
         "keys": "SELECT count(*) FROM patients GROUP BY "

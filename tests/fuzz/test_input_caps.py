@@ -13,6 +13,7 @@ from neighbor_search.share import in_turn
 from notes.compiler import schema_of
 
 from dpsql.bind.statement import bind
+from dpsql.bind.syntax.complexity import MAX_JOINED
 from dpsql.bind.syntax.parameter import literals
 from dpsql.bind.syntax.parse import MAX_CHARACTERS, MAX_DIGITS, MAX_TOKENS
 from dpsql.errors import BadParameter, TooComplex
@@ -31,6 +32,20 @@ def test_nesting_is_answered_or_refused_soon(kind: str, depth: int) -> None:
 @pytest.mark.parametrize(("kind", "count"), of_some_lengths(wide(1), (40, 400, 5000)))
 def test_chains_are_answered_or_refused_soon(kind: str, count: int) -> None:
     prepared(wide(count)[kind], "clinic")
+
+
+@pytest.mark.parametrize("kind", ["joins", "tables", "joins of joins"])
+def test_more_tables_than_an_engine_orders_soon_are_not_joined(kind: str) -> None:
+    # A charge for 300 of them was followed by minutes in which DuckDB ordered them.
+    few, many = (wide(count)[kind] for count in (MAX_JOINED - 1, MAX_JOINED + 1))
+    prepared(few, "clinic")
+    with pytest.raises(TooComplex, match="one join has more than 100 tables"):
+        bind(many, schema_of("clinic"))
+
+
+@pytest.mark.slow
+def test_as_many_tables_as_are_allowed_are_joined() -> None:
+    assert runs(wide(MAX_JOINED - 1)["joins"], "clinic")
 
 
 def test_more_text_than_allowed_is_refused_by_its_length() -> None:
