@@ -18,7 +18,9 @@ from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.errors import Error
 from dpsql.plan.operator import Limit
+from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import operators
+from dpsql.release.columns.arrow import arrow_type
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.run.without_engine import MAX_SORTED, project_without_engine
 
@@ -29,6 +31,8 @@ NOTED = [
 ]
 STATEMENTS = [*NOTED, *tpch().values(), *analytic().values()]
 TURNS = 4
+END = 10**38 - 1
+"""The last integer of 128 bits that Arrow has."""
 
 
 @cache
@@ -55,6 +59,11 @@ def made_table(names: Sequence[str], made: Sequence[pa.Array]) -> pa.Table:
     """The first columns as they are `made`; those that means are computed of stand behind them."""
     sums = [pa.array([1] * len(made[0]), pa.int64())] * (len(names) - len(made))
     return pa.table(dict(zip(names, [*made, *sums], strict=True)))
+
+
+def release_types(ready: CompiledStatement) -> list[pa.DataType]:
+    """The types of the columns of its first release."""
+    return [arrow_type(column.type) for column in output_columns(ready.releases[0].release)]
 
 
 def rows(table: pa.Table) -> list[tuple[object, ...]]:
@@ -125,6 +134,23 @@ def test_what_python_cannot_put_in_order_is_left_to_the_engine() -> None:
     made = (pa.array(["a", "b"]), pa.array([float("nan"), 1.0]))
     tables = ready.finishing_tables({release.name: made_table(release.columns, made)})
     assert project_without_engine(ready, tables) is None
+
+
+def test_few_numbers_are_computed_unless_the_engine_decides() -> None:
+    sql = "SELECT city, count(*) * sum(age) p, sum(age) / count(*) q FROM patients GROUP BY city"
+    ready = prepared(f"{sql} ORDER BY q DESC", world.generated("clinic"))
+    (release,) = ready.releases
+    for count, total, is_computed in ((5, 7, True), (0, 7, True), (None, 7, True), (5, END, False)):
+        columns = (
+            pa.array(["a", "b"]),
+            pa.array([count, 2], pa.int64()),
+            pa.array([total, 9], release_types(ready)[2]),
+        )
+        answers = both(ready, {release.name: made_table(release.columns, columns)})
+        assert (answers is not None) == is_computed
+        if answers is not None:
+            assert answers[0].schema.equals(answers[1].schema)
+            assert rows(answers[0]) == rows(answers[1])
 
 
 def test_many_rows_are_left_to_the_engine_to_sort() -> None:

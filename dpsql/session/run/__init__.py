@@ -14,5 +14,6 @@
 | stored_counts       | the most frequent keys by counts that are stored, where there are   |
 | charged_draw        | charge, draw, store: one entry for all that is drawn together       |
 | without_engine      | answers whose rows are released ones as they are, without an engine |
+| exact_arithmetic    | numbers computed of them, where an engine's result is beyond doubt   |
 | finishing           | what an engine makes of released tables: its SQL, and public rows   |
 """

@@ -1,23 +1,24 @@
 """Answers whose rows are released ones as they are: picked, put in order and cut without an engine.
 
-An engine takes milliseconds to be told of a small table and to give it back. What isn't here, say
-HAVING or a ratio, is its work; where both can do it they agree, but for the order of rows that tie,
-which nobody promises. Released rows come sorted by their keys, so that order shows nothing.
+Or with arithmetic of them, of a few rows. An engine takes milliseconds to be told of a small table
+and to give it back. What isn't here, say HAVING, is its work; where both can do it they agree, but
+for the order of rows that tie, which nobody promises. Released rows come sorted by their keys, so
+that order shows nothing.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import decimal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isnan
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 from msgspec import Struct
 
-from dpsql.plan.expression import Column
+from dpsql.plan.expression import Column, Expression
 from dpsql.plan.operator import Limit, Plan, Project, Release, Sort
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
@@ -35,9 +36,13 @@ from dpsql.schema.sql_type import (
 )
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.session.run.exact_arithmetic import exact_arithmetic, is_exact
 
 _PLAIN: Final = (Boolean, Integer, Decimal, Double, Varchar, Date, Timestamp)
 """What the engine gives back as it was given."""
+
+_Test: TypeAlias = Callable[[Expression], bool]
+"""Whether values of an expression are computed here, unless one of them is left to an engine."""
 
 MAX_SORTED = 1_000
 """Rows that are sorted here; more are sorted sooner by the engine."""
@@ -48,14 +53,14 @@ def is_projected(compiled: CompiledStatement) -> bool:
 
     Then there is nothing to try of what stands above the release: it computes no value.
     """
-    return _projected(compiled) is not None
+    return _projected(compiled, _is_column) is not None
 
 
 def project_without_engine(
     compiled: CompiledStatement, released: Mapping[str, pa.Table]
 ) -> pa.Table | None:
     """The rows of `compiled`, of the tables of its releases; None if an engine has to make them."""
-    release, plan = _projected(compiled), _plan(compiled)
+    release, plan = _projected(compiled, _is_computable), _plan(compiled)
     if release is None:
         return None
     rows = _rows(plan, released[release.name])
@@ -65,12 +70,15 @@ def project_without_engine(
     return pa.table([rows.columns[name] for name in names], names=names)
 
 
-def _projected(compiled: CompiledStatement) -> CompiledRelease | None:
-    """The release whose rows those of `compiled` are, which may be computed on others; or None."""
+def _projected(compiled: CompiledStatement, computes: _Test) -> CompiledRelease | None:
+    """The release whose rows those of `compiled` are, which may be computed on others; or None.
+
+    `computes` says which values of its projections aren't left to an engine.
+    """
     plan, numbered = _plan(compiled), compiled.numbered
     if compiled.tagged_union is not None or not output_columns(plan):
         return None
-    own = _projected_release(plan)
+    own = _projected_release(plan, computes)
     if numbered is not None and own is not None:
         own = next(old for new, old in numbered.releases.items() if new == own)
     return next((release for release in compiled.releases if release.release == own), None)
@@ -87,25 +95,33 @@ class _Rows(Struct, frozen=True):
     count: int
 
 
-def _projected_release(plan: Plan) -> Release | None:
+def _is_column(expression: Expression) -> bool:
+    return isinstance(expression, Column)
+
+
+def _is_computable(expression: Expression) -> bool:
+    return isinstance(expression, Column) or is_exact(expression)
+
+
+def _projected_release(plan: Plan, computes: _Test) -> Release | None:
     """The release whose rows `plan` puts in order, cuts, and picks from; None if it does more."""
     match plan:
         case Release():
             return plan if all(_is_plain(c.type) for c in output_columns(plan)) else None
         case Project(source=source, outputs=outputs):
-            picks = all(isinstance(output.expression, Column) for output in outputs)
-            return _projected_release(source) if picks else None
+            picks = all(computes(output.expression) for output in outputs)
+            return _projected_release(source, computes) if picks else None
         case Sort(source=source, by=by):
-            picks = all(isinstance(key.expression, Column) for key in by)
-            return _projected_release(source) if picks else None
+            picks = all(computes(key.expression) for key in by)
+            return _projected_release(source, computes) if picks else None
         case Limit(source=source):
-            return _projected_release(source)
+            return _projected_release(source, computes)
         case _:
             return None
 
 
 def _rows(plan: Plan, table: pa.Table) -> _Rows | None:
-    """The rows of a projection of `table`; None if they are many, or Python can't order them."""
+    """The rows of a projection of `table`; None if they are many, or left to an engine."""
     match plan:
         case Release():
             return _released(plan, table)
@@ -115,9 +131,10 @@ def _rows(plan: Plan, table: pa.Table) -> _Rows | None:
                 return None
             columns: dict[str, pa.Array] = {}
             for output in outputs:
-                if not isinstance(output.expression, Column):
+                values = _values(output.expression, below)
+                if values is None:
                     return None
-                columns[f"c{output.column.id}"] = below.columns[f"c{output.expression.id}"]
+                columns[f"c{output.column.id}"] = values
             return _Rows(columns, below.count)
         case Sort(source=source, by=by):
             below = _rows(source, table)
@@ -131,6 +148,12 @@ def _rows(plan: Plan, table: pa.Table) -> _Rows | None:
             return _Rows({n: c.slice(first, length) for n, c in below.columns.items()}, length)
         case _:
             return None
+
+
+def _values(expression: Expression, rows: _Rows) -> pa.Array | None:
+    if isinstance(expression, Column):
+        return rows.columns[f"c{expression.id}"]
+    return exact_arithmetic(expression, rows.columns, rows.count)
 
 
 def _released(plan: Release, table: pa.Table) -> _Rows | None:
@@ -156,9 +179,9 @@ def _sorted(rows: _Rows, by: Sequence[SortKey]) -> _Rows | None:
     order = list(range(rows.count))
     # The last term first: Python's sort keeps the order of what ties.
     for key in reversed(by):
-        if not isinstance(key.expression, Column):
+        column = _values(key.expression, rows)
+        if column is None:
             return None
-        column = rows.columns[f"c{key.expression.id}"]
         values = column.to_pylist()
         if pa.types.is_floating(column.type) and any(map(isnan, filter(None, values))):
             return None  # Python can't sort NaN
