@@ -213,7 +213,9 @@ def _held(rows: pa.Table) -> Columns:
 
 def _in_one_piece(column: pa.ChunkedArray) -> pa.Array:
     """`column` in one piece, and as numbers of its values where it is of texts with few of them."""
-    whole = column.combine_chunks(_POOL)
+    # ChunkedArray.combine_chunks takes a pool, and doesn't use it.
+    chunks = column.chunks or [pa.array([], column.type)]
+    whole = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks, memory_pool=_POOL)
     is_text = pa.types.is_string(whole.type) or pa.types.is_large_string(whole.type)
     if is_text and len(whole.slice(0, _TEXTS_SAMPLED).unique()) <= FEW:
         return pc.dictionary_encode(whole, memory_pool=_POOL)

@@ -174,7 +174,8 @@ def _unit_numbers(units: pa.Array) -> Indices:
     """
     if pa.types.is_floating(units.type):
         raise ValueError("a float identifies no unit")
-    encoded = units if pa.types.is_dictionary(units.type) else units.dictionary_encode()
+    is_encoded = pa.types.is_dictionary(units.type)
+    encoded = units if is_encoded else pc.dictionary_encode(units, memory_pool=_POOL)
     numbers = np.empty(len(encoded.dictionary), dtype=np.int64)
     numbers[pc.array_sort_indices(encoded.dictionary)] = np.arange(len(numbers))
     number_of_row: Indices = numbers[encoded.indices.to_numpy()]
