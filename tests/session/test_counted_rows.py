@@ -230,13 +230,7 @@ def compare(
             ORDER BY {hashed}(u, v, {secret}), v), count(*) OVER (PARTITION BY u)
             FROM ({grouped}, count(*) AS k FROM ({rows}) GROUP BY ALL)"""
         assert differing(connection, found, wanted) == 0, column
-        # Rows that are alike follow each other in any order.
-        all_columns = ", ".join(CONTENTS.compared)
-        order = f"{hashed_row}({secret}, u, {all_columns}), {all_columns}"
-        number = f"""SELECT {shown}, row_number() OVER (PARTITION BY u, {_sql(column)}
-            ORDER BY {order}) FROM (SELECT *, "{UNIT_COLUMN}" AS u FROM ({rows}))"""
-        found = f"SELECT {shown}, {_sql(f'number with {column}')} FROM {_rows()}"
-        assert differing(connection, found, number) == 0, column
+    numbers(connection, rows, hashed_row)
     (month, key), *_ = CONTENTS.months
     found = (
         f"""SELECT "{UNIT_COLUMN}", {key}, "rows with {month}", "place of {month}" FROM {_rows()}"""
@@ -254,12 +248,39 @@ def compare(
     assert differing(connection, digests, f"FROM {TARGETS.digests.sql('duckdb')}") == 0
 
 
+def numbers(connection: duckdb.DuckDBPyConnection, rows: str, hashed_row: str) -> None:
+    """Rows with a value of a column are numbered in their unit in the order of their hashes.
+
+    Rows that are alike follow each other in any order, another one for each column.
+    """
+    secret = exp.Literal.string(SALT).sql("duckdb")
+    all_columns = ", ".join(CONTENTS.compared)
+    alike = f'rank() OVER (ORDER BY "{UNIT_COLUMN}", {all_columns}) AS alike'
+    order = f'{hashed_row}({secret}, "{UNIT_COLUMN}", {all_columns}), {all_columns}'
+    found = ", ".join(f"{_sql(f'number with {c}')} AS n{i}" for i, c in enumerate(COLUMNS))
+    wanted = ", ".join(
+        f'row_number() OVER (PARTITION BY "{UNIT_COLUMN}", {_sql(c)} ORDER BY place) AS n{i}'
+        for i, c in enumerate(COLUMNS)
+    )
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE found AS SELECT {alike}, {found} FROM {_rows()}"
+    )
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE wanted AS SELECT alike, {wanted} FROM"
+        f" (SELECT *, {alike}, row_number() OVER (ORDER BY {order}) AS place FROM ({rows}))"
+    )
+    for number, column in enumerate(COLUMNS):
+        sides = [f"SELECT alike, n{number} FROM {side}" for side in ("found", "wanted")]
+        assert differing(connection, *sides) == 0, column
+
+
 def differing(connection: duckdb.DuckDBPyConnection, one: str, other: str) -> int:
-    """How many rows either has that the other hasn't."""
-    sides = [
-        f"SELECT count(*) FROM (({a}) EXCEPT ALL ({b}))" for a, b in [(one, other), (other, one)]
-    ]
-    ((number,),) = connection.execute(f"SELECT ({sides[0]}) + ({sides[1]})").fetchall()
+    """How many different rows one has more often than the other, of which each is computed once."""
+    sides = f"SELECT *, 1 AS side FROM ({one}) UNION ALL SELECT *, -1 FROM ({other})"
+    ((number,),) = connection.execute(
+        "SELECT count(*) FROM (SELECT * EXCLUDE (side), sum(side) AS more FROM"
+        f" ({sides}) GROUP BY ALL HAVING more <> 0)"
+    ).fetchall()
     return int(number)
 
 
