@@ -86,17 +86,22 @@ def used(cursors: Cursors, tables: dict[str, pa.Table]) -> int:
         return id(cursor)
 
 
+@pytest.fixture(scope="module")
+def other() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect()
+
+
 @settings(deadline=None)
 @given(tables=tables_alike(), limited=st.booleans())
 def test_rows_are_what_they_are_of_a_cursor_of_their_own(
-    engine: DuckDBEngine, tables: list[pa.Table], *, limited: bool
+    engine: DuckDBEngine, other: duckdb.DuckDBPyConnection, tables: list[pa.Table], *, limited: bool
 ) -> None:
     sql, limit = "SELECT * FROM released", ReadLimit(100, 10**6) if limited else None
     for table in (*tables, tables[0]):
         read = engine.execute(sql, (), {"released": table}, limit=limit).table
-        with duckdb.connect() as connection:
-            connection.register("released", table)
-            expected = connection.sql(sql).to_arrow_table()
+        with other.cursor() as cursor:
+            cursor.register("released", table)
+            expected = cursor.sql(sql).to_arrow_table()
         assert read.schema == expected.schema
         # As text: NaN isn't equal to itself, and 0.0 is to -0.0.
         assert str(read.to_pylist()) == str(expected.to_pylist())

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import pytest
 from ledger.ledger_world import PROCESSES, TENTH, Place, charge, run, terms
+from neighbor_search.share import in_turn
 
 from dpsql.errors import ExecutionFailed
 from dpsql.ledger.chain.anchor import WIDTH, Anchor, Tail
@@ -156,8 +157,17 @@ def check(place: Place, log: Path, crashes: int = 1) -> None:
         assert ledger.charge(charge(f"life goes on after {crashes}")).fresh
 
 
-@pytest.mark.parametrize("finished", [0, 2])
-@pytest.mark.parametrize("when", CHARGING | RELEASING)
+@pytest.mark.parametrize(
+    ("when", "finished"),
+    in_turn(
+        (
+            (f"{when}-{finished}", (when, finished))
+            for number, when in enumerate(CHARGING | RELEASING)
+            for finished in ((0, 2) if number % 2 else (2, 0))
+        ),
+        share=2,
+    ),
+)
 def test_a_crash_loses_no_charge_and_no_answer(
     place: Place, tmp_path: Path, when: str, finished: int
 ) -> None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 from neighbor_search.key_caps import key_caps
 from neighbor_search.search import attack, search
+from neighbor_search.share import in_turn
 from notes.compiler import prepared
 
 from dpsql.plan.bounded_release.estimator import DividedSum
@@ -41,11 +42,22 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize("rows", [None, 3], ids=["", "few rows"])
 @pytest.mark.parametrize(
-    "apart", [NeighborDistance(units, replaced) for units in (1, 3) for replaced in (False, True)]
+    ("about", "apart", "rows"),
+    in_turn(  # eight ways: every run tries each of them, and each statement
+        (
+            (
+                f"{about}-{units}{' replaced' * replaced}{' few rows' * (rows is not None)}",
+                (about, NeighborDistance(units, replaced), rows),
+            )
+            for about in STATEMENTS
+            for units in (1, 3)
+            for replaced in (False, True)
+            for rows in (None, 3)
+        ),
+        share=3,
+    ),
 )
-@pytest.mark.parametrize("about", STATEMENTS)
 def test_caps_by_key_change_no_more_than_derived(
     about: str, apart: NeighborDistance, rows: int | None
 ) -> None:

@@ -11,7 +11,7 @@ from pgwire import raw_wire as w
 from pgwire.conversations import conversation
 from pgwire.matrix.two_servers import Servers, both
 
-ORDINARY, LENGTH = 60, 12
+ORDINARY, LENGTH = 42, 12
 LONG = int(os.environ.get("DPSQL_CONVERSATIONS", "3000"))
 FAILED = ("Z", b"E")
 """There, only simple queries are sent: PostgreSQL 15.18 falls, with all its connections, over some

@@ -12,7 +12,7 @@ from fuzz.spoken import statement
 from pgwire.asked_of_both import asked
 
 CHUNK = 100
-ORDINARY = 300
+ORDINARY = 200
 LONG = int(os.environ.get("DPSQL_SPOKEN", "10000"))
 
 

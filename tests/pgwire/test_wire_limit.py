@@ -22,7 +22,7 @@ def product(tables: int) -> str:
 @pytest.fixture(scope="module")
 def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("narrow") / "shop"
-    with served(folder, "--statement-seconds", "6", "--worker-memory", "256") as found:
+    with served(folder, "--statement-seconds", "3", "--worker-memory", "256") as found:
         yield found
 
 

@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from neighbor_search.public_rows import PUBLIC, create_tables
+from neighbor_search.share import in_turn
 from notes.compiler import prepared, schema_of
 from notes.exact import raw_groups
 from physical.strategies import by_strategy
@@ -41,10 +42,17 @@ Groups = dict[tuple[int, int], tuple[int, int]]
 
 
 @pytest.mark.parametrize(
-    "limits", [(4, 3, 12), (4, 3, 5), (4, 2, 4), (3, 1, 2), (1, 3, 3)], ids=str
+    ("strategy", "salt", "limits"),
+    in_turn(  # five limits: every run tries each of them
+        (
+            (f"{strategy.__name__}-{salt}-{limits}", (strategy, salt, limits))
+            for strategy in (ChooseGroupsFirst, CountUnitsFirst, PerUnit)
+            for salt in ("1", "another")
+            for limits in ((4, 3, 12), (4, 3, 5), (4, 2, 4), (3, 1, 2), (1, 3, 3))
+        ),
+        share=3,
+    ),
 )
-@pytest.mark.parametrize("salt", ["1", "another"])
-@pytest.mark.parametrize("strategy", [ChooseGroupsFirst, CountUnitsFirst, PerUnit])
 def test_the_integers_are_those_of_the_limits_by_hand(
     limits: tuple[int, int, int], salt: str, strategy: type[PhysicalPlan]
 ) -> None:

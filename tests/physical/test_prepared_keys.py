@@ -13,6 +13,7 @@ from unittest.mock import patch
 import duckdb
 import pytest
 from fuzz.ways import Database, Outcome, Proofs, Way, database, without_zeros
+from neighbor_search.share import in_turn
 from neighbor_search.sidecar import all_within_bounds
 from physical.strategies import by_plan
 
@@ -143,7 +144,9 @@ def worlds(schema: Schema) -> Iterator[list[Database]]:
         yield databases
 
 
-@pytest.mark.parametrize("sql", [*SPLIT, *OTHERS, *LONE])
+@pytest.mark.parametrize(
+    "sql", in_turn(((sql, (sql,)) for sql in [*SPLIT, *OTHERS, *LONE]), share=2)
+)
 def test_all_ways_find_the_same_integers_within_bounds(
     schema: Schema, worlds: list[Database], sql: str
 ) -> None:

@@ -6,6 +6,7 @@ What one unit changes stays within what is derived, and the integers are those o
 from __future__ import annotations
 
 import pytest
+from neighbor_search.share import in_turn
 from neighbor_search.sidecar import LIMITS, attack, private, proved
 
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
@@ -47,8 +48,17 @@ def _released(sql: str, limits: ContributionLimits = AS_DECLARED) -> CompiledRel
 
 
 @pytest.mark.bounds
-@pytest.mark.parametrize("limits", [*LIMITS.values(), ALSO_DRAWN], ids=[*LIMITS, "drawn"])
-@pytest.mark.parametrize("sql", [*JOINED, *ASKED])
+@pytest.mark.parametrize(
+    ("sql", "limits"),
+    in_turn(  # seven limits: every run tries each of them, and each statement
+        (
+            (f"sql{number}-{name}", (sql, limits))
+            for number, sql in enumerate([*JOINED, *ASKED])
+            for name, limits in {**LIMITS, "drawn": ALSO_DRAWN}.items()
+        ),
+        share=5,
+    ),
+)
 def test_one_unit_changes_no_more_than_derived(sql: str, limits: ContributionLimits) -> None:
     attack(sql, "clinic", limits, databases=4)
 

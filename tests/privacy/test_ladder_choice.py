@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from neighbor_search.share import in_turn
 from privacy.ladder_data import (
     HALF_EPSILON,
     RUNGS,
@@ -219,9 +220,16 @@ def test_a_part_that_some_draws_have_no_units_of_is_not_given_up() -> None:
 LAWS = [(incomes, 0), (uniform, 1), (rows, 1), (zipf, 1), (pareto, 1)]
 
 
-@pytest.mark.parametrize(("law", "step"), LAWS, ids=lambda law: getattr(law, "__name__", ""))
 @pytest.mark.parametrize(
-    ("part", "epsilon", "times"), [(None, 1.0, 3.0), (None, 0.1, 1.5), (403, 1.0, 1.5)]
+    ("law", "step", "part", "epsilon", "times"),
+    in_turn(  # three ways: every run tries each of them, and each law
+        (
+            (f"{law.__name__}-{part}-{epsilon}", (law, step, part, epsilon, times))
+            for law, step in LAWS
+            for part, epsilon, times in ((None, 1.0, 3.0), (None, 0.1, 1.5), (403, 1.0, 1.5))
+        ),
+        share=2,
+    ),
 )
 def test_medians_are_near_hindsight_and_biases_as_told(
     law: Callable[[np.random.Generator], Floats],

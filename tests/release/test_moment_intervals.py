@@ -55,8 +55,17 @@ def test_the_value_is_within(name: str, rows: int, deviation: int, *, gaussian: 
     assert not held or sum(held) >= LEAST * len(held)
 
 
-@pytest.mark.parametrize("name", [*OF_ONE, *OF_TWO])
-@pytest.mark.parametrize("gaussian", [False, True], ids=["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    ("name", "gaussian"),
+    in_turn(
+        (
+            (f"{name}-{law}", (name, law == "gaussian"))
+            for name in (*OF_ONE, *OF_TWO)
+            for law in ("laplace", "gaussian")
+        ),
+        share=3,
+    ),
+)
 def test_of_many_rows_it_is_no_wider_than_it_has_to_be(name: str, *, gaussian: bool) -> None:
     formula, exact = _formula(name), _exact(100_000, 25)
     found = _errors(formula, exact, gaussian=gaussian)

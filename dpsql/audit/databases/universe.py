@@ -44,7 +44,8 @@ def listed_units(schema: Schema, constants: PlanConstants, universe: Universe) -
         )
     column = _column(schema.tables[table], constants, universe.column)
     number = list(schema.tables[table].columns).index(column.name)
-    counted = Counter(_value(column, text) for text in universe.values)
+    with duckdb.connect() as connection:
+        counted = Counter(_value(connection, column, text) for text in universe.values)
     return [
         [_unit(schema, table, number, value)] * copies for value, copies in sorted(counted.items())
     ]
@@ -65,11 +66,10 @@ def _column(table: Table, constants: PlanConstants, name: str) -> Column:
     return table.columns[name]
 
 
-def _value(column: Column, text: str) -> str:
+def _value(connection: duckdb.DuckDBPyConnection, column: Column, text: str) -> str:
     """`text` as the column's type spells it, so that 1 and 1.0 are one value of a double."""
-    with duckdb.connect() as connection:
-        sql = f"SELECT TRY_CAST(TRY_CAST(? AS {column.type}) AS VARCHAR)"
-        ((value,),) = connection.execute(sql, [text]).fetchall()
+    sql = f"SELECT TRY_CAST(TRY_CAST(? AS {column.type}) AS VARCHAR)"
+    ((value,),) = connection.execute(sql, [text]).fetchall()
     if value is None:
         raise BadParameter(
             f"{text!r} is no {column.type}", hint=f"list values of {column.name}, with commas"
