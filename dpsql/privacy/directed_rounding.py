@@ -25,6 +25,9 @@ from msgspec import Struct
 DIGITS = 60
 """Significant digits of an enclosure's ends, unless a caller asks for others."""
 
+_SMALLEST_POWER = -1000
+"""Powers of e below 10^-1000 lose digits, down to [0, 10^-1000…]: still an enclosure, and cheap."""
+
 
 class Enclosure(Struct, frozen=True):
     """The enclosed real number lies in [low, high]."""
@@ -35,11 +38,20 @@ class Enclosure(Struct, frozen=True):
 
 def exp(x: Fraction, digits: int = DIGITS) -> Enclosure:
     """Enclose e^x to about `digits` significant digits."""
-    # Results under 10^-1000 lose digits, down to [0, 10^-1000…]: still an enclosure, and cheap.
-    nearest = _context(digits, ROUND_HALF_EVEN, smallest=-1000)
+    return Enclosure(exp_below(x, digits), exp_above(x, digits))
+
+
+def exp_below(x: Fraction, digits: int = DIGITS) -> Fraction:
+    """The lower end of `exp`, without the time that the upper one takes."""
+    nearest = _context(digits, ROUND_HALF_EVEN, smallest=_SMALLEST_POWER)
     low = nearest.next_minus(nearest.exp(_divide(x, digits, ROUND_FLOOR)))
-    high = nearest.next_plus(nearest.exp(_divide(x, digits, ROUND_CEILING)))
-    return Enclosure(max(Fraction(low), Fraction(0)), Fraction(high))
+    return max(Fraction(low), Fraction(0))
+
+
+def exp_above(x: Fraction, digits: int = DIGITS) -> Fraction:
+    """The upper end of `exp`, without the time that the lower one takes."""
+    nearest = _context(digits, ROUND_HALF_EVEN, smallest=_SMALLEST_POWER)
+    return Fraction(nearest.next_plus(nearest.exp(_divide(x, digits, ROUND_CEILING))))
 
 
 def ln(x: Fraction, digits: int = DIGITS) -> Enclosure:
@@ -81,7 +93,7 @@ def scaled_exp(exponent: Fraction, bits: int) -> int:
     # With d digits, the rounded quotient moves e^-exponent by at most exponent·e^-exponent·10^(1-d)
     # <= 0.4·10^(1-d), and exp and its neighbour by 2·10^(1-d). As 10^d > 10^11·2^bits, `low` is
     # within 10^-9·2^-bits of the truth; rounding adds ½.
-    low = exp(-exponent, digits=bits // 3 + 12).low
+    low = exp_below(-exponent, digits=bits // 3 + 12)
     return ((low.numerator << (bits + 1)) // low.denominator + 1) >> 1
 
 

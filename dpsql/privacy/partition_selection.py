@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 
 from dpsql.privacy.accounting.zcdp_conversion import delta_of_rho
-from dpsql.privacy.directed_rounding import exp, ln, round_down
+from dpsql.privacy.directed_rounding import exp_above, ln, ln_above, round_down
 from dpsql.privacy.mechanisms.noise.noise import Noise
 
 
@@ -98,5 +98,5 @@ def per_group_delta(groups: int, delta: Fraction) -> Fraction:
     if groups == 1:
         return delta
     digits = 40 + len(str(int(groups / delta)))  # 1 - q begins with about as many nines
-    none_shows = exp(ln(1 - delta, digits).high / groups, digits).high
+    none_shows = exp_above(ln_above(1 - delta, digits) / groups, digits)
     return round_down(1 - none_shows)

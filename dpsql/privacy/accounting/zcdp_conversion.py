@@ -14,7 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from dpsql.privacy.directed_rounding import exp, ln, ln_above, round_down, round_up
+from dpsql.privacy.directed_rounding import exp_above, ln, ln_above, round_down, round_up
 
 
 @lru_cache(maxsize=4096)
@@ -78,8 +78,8 @@ def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction:
         return (1 + 2 * s) * rate - wanted - math.log1p(1 / s) >= 0
 
     s = _first_past(is_past, 700.0)
-    tilt = exp(s * ((1 + s) * rho - epsilon)).high
-    return min(round_up(tilt * exp((1 + s) * ln(s / (1 + s)).high).high / s), Fraction(1))
+    tilt = exp_above(s * ((1 + s) * rho - epsilon))
+    return min(round_up(tilt * exp_above((1 + s) * ln_above(s / (1 + s))) / s), Fraction(1))
 
 
 def _check(loss: Fraction, delta: Fraction) -> None:

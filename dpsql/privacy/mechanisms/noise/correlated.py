@@ -32,7 +32,7 @@ from statistics import NormalDist
 import numpy as np
 from msgspec import Struct
 
-from dpsql.privacy.directed_rounding import exp
+from dpsql.privacy.directed_rounding import exp_above
 from dpsql.privacy.mechanisms.mechanism import add_noise_vector, check_tail
 from dpsql.privacy.mechanisms.noise.normal_sampler import rounded_normal
 from dpsql.privacy.mechanisms.noise.sampler import check_parameter, discrete_gaussian
@@ -136,7 +136,7 @@ class CorrelatedNoise(Struct, frozen=True):
         if at_least < 1:
             raise ValueError("the tail begins at 1")
         reach = max(2 * at_least - 1 - self._rounding, Fraction(0))
-        return exp(-(reach**2) / (2 * sum(self._parameters))).high
+        return exp_above(-(reach**2) / (2 * sum(self._parameters)))
 
     def tail_point(self, probability: Fraction) -> int:
         """Return a k >= 1 with tail(k) <= probability."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from dpsql.privacy.directed_rounding import exp, round_up, scaled_exp, sqrt
+from dpsql.privacy.directed_rounding import exp_above, round_up, scaled_exp, sqrt
 from dpsql.privacy.normal_law import upper_tail
 
 SUMMED_UP_TO = 64**2
@@ -23,7 +23,7 @@ def gaussian_tail(variance: Fraction, k: int) -> Fraction:
     if k < 1:
         raise ValueError("the tail begins at 1")
     if variance <= SUMMED_UP_TO:
-        tail = exp(-k * k / (2 * variance)).high * _ratio(variance, k) / _total(variance)
+        tail = exp_above(-k * k / (2 * variance)) * _ratio(variance, k) / _total(variance)
     else:
         tail = _normal_bound(variance, k)
     return round_up(min(tail, Fraction(1)))

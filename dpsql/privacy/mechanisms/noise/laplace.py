@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from dpsql.privacy.directed_rounding import exp, round_up
+from dpsql.privacy.directed_rounding import exp, exp_above, exp_below, round_up
 from dpsql.privacy.mechanisms.mechanism import (
     add_noise,
     add_noise_vector,
@@ -84,8 +84,8 @@ class DiscreteLaplace(Struct, frozen=True):
         """Return P(noise >= k) = p^k/(1 + p), rounded up by less than 1 in 10^28; for k >= 1."""
         if at_least < 1:
             raise ValueError("the tail begins at 1")
-        power = exp(-at_least / self.scale).high
-        return round_up(power / (1 + exp(-1 / self.scale).low))
+        power = exp_above(-at_least / self.scale)
+        return round_up(power / (1 + exp_below(-1 / self.scale)))
 
     def tail_point(self, probability: Fraction) -> int:
         """Return the least k >= 1 with tail(k) <= probability."""
