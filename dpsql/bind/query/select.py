@@ -99,6 +99,7 @@ class _Select:
         if grouping is not None:
             self._aliases.grouped = columns(*grouping.keys)
         having = self._condition("having")
+        self._windows.check_having(having, self._span("having"))
         # Subqueries of the SELECT list are known by now: they are joined to the rows, as WHERE's.
         source, correlated = self._correlated(predicate)
         above = UpperClauses(source, items, order, having, qualify)

@@ -22,7 +22,7 @@ from dpsql.bind.syntax.parse import span
 from dpsql.bind.window.frame import frame_of
 from dpsql.bind.window.window_clause import NamedWindows
 from dpsql.bind.window.window_summary import SUMMARIES, Called, of_those, summary
-from dpsql.errors import GroupingFault, Refused, TypeFault, UnknownFunction
+from dpsql.errors import GroupingFault, Refused, Span, TypeFault, UnknownFunction
 from dpsql.plan.aggregate import QUANTILES
 from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.expression_text import describe
@@ -116,6 +116,15 @@ class Windows(Struct):
         column = self.names.column(called.name, called.type)
         self.outputs.append(WindowOutput(column, window))
         return column
+
+    def check_having(self, condition: Expression | None, at: Span | None) -> None:
+        """Refuse a window function in HAVING, which chooses the groups that windows are over."""
+        if columns(condition) & {output.column for output in self.outputs}:
+            raise GroupingFault(
+                "a window function can't stand in HAVING",
+                at=at,
+                hint="put a condition on it into QUALIFY",
+            )
 
     def partition_by(
         self, correlated: Iterable[Expression], outer: AbstractSet[Column], node: exp.Select
