@@ -19,6 +19,7 @@ from privacy.seeded import SeededRandomness
 
 import dpsql
 from dpsql.engine.source import SparkSource
+from dpsql.engine.spark import engine
 from dpsql.engine.spark.connection import SETTINGS
 from dpsql.engine.spark.session import SparkServerSession
 from dpsql.errors import ExecutionCancelled, ExecutionFailed, Refused, SchemaFault, SourceFault
@@ -238,6 +239,23 @@ def test_a_server_that_is_not_there_is_told_as_such(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("dpsql.engine.spark.connection._RETRIES", 1)  # of ten seconds
     with pytest.raises(SourceFault, match=r"^sc://127\.0\.0\.1:1 can't be reached"):
         SparkServerSession(SparkSource("sc://127.0.0.1:1/;token=secret"))
+
+
+def test_what_a_server_computes_is_proved_once_for_all_folders(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Another address, if of the same server, may lead to another: a proxy reads what it says."""
+    proved: list[SparkServerSession] = []
+    monkeypatch.setattr(engine, "check_semantics", proved.append)
+    monkeypatch.setattr(engine, "_PROVED", set())
+    for setting, proofs in (
+        (f"folder={tmp_path}", 1),
+        (f"folder={tmp_path.parent}", 1),
+        ("user_id=another", 2),
+        (f"user_id=another;folder={tmp_path}", 2),
+    ):
+        engine.SparkEngine(SparkSource(f"{url()}/;{setting}")).close()
+        assert len(proved) == proofs, setting
 
 
 def test_a_version_is_stated(folder: Path, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from dpsql.engine.raw import Raw
 from dpsql.engine.read_limit import ReadLimit
 from dpsql.engine.sidecar.server import ServerSidecar
 from dpsql.engine.source import Columns, SparkSource
+from dpsql.engine.spark.address import read_address
 from dpsql.engine.spark.semantics import SUPPORTED, check_semantics
 from dpsql.engine.spark.session import SparkServerSession
 from dpsql.engine.spark.sidecar.reading import usable_tables
@@ -33,7 +34,10 @@ _NO_TABLES: Final[Mapping[str, pa.Table]] = MappingProxyType({})
 _MAX_PARSED: Final = 64
 
 _PROVED: Final[set[str]] = set()
-"""The addresses whose claims were tested in this process."""
+"""The addresses whose claims were tested in this process, as pyspark is given them.
+
+A folder of tables isn't part of one: the server computes alike, whatever files it reads.
+"""
 
 
 @final
@@ -184,9 +188,12 @@ class SparkEngine:
     def _read_columns(self) -> Mapping[str, Columns]:
         """The columns of all tables, each of which can be read as it is declared."""
         session = self._take()
-        if self._source.session is not None or self._source.url not in _PROVED:
+        remote = read_address(self._source.url).remote
+        if self._source.session is not None:
             check_semantics(session)
-            _PROVED.add(self._source.url)
+        elif remote not in _PROVED:
+            check_semantics(session)
+            _PROVED.add(remote)
         columns = {}
         for table in self._source.tables:
             columns[table.name] = offered = columns_of(session, self._source, table)
