@@ -19,11 +19,11 @@ from benchmarks.work import QUERIES, SMALL, TEXTS, Counts, calls, handed_on
 from documentation.pages import ROOT, put, table_of
 from sqlglot.tokenizer_core import Token
 
-from dpsql.bind.syntax.parse import parse_query, tokens
+from dpsql.bind.syntax.parse import parse_query
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.raw import Raw
 from dpsql.engine.source import DuckDBSource
-from dpsql.session.run import public_statements
+from dpsql.session.compile.generic.known_words import KnownWords
 
 TABLE = "work-table"
 HEAD = ("query", "plain", "as it is", "prepared")
@@ -114,18 +114,18 @@ def test_a_twentieth_more_is_found_and_plain_queries_may_take_what_they_will() -
 
 def test_a_second_parse_and_a_second_statement_are_found(tmp_path: Path) -> None:
     before = calls(tmp_path / "before", "zcdp")
-    split, execute = tokens, DuckDBEngine.execute
+    words, execute = KnownWords.words, DuckDBEngine.execute
 
-    def parse_twice(sql: str) -> list[Token]:
-        # A text whose shape is known is split into words, and not parsed.
+    def parse_first(texts: KnownWords, sql: str) -> list[Token] | None:
+        # A text whose shape is known isn't parsed.
         parse_query(sql)
-        return split(sql)
+        return words(texts, sql)
 
     def execute_twice(*arguments: Any, **named: Any) -> Raw:
         execute(*arguments, **named)
         return execute(*arguments, **named)
 
-    with mock.patch.object(public_statements, "tokens", parse_twice):
+    with mock.patch.object(KnownWords, "words", parse_first):
         parsed = calls(tmp_path / "parsed", "zcdp")
     with mock.patch.object(DuckDBEngine, "execute", execute_twice):
         executed = calls(tmp_path / "executed", "zcdp")

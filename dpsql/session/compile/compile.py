@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import Context
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
@@ -52,12 +54,25 @@ class Compiler(Struct, frozen=True):
     options: QueryOptions
     releases: SavedReleaseNames
     bind: Binder
+    known: Callable[[str, Schema, Parameters], Statement | None]
     generic: GenericPlansOfTerms | None = None
 
     def compile(self, epsilon: Fraction) -> CompiledStatement:
-        """The statement at `epsilon`."""
+        """The statement at `epsilon`.
+
+        Of a shape that is known, and is short, it is made here: to wake a thread that may recurse
+        deeply takes as long as that.
+        """
         loss = share_of_loss(self.request, query_loss(self.schema, epsilon))
-        return with_deep_stack(lambda: self._compiled(loss))
+        # What the caller has set, such as the precision of decimals, is nothing to it.
+        known = Context().run(self._of_known_shape, loss)
+        return with_deep_stack(lambda: self._compiled(loss)) if known is None else known
+
+    def _of_known_shape(self, loss: PrivacyLoss) -> CompiledStatement | None:
+        if self.generic is None:
+            return None
+        statement = self.known(self.sql, self.schema, self.parameters)
+        return None if statement is None else self.generic.known(statement, loss)
 
     def compile_for_target(self, epsilon: Fraction) -> CompiledStatement:
         """The statement at `epsilon`, or at the least ε that meets the error that is set."""
@@ -216,6 +231,7 @@ def compiler_of(
         options,
         saved,
         execution.whole.bound,
+        execution.whole.known,
     )
 
 

@@ -100,6 +100,18 @@ class WholeStatements:
         self._copies = copies
         self._engine = engine
 
+    def known(self, sql: str, schema: Schema, parameters: Parameters) -> Statement | None:
+        """The plan of a short `sql`, if one that differs in constants alone was bound before."""
+        words = self.shapes.texts.words(sql) if schema is self._schema and not parameters else None
+        if words is None:
+            return None
+        statement = self.statements.get(sql, parameters)
+        if statement is None:
+            statement = self.shapes.statement(words)
+            if statement is not None:
+                self.statements.add(sql, parameters, statement)
+        return statement
+
     def bound(
         self, sql: str, schema: Schema, parameters: Parameters, releases: SavedReleaseNames
     ) -> Statement:
@@ -109,6 +121,8 @@ class WholeStatements:
         if known is not None:
             return known
         words = _words(sql) if is_own and not parameters else None
+        if words is not None:
+            self.shapes.texts.learn(sql, words)
         shaped = None if words is None else self.shapes.statement(words)
         if shaped is not None:
             self.statements.add(sql, parameters, shaped)

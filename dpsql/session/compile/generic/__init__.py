@@ -7,6 +7,7 @@
 | generic_plans    | statements that differ in constants alone, proved once               |
 | compared_words   | words of a text that a column is compared with, and nothing else     |
 | constant_words   | words of a text that are plainly one constant                        |
+| known_words      | words of texts that differ in constants alone, split once            |
 | statement_shapes | texts that differ in constants alone, bound once                     |
 | answer_keys      | releases under other keys, as what they read has                     |
 | edition          | one proof for all who have answers of their own                      |

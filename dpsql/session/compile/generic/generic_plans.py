@@ -107,6 +107,18 @@ class GenericPlansOfTerms(Struct, frozen=True):
     generalised: Callable[[Statement], Generalisation | None]
     terms: Hashable
 
+    def known(self, statement: Statement, loss: PrivacyLoss) -> CompiledStatement | None:
+        """`statement` for `loss`, if there is a plan of it."""
+        generalisation = self.generalised(statement)
+        if generalisation is None:
+            return None
+        generic, literals = generalisation
+        plan = self.plans.get(self._key(generic, loss))
+        return plan.instance(statement, literals) if isinstance(plan, GenericPlan) else None
+
+    def _key(self, generic: GenericStatement, loss: PrivacyLoss) -> Hashable:
+        return generic.statement, loss, self.terms
+
     def compiled(
         self, statement: Statement, loss: PrivacyLoss, compile_bound: Compile
     ) -> CompiledStatement:
@@ -115,7 +127,7 @@ class GenericPlansOfTerms(Struct, frozen=True):
         if generalisation is None:
             return compile_bound(statement)
         generic, literals = generalisation
-        key = (generic.statement, loss, self.terms)
+        key = self._key(generic, loss)
         known = self.plans.get(key)
         if isinstance(known, GenericPlan):
             return known.instance(statement, literals)

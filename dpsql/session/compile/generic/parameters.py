@@ -278,8 +278,6 @@ def _share(condition: Compare, declared: Domain) -> Fraction | None:
     after = narrow(
         replace(condition, left=Column(column, "", condition.left.type)), {column: declared}
     )
-    share = share_of_values(declared, after[column])
-    power = Fraction(1)
-    while power / 2 >= max(share, _SMALLEST_SHARE):
-        power /= 2
-    return power
+    share = max(share_of_values(declared, after[column]), _SMALLEST_SHARE)
+    halved = (share.denominator // share.numerator).bit_length() - 1
+    return Fraction(1, 1 << max(halved, 0))

@@ -32,6 +32,7 @@ from dpsql.session.compile.generic.constant_words import (
     read_constant,
 )
 from dpsql.session.compile.generic.instantiation import Template
+from dpsql.session.compile.generic.known_words import KnownWords
 from dpsql.session.compile.generic.parameters import (
     ConstantComparison,
     Generalisation,
@@ -122,6 +123,7 @@ class StatementShapes:
     """The shapes of texts that were bound last, and the last statements that were made of them."""
 
     def __init__(self, size: int = MAX_SHAPES) -> None:
+        self.texts = KnownWords(size)
         self._known: RecentlyUsed[Shape, _Known] = RecentlyUsed(size)
         # A statement that is remembered is held, so that its id stays its own.
         self._instances: RecentlyUsed[int, _Instance] = RecentlyUsed(size)
