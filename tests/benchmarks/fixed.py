@@ -81,6 +81,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("calibrate", release_compiler, "calibrate"),
     ("rewrite", release_compiler, "plan_release"),
     ("identify", release_compiler, "release_digest"),
+    ("bind", WholeStatements, "known"),
     ("bind", WholeStatements, "bound"),
     ("look up", Execution, "version"),
     ("look up", charge_and_run, "look_up"),

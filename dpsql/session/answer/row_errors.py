@@ -107,9 +107,11 @@ class ErrorReader:
         )
 
     def _clamped(self, column: int) -> pa.Array | None:
+        sources = list(map(self._by_row, self._arms(column)))
+        if not any(sources):
+            return None
         clamped = np.zeros(self._count, dtype=np.bool_)
-        for arm, each in enumerate(self._arms(column)):
-            source = self._by_row(each)
+        for arm, source in enumerate(sources):
             if source is not None:
                 release, index = source
                 output = release.step.bounded.outputs[index]
