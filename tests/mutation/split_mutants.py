@@ -152,6 +152,19 @@ SPLIT_MUTANTS = (
         "Filter(scan, at_most(row_count, max_rows + 1))",
     ),
     _Split(
+        "a unit of more rows than count has one more where its rows are counted by what is stored",
+        "physical/strategy/stored_unit_sums.py",
+        "rows, limit = reference(self.row_count), integer(self.max_rows)",
+        "rows, limit = reference(self.row_count), integer(self.max_rows + 1)",
+        about="counted_by_what_is_stored",
+    ),
+    _Split(
+        "stored sums of units over the limit are read whole",
+        "physical/strategy/stored_unit_sums.py",
+        "isinstance(s.term, RowCount) or",
+        "isinstance(s.term, RowCount | Sum) or",
+    ),
+    _Split(
         "with a table that leads to the unit, all conditions of its join are left out",
         "physical/modifier/owner_join_elimination.py",
         "on=tuple(c for c in join.on if c not in met)",

@@ -28,6 +28,15 @@ LONE_ROWS = [
 ]
 """A row that is its patient's only one of a doctor counts for the patient, whatever is asked."""
 
+COUNTS = [
+    "SELECT count(*) FROM visits",
+    "SELECT count(*), count(DISTINCT patient_id) FROM tests JOIN visits USING (visit_id)",
+    """SELECT sex, count(*), count(*) FILTER (WHERE age > 40), count(DISTINCT patient_id)
+    FROM visits JOIN patients USING (patient_id) GROUP BY 1""",
+    "SELECT city, count(*) FROM visits JOIN patients USING (patient_id) WHERE age > 30 GROUP BY 1",
+]
+"""A unit's rows, all in one group, are counted by how many it has."""
+
 SHAPES = [
     "SELECT ward, count(*), sum(cost), avg(cost) FROM visits GROUP BY 1",
     "SELECT ward, count(*), sum(cost) FROM visits WHERE cost > 10 GROUP BY 1",
@@ -112,6 +121,7 @@ SHAPES = [
     """SELECT ward, count(*) FROM visits v
     WHERE EXISTS (SELECT 1 FROM tests t WHERE t.visit_id = v.visit_id) GROUP BY 1""",
     *LONE_ROWS,
+    *COUNTS,
 ]
 
 
@@ -184,3 +194,15 @@ def test_rows_that_stand_for_their_units_stay_within_bounds(sql: str) -> None:
     assert isinstance(plan, CountUnitsFirst)
     assert plan.value_rows is not None
     attack(sql, "clinic", AS_DECLARED, databases=6)
+
+
+@pytest.mark.parametrize("limits", [AS_DECLARED, LIMITS["few"]], ids=["declared", "few"])
+@pytest.mark.parametrize("sql", COUNTS)
+def test_rows_that_are_counted_by_what_is_stored_stay_within_bounds(
+    sql: str, limits: ContributionLimits
+) -> None:
+    (release,) = proved(sql, "clinic", private("clinic"), limits, ready=True).releases
+    plan = release.choice.plan
+    assert isinstance(plan, StoredUnitSums)
+    assert plan.rest is None
+    attack(sql, "clinic", limits, databases=6)

@@ -13,6 +13,9 @@ clamped.
 Asked for orders of one year, a unit has fewer rows than its sums are of; and by year, they lie in
 several groups. A condition on the customer leaves all of them or none, also one of a single sum.
 
+Where nothing but rows and units is counted, no rows are read: a unit of n rows, all in its only
+group, counts there for the n that are stored, or for as many as count.
+
 What is read is no more than what so many rows could be, which is enforced: a file that says more is
 wrong, and its rows of that unit count for nothing.
 
@@ -50,9 +53,11 @@ from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
 from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
 from dpsql.physical.strategy.unlimited_sums import totals_of
 from dpsql.plan.bounded_release.bounded_release import (
+    ByDomain,
     ByHash,
     ByRank,
     ByStoredRank,
+    ByUnit,
     Contributions,
     Limited,
     LimitGroups,
@@ -86,14 +91,16 @@ class StoredUnitSums(Struct, frozen=True):
     """Read one row for each of the `units` that no limit binds; sum the `rest`, of all others.
 
     A unit has so many rows as `row_count` says, all of them in one group. For each statistic `sums`
-    has the stored sum; None if rows or units are counted.
+    has the stored sum; None if rows or units are counted. Of units over the limit of `max_rows` so
+    many rows are counted where there is no `rest`.
     """
 
     limited: LimitGroups
     units: Contributions
     row_count: Column
+    max_rows: int
     sums: tuple[StoredSum | None, ...]
-    rest: Contributions
+    rest: Contributions | None
     note: str
 
     is_blocking: ClassVar = False
@@ -131,18 +138,24 @@ class StoredUnitSums(Struct, frozen=True):
         scan = replace(elimination.scan, columns=(*own, *added), sidecar=SidecarAccess.UNITS)
         filters = (statistic.filter for statistic in terms.statistics)
         read = columns(*(key.expression for key in terms.keys), *filters) | {*added}
+        rest, light = None, Filter(scan, at_most(row_count, max_rows))
+        described = rows.describe(((UNIT_ROW_COUNT, max_rows),))
+        counts_all = _counts_all_units(rows.limited)
+        if counts_all:
+            described = f"prepared: {UNIT_ROW_COUNT}, of which {max_rows} count"
+        else:
+            rest = rows.over(rows.scan(row_count), rows.exceeds([(row_count, max_rows)]))
         source = replace_source(
             elimination.contributions.source,
             replace(rows.row_source, scan=elimination.scan),
-            Filter(scan, at_most(row_count, max_rows)),
+            scan if counts_all else light,
             added,
         )
-        rest = rows.over(rows.scan(row_count), rows.exceeds([(row_count, max_rows)]))
-        described = rows.describe(((UNIT_ROW_COUNT, max_rows),))
         return cls(
             rows.limited,
             replace(terms, source=prune(source, read)),
             row_count,
+            max_rows,
             tuple(map(stored.get, names)),
             rest,
             f"{described}: sums of each unit stand ready{rows.describe_elimination()}",
@@ -154,12 +167,14 @@ class StoredUnitSums(Struct, frozen=True):
 
     def emit(self, emission: Emission) -> exp.Select:
         """The totals of groups."""
+        totals = self._totals(emission)
+        if self.rest is None:
+            return totals
         sums = unit_group_sums(self.rest, emission.unit_rows(self.rest), emission.late)
-        unlimited = self._totals(emission)
-        return limited_totals(self.limited, sums, emission.late, unlimited=unlimited)
+        return limited_totals(self.limited, sums, emission.late, unlimited=totals)
 
     def _totals(self, emission: Emission) -> exp.Select:
-        """Groups with the totals of units that no limit binds, in integers of steps."""
+        """Groups with the totals of the units, in integers of steps."""
         terms, late = self.units, emission.late
         groups_only = replace(terms, statistics=(), cell_choices=())
         stored = tuple(map(column_name, self._columns()))
@@ -170,9 +185,13 @@ class StoredUnitSums(Struct, frozen=True):
         sums: dict[str, exp.Expr] = {}
         totals: list[exp.Expr] = []
         for number, (statistic, each) in enumerate(zip(terms.statistics, self.sums, strict=True)):
-            summed = _summed(statistic, each, self.row_count)
+            summed = self._summed(statistic, each)
             sums[total_name(number)] = sum_of(filtered(summed, statistic))
             value, column = _value(statistic), column_ref(total_name(number))
+            if self.rest is None:
+                # Of no unit, or of none that a filter leaves, nothing is added.
+                totals.append(exp.Coalesce(this=column, expressions=[integer(0)]))
+                continue
             if value is None or each is None or not value.center:
                 totals.append(column)
                 continue
@@ -184,6 +203,23 @@ class StoredUnitSums(Struct, frozen=True):
         by = [column_ref(name) for name in grouped_names(terms, late)]
         groups = grouped(units, by, [with_alias(item, name) for name, item in sums.items()])
         return totals_of(groups, terms, late, list(sums), totals)
+
+    def _summed(self, statistic: Statistic, stored: StoredSum | None) -> exp.Expr:
+        match statistic.term, stored:
+            case UnitCount(), None:
+                return integer(1)
+            case RowCount(), None:
+                rows, limit = reference(self.row_count), integer(self.max_rows)
+                if self.rest is not None:
+                    return rows
+                many = exp.GT(this=rows.copy(), expression=limit)
+                return exp.case().when(many, limit.copy(), copy=False).else_(rows, copy=False)
+            case NonNullCount(), StoredSum(values=values):
+                return reference(values)
+            case Sum(), StoredSum(total=summed):
+                return reference(summed)
+            case _:
+                raise ValueError("no sum is stored for the statistic")
 
     def _columns(self) -> tuple[Column, ...]:
         stored = (c for each in self.sums if each is not None for c in (each.values, each.total))
@@ -210,6 +246,19 @@ class StoredUnitSums(Struct, frozen=True):
                     for end in (value.low, value.high)
                 )
                 yield exp.Between(this=reference(stored.total), low=low, high=high)
+
+
+def _counts_all_units(limited: LimitGroups) -> bool:
+    """What a unit over the limit counts for follows from how many rows it has, all in one group.
+
+    A limit on rows in all groups, or on their norm, is enforced where a unit's groups are.
+    """
+    if limited.rows is not None or not isinstance(limited.limit, ByDomain | ByUnit):
+        return False
+    return all(
+        isinstance(s.term, RowCount) or (isinstance(s.term, UnitCount) and s.filter is None)
+        for s in limited.contributions.statistics
+    )
 
 
 def _stored_sums(rows: SidecarRows) -> list[str] | None:
@@ -244,20 +293,6 @@ def _stored_sum(
             return each.column.name
         case _:
             return None
-
-
-def _summed(statistic: Statistic, stored: StoredSum | None, rows: Column) -> exp.Expr:
-    match statistic.term, stored:
-        case UnitCount(), None:
-            return integer(1)
-        case RowCount(), None:
-            return reference(rows)
-        case NonNullCount(), StoredSum(values=values):
-            return reference(values)
-        case Sum(), StoredSum(total=summed):
-            return reference(summed)
-        case _:
-            raise ValueError("no sum is stored for the statistic")
 
 
 def _value(statistic: Statistic) -> Discretized | None:
