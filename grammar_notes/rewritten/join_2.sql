@@ -34,63 +34,57 @@ FROM (
           SUM(s1) AS s1
         FROM (
           SELECT
-            u,
+            c7 AS u,
             n,
             s1
           FROM (
             SELECT
-              c7 AS u,
+              c1,
+              c9,
+              c7 AS c7,
               n,
               s1
             FROM (
               SELECT
-                c1,
-                c9,
-                c7 AS c7,
+                t."patient_id" AS c1,
+                t."patient_id" AS c7
+              FROM "patients" AS t
+              WHERE
+                NOT t."patient_id" IS NULL
+            ) AS t0
+            CROSS JOIN (
+              SELECT
+                u AS c14,
+                u AS c9,
                 n,
                 s1
               FROM (
                 SELECT
-                  t."patient_id" AS c1,
-                  t."patient_id" AS c7
-                FROM "patients" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t0
-              CROSS JOIN (
-                SELECT
-                  u AS c14,
-                  u AS c9,
-                  n,
-                  s1
+                  u,
+                  COUNT(*) AS n,
+                  SUM(CASE WHEN r1 < 0.00 THEN 0.00 WHEN r1 > 1000.00 THEN 1000.00 ELSE r1 END) AS s1
                 FROM (
                   SELECT
-                    u,
-                    COUNT(*) AS n,
-                    SUM(CASE WHEN r1 < 0.00 THEN 0.00 WHEN r1 > 1000.00 THEN 1000.00 ELSE r1 END) AS s1
+                    c14 AS u,
+                    c12 AS r1
                   FROM (
                     SELECT
-                      c14 AS u,
-                      c12 AS r1
-                    FROM (
-                      SELECT
-                        t."patient_id" AS c9,
-                        t."cost" AS c12,
-                        t."patient_id" AS c14
-                      FROM "visits" AS t
-                      WHERE
-                        NOT t."patient_id" IS NULL
-                    ) AS t
+                      t."patient_id" AS c9,
+                      t."cost" AS c12,
+                      t."patient_id" AS c14
+                    FROM "visits" AS t
+                    WHERE
+                      NOT t."patient_id" IS NULL
                   ) AS t
-                  GROUP BY
-                    u
                 ) AS t
-              ) AS t1
-              WHERE
-                (
-                  c1 = c9
-                )
-            ) AS t
+                GROUP BY
+                  u
+              ) AS t
+            ) AS t1
+            WHERE
+              (
+                c1 = c9
+              )
           ) AS t
         ) AS t
         GROUP BY

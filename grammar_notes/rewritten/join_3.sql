@@ -29,60 +29,54 @@ FROM (
           t.n
         FROM (
           SELECT
-            u,
-            k0_0,
+            c7 AS u,
+            c3 AS k0_0,
             n
           FROM (
             SELECT
-              c7 AS u,
-              c3 AS k0_0,
+              c1,
+              c3,
+              c9,
+              c7 AS c7,
               n
             FROM (
               SELECT
-                c1,
-                c3,
-                c9,
-                c7 AS c7,
+                t."patient_id" AS c1,
+                t."sex" AS c3,
+                t."patient_id" AS c7
+              FROM "patients" AS t
+              WHERE
+                NOT t."patient_id" IS NULL
+            ) AS t0
+            CROSS JOIN (
+              SELECT
+                u AS c14,
+                u AS c9,
                 n
               FROM (
                 SELECT
-                  t."patient_id" AS c1,
-                  t."sex" AS c3,
-                  t."patient_id" AS c7
-                FROM "patients" AS t
-                WHERE
-                  NOT t."patient_id" IS NULL
-              ) AS t0
-              CROSS JOIN (
-                SELECT
-                  u AS c14,
-                  u AS c9,
-                  n
+                  u,
+                  COUNT(*) AS n
                 FROM (
                   SELECT
-                    u,
-                    COUNT(*) AS n
+                    c14 AS u
                   FROM (
                     SELECT
-                      c14 AS u
-                    FROM (
-                      SELECT
-                        t."patient_id" AS c9,
-                        t."patient_id" AS c14
-                      FROM "visits" AS t
-                      WHERE
-                        NOT t."patient_id" IS NULL
-                    ) AS t
+                      t."patient_id" AS c9,
+                      t."patient_id" AS c14
+                    FROM "visits" AS t
+                    WHERE
+                      NOT t."patient_id" IS NULL
                   ) AS t
-                  GROUP BY
-                    u
                 ) AS t
-              ) AS t1
-              WHERE
-                (
-                  c1 = c9
-                )
-            ) AS t
+                GROUP BY
+                  u
+              ) AS t
+            ) AS t1
+            WHERE
+              (
+                c1 = c9
+              )
           ) AS t
         ) AS t
       ) AS t

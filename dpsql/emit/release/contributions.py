@@ -88,7 +88,7 @@ def emit_contributions(
     ]
     terms = list(map(discretize, contributions.statistics, arguments))
     # Decimals and counts are clamped as they are.
-    are_terms = not (extra or counted or contributions.cell_choices) and all(
+    are_terms = not (counted or contributions.cell_choices) and all(
         term is each for term, each in zip(terms, arguments, strict=True)
     )
     names_of = term_names if are_terms else value_names
