@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from waiting import HANGS_AFTER
 
 SCHEMA = """\
 dataset: shop
@@ -39,7 +40,7 @@ def dpsql(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=HANGS_AFTER,
         env={**os.environ, **environment},
     )
 

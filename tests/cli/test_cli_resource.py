@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from pgwire.shop import environment, make
+from waiting import HANGS_AFTER
 
 from dpsql.engine.duckdb.catalog import read_catalog
 from dpsql.engine.source import DuckDBSource
@@ -47,7 +48,7 @@ def ask(schema: Path, *before: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=HANGS_AFTER,
     )
 
 

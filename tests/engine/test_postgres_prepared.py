@@ -17,6 +17,7 @@ from neighbor_search.share import in_turn
 from notes.exact import exact_measurement
 from pgwire.shop import environment, served
 from privacy.seeded import SeededRandomness
+from waiting import HANGS_AFTER
 
 from dpsql.release.job import Job, run
 from dpsql.schema.load.load import load_schema
@@ -351,14 +352,14 @@ def test_readers_have_the_tables_of_before_until_they_end(
         rows = reader.execute(f'SELECT count(*) FROM "{space}"."shop.items"'.encode()).fetchall()
         again = threading.Thread(target=prepared, args=(run, world, shop))
         again.start()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + HANGS_AFTER
         while not _waits(world) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert _waits(world)
         there = reader.execute(f'SELECT count(*) FROM "{space}"."shop.items"'.encode()).fetchall()
         assert there == rows
         reader.rollback()
-        again.join(timeout=30)
+        again.join(timeout=HANGS_AFTER)
         assert not again.is_alive()
     assert "prepared: shop.items" in run("check", shop).out
 

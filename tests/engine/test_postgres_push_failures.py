@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from engine.postgres_world import PASSWORD, Database, database
+from waiting import HANGS_AFTER
 
 import dpsql
 from dpsql.dbapi.connection import Connection
@@ -182,7 +183,7 @@ def test_a_statement_that_is_cancelled(
         waiting = threading.Event()
 
         def interrupted() -> None:
-            assert waiting.wait(30)
+            assert waiting.wait(HANGS_AFTER)
             time.sleep(0.2)
             session.interrupt()
 

@@ -26,6 +26,7 @@ from engine.spark_shop import (
 from engine.tcp_relay import relay
 from narrowed import integer
 from neighbor_search.share import in_turn
+from waiting import HANGS_AFTER
 
 import dpsql
 from dpsql.dbapi.connection import Connection
@@ -133,7 +134,7 @@ def test_a_statement_that_is_cancelled(
         waiting = threading.Event()
 
         def interrupted() -> None:
-            assert waiting.wait(60)
+            assert waiting.wait(HANGS_AFTER)
             time.sleep(0.5)
             connection._session.interrupt()
 

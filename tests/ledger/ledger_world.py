@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from waiting import HANGS_AFTER
+
 from dpsql.ledger.chain.hash_chain import Clock, utc_now
 from dpsql.ledger.charge import Charge
 from dpsql.ledger.ledger import Ledger
@@ -111,7 +113,7 @@ def run(target: Callable[..., object], *arguments: object) -> int | None:
     """The exit code of `target` in a process of its own."""
     process = PROCESSES.Process(target=target, args=arguments)
     process.start()
-    process.join(60)
+    process.join(HANGS_AFTER)
     code = process.exitcode
     process.close()
     return code

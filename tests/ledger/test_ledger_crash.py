@@ -13,6 +13,7 @@ from typing import NoReturn
 import pytest
 from ledger.ledger_world import PROCESSES, TENTH, Place, charge, run, terms
 from neighbor_search.share import in_turn
+from waiting import HANGS_AFTER
 
 from dpsql.errors import ExecutionFailed
 from dpsql.ledger.chain.anchor import WIDTH, Anchor, Tail
@@ -220,7 +221,7 @@ def killed_at_random(place: Place, log: Path, seconds: float, when: str) -> None
     process.start()
     time.sleep(seconds)
     os.kill(process.pid or 0, signal.SIGKILL)
-    process.join(60)
+    process.join(HANGS_AFTER)
     process.close()
 
 

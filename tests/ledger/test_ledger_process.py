@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from ledger.ledger_world import PROCESSES, TENTH, Place, charge, place_in, run, terms
+from waiting import HANGS_AFTER
 
 from dpsql.errors import BudgetSpent, InterfaceError
 from dpsql.ledger.chain.anchor import WIDTH
@@ -39,7 +40,7 @@ def test_eight_processes_spend_the_cap_exactly(place: Place, tmp_path: Path) -> 
     for process in running:
         process.start()
     for process in running:
-        process.join(60)
+        process.join(HANGS_AFTER)
         assert process.exitcode == 0
         process.close()
     granted = [len(log.read_text().splitlines()) for log in logs]
@@ -62,7 +63,7 @@ def test_processes_that_create_one_ledger_agree(place: Place, attempt: int) -> N
     for process in running:
         process.start()
     for process in running:
-        process.join(60)
+        process.join(HANGS_AFTER)
         assert process.exitcode == 0
         process.close()
 
@@ -181,7 +182,9 @@ def test_a_ledger_that_is_closed_as_python_ends_is_anchored(file_place: Place) -
     tests = Path(__file__).parents[1]
     places = [str(path) for path in (file_place.path, file_place.anchor, tests)]
     command = [sys.executable, "-c", CLOSES_AT_EXIT, *places]
-    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    ended = subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=HANGS_AFTER
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert len(file_place.anchor.read_bytes()) == 3 * WIDTH  # opened, charged, burned
     with file_place.open(terms(1000)) as ledger:

@@ -20,6 +20,7 @@ from fuzz.mutation import mutant
 from fuzz.query import query
 from neighbor_search.public_rows import PUBLIC, create_tables
 from notes.compiler import FIXTURES
+from waiting import HANGS_AFTER
 
 from dpsql.audit.databases.random_databases import neighboring_databases
 from dpsql.audit.databases.unit_ownership import Rows
@@ -89,7 +90,7 @@ def world(folder: Path, rows: Rows) -> Iterator[World]:
         yield World(process)
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(60) == 0
+        assert process.wait(HANGS_AFTER) == 0
 
 
 @contextmanager

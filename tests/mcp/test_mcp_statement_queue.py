@@ -20,6 +20,7 @@ from assistant import (
     told,
     told_by_process,
 )
+from waiting import HANGS_AFTER
 
 from dpsql.errors import BudgetSpent, ExecutionCancelled
 from dpsql.mcp.statement_queue import MAX_WAITING, Halted, StatementQueue, Stopped, TooMany
@@ -90,7 +91,7 @@ class Bench:
             if charged:
                 self.turns.step(RUNNING)
             self.begun.set()
-            assert self.interrupted.wait(60)
+            assert self.interrupted.wait(HANGS_AFTER)
             self.turns.step("what comes next")
             raise ExecutionCancelled
 
@@ -116,7 +117,7 @@ def test_a_statement_that_was_stopped_before_its_charge_is_halted_at_it() -> Non
 
     def work() -> None:
         bench.begun.set()
-        assert bench.interrupted.wait(60)
+        assert bench.interrupted.wait(HANGS_AFTER)
         try:
             bench.turns.step(RUNNING)
         except Halted:
@@ -174,7 +175,7 @@ def test_a_failure_of_its_own_is_told_though_time_was_over() -> None:
     bench = Bench(seconds=0.05)
 
     def work() -> Any:
-        assert bench.interrupted.wait(60)
+        assert bench.interrupted.wait(HANGS_AFTER)
         raise BudgetSpent("not enough budget is left")
 
     async def story() -> None:

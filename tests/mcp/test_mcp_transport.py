@@ -18,6 +18,7 @@ import pytest
 from assistant import COUNT, GROUPS, charges, command, environment
 from cli.cli_run import commands_below
 from mcp import Client
+from waiting import HANGS_AFTER
 
 from dpsql.cli.main import commands
 
@@ -94,7 +95,7 @@ def test_stdout_has_nothing_but_the_protocol(company: Path) -> None:
         assert process.stderr is not None
         for answered in process.stdout.read().splitlines():
             assert json.loads(answered)["jsonrpc"] == "2.0"
-        assert process.wait(60) == 0
+        assert process.wait(HANGS_AFTER) == 0
         assert b"Traceback" not in process.stderr.read()
     assert len(charges(company)) == 2
 
@@ -107,7 +108,7 @@ def test_a_signal_ends_it_while_its_client_is_silent(
         send(process, INITIALIZE, INITIALIZED)
         answer(process, 1)
         process.send_signal(number)
-        assert process.wait(60) == code
+        assert process.wait(HANGS_AFTER) == code
 
 
 def test_what_it_is_started_with_is_told_before_anything_is_served(tmp_path: Path) -> None:
@@ -149,7 +150,7 @@ def over_http(schema: Path, *options: str) -> Iterator[str]:
         assert found, line
         yield found[0]
         process.terminate()
-        assert process.wait(60) in {0, -signal.SIGTERM}
+        assert process.wait(HANGS_AFTER) in {0, -signal.SIGTERM}
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -195,5 +196,5 @@ def test_a_client_that_leaves_stops_what_it_asked(company: Path) -> None:
         answer(process, 1)
         send(process, call(2, "query", sql=LONG_AND_PUBLIC))
         process.stdin.close()
-        assert process.wait(60) == 0
+        assert process.wait(HANGS_AFTER) == 0
     assert Path(company).exists()

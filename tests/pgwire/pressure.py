@@ -17,6 +17,7 @@ from typing import Any, Self
 from documentation.pages import put, table_of
 from pgwire.inner_command import command
 from pgwire.shop import Served
+from waiting import HANGS_AFTER
 
 HEAD = (
     "| attack | longest new login beside it | server's memory, after : warmed up | |\n"
@@ -38,7 +39,9 @@ ATTACKS = (
 def connect(server: Served, user: str = "dave") -> Any:
     import psycopg
 
-    return psycopg.connect(server.dsn.replace("alice", user), autocommit=True, connect_timeout=20)
+    return psycopg.connect(
+        server.dsn.replace("alice", user), autocommit=True, connect_timeout=HANGS_AFTER
+    )
 
 
 def question(number: int) -> str:
@@ -114,7 +117,7 @@ def waits(by_session: Sequence[Sequence[float]]) -> str:
 
 def health(server: Served, host: str = "127.0.0.1") -> dict[str, float]:
     assert server.health is not None
-    with socket.create_connection((host, server.health), timeout=10) as client:
+    with socket.create_connection((host, server.health), timeout=HANGS_AFTER) as client:
         client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
         told = b"".join(iter(lambda: client.recv(4096), b"")).decode().partition("\r\n\r\n")[2]
     lines = (line.rpartition(" ") for line in told.splitlines())

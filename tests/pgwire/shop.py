@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+from waiting import HANGS_AFTER
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures" / "pgwire"
 CUSTOMERS, ORDERS = 2000, 4000
@@ -118,7 +119,7 @@ def served(folder: Path, *options: str) -> Iterator[Served]:
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            _, rest = process.communicate(timeout=20)
+            _, rest = process.communicate(timeout=HANGS_AFTER)
         except subprocess.TimeoutExpired:
             process.kill()
             _, rest = process.communicate()
@@ -144,7 +145,7 @@ def command(folder: Path, *words: str, stdin: str = "") -> subprocess.CompletedP
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=HANGS_AFTER,
     )
 
 
@@ -156,7 +157,7 @@ def psql(server: Served, *statements: str, options: Sequence[str] = ()) -> tuple
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
-        env=os.environ | {"PGCONNECT_TIMEOUT": "20", "PAGER": "cat"},
+        timeout=HANGS_AFTER,
+        env=os.environ | {"PGCONNECT_TIMEOUT": str(HANGS_AFTER), "PAGER": "cat"},
     )
     return ran.stdout, ran.stderr

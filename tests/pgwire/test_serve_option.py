@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from pgwire.inner_command import command
 from pgwire.shop import environment, make, served
+from waiting import HANGS_AFTER
 
 from dpsql.cli import log, serve
 
@@ -157,7 +158,7 @@ def said_when_listening(folder: Path, *options: str) -> str:
         return next(line for line in lines(process) if "listening on" in line)
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=HANGS_AFTER)
 
 
 def lines(process: subprocess.Popen[str]) -> Iterator[str]:
@@ -205,7 +206,7 @@ def test_a_limit_of_address_space_is_named(folder: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=HANGS_AFTER,
     )
     assert found.returncode == 2
     assert "--worker-memory 2048: ulimit -v leaves a process 2048 MiB" in found.stderr

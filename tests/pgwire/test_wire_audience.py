@@ -24,6 +24,7 @@ from neighbor_search.share import in_turn
 from pgwire.inner_command import command
 from pgwire.pressure import question
 from pgwire.shop import Served, make, served
+from waiting import HANGS_AFTER
 
 from dpsql.errors import Error, LedgerFault, SchemaFault, SourceFault, SourceLocked
 from dpsql.pgwire.error_response import fields
@@ -47,7 +48,9 @@ class Shop:
 
     def ask(self, sql: str, **login: object) -> BaseException | None:
         try:
-            with psycopg.connect(self.server.dsn, connect_timeout=20, **login) as connection:
+            with psycopg.connect(
+                self.server.dsn, connect_timeout=HANGS_AFTER, **login
+            ) as connection:
                 connection.add_notice_handler(lambda told: self.heard.append(str(told)))
                 self.heard.append(str(connection.execute(sql).fetchall()))
         except psycopg.Error as error:

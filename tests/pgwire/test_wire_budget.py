@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pgwire.pressure import charged, question
 from pgwire.shop import Served, served
+from waiting import HANGS_AFTER
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -148,7 +149,7 @@ def test_what_several_ask_at_the_same_time_is_charged_once(server: Served) -> No
 
     def ask() -> None:
         with psycopg.connect(server.dsn, autocommit=True) as connection:
-            together.wait(60)
+            together.wait(HANGS_AFTER)
             answers.append(connection.execute(question(977)).fetchall())
 
     threads = [threading.Thread(target=ask) for _ in range(8)]

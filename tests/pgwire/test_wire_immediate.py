@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pgwire.shop import make
 from pgwire.test_wire_turn import machine, message
+from waiting import HANGS_AFTER
 
 from dpsql.ledger.chain.entry import Charged, Paid
 from dpsql.ledger.storage.waiting import WouldWait, check_may_wait, may_wait, without_waiting
@@ -271,7 +272,7 @@ def test_workers_and_statements_that_wait_keep_nobody_from_stored_answers(shop: 
             answers: list[bytes | None] = []
             asking = threading.Thread(target=lambda: answers.append(alice.at_once(COUNT)))
             asking.start()
-            asking.join(30)
+            asking.join(HANGS_AFTER)
             assert answers
             assert answers[0] is not None
         finally:

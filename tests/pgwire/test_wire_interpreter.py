@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 from pgwire.test_wire_line import Crowd
+from waiting import HANGS_AFTER
 
 from dpsql.ledger.storage.waiting import WouldWait, without_waiting
 from dpsql.pgwire.answering import interpreter_queue
@@ -36,7 +37,7 @@ class Computing:
         def compute() -> None:
             with self.queue.turn():
                 self.inside.append(name)
-                self.leave[name].wait(20)
+                self.leave[name].wait(HANGS_AFTER)
             self.gone.append(name)
 
         self.threads.append(threading.Thread(target=compute))
@@ -148,7 +149,7 @@ def test_a_text_that_many_send_at_once_is_translated_once(
         ]
 
         def opens(one: QueryService) -> None:
-            together.wait(30)
+            together.wait(HANGS_AFTER)
             for sql in charts:
                 one.reader.read(sql)
 

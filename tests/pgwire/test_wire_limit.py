@@ -10,6 +10,7 @@ import pytest
 from pgwire.pressure import assert_well, connect, question
 from pgwire.shop import Served, served
 from pgwire.test_wire_protocol import startup
+from waiting import HANGS_AFTER
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -56,7 +57,7 @@ def test_places_and_silence_have_an_end(tmp_path: Path) -> None:
             pytest.raises(psycopg.OperationalError, match="too many connections"),
         ):
             connect(server)
-        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_AFTER) as client:
             client.sendall(startup())
             said = b"".join(iter(lambda: client.recv(4096), b""))
         assert b"57P05" in said

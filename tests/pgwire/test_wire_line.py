@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from waiting import HANGS_AFTER
 
 from dpsql.errors import ExecutionFailed
 from dpsql.pgwire.workers.admission_queue import AdmissionQueue, Ticket
@@ -28,7 +29,7 @@ class Crowd:
         def stay() -> None:
             with self.line.acquire(Ticket(), frozenset(keys or (name,))):
                 self.inside.append(name)
-                self.left[name].wait(20)
+                self.left[name].wait(HANGS_AFTER)
 
         self.threads.append(threading.Thread(target=stay))
         self.threads[-1].start()

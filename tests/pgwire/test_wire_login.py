@@ -12,6 +12,7 @@ import pytest
 from pgwire import shop
 from pgwire.inner_command import command
 from pgwire.shop import Served, make, served
+from waiting import HANGS_AFTER
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -101,13 +102,13 @@ def test_without_users_only_the_loopback_is_listened_on(folder: Path) -> None:
 
 
 def test_bytes_before_tls_are_not_believed(server: Served) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_AFTER) as client:
         client.sendall(struct.pack("!ii", 8, 80877103))
         assert client.recv(1) == b"N"  # no certificate: it goes on in plain
 
 
 def test_a_newer_minor_version_is_negotiated(server: Served) -> None:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_AFTER) as client:
         body = struct.pack("!HH", 3, 2) + b"user\0alice\0_pq_.x\0y\0\0"
         client.sendall(struct.pack("!i", len(body) + 4) + body)
         negotiated = struct.pack("!HHi", 3, 0, 1) + b"_pq_.x\0"

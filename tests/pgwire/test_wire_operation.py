@@ -14,6 +14,7 @@ import pytest
 from pgwire.pressure import connect, health, question
 from pgwire.shop import Served, make, served
 from pgwire.test_wire_protocol import startup
+from waiting import HANGS_AFTER
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -45,11 +46,11 @@ def test_what_runs_ends_before_the_server_does(draining: tuple[Served, bool]) ->
 
     with (
         ThreadPoolExecutor(1) as pool,
-        socket.create_connection(("127.0.0.1", server.port), timeout=30) as idle,
+        socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_AFTER) as idle,
     ):
         idle.sendall(startup())
         asked = pool.submit(ask)
-        begun.wait(30)
+        begun.wait(HANGS_AFTER)
         time.sleep(0.5)
         server.process.send_signal(signal.SIGTERM)
         # Who asks nothing is told at once, and nobody else comes in.
@@ -63,7 +64,7 @@ def test_what_runs_ends_before_the_server_does(draining: tuple[Served, bool]) ->
     else:
         assert isinstance(found, psycopg.errors.QueryCanceled)
         assert "the server is stopping; nothing was charged" in str(found)
-    assert server.process.wait(30) == 0
+    assert server.process.wait(HANGS_AFTER) == 0
 
 
 def test_stopping_is_told(tmp_path: Path) -> None:

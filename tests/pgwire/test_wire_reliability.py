@@ -38,6 +38,7 @@ from pgwire.pressure import (
 )
 from pgwire.shop import Served, make, served
 from pgwire.test_wire_protocol import VALID, message, startup
+from waiting import HANGS_AFTER
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -177,7 +178,7 @@ def test_mutated_messages_end_a_connection_at_most(
     shop: Served, scale: Scale, figures: Figures
 ) -> None:
     def attack(seed: int) -> None:
-        with socket.create_connection(("127.0.0.1", shop.port), timeout=20) as client:
+        with socket.create_connection(("127.0.0.1", shop.port), timeout=HANGS_AFTER) as client:
             try:
                 begin = startup() if seed % 10 else b""
                 client.sendall(begin + mutated(seed) + message("S") + message("X"))

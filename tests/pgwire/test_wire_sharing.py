@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from pgwire.asking import rows
 from pgwire.shop import make
+from waiting import HANGS_AFTER
 
 from dpsql.bind import statement
 from dpsql.bind.statement import Statement
@@ -79,7 +80,7 @@ def test_a_dashboard_that_many_open_at_once_is_computed_once(
         asking = [stack.enter_context(closing(QueryService(shop, "alice"))) for _ in range(people)]
 
         def opens(number: int) -> list[list[tuple[object, ...]]]:
-            together.wait(30)
+            together.wait(HANGS_AFTER)
             order = CHARTS[number % len(CHARTS) :] + CHARTS[: number % len(CHARTS)]
             seen = {sql: rows(asking[number], sql) for sql in order}
             return [seen[sql] for sql in CHARTS]
@@ -196,16 +197,16 @@ def test_who_asks_for_what_another_compiles_waits_for_it(plan: CompiledStatement
 
     def slowly() -> CompiledStatement:
         begun.set()
-        may_end.wait(30)
+        may_end.wait(HANGS_AFTER)
         return plan
 
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(plans.get, "asked", slowly)
-        begun.wait(30)
+        begun.wait(HANGS_AFTER)
         second = threads.submit(plans.get, "asked", lambda: pytest.fail("compiled twice"))
         assert not second.done()
         may_end.set()
-        assert first.result(30) is second.result(30) is plan
+        assert first.result(HANGS_AFTER) is second.result(HANGS_AFTER) is plan
 
 
 def test_who_waited_for_what_was_refused_is_told_so_by_its_own_compiling(
@@ -215,17 +216,17 @@ def test_who_waited_for_what_was_refused_is_told_so_by_its_own_compiling(
 
     def refused() -> CompiledStatement:
         begun.set()
-        may_end.wait(30)
+        may_end.wait(HANGS_AFTER)
         raise Refused("not this one")
 
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(plans.get, "asked", refused)
-        begun.wait(30)
+        begun.wait(HANGS_AFTER)
         second = threads.submit(plans.get, "asked", lambda: plan)
         may_end.set()
         with pytest.raises(Refused):
-            first.result(30)
-        assert second.result(30) is plan
+            first.result(HANGS_AFTER)
+        assert second.result(HANGS_AFTER) is plan
     assert plans.get("asked", lambda: pytest.fail("it is remembered")) is plan
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 from session.jobs import job_of
+from waiting import HANGS_AFTER
 
 from dpsql.engine.duckdb.engine import DuckDBEngine
 from dpsql.engine.raw import Raw
@@ -91,7 +92,7 @@ def test_a_worker_that_died_is_replaced() -> None:
     process_id = supervisor.process_id
     assert process_id is not None
     os.kill(process_id, signal.SIGKILL)
-    supervisor._process.join(20)
+    supervisor._process.join(HANGS_AFTER)
     assert supervisor.run(TASK, 60, threading.Event()) == NOT_LOADED
     assert supervisor.replaced == 1
     assert supervisor.process_id != process_id
@@ -209,7 +210,7 @@ def test_a_job_is_run_whole_where_the_worker_that_was_told_is_busy_or_gone(
     process_id = supervisor.process_id
     assert process_id is not None
     os.kill(process_id, signal.SIGKILL)
-    supervisor._process.join(20)
+    supervisor._process.join(HANGS_AFTER)
     assert supervisor.expect(job) is None
     assert run(pool, expected)
     assert supervisor.replaced == 1
@@ -281,7 +282,7 @@ def test_no_worker_is_told_where_others_wait_for_their_turn(pool: Pool, job: Run
             time.sleep(0.01)
         execution.expect(due)
         assert engine._expected is None
-    waiting.join(20)
+    waiting.join(HANGS_AFTER)
 
 
 def enter(line: AdmissionQueue, ticket: Ticket) -> None:

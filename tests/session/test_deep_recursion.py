@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from waiting import HANGS_AFTER
 
 from dpsql.errors import TooComplex
 from dpsql.session.compile import deep_recursion
@@ -63,7 +64,7 @@ def test_a_thread_that_raised_goes_on() -> None:
 def test_what_took_long_ends_its_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deep_recursion, "_LIGHT_SECONDS", 0.0)
     before = with_deep_stack(threading.current_thread)
-    before.join(10)
+    before.join(HANGS_AFTER)
     assert not before.is_alive()
 
 

@@ -13,6 +13,7 @@ import duckdb
 import pytest
 from ledger.ledger_world import PROCESSES, Place, place_in
 from narrowed import number
+from waiting import HANGS_AFTER
 
 from dpsql.session.options import DEFAULT_OPTIONS, QueryOptions
 from dpsql.session.run.charge_and_run import RUNNING
@@ -42,7 +43,6 @@ ASKED = (
     ),
 )
 EACH = Fraction(1, 2)
-TIMEOUT = 60
 
 pytestmark = pytest.mark.bounds
 
@@ -56,7 +56,7 @@ def ask(path: Path, analyst: str, state: str, together: Barrier | None, told: Qu
 
     def progress(step: str) -> None:
         if step == RUNNING and together is not None:
-            together.wait(TIMEOUT)
+            together.wait(HANGS_AFTER)
 
     session = Session(path, analyst=analyst, epsilon=EACH, progress=progress)
     found = [_rows(session, sql) for sql in ASKED]
@@ -98,9 +98,9 @@ def test_who_comes_second_is_given_what_was_kept(
     ]
     for process in running:
         process.start()
-    (_, first), (_, second) = told.get(timeout=TIMEOUT), told.get(timeout=TIMEOUT)
+    (_, first), (_, second) = told.get(timeout=HANGS_AFTER), told.get(timeout=HANGS_AFTER)
     for process in running:
-        process.join(TIMEOUT)
+        process.join(HANGS_AFTER)
         assert process.exitcode == 0
     session = Session(path, analyst=analysts[0], epsilon=EACH)
     stored = [_rows(session, sql) for sql in ASKED]

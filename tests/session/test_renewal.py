@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from waiting import HANGS_AFTER
 
 from dpsql.engine.atomic_file import alone
 from dpsql.engine.sidecar.contents import SIDECAR
@@ -141,7 +142,7 @@ def test_what_another_process_prepares_is_waited_for(tmp_path: Path) -> None:
     with alone(tmp_path, left.set):
         second = threading.Thread(target=other)
         second.start()
-        assert waited.wait(60)
+        assert waited.wait(HANGS_AFTER)
         assert not entered.is_set()
     second.join()
     assert entered.is_set()
