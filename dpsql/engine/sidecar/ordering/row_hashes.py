@@ -41,42 +41,53 @@ class RowHashes(Struct, frozen=True):
         # A month is as it was read, and no column of the table.
         named = (UNIT_COLUMN, column)
         types = {name: self.types[name] for name in named if name in self.types}
-        secret = exp.Literal.string(self.salt).sql("duckdb")
-        return self._computed(
-            {UNIT_COLUMN: units, column: values},
-            f"{_HASH}({quoted(UNIT_COLUMN)}, {quoted(column)}, {secret})",
-            typed(types, _HASHED),
+        (hashed,) = self._computed(
+            {UNIT_COLUMN: units, column: values}, [self._of_value(column)], typed(types, _HASHED)
         )
+        return hashed
 
     def ranks(self, units: pa.Array, values: pa.Array, hashes: Numbers) -> Numbers:
         """Numbers that tell the values of a unit apart, in the order of `hashes`."""
-        return self._computed(
+        (ranks,) = self._computed(
             {"unit": units, "value": values, "hash": pa.array(hashes)},
-            "dense_rank() OVER (PARTITION BY unit ORDER BY hash, value)",
+            ["dense_rank() OVER (PARTITION BY unit ORDER BY hash, value)"],
             quoted(_HASHED),
         )
+        return ranks
 
-    def of_rows(self, compared: Sequence[str], columns: Columns) -> Numbers:
-        """The hash of each row, by the SQL expressions `compared`."""
-        return self._computed(
-            columns, unit_digests.row_hash(compared, self.salt), typed(self.types, _HASHED)
-        )
+    def of_rows(
+        self, compared: Sequence[str], counted_by: Sequence[str], columns: Columns
+    ) -> tuple[Numbers, dict[str, Numbers]]:
+        """The hash of each row, by the SQL expressions `compared`, and those of its values.
+
+        These are by the names of the columns `counted_by`, as `of` has them: rows are read once.
+        """
+        items = [unit_digests.row_hash(compared, self.salt), *map(self._of_value, counted_by)]
+        of_rows, *of_values = self._computed(columns, items, typed(self.types, _HASHED))
+        return of_rows, dict(zip(counted_by, of_values, strict=True))
 
     def row_ranks(self, compared: Sequence[str], columns: Columns) -> Numbers:
         """Numbers that tell those rows of a unit apart that aren't alike, in the hashes' order."""
         order = ", ".join((unit_digests.row_hash(compared, self.salt), *compared))
         ranked = f"dense_rank() OVER (PARTITION BY {quoted(UNIT_COLUMN)} ORDER BY {order})"
-        return self._computed(columns, ranked, typed(self.types, _HASHED))
+        (ranks,) = self._computed(columns, [ranked], typed(self.types, _HASHED))
+        return ranks
 
-    def _computed(self, columns: Columns, item: str, rows: str) -> Numbers:
-        """`item` of each row of `columns`, which is asked for by the SQL of `rows`."""
+    def _of_value(self, column: str) -> str:
+        secret = exp.Literal.string(self.salt).sql("duckdb")
+        return f"{_HASH}({quoted(UNIT_COLUMN)}, {quoted(column)}, {secret})"
+
+    def _computed(self, columns: Columns, items: Sequence[str], rows: str) -> list[Numbers]:
+        """Each of `items` of each row of `columns`, which is asked for by the SQL of `rows`."""
         numbers = pa.array(np.arange(len(columns[next(iter(columns))])))
         self.connection.register(_HASHED, pa.table({**columns, ROW_NUMBER: numbers}))
         # DuckDB may return them in another order than it was given them.
-        select = f"SELECT {quoted(ROW_NUMBER)}, {item} AS item FROM {rows} AS t"  # noqa: S608
-        computed = np.empty(len(numbers), dtype=np.uint64)
+        named = ", ".join(f"{item} AS item{n}" for n, item in enumerate(items))
+        select = f"SELECT {quoted(ROW_NUMBER)}, {named} FROM {rows} AS t"  # noqa: S608
+        computed = [np.empty(len(numbers), dtype=np.uint64) for _ in items]
         for batch in self.connection.sql(select).to_arrow_reader(_BATCH):
-            number, value = batch.columns
-            computed[number.to_numpy()] = value.to_numpy()
+            number, *values = (column.to_numpy() for column in batch.columns)
+            for all_rows, some in zip(computed, values, strict=True):
+                all_rows[number] = some
         self.connection.unregister(_HASHED)
         return computed

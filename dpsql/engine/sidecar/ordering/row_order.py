@@ -117,13 +117,15 @@ def _ordered(
 
     Besides, the digests of their units.
     """
-    blocks, row_hashes = _in_own_order(hashes, contents, columns)
-    digests = _digests(blocks, row_hashes, columns[UNIT_COLUMN])
-    # Before they are counted: what lies together is in the processor's caches.
-    _move(columns, blocks.rows)
     months = [name for name, _ in contents.months]
     counted_by = (*contents.group_count_columns, *months)
-    counts = {c: _counts(hashes, blocks, c, columns) for c in counted_by}
+    unit_numbers = _unit_numbers(columns[UNIT_COLUMN])
+    units = int(unit_numbers.max(initial=-1)) + 1
+    each_hashed = [c for c in counted_by if not _is_of_few(columns[c], units)]
+    row_hashes, of_values = hashes.of_rows(contents.compared, each_hashed, columns)
+    blocks = _in_own_order(hashes, contents, columns, unit_numbers, row_hashes)
+    digests = _digests(blocks, row_hashes, columns[UNIT_COLUMN])
+    counts = {c: _counts(hashes, blocks, c, columns, of_values.pop(c, None)) for c in counted_by}
     for name in months:
         del columns[name]
     over = blocks.sizes > contents.max_rows
@@ -131,7 +133,7 @@ def _ordered(
         over |= counted.max_rows > contents.max_rows_per_value
     order = np.lexsort((blocks.sizes, over))  # of units, and of their numbers where these agree
     sizes, moved = blocks.sizes[order], in_order_of_units(blocks.sizes, order)
-    _move(columns, moved)
+    _move(columns, blocks.rows[moved])
     ordered = dict(columns)
     columns.clear()
     ordered[ROW_NUMBER] = pa.array(np.arange(len(moved)))
@@ -183,59 +185,74 @@ def _unit_numbers(units: pa.Array) -> Indices:
 
 
 def _in_own_order(
-    hashes: RowHashes, contents: SidecarTable, columns: Columns
-) -> tuple[UnitBlocks, Numbers]:
+    hashes: RowHashes,
+    contents: SidecarTable,
+    columns: Columns,
+    unit_numbers: Indices,
+    row_hashes: Numbers,
+) -> UnitBlocks:
     """Each unit's rows in an order by a hash of each, in which only those that are alike are tied.
 
-    Of these it doesn't matter which comes first. Others of one hash would be in an order that rows
-    of other units decide, too. The hashes are returned beside them.
+    Others of one hash would be in an order that rows of other units decide, too.
     """
-    unit_numbers = _unit_numbers(columns[UNIT_COLUMN])
-    row_hashes = hashes.of_rows(contents.compared, columns)
     blocks, tied = UnitBlocks.of(unit_numbers, row_hashes)
     one, other = blocks.rows[tied - 1], blocks.rows[tied]
     if not all(_same(column, one, other).all() for column in columns.values()):
         blocks, _ = UnitBlocks.of(unit_numbers, hashes.row_ranks(contents.compared, columns))
-    return blocks, row_hashes
+    return blocks
 
 
-def _counts(hashes: RowHashes, blocks: UnitBlocks, column: str, columns: Columns) -> ValueCounts:
-    """What is counted by `column`, whose values are in the order of the blocks."""
+def _counts(
+    hashes: RowHashes,
+    blocks: UnitBlocks,
+    column: str,
+    columns: Columns,
+    of_rows: Numbers | None,
+) -> ValueCounts:
+    """What is counted by `column`, by the hashes `of_rows` of its values if it has them."""
     units, values = columns[UNIT_COLUMN], columns[column]
     counts = None
-    ranks = _ranks_of_few(hashes, blocks, column, columns)
+    ranks = None if of_rows is not None else _ranks_of_few(hashes, blocks, column, columns)
     if ranks is None:
-        numbers = hashes.of(units, column, values)
-        counts = value_counts(blocks, numbers, lambda one, other: _same(values, one, other))
-        ranks = numbers if counts is not None else hashes.ranks(units, values, numbers)
-    if counts is None:
+        numbers = hashes.of(units, column, values) if of_rows is None else of_rows
+        counts = value_counts(
+            blocks,
+            numbers[blocks.rows],
+            lambda one, other: _same(values, blocks.rows[one], blocks.rows[other]),
+        )
+        if counts is None:
+            ranks = hashes.ranks(units, values, numbers)[blocks.rows]
+    if ranks is not None:
         # A unit has no more values than rows: of such numbers nothing is cut off.
         counts = value_counts(blocks, ranks, lambda one, _: np.ones(len(one), dtype=bool))
     assert counts is not None
     return counts
 
 
+def _is_of_few(values: pa.Array, units: int) -> bool:
+    """Whether the `values` are so few that those of so many units are hashed once for each unit."""
+    return pa.types.is_dictionary(values.type) and units * (len(values.dictionary) + 1) <= len(
+        values
+    )
+
+
 def _ranks_of_few(
     hashes: RowHashes, blocks: UnitBlocks, column: str, columns: Columns
 ) -> Numbers | None:
-    """Of each row the rank of its value among its unit's, by their hashes, if values are few.
+    """Of each row in the order of blocks the rank of its value among its unit's, by their hashes.
 
-    Each unit's values are hashed once then, and not in each row. None if they aren't few, or if two
-    values of one unit have one hash.
+    Each unit's values are hashed once, and not in each row. None if two values of one unit have one
+    hash.
     """
     values = columns[column]
-    if not pa.types.is_dictionary(values.type):
-        return None
     nothing = len(values.dictionary)  # stands for NULL
     cells = len(blocks.sizes) * (nothing + 1)
-    if cells > len(values):
-        return None
     numbers = np.repeat(np.arange(len(blocks.sizes)) * (nothing + 1), blocks.sizes)
-    numbers += pc.fill_null(values.indices.cast(pa.int64()), nothing).to_numpy()
+    numbers += pc.fill_null(values.indices.cast(pa.int64()), nothing).to_numpy()[blocks.rows]
     present = np.flatnonzero(np.bincount(numbers, minlength=cells))
     unit, code = np.divmod(present, nothing + 1)
     of_cells = hashes.of(
-        pc.take(columns[UNIT_COLUMN], pa.array(blocks.first_rows[unit])),
+        pc.take(columns[UNIT_COLUMN], pa.array(blocks.rows[blocks.first_rows[unit]])),
         column,
         pc.take(values.dictionary, pa.array(code, mask=code == nothing)),
     )
