@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpsql.emit.dialect.duckdb.render import rendered
+from dpsql.emit.dialect.row_estimate import guard_sums
 from dpsql.emit.release.cached_sums import ranked_groups
 from dpsql.emit.release.limited_sums import unit_group_sums
 from dpsql.engine.digest import digest_of
@@ -53,7 +54,9 @@ def cached_sums(
         return None
     emission = Emission(releases, late_key_joins(terms, by_unit=True), rows_of_one_batch)
     partials = unit_group_sums(plan.rows, emission.unit_rows(plan.rows), emission.late)
-    sums = rendered(ranked.sums(partials, emission.late))
+    tree = ranked.sums(partials, emission.late)
+    guard_sums(tree, plan.rows.source)
+    sums = rendered(tree)
     name = cache_name(sums)
     totals = rendered(ranked.totals(name))
     return CachedSums(name, sums, totals, plan.limited.rows is not None, batch_policy(bounded))

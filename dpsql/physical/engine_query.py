@@ -172,11 +172,11 @@ def emit_trees(
     emission = Emission(releases, late_key_joins(terms, by_unit=by_unit), batch)
     with_unit = isinstance(limited, LimitGroups)
     select = plan.emit(emission)
-    guard_sums(select, terms.source)
     are_distinct = any(s.is_over_distinct_values for s in terms.statistics)
     if isinstance(limited, LimitGroups) and are_distinct:
         rows = emit_contributions(terms, releases, with_unit=True)
         select = with_distinct(select, limited, rows)
+    guard_sums(select, terms.source)
     counts = []
     for number, choice in enumerate(terms.cell_choices):
         stored = numbered_rows(limited, number)

@@ -169,9 +169,12 @@ def row_number() -> exp.Expr:
     return RowNumber()
 
 
-def exact_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
-    """An aggregate of public or released rows, or of the rows of one unit, in column `own`."""
-    return ExactAggregate(call=call, own=own)
+def exact_aggregate(call: AggregateCall, own: Column | None, *, guarded: bool) -> exp.Expr:
+    """An aggregate of public or released rows, or of the rows of one unit, in column `own`.
+
+    `guarded`: an engine may take these rows for none.
+    """
+    return ExactAggregate(call=call, own=own, guarded=guarded)
 
 
 def exact_window(call: WindowCall, source: Plan) -> exp.Expr:

@@ -7,14 +7,15 @@ are within, and adds up integers of 64 bits without a look at their overflow.
 SELECT doctor_id FROM doctors LEFT JOIN (SELECT * FROM regions WHERE region_id > 9) ON … LIMIT 1
 
 has all doctors. A proof that each unit is in one group, since it meets one row, would be of another
-statement than the one that is run; and a total of 2^63 would be -2^63 with one unit more.
+statement than the one that is run; and a total of 2^63 would be -2^63 with one unit more. So would
+that of each unit by itself: a unit more whose row meets the conditions would change all others'.
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.emit.dialect.nodes import Neutral, WideSum
+from dpsql.emit.dialect.nodes import Neutral, UnitSum, WideSum
 from dpsql.plan.operator import OuterJoin, Plan
 from dpsql.plan.traversal import operators
 
@@ -33,11 +34,16 @@ def limit_rows(select: exp.Select, count: int) -> exp.Select:
     return select
 
 
+def may_seem_empty(source: Plan) -> bool:
+    """Whether an engine may take the rows of `source` for none, whatever rows there are."""
+    return any(isinstance(part, OuterJoin) for part in operators(source))
+
+
 def guard_sums(select: exp.Select, source: Plan) -> None:
     """Have sums over rows of `source` checked for overflow where its rows may be taken for none."""
-    if not any(isinstance(part, OuterJoin) for part in operators(source)):
+    if not may_seem_empty(source):
         return
-    for total in list(select.find_all(WideSum)):
+    for total in list(select.find_all(WideSum, UnitSum)):
         term = total.args["term"]
         added = term.expressions[0] if isinstance(term, exp.Distinct) else term
         added.replace(Unestimated(expression=added.copy()))

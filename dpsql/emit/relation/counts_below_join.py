@@ -83,7 +83,9 @@ class CountsBelowJoin(Struct, frozen=True):
             raise ValueError("rows of no unit are counted beside those of one")
         same = [*dict.fromkeys((*self.met, theirs))]
         calls = self.aggregate.aggregates
-        counts = [as_column(exact_aggregate(a.call, theirs), a.column) for a in calls]
+        counts = [  # which nothing overflows
+            as_column(exact_aggregate(a.call, theirs, guarded=False), a.column) for a in calls
+        ]
         counted = select_of([*map(reference, same), *counts], subquery(right, "t"))
         if self.tests:
             counted = counted.where(*map(scalar, self.tests), copy=False)

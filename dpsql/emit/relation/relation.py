@@ -10,7 +10,7 @@ from sqlglot import exp
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.analysis.lineage.same_unit_conditions import is_same_unit
 from dpsql.emit.dialect.nodes import constant, exact_aggregate, exact_window, scalar, stored_column
-from dpsql.emit.dialect.row_estimate import limit_rows
+from dpsql.emit.dialect.row_estimate import limit_rows, may_seem_empty
 from dpsql.emit.dialect.sort_key import sort_key
 from dpsql.emit.relation.counts_below_join import CountsBelowJoin
 from dpsql.emit.relation.scan_and_join import (
@@ -124,7 +124,10 @@ def _aggregated(plan: Aggregate, releases: Mapping[Release, str]) -> exp.Select:
     source, keys, own = plan.source, plan.keys, unit(plan.source)
     group = [scalar(key.expression) for key in keys]
     items = [*_named(keys)]
-    items += [as_column(exact_aggregate(a.call, own), a.column) for a in plan.aggregates]
+    guarded = may_seem_empty(source)
+    items += [
+        as_column(exact_aggregate(a.call, own, guarded=guarded), a.column) for a in plan.aggregates
+    ]
     if own is not None:
         items.append(reference(own))
         group.append(reference(own))

@@ -8,9 +8,10 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.dialect.duckdb.expression import emit_expression
-from dpsql.emit.dialect.duckdb.function_call import try_cast
+from dpsql.emit.dialect.duckdb.function_call import try_cast, unknown
 from dpsql.emit.dialect.duckdb.literal import emit_literal
 from dpsql.emit.dialect.nodes import integer
+from dpsql.emit.dialect.row_estimate import may_seem_empty
 from dpsql.emit.dialect.sort_key import sort_key
 from dpsql.emit.sql.identifier import column_ref, reference
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
@@ -39,19 +40,27 @@ _OF_ROWS: dict[str, type[exp.Func]] = {
 _OF_A_BAG = frozenset({"sum", "avg", "min", "max", "count", "quantile_cont", "quantile_disc"})
 """Window functions that are the same for all orders of the rows of their frame."""
 
+_TOTALS = frozenset({"sum", "avg"})
+
 _STEPS = 2**20
 """Doubles of one unit are summed as multiples of 2^-20."""
 
 
-def emit_aggregate(call: AggregateCall, own: Column | None) -> exp.Expr:
-    """An exact aggregate; of one unit's rows (`own`) it can't raise nor depend on their order."""
+def emit_aggregate(call: AggregateCall, own: Column | None, *, guarded: bool) -> exp.Expr:
+    """An exact aggregate; of one unit's rows (`own`) it can't raise nor depend on their order.
+
+    Where rows may be taken for none, sums are `guarded` against what that lets DuckDB leave out.
+    """
     summed = call.function in (AggregateFunction.SUM, AggregateFunction.AVG)
+    guarded = guarded and summed
     if own is not None and summed:
-        return _sum_of_unit(call, call.arguments[0])
+        return _sum_of_unit(call, call.arguments[0], guarded=guarded)
     arguments = [emit_expression(argument) for argument in call.arguments] or [exp.Star()]
     if own is not None and call.arguments:
         form = aggregate_form(call.function, call.arguments[0].type)
         arguments[0] = _in_form(form, call.arguments[0])
+    if guarded:
+        arguments[0] = unknown(arguments[0])
     if call.fraction is not None:
         # DuckDB counts from above what is below 0.
         fraction = call.fraction - 1 if call.from_above else call.fraction
@@ -99,6 +108,8 @@ def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
     if own is not None and arguments:
         form = window_form(name, call.arguments[0].type)
         arguments[0] = _in_form(form, call.arguments[0])
+    if name in _TOTALS and may_seem_empty(source):
+        arguments[0] = unknown(arguments[0])
     if name == "count" and not arguments:
         arguments = [exp.Star()]
     if call.distinct:
@@ -151,13 +162,15 @@ def _end(end: FrameEnd, side: str) -> tuple[str | exp.Expr, str | None]:
             return integer(abs(rows)), "PRECEDING" if rows < 0 else "FOLLOWING"
 
 
-def _sum_of_unit(call: AggregateCall, argument: Expression) -> exp.Expr:
+def _sum_of_unit(call: AggregateCall, argument: Expression, *, guarded: bool) -> exp.Expr:
     form = aggregate_form(call.function, argument.type)
     if call.distinct and form is TotalForm.IN_STEPS:
         values = _filtered(_called("list", emit_expression(argument), distinct=True), call)
         total, count = _of_listed(values)
     else:
         narrow = _in_form(form, argument)
+        if guarded:
+            narrow = unknown(narrow)
         total, count = (
             _filtered(_called(name, narrow.copy(), distinct=call.distinct), call)
             for name in ("sum", "count")

@@ -257,7 +257,7 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.Scalar: lambda _, expression: emit_expression(expression),
     nodes.UntypedConstant: lambda _, value, kind: constant(value, kind),
     nodes.StoredColumn: _stored_column,
-    nodes.ExactAggregate: lambda _, call, own: emit_aggregate(call, own),
+    nodes.ExactAggregate: lambda _, call, own, **__: emit_aggregate(call, own),
     nodes.MonthNumber: lambda _, computed, **__: emit_expression(computed),
     nodes.Steps: lambda _, value, column: steps(value, column),
     WithCells: lambda _, joined, **__: joined,
