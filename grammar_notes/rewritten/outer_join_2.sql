@@ -41,7 +41,7 @@ FROM (
           u,
           COUNT(*) AS n,
           COUNT(r1) AS s1,
-          SUM(CASE WHEN r2 < 0 THEN 0 WHEN r2 > 120 THEN 120 ELSE r2 END) AS s2
+          SUM(TRY(CASE WHEN r2 < 0 THEN 0 WHEN r2 > 120 THEN 120 ELSE r2 END)) AS s2
         FROM (
           SELECT
             u,

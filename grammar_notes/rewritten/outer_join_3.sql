@@ -233,11 +233,11 @@ FROM (
               u,
               g0,
               COUNT(*) AS n,
-              SUM(CASE WHEN r1 < (
+              SUM(TRY(CASE WHEN r1 < (
                 -5
               ) THEN (
                 -5
-              ) WHEN r1 > 5 THEN 5 ELSE r1 END) AS s1
+              ) WHEN r1 > 5 THEN 5 ELSE r1 END)) AS s1
             FROM (
               SELECT
                 u,
