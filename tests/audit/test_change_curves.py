@@ -105,13 +105,7 @@ def expected(column: str, name: str) -> dict[str, list[float]]:
     return BESIDE[column][name]  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(  # ten different values make four times as many pairs as seven do
-    "column",
-    [
-        pytest.param(column, marks=pytest.mark.in_turn) if column == "absence_days" else column
-        for column in UNIVERSES
-    ],
-)
+@pytest.mark.parametrize("column", UNIVERSES)
 def test_the_command_reproduces_the_tables_of_teaching(column: str, tabulated: Any) -> None:
     for name in UNIVERSES[column][3].split():
         figures = expected(column, name)
@@ -119,7 +113,6 @@ def test_the_command_reproduces_the_tables_of_teaching(column: str, tabulated: A
             assert tabulated(column)[name, relation] == pytest.approx(figures[known], abs=1e-9)
 
 
-@pytest.mark.in_turn
 def test_the_page_has_the_tables(tabulated: Any, request: pytest.FixtureRequest) -> None:
     lines = ["| universe | of | neighbours | k = 1 | k = 2 | k = 3 | k = 4 |\n"]
     lines += ["| --- | --- | --- | ---: | ---: | ---: | ---: |\n"]
