@@ -58,18 +58,14 @@ def check_amount(amount: object, name: str) -> None:
 
     `name` is what the message calls it.
     """
-    exact = _exact(amount, name)
-    above, below = exact.numerator, exact.denominator
-    # As SMALLEST <= exact <= LARGEST, in a third of the time.
-    if not (below <= above * SMALLEST.denominator and above <= below * LARGEST.numerator):
+    if not SMALLEST <= _exact(amount, name) <= LARGEST:
         raise BadParameter(f"{name} is not between 1e-18 and 1e6")
 
 
 def check_delta(delta: object, name: str) -> None:
     """Raises BadParameter unless `delta` is a Fraction: 0, or at least one unit and below 1."""
     exact = _exact(delta, name)
-    above, below = exact.numerator, exact.denominator
-    if above and not (below <= above * SMALLEST_DELTA.denominator and above < below):
+    if exact != 0 and not SMALLEST_DELTA <= exact < 1:
         raise BadParameter(f"{name} is neither 0 nor between 1e-24 and 1")
 
 

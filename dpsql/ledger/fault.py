@@ -85,43 +85,26 @@ def _has_no_room(path: Path) -> bool:
         return False
 
 
-class TranslatedErrors:
-    """Errors of SQLite and of the operating system become faults of the file `path`.
-
-    A charge enters it a dozen times: a generator would take three times as long.
-    """
-
-    __slots__ = ("_path",)
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        """Nothing is to be done before."""
-
-    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
-        if error is not None and (translated := translation(self._path, error)) is not None:
-            raise translated from error
-
-
-def translation(path: Path, error: BaseException) -> LedgerFault | None:
-    """The fault of the file `path` that `error` is; None of an error of another kind."""
-    match error:
-        case UnicodeDecodeError():
-            # SQLite quotes damaged bytes of the file in its message, and Python can't read them.
-            return fault(path, "is damaged", RESTORE)
-        case sqlite3.Error():
-            # The low byte is the cause; the others say where in SQLite it was met. The module
-            # itself raises without a code for text that isn't UTF-8 and for blobs that are too
-            # long.
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-            if code == sqlite3.SQLITE_FULL or (code in _AMBIGUOUS and _has_no_room(path)):
-                return full(path)
-            return fault(path, *_CAUSES.get(code, ("is damaged", RESTORE)))
-        case OSError():
-            if error.errno in _NO_ROOM:
-                return full(path)
-            reason = error.strerror or "the operating system refused"
-            return fault(path, f"can't be used: {reason.lower()}", "check disk and permissions")
-        case _:
-            return None
+@contextmanager
+def translated_errors(path: Path) -> Iterator[None]:
+    """Errors of SQLite and of the operating system become faults of the file `path`."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        # SQLite quotes damaged bytes of the file in its message, and Python can't read them.
+        raise fault(path, "is damaged", RESTORE) from error
+    except sqlite3.Error as error:
+        # The low byte is the cause; the others say where in SQLite it was met. The module itself
+        # raises without a code for text that isn't UTF-8 and for blobs that are too long.
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+        if code == sqlite3.SQLITE_FULL or (code in _AMBIGUOUS and _has_no_room(path)):
+            raise full(path) from error
+        what, do = _CAUSES.get(code, ("is damaged", RESTORE))
+        raise fault(path, what, do) from error
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise full(path) from error
+        reason = error.strerror or "the operating system refused"
+        raise fault(
+            path, f"can't be used: {reason.lower()}", "check disk and permissions"
+        ) from error

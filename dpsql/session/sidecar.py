@@ -7,8 +7,8 @@ limits are the statement's own, however they are set.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -120,11 +120,10 @@ def old_files(schema: Schema) -> tuple[Path, ...]:
 
 def sidecar_seen(path: Path) -> tuple[int, int] | None:
     """When the file at `path` was made, and which it is; None if there is none."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - each statement looks
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_ino
+    with suppress(OSError):
+        status = path.stat()
+        return status.st_mtime_ns, status.st_ino
+    return None
 
 
 def is_prepared(schema: Schema) -> bool:

@@ -189,10 +189,10 @@ class SparkEngine:
         """The columns of all tables, each of which can be read as it is declared."""
         session = self._take()
         remote = read_address(self._source.url).remote
-        if self._source.session is not None:
+        is_own = self._source.session is None
+        if not is_own or remote not in _PROVED:
             check_semantics(session)
-        elif remote not in _PROVED:
-            check_semantics(session)
+        if is_own:
             _PROVED.add(remote)
         columns = {}
         for table in self._source.tables:

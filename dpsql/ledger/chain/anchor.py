@@ -14,12 +14,11 @@ from __future__ import annotations
 import os
 import re
 from concurrent.futures import Future
-from io import FileIO
 from pathlib import Path
 
 from msgspec import Struct
 
-from dpsql.ledger.fault import RESTORE, TranslatedErrors, fault
+from dpsql.ledger.fault import RESTORE, fault, translated_errors
 from dpsql.ledger.storage.file_safety import create_private
 from dpsql.ledger.storage.sync_queue import begin_sync
 
@@ -47,18 +46,17 @@ class Anchor:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._name = str(path)
 
     def exists(self) -> bool:
         """Whether the file exists, if only an empty one."""
-        with TranslatedErrors(self.path):
+        with translated_errors(self.path):
             return self.path.exists()
 
     def tail(self) -> Tail:
         """The end of the file, empty if it doesn't exist; LedgerFault if it is damaged."""
-        with TranslatedErrors(self.path):
+        with translated_errors(self.path):
             try:
-                file = FileIO(self._name)
+                file = self.path.open("rb", buffering=0)
             except FileNotFoundError:
                 return Tail(0, "", b"")
             with file:
@@ -76,7 +74,7 @@ class Anchor:
 
     def content(self, after: int = 0) -> bytes:
         """The lines after line number `after`; the last may be torn. Empty if there is no file."""
-        with TranslatedErrors(self.path):
+        with translated_errors(self.path):
             try:
                 file = self.path.open("rb")
             except FileNotFoundError:
@@ -95,13 +93,13 @@ class Anchor:
             raise fault(
                 self.path, what, f"look at the last line, cut it off, keep {WIDTH * tail.seq} bytes"
             )
-        with TranslatedErrors(self.path):
+        with translated_errors(self.path):
             if not tail.seq and not self.path.exists():
                 create_private(self.path)
-            with FileIO(self._name, "a") as file:
+            with self.path.open("ab", buffering=0) as file:
                 rest = lines[len(tail.torn) :]
                 while rest:
-                    rest = rest[file.write(rest) or 0 :]
+                    rest = rest[file.write(rest) :]
 
     def sync(self) -> None:
         """Waits until all lines are on disk."""
@@ -109,5 +107,5 @@ class Anchor:
 
     def await_sync(self, begun: Future[None]) -> None:
         """Waits for a sync of the file that was begun; LedgerFault if it fails."""
-        with TranslatedErrors(self.path):
+        with translated_errors(self.path):
             begun.result()

@@ -13,7 +13,7 @@ from pathlib import Path
 from dpsql.ledger.chain.anchor import Anchor
 from dpsql.ledger.chain.checkpoint import check_checkpoint
 from dpsql.ledger.chain.hash_chain import Chain
-from dpsql.ledger.fault import TranslatedErrors, fault
+from dpsql.ledger.fault import fault, translated_errors
 from dpsql.ledger.storage.file_safety import check_locations, create_private
 from dpsql.ledger.storage.sqlite import Database
 
@@ -29,7 +29,7 @@ def back_up(chain: Chain, target: Path) -> None:
     # Under the write lock: if another process wrote, SQLite would begin the copy again and again.
     with chain.writing():
         chain.database.copy(target)
-    with TranslatedErrors(target), target.open("rb") as file:
+    with translated_errors(target), target.open("rb") as file:
         os.fsync(file.fileno())
     _check(chain, target)
 

@@ -17,7 +17,7 @@ from typing import Final
 
 from dpsql.engine.atomic_file import siblings
 from dpsql.ledger.chain.hash_chain import Chain
-from dpsql.ledger.fault import TranslatedErrors
+from dpsql.ledger.fault import translated_errors
 
 MIN_BYTES: Final = 1024 * 1024
 """Bytes for an answer of a few thousand cells, its entries, and their pages of the tables."""
@@ -35,38 +35,37 @@ class Room:
     """The space that an opening of a ledger, `owner`, reserves for its statement of that number."""
 
     def __init__(self, chain: Chain, owner: str, number: int) -> None:
-        self._anchor = chain.anchor.path
-        self._ledger = None if chain.database.is_shared else _file(chain)
-        self._mark = f"{_MARK}{owner}{_NUMBERED}{number}"
-        self._held: dict[Path, Path] = {}
+        self._lines = _sibling(chain.anchor.path, owner, number)
+        self._answer = None if chain.database.is_shared else _sibling(_file(chain), owner, number)
+        self._held: set[Path] = set()
 
     def hold(self, size: int) -> None:
         """Reserves `size` bytes for an answer, and the anchor's lines; or LedgerFull."""
         try:
-            self._hold(self._anchor, _LINES)
-            if self._ledger is not None:
-                self._hold(self._ledger, size)
+            self._hold(self._lines, _LINES)
+            if self._answer is not None:
+                self._hold(self._answer, size)
         except BaseException:
             self.give()
             raise
 
     def give_lines(self) -> None:
         """Frees the space beside the anchor, which is about to grow."""
-        self._give(self._anchor)
+        self._give(self._lines)
 
     def give(self) -> None:
         """Frees all reserved space; the anchor and the ledger are about to grow."""
         for path in tuple(self._held):
             self._give(path)
 
-    def _hold(self, file: Path, size: int) -> None:
-        if not _has_plenty(file.parent, size):
-            path = file.with_name(file.name + self._mark)
-            self._held[file] = path
+    def _hold(self, path: Path, size: int) -> None:
+        if not _has_plenty(path.parent, size):
+            self._held.add(path)
             _hold(path, size)
 
-    def _give(self, file: Path) -> None:
-        if self._held and (path := self._held.pop(file, None)) is not None:
+    def _give(self, path: Path) -> None:
+        if path in self._held:
+            self._held.remove(path)
             _remove(path)
 
 
@@ -85,18 +84,22 @@ def _file(chain: Chain) -> Path:
     return chain.path
 
 
+def _sibling(path: Path, owner: str, number: int) -> Path:
+    return path.with_name(f"{path.name}{_MARK}{owner}{_NUMBERED}{number}")
+
+
 def _has_plenty(folder: Path, size: int) -> bool:
     """Whether `folder` has room for `size` bytes and much more; False where none can tell."""
     if not hasattr(os, "statvfs"):
         return False
-    with TranslatedErrors(folder):
+    with translated_errors(folder):
         status = os.statvfs(folder)
     return status.f_bavail * status.f_frsize >= size + _PLENTY
 
 
 def _hold(path: Path, size: int) -> None:
     flags = os.O_CREAT | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
-    with TranslatedErrors(path), os.fdopen(os.open(path, flags, 0o600), "wb", 0) as file:
+    with translated_errors(path), os.fdopen(os.open(path, flags, 0o600), "wb", 0) as file:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
             return

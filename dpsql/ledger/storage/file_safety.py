@@ -7,7 +7,7 @@ import stat
 import sys
 from pathlib import Path
 
-from dpsql.ledger.fault import TranslatedErrors, fault
+from dpsql.ledger.fault import fault, translated_errors
 
 # SQLite's log is shared memory, which two hosts don't share: each would spend the whole budget.
 NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ncpfs", "fuse.sshfs"})
@@ -23,7 +23,7 @@ def check_locations(ledger: Path, anchor: Path) -> None:
     if ledger == anchor:
         raise fault(anchor, "is named as its own anchor", "name another file, on another disk")
     for path in (ledger, anchor):
-        with TranslatedErrors(path):
+        with translated_errors(path):
             _check_private(path)
     mounts = _MOUNTS.read_text(errors="replace") if _MOUNTS.exists() else ""
     kind = filesystem(ledger, mounts)
@@ -33,13 +33,13 @@ def check_locations(ledger: Path, anchor: Path) -> None:
 
 def check_anchor(anchor: Path) -> None:
     """Raises LedgerFault if a server's anchor exists and isn't a private regular file."""
-    with TranslatedErrors(anchor):
+    with translated_errors(anchor):
         _check_private(anchor)
 
 
 def create_private(path: Path) -> None:
     """Creates `path`, empty and for its owner alone; leaves a file that exists already as it is."""
-    with TranslatedErrors(path):
+    with translated_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # umask may only take bits away, and NOFOLLOW keeps a planted link from choosing the file.
         flags = os.O_CREAT | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)

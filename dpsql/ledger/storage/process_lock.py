@@ -18,7 +18,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from dpsql.ledger.fault import TranslatedErrors
+from dpsql.ledger.fault import translated_errors
 from dpsql.ledger.storage.file_safety import create_private
 
 
@@ -29,7 +29,7 @@ class FileLock:
         self.name = secrets.token_hex(16)
         self._path = folder / self.name
         create_private(self._path)
-        with TranslatedErrors(self._path):
+        with translated_errors(self._path):
             self._lock = _connect(self._path)
             self._lock.execute("BEGIN EXCLUSIVE")
 
@@ -42,7 +42,7 @@ class FileLock:
 def is_alive(folder: Path, name: str) -> bool:
     """Whether a process holds the lock of that name."""
     path = folder / name
-    with TranslatedErrors(path):
+    with translated_errors(path):
         try:
             with closing(_connect(path)) as probe:
                 probe.execute("BEGIN EXCLUSIVE")

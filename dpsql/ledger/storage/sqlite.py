@@ -13,9 +13,8 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 from dpsql.ledger.amount import DIGITS
-from dpsql.ledger.fault import RESTORE, TranslatedErrors, fault, other_format
+from dpsql.ledger.fault import RESTORE, fault, other_format, translated_errors
 from dpsql.ledger.storage.process_lock import FileLock, is_alive, remove_stale
-from dpsql.ledger.storage.transaction import Transaction
 
 PATIENCE_SECONDS = 30.0
 
@@ -108,7 +107,7 @@ class Database:
     def __init__(self, path: Path, *, reads: bool = False) -> None:
         """`reads`: nothing is written into the file, nor beside it in a read-only folder."""
         self.path = path
-        with TranslatedErrors(path):
+        with translated_errors(path):
             self._file = _identity(path)
             self._db = sqlite3.connect(
                 f"{path.as_uri()}?{_mode(path) if reads else 'mode=rw'}",
@@ -137,12 +136,12 @@ class Database:
 
     def close(self) -> None:
         """Closes the file; SQLite folds its log into the file if nobody else has it open."""
-        with TranslatedErrors(self.path):
+        with translated_errors(self.path):
             self._db.close()
 
     def version(self) -> int:
         """Another number than before, once another connection has committed."""
-        with TranslatedErrors(self.path):
+        with translated_errors(self.path):
             self._check_file()
             ((number,),) = self._db.execute("PRAGMA data_version").fetchall()
         return int(number)
@@ -182,8 +181,18 @@ class Database:
         """A transaction that reads one snapshot."""
         return self._transaction("DEFERRED")
 
-    def _transaction(self, kind: str) -> AbstractContextManager[None]:
-        return Transaction(self.path, self._db, f"BEGIN {kind}", self._check_file)
+    @contextmanager
+    def _transaction(self, kind: str) -> Iterator[None]:
+        with translated_errors(self.path):
+            try:
+                self._db.execute(f"BEGIN {kind}")
+                self._check_file()
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
 
     def blank(self) -> bool:
         """Whether the file has no tables yet."""
@@ -228,7 +237,7 @@ class Database:
         """Copies the database to the empty file `target`."""
         # The connection that holds the lock can't be its own source.
         with (
-            TranslatedErrors(target),
+            translated_errors(target),
             closing(sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True)) as source,
             closing(sqlite3.connect(target)) as other,
         ):

@@ -40,7 +40,6 @@ from dpsql.bounding.group_choice import counted_column, is_sum_only
 from dpsql.bounding.public_facts import Facts
 from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.release.contribution import number_of_rows
-from dpsql.emit.release.contributions import emit_contributions
 from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
 from dpsql.emit.sql.clauses import select_of
 from dpsql.emit.sql.identifier import column_name, column_ref, table, with_alias
@@ -126,16 +125,11 @@ class CountUnitsFirst(Struct, frozen=True):
         unlimited = unlimited_totals(terms, few, late, units=units, lone=lone)
         sums = unit_group_sums(terms, _rows_of_units(are_limited=True), late)
         totals = limited_totals(self.limited, sums, late, unlimited=unlimited)
-        return totals.with_(
-            _ROWS, as_=self._unit_rows(emission), materialized=True, copy=False
-        ).with_(_OVER_LIMIT, as_=self._limited_units(), materialized=True, copy=False)
-
-    def _unit_rows(self, emission: Emission) -> exp.Select:
         extra = () if self.value_rows is None else (column_name(self.value_rows),)
-        rows = emit_contributions(
-            self.rows, emission.releases, with_unit=True, late=emission.late, extra=extra
+        rows = emission.unit_rows(self.rows, extra)
+        return totals.with_(_ROWS, as_=rows, materialized=True, copy=False).with_(
+            _OVER_LIMIT, as_=self._limited_units(), materialized=True, copy=False
         )
-        return emission.batch(rows)
 
     def _limited_units(self) -> exp.Select:
         return (
@@ -155,15 +149,16 @@ def _rows_of_units(*, are_limited: bool) -> exp.Select:
 
 def _counted_key(rows: SidecarRows) -> str | None:
     """The key, a listed integer, by whose values rows are counted; None if there is none."""
+    if rows.is_on_server:
+        return None
     terms = rows.contributions
-    listed = sorted(index for domain in terms.domains for index in domain.keys)
-    names = (
-        counted_column(terms, rows.row_source, index)
-        for index in listed
-        if isinstance(terms.keys[index].expression, Column)
-        and isinstance(terms.keys[index].expression.type, Integer)
-    )
-    return None if rows.is_on_server else next((n for n in names if n is not None), None)
+    for index in sorted(index for domain in terms.domains for index in domain.keys):
+        key = terms.keys[index].expression
+        if isinstance(key, Column) and isinstance(key.type, Integer):
+            name = counted_column(terms, rows.row_source, index)
+            if name is not None:
+                return name
+    return None
 
 
 def _expected_rows(contributions: Contributions) -> Fraction:

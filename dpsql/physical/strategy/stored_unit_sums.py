@@ -72,7 +72,7 @@ from dpsql.plan.bounded_release.statistic import (
     UnitCount,
 )
 from dpsql.plan.expression import Column
-from dpsql.plan.operator import Filter, SidecarAccess
+from dpsql.plan.operator import Filter, Plan, SidecarAccess
 from dpsql.plan.prune_columns import prune
 from dpsql.plan.traversal import columns
 from dpsql.schema.sidecar_columns import SummedColumn, unit_sum_columns
@@ -138,17 +138,18 @@ class StoredUnitSums(Struct, frozen=True):
         scan = replace(elimination.scan, columns=(*own, *added), sidecar=SidecarAccess.UNITS)
         filters = (statistic.filter for statistic in terms.statistics)
         read = columns(*(key.expression for key in terms.keys), *filters) | {*added}
-        rest, light = None, Filter(scan, at_most(row_count, max_rows))
-        described = rows.describe(((UNIT_ROW_COUNT, max_rows),))
-        counts_all = _counts_all_units(rows.limited)
-        if counts_all:
+        units: Plan = scan
+        rest = None
+        if _counts_all_units(rows.limited):
             described = f"prepared: {UNIT_ROW_COUNT}, of which {max_rows} count"
         else:
+            units = Filter(scan, at_most(row_count, max_rows))
             rest = rows.over(rows.scan(row_count), rows.exceeds([(row_count, max_rows)]))
+            described = rows.describe(((UNIT_ROW_COUNT, max_rows),))
         source = replace_source(
             elimination.contributions.source,
             replace(rows.row_source, scan=elimination.scan),
-            scan if counts_all else light,
+            units,
             added,
         )
         return cls(

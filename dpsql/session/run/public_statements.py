@@ -105,11 +105,14 @@ class WholeStatements:
         words = self.shapes.texts.words(sql) if schema is self._schema and not parameters else None
         if words is None:
             return None
-        statement = self.statements.get(sql, parameters)
-        if statement is None:
-            statement = self.shapes.statement(words)
-            if statement is not None:
-                self.statements.add(sql, parameters, statement)
+        return self.statements.get(sql, parameters) or self._of_known_shape(sql, parameters, words)
+
+    def _of_known_shape(
+        self, sql: str, parameters: Parameters, words: list[Token]
+    ) -> Statement | None:
+        statement = self.shapes.statement(words)
+        if statement is not None:
+            self.statements.add(sql, parameters, statement)
         return statement
 
     def bound(
@@ -123,10 +126,9 @@ class WholeStatements:
         words = _words(sql) if is_own and not parameters else None
         if words is not None:
             self.shapes.texts.learn(sql, words)
-        shaped = None if words is None else self.shapes.statement(words)
-        if shaped is not None:
-            self.statements.add(sql, parameters, shaped)
-            return shaped
+            shaped = self._of_known_shape(sql, parameters, words)
+            if shaped is not None:
+                return shaped
         try:
             statement = bind(sql, schema, parameters, releases)
         except (ProgrammingError, NotSupportedError) as refusal:
