@@ -4,6 +4,7 @@
 | ------------- | -------------------------------------------------------------------- |
 | nodes         | neutral nodes: an expression of the plan, steps, wide sums, hashes … |
 | clamp         | clamps, and the intervals of discretized values                      |
+| total_form    | statements over released rows that no released number makes fail     |
 | sort_key      | terms of ORDER BY                                                    |
 | sidecar_table | tables of a sidecar that a server has                                |
 | text_length   | how long a text can be, before servers join it with others           |

@@ -61,11 +61,14 @@ class RowNumber(_Leaf):
 
 
 class ExactAggregate(_Leaf):
-    """An aggregate `call`; of one unit's rows, if `own` is its column, it can't raise."""
+    """An aggregate `call`; of one unit's rows, if `own` is its column, it can't raise.
+
+    Nor can it of others if it `is_total`, in DuckDB.
+    """
 
 
 class ExactWindow(_Leaf):
-    """A window function `call` over the rows of `source`, a plan."""
+    """A window function `call` over the rows of `source`, a plan; likewise if it `is_total`."""
 
 
 class MonthNumber(_Leaf):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, assert_never
@@ -28,6 +29,7 @@ from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import epsilon_of
 from dpsql.session.run.charge_and_run import AnsweredBefore, Released, ReleasedTables
+from dpsql.session.run.uncharged_failure import telling_no_charge
 from dpsql.structs import field_names
 
 if TYPE_CHECKING:
@@ -49,7 +51,8 @@ def build_answer(
             consistent = compiled.consistency.without(rolled).tables(tables)
             ranges = distinct_ranges(compiled)
             shown_tables = clamped_tables(ranges, consistent)
-            rows = context.execution.finish(compiled, compiled.finishing_tables(shown_tables))
+            with telling_no_charge() if released.receipt is None else nullcontext():
+                rows = context.execution.finish(compiled, compiled.finishing_tables(shown_tables))
             answer = _answer(compiled, context, rows, released, consistent, ranges)
             if not rolled and not compiled.saved_tables:
                 context.answers.add(compiled, answer, stored)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 import pyarrow as pa
+from sqlglot import exp
 
 from dpsql.bind.saved_release import NO_RELEASES, SavedReleaseNames
 from dpsql.bind.statement import NO_PARAMETERS, Statement, bind
@@ -61,8 +62,7 @@ class CompiledStatement:
 
     Its rows are told apart if they are `tagged_union`, and have numbers if they are `numbered`. The
     releases' keys are those of answers for `version` of the data. `consistency` are made to add up
-    before `postprocessing_sql`.
-    `saved_tables` are the tables that analysts keep and that are read, wherever in the plan.
+    before `postprocessing_sql`. `saved_tables` are kept by analysts, and read anywhere in the plan.
     """
 
     statement: Statement
@@ -80,17 +80,25 @@ class CompiledStatement:
     @property
     def postprocessing_sql(self) -> str:
         """The SQL that makes the answer of the released tables."""
-        plan = self.plan if self.tagged_union is None else self.tagged_union.plan
-        return rendered(emit_plan(plan, {r.release: r.name for r in self.releases}))
+        return rendered(emit_plan(self._shown, {r.release: r.name for r in self.releases}))
 
     @property
     def finishing_sql(self) -> str:
         """The same SQL, with the numbers that errors row by row need."""
-        if self.numbered is None:
-            return self.postprocessing_sql
+        return rendered(self.finishing_tree)
+
+    @property
+    def finishing_tree(self) -> exp.Expr:
+        """What `finishing_sql` is the text of."""
         names = {r.release: r.name for r in self.releases}
+        if self.numbered is None:
+            return emit_plan(self._shown, names)
         names |= {new: names[old] for new, old in self.numbered.releases.items()}
-        return rendered(emit_plan(self.numbered.plan, names))
+        return emit_plan(self.numbered.plan, names)
+
+    @property
+    def _shown(self) -> Plan:
+        return self.plan if self.tagged_union is None else self.tagged_union.plan
 
     def finishing_tables(self, released: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         """The released tables, by name, as `finishing_sql` reads them."""
@@ -152,8 +160,7 @@ def compile_bound(
         if not isinstance(request, AlertRequest) and proofs.derived(plan, has_alert):
             plan = AlertCounts(facts, options, distance, query_loss).chosen(plan)
     releases = proofs.derived(plan, _releases)
-    names = dict(zip(releases, _free_names(schema), strict=False))
-    server = _server(schema)
+    names, server = dict(zip(releases, _free_names(schema), strict=False)), _server(schema)
     version, by_row = edition.version, proofs.derived(plan, is_shown_by_row)
     # What it may cost is shared once it is known how many releases are charged.
     share = query_loss.divided(max(1, len(releases)))

@@ -13,6 +13,7 @@
 | pending_releases    | what of a statement is due, and what is stored or free              |
 | stored_counts       | the most frequent keys by counts that are stored, where there are   |
 | charged_draw        | charge, draw, store: one entry for all that is drawn together       |
+| uncharged_failure   | what fails where nothing was charged says so                        |
 | without_engine      | answers whose rows are released ones as they are, without an engine |
 | exact_arithmetic    | numbers computed of them, where an engine's result is beyond doubt   |
 | finishing           | what an engine makes of released tables: its SQL, and public rows   |

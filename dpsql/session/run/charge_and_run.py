@@ -26,6 +26,7 @@ from dpsql.session.run.pending_releases import (
     run_releases,
     unique_releases,
 )
+from dpsql.session.run.uncharged_failure import telling_no_charge
 
 if TYPE_CHECKING:
     from dpsql.session.context import SessionContext
@@ -76,7 +77,8 @@ def charge_and_run(context: SessionContext, sql: str, compiled: CompiledStatemen
     rolled, costly = coverage.free, unique_releases([coverage.unpaid])
     if costly:
         check_cost(loss_one_by_one(costly), compiled.options.price, context.schema)
-    pending = pending_releases(context, compiled, coverage)
+    with telling_no_charge():
+        pending = pending_releases(context, compiled, coverage)
     if not costly:
         return ReleasedTables(pending.tables, pending.stored, rolled)
     loss = loss_one_by_one(costly)

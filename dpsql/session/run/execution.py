@@ -14,9 +14,9 @@ from dpsql.engine.duckdb.postprocessing import postprocessing_engine
 from dpsql.engine.engine import Engine
 from dpsql.engine.fingerprint import identity
 from dpsql.engine.raw import Raw
-from dpsql.engine.read_limit import AnswerLimit
+from dpsql.engine.read_limit import AnswerLimit, ReadLimit
 from dpsql.engine.source import Source
-from dpsql.errors import ExecutionFailed
+from dpsql.errors import ExecutionCancelled, ExecutionFailed, ExecutionStopped
 from dpsql.ledger.caps import Balances
 from dpsql.plan.operator import Plan, PublicStatement
 from dpsql.privacy.mechanisms.randomness import Randomness
@@ -32,10 +32,16 @@ from dpsql.session.compile.source_facts import MAX_ROWS, SourceFacts
 from dpsql.session.ledger_access import with_sample_key
 from dpsql.session.run.dry_run import no_rows
 from dpsql.session.run.finishing.finishing_copies import FinishingCopies
-from dpsql.session.run.finishing.finishing_text import FinishingTexts, PublicCopy, public_copies
+from dpsql.session.run.finishing.finishing_text import (
+    FinishingTexts,
+    PublicCopy,
+    public_copies,
+    total_sql,
+)
 from dpsql.session.run.known_size import is_few
 from dpsql.session.run.public_statements import SECONDS, WholeStatements
 from dpsql.session.run.public_statements import SandboxEngine as WholeEngine
+from dpsql.session.run.uncharged_failure import telling_no_charge
 from dpsql.session.run.without_engine import is_projected, project_without_engine
 from dpsql.session.shared_ledger import SharedLedger
 from dpsql.session.sidecar import open_source, sidecar_path, sidecar_seen
@@ -142,10 +148,25 @@ class Execution:
             text = self._finishing.of(compiled)
             tables = self._with_copies(text.copies, released)
             limit = None if is_few(compiled, tables) else largest
-            raw = self.finisher().execute(text.sql, (), tables, limit=limit)
-            answer = open_rows(compiled.plan, raw)
+            answer = open_rows(compiled.plan, self._finished(compiled, text.sql, tables, limit))
         largest.check(answer)
         return answer
+
+    def _finished(
+        self,
+        compiled: CompiledStatement,
+        sql: str,
+        tables: Mapping[str, pa.Table],
+        limit: ReadLimit | None,
+    ) -> Raw:
+        engine = self.finisher()
+        try:
+            return engine.execute(sql, (), tables, limit=limit)
+        except (ExecutionCancelled, ExecutionStopped):
+            raise
+        except ExecutionFailed:
+            # Released numbers are as large as noise makes them: a sum of them may have overflowed.
+            return engine.execute(total_sql(compiled), (), tables, limit=limit)
 
     def check(self, compiled: CompiledStatement) -> None:
         """Fail now, if the source is gone, or what stands above can't be computed of any rows."""
@@ -185,15 +206,13 @@ class Execution:
             whole = self.whole.rows(compiled.plan)
             self._largest.check(whole)
             return open_rows(compiled.plan, Raw(whole))
-        try:
+        with telling_no_charge():
             if saved:
                 sql, copies = compiled.postprocessing_sql, public_copies(compiled.plan)
                 tables = self._with_copies(copies, saved)
-                raw = self.finisher().execute(sql, (), tables, limit=MAX_ROWS)
+                raw = self._finished(compiled, sql, tables, MAX_ROWS)
             else:
                 raw = self.source().execute(compiled.postprocessing_sql, limit=MAX_ROWS)
-        except ExecutionFailed:
-            raise ExecutionFailed("the query failed while it ran; nothing was charged") from None
         answer = open_rows(compiled.plan, raw)
         self._largest.check(answer)
         return answer

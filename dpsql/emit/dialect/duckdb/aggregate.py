@@ -10,13 +10,21 @@ from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.dialect.duckdb.expression import emit_expression
 from dpsql.emit.dialect.duckdb.function_call import try_cast, unknown
 from dpsql.emit.dialect.duckdb.literal import emit_literal
+from dpsql.emit.dialect.duckdb.total_aggregate import (
+    ATTEMPTED,
+    attempted,
+    digits,
+    may_overflow,
+    mean,
+    total,
+)
 from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.dialect.row_estimate import may_seem_empty
 from dpsql.emit.dialect.sort_key import sort_key
 from dpsql.emit.sql.identifier import column_ref, reference
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.frame import FrameEnd, FrameKind, RangeOffset
+from dpsql.plan.frame import Frame, FrameEnd, FrameKind, RangeOffset
 from dpsql.plan.operator import Plan, WindowCall
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
@@ -27,7 +35,7 @@ from dpsql.plan.total_form import (
     rounded_type,
     window_form,
 )
-from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer, Timestamp
+from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer, SqlType, Timestamp
 
 _OF_ROWS: dict[str, type[exp.Func]] = {
     "lag": exp.Lag,
@@ -46,15 +54,25 @@ _STEPS = 2**20
 """Doubles of one unit are summed as multiples of 2^-20."""
 
 
-def emit_aggregate(call: AggregateCall, own: Column | None, *, guarded: bool) -> exp.Expr:
+def emit_aggregate(
+    call: AggregateCall, own: Column | None, *, guarded: bool, is_total: bool = False
+) -> exp.Expr:
     """An exact aggregate; of one unit's rows (`own`) it can't raise nor depend on their order.
 
     Where rows may be taken for none, sums are `guarded` against what that lets DuckDB leave out.
+    If it `is_total` it can't raise for any number that other rows have, either.
     """
     summed = call.function in (AggregateFunction.SUM, AggregateFunction.AVG)
     guarded = guarded and summed
     if own is not None and summed:
         return _sum_of_unit(call, call.arguments[0], guarded=guarded)
+    if own is None and is_total and call.arguments:
+        kind = call.arguments[0].type
+        if may_overflow(call.function.value, kind):
+            return _wide(call, kind, guarded=guarded)
+        if call.function.value in ATTEMPTED:
+            values = _called("list", emit_expression(call.arguments[0]), distinct=call.distinct)
+            return attempted(call.function.value, _filtered(values, call))
     arguments = [emit_expression(argument) for argument in call.arguments] or [exp.Star()]
     if own is not None and call.arguments:
         form = aggregate_form(call.function, call.arguments[0].type)
@@ -76,8 +94,36 @@ def emit_aggregate(call: AggregateCall, own: Column | None, *, guarded: bool) ->
     return aggregate
 
 
-def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
-    """A window function; over private rows it is a function of the bag of one unit's rows."""
+def emit_window(call: WindowCall, source: Plan, *, is_total: bool = False) -> exp.Expr:
+    """A window function; over private rows it is a function of the bag of one unit's rows.
+
+    If it `is_total` it can't overflow over other rows, either.
+    """
+    own = unit(source)
+    if own is None and is_total and call.arguments:
+        kind = call.arguments[0].type
+        if may_overflow(call.function, kind):
+            return _wide_window(call, kind, source)
+    arguments = [emit_expression(a) for a in call.arguments]
+    if own is not None and arguments:
+        form = window_form(call.function, call.arguments[0].type)
+        arguments[0] = _in_form(form, call.arguments[0])
+    window = _over(call, source, call.function, arguments)
+    is_coarser = own is not None and call.function == "sum" and _is_rounded(call.arguments[0])
+    return try_cast(window, call.type) if is_coarser else window
+
+
+def _wide_window(call: WindowCall, kind: SqlType, source: Plan) -> exp.Expr:
+    """A sum or a mean of whatever numbers of type `kind`."""
+    value = emit_expression(call.arguments[0])
+    summed = _over(call, source, "sum", [digits(value, kind)])
+    if call.function == "sum":
+        return total(summed, call.type)
+    return mean(summed, _over(call, source, "count", [value.copy()]), kind)
+
+
+def _over(call: WindowCall, source: Plan, name: str, arguments: list[exp.Expr]) -> exp.Expr:
+    """The function called `name` of `arguments`, over the window of `call`."""
     own = unit(source)
     partition = [emit_expression(p) for p in call.partition]
     order: list[exp.Expr] = [sort_key(key) for key in call.order]
@@ -89,27 +135,10 @@ def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
                 exp.Ordered(this=reference(c), nulls_first=False) for c in output_columns(source)
             )
             order += tie
-    spec = None
-    if call.frame is not None:
-        first, first_side = _end(call.frame.first, "PRECEDING")
-        last, last_side = _end(call.frame.last, "FOLLOWING")
-        spec = exp.WindowSpec(
-            kind=call.frame.kind.value,
-            start=first,
-            start_side=first_side,
-            end=last,
-            end_side=last_side,
-            exclude=call.frame.excluded and exp.var(call.frame.excluded.value),
-        )
-        if call.frame.has_distance:
-            order = list(map(_with_room, call.order))
-    arguments = [emit_expression(a) for a in call.arguments]
-    name = call.function
-    if own is not None and arguments:
-        form = window_form(name, call.arguments[0].type)
-        arguments[0] = _in_form(form, call.arguments[0])
+    if call.frame is not None and call.frame.has_distance:
+        order = list(map(_with_room, call.order))
     if name in _TOTALS and may_seem_empty(source):
-        arguments[0] = unknown(arguments[0])
+        arguments = [unknown(arguments[0])]
     if name == "count" and not arguments:
         arguments = [exp.Star()]
     if call.distinct:
@@ -120,14 +149,25 @@ def emit_window(call: WindowCall, source: Plan) -> exp.Expr:
         value, *offset = arguments
         known = _OF_ROWS[name](this=value, **({"offset": offset[0]} if offset else {}))
         called = exp.IgnoreNulls(this=known)
-    window = exp.Window(
+    return exp.Window(
         this=called,
         partition_by=partition,
         order=exp.Order(expressions=order) if order else None,
-        spec=spec,
+        spec=None if call.frame is None else _frame(call.frame),
     )
-    is_coarser = own is not None and name == "sum" and _is_rounded(call.arguments[0])
-    return try_cast(window, call.type) if is_coarser else window
+
+
+def _frame(frame: Frame) -> exp.WindowSpec:
+    first, first_side = _end(frame.first, "PRECEDING")
+    last, last_side = _end(frame.last, "FOLLOWING")
+    return exp.WindowSpec(
+        kind=frame.kind.value,
+        start=first,
+        start_side=first_side,
+        end=last,
+        end_side=last_side,
+        exclude=frame.excluded and exp.var(frame.excluded.value),
+    )
 
 
 def _treats_ties_alike(call: WindowCall) -> bool:
@@ -181,6 +221,20 @@ def _sum_of_unit(call: AggregateCall, argument: Expression, *, guarded: bool) ->
         return try_cast(total, call.type) if _is_rounded(argument) else total
     return exp.Div(
         this=exp.Paren(this=total), expression=exp.Nullif(this=count, expression=integer(0))
+    )
+
+
+def _wide(call: AggregateCall, kind: SqlType, *, guarded: bool) -> exp.Expr:
+    """A sum or a mean of whatever numbers of type `kind`."""
+    value = emit_expression(call.arguments[0])
+    terms = digits(value, kind)
+    if guarded:
+        terms = unknown(terms)
+    summed = _filtered(_called("sum", terms, distinct=call.distinct), call)
+    if call.function is AggregateFunction.SUM:
+        return total(summed, call.type)
+    return mean(
+        summed, _filtered(_called("count", value.copy(), distinct=call.distinct), call), kind
     )
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from dpsql.emit.dialect.duckdb.render import rendered
+from dpsql.emit.dialect.total_form import in_total_form
 from dpsql.emit.relation.relation import emit_plan
 from dpsql.plan.operator import Plan, Release
 from dpsql.plan.output_columns import output_columns
@@ -82,6 +83,11 @@ class FinishingText:
     def note_tried(self, columns: ReleasedColumns) -> None:
         """Remember that it was computed of tables with these columns, without rows."""
         self._tried.put(columns, value=True)
+
+
+def total_sql(compiled: CompiledStatement) -> str:
+    """SQL for the same rows that takes longer, and that no released number makes fail."""
+    return rendered(in_total_form(compiled.finishing_tree))
 
 
 class FinishingTexts:
