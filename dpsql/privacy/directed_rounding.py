@@ -1,4 +1,4 @@
-"""Rational enclosures of e^x, ln x and √x of a rational x, and rounding to a number of digits.
+"""Rational bounds of e^x, ln x, √x and powers of a rational x, and rounding to a number of digits.
 
 Python's decimal rounds exp and ln correctly ("decimal" in the Python library reference, Context.exp
 and Context.ln), and the square root too (General Decimal Arithmetic), so the neighbours of its
@@ -86,6 +86,23 @@ def sqrt(x: Fraction, digits: int = DIGITS) -> Enclosure:
     low = nearest.next_minus(nearest.sqrt(_divide(x, digits, ROUND_FLOOR)))
     high = nearest.next_plus(nearest.sqrt(_divide(x, digits, ROUND_CEILING)))
     return Enclosure(max(Fraction(low), Fraction(0)), Fraction(high))
+
+
+def power_below(x: Fraction, exponent: int, digits: int = DIGITS) -> Fraction:
+    """A lower bound of x^exponent, for x from 0 to 1 and a whole exponent >= 0.
+
+    It is below the truth by about exponent·10^(1 - digits) of it, where that is above 10^-1000. The
+    exact power of a number of d digits has exponent·d of them.
+    """
+    # A product of lower bounds is one, as none is negative.
+    down = _context(digits, ROUND_FLOOR, smallest=_SMALLEST_POWER)
+    square, power = _divide(x, digits, ROUND_FLOOR), Decimal(1)
+    while exponent:
+        if exponent & 1:
+            power = down.multiply(power, square)
+        square = down.multiply(square, square)
+        exponent >>= 1
+    return Fraction(power)
 
 
 def scaled_exp(exponent: Fraction, bits: int) -> int:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 
 from dpsql.privacy.accounting.zcdp_conversion import delta_of_rho
-from dpsql.privacy.directed_rounding import exp_above, ln, ln_above, round_down
+from dpsql.privacy.directed_rounding import exp_above, ln, ln_above, power_below, round_down
 from dpsql.privacy.mechanisms.noise.noise import Noise
 
 
@@ -84,7 +84,7 @@ def _bound_of_known(
     With more of them, fewer are to stay hidden and more is lost: none has more than 1 - h of `low`,
     and the δ of `high` at what that h leaves of ε.
     """
-    hidden = round_down((1 - shows) ** (groups - low), digits=60)
+    hidden = power_below(1 - shows, groups - low)
     less = epsilon + ln(hidden).low if hidden else Fraction(-1)
     if less < 0:
         return Fraction(1)

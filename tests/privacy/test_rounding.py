@@ -13,6 +13,7 @@ from dpsql.privacy.directed_rounding import (
     exp,
     ln,
     ln_above,
+    power_below,
     round_down,
     round_up,
     scaled_exp,
@@ -60,6 +61,24 @@ def test_scaled_exp_is_at_most_one_off(exponent: Fraction, bits: int) -> None:
     assert scaled - 1 <= truth.low * 2**bits
     assert truth.high * 2**bits <= scaled + 1
     assert scaled <= 2**bits
+
+
+@given(x=st.fractions(min_value=0, max_value=1), exponent=st.integers(0, 400))
+def test_a_power_is_bounded_from_below(x: Fraction, exponent: int) -> None:
+    truth, below = x**exponent, power_below(x, exponent, 30)
+    assert below <= truth
+    assert truth - below <= truth * (2 * exponent + 1) * Fraction(1, 10**28) + Fraction(1, 10**990)
+
+
+def test_a_power_of_very_many_factors_is_bounded_closely() -> None:
+    # (1 - 10^-12)^(10^12) is e^-1, but for 10^-12 of it.
+    below = power_below(1 - Fraction(1, 10**12), 10**12)
+    assert exp(Fraction(-1)).low * (1 - Fraction(1, 10**12)) < below < exp(Fraction(-1)).low
+
+
+def test_the_powers_of_0_and_1_are_exact() -> None:
+    assert power_below(Fraction(1), 10**9) == power_below(Fraction(1, 3), 0) == 1
+    assert power_below(Fraction(0), 5) == 0
 
 
 def test_scaled_exp_of_zero_is_one() -> None:
