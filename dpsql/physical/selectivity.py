@@ -5,7 +5,7 @@ Only estimates of strategies depend on it, and no row is read for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import prod
 from typing import Final
@@ -27,7 +27,12 @@ def selectivity(plan: Plan) -> Fraction:
 
     A condition leaves the share of the declared values that it lets through.
     """
-    return prod(map(_rows_left, operators(plan)), start=Fraction(1))
+    return share_left(operators(plan))
+
+
+def share_left(conditional: Iterable[Plan]) -> Fraction:
+    """The share of the rows that the conditions of `conditional` operators leave."""
+    return prod(map(_rows_left, conditional), start=Fraction(1))
 
 
 def _rows_left(plan: Plan) -> Fraction:

@@ -23,19 +23,22 @@ FLAGS = "SELECT l_returnflag, sum(l_quantity) FROM lineitem{} GROUP BY 1"
 PRICES = "SELECT l_extendedprice, count(*) FROM lineitem{} GROUP BY 1"
 DAYS = "SELECT l_shipdate, count(*) FROM lineitem{} GROUP BY 1"
 SUPPLIERS = "SELECT l_returnflag, count(DISTINCT l_suppkey) FROM lineitem{} GROUP BY 1"
+NUMBERS = """SELECT number, count(*) FROM (
+    SELECT c_custkey, {} AS number FROM customer LEFT JOIN orders ON c_custkey = o_custkey
+    GROUP BY c_custkey) GROUP BY 1"""
 YEAR = " WHERE l_shipdate BETWEEN DATE '1994-01-01' AND DATE '1994-12-31'"
 PART = " JOIN part ON l_partkey = p_partkey"
 MILLION = 1_000_000
 
 
 class _Large(WorldEngine):
-    """An engine of which nothing is asked but how many rows there are."""
+    """An engine of which nothing is asked but how many rows there are: as TPC-H has them."""
 
     def __init__(self, rows: int) -> None:
-        self._rows = rows
+        self._rows = {"lineitem": rows, "orders": rows // 4, "customer": rows // 40}
 
     def row_count_for_planning(self, table: str) -> int:
-        return self._rows if table == "lineitem" else 0
+        return self._rows[table]
 
 
 @pytest.mark.parametrize(
@@ -58,6 +61,10 @@ class _Large(WorldEngine):
         (PRICES, "", 600, 18),
         (DAYS, "", 60, 8),
         (SUPPLIERS, "", 600, 1),
+        # A number of each of fifteen million customers waits, not of their orders.
+        (NUMBERS, "count(o_orderkey)", 60, 1),
+        (NUMBERS, "count(o_orderkey)", 600, 3),
+        (NUMBERS, "count(DISTINCT o_clerk)", 60, 3),
     ],
 )
 def test_parts_are_worth_their_rows(sql: str, conditions: str, millions: int, number: int) -> None:

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from dpsql.analysis.domains.column_domains import column_domains
 from dpsql.analysis.domains.expression_domain import domain
-from dpsql.analysis.lineage.lineage import has_row_units, private_scans
+from dpsql.analysis.lineage.lineage import has_row_units
 from dpsql.emit.dialect.duckdb.function_call import cast
 from dpsql.emit.dialect.duckdb.render import rendered
 from dpsql.emit.dialect.nodes import SALT_PARAMETER
@@ -33,7 +33,7 @@ from dpsql.physical.cost import (
     ROWS_OF_A_LISTED_GROUP,
     has_few_groups,
 )
-from dpsql.physical.selectivity import selectivity
+from dpsql.physical.modifier.waiting_rows import waiting_rows
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, Contributions
 from dpsql.plan.bounded_release.column_names import UNIT
 from dpsql.plan.bounded_release.engine_query import BATCH_TABLE, BatchPolicy
@@ -141,12 +141,13 @@ def batch_policy(bounded: BoundedRelease) -> BatchPolicy:
     max_rows = None
     if bounded.partition_count_index is None and not has_few_groups(terms) and _are_listed(terms):
         max_rows = ROWS_OF_A_LISTED_GROUP * prod(len(each.cells) for each in terms.domains)
+    waiting = waiting_rows(terms.source)
     return BatchPolicy(
-        tables=tuple(sorted({scan.table.name for scan in private_scans(terms.source)})),
+        tables=waiting.tables,
         min_rows=rows,
         max_batches=batches,
         max_rows=MAX_ROWS_PER_BATCH,
-        selectivity=selectivity(terms.source),
+        selectivity=waiting.share,
         rows_of_listed_groups=max_rows,
     )
 
