@@ -33,7 +33,16 @@ from dpsql.plan.traversal import operators
 from dpsql.schema.sql_type import Integer
 
 LONG_LIST: Final = 1_000
-"""Cells of a key that references them, of more of which few rows are taken to be in none."""
+"""Cells of a key that references them, of more of which few rows are taken to be in none, where
+they aren't sparse."""
+
+MIN_DENSITY: Final = Fraction(1, 8)
+"""The share of the integers between a list's ends that are in it, where it is taken to be whole:
+of 2,044 of two million parts that have one brand, 1.4 s of 1.6 were sums of all other parts. To
+join rows to all parts, as if they were few, takes 1.7 times as long."""
+
+_SAMPLED_CELLS: Final = 1_000
+"""Of so many cells the ends are taken for those of a list, which may be a million."""
 
 READ: Final = Fraction(1)
 """To read a table's rows and sum them by group."""
@@ -124,9 +133,9 @@ def late_key_joins(contributions: Contributions, *, by_unit: bool) -> frozenset[
 
     Rows are grouped by the keys themselves, of which each cell has its own. Only where few rows are
     in no cell: where the schema or the statement lists a key's values, or the cells are a long list
-    of what a key references. A short one is what a statement asks for, as parts of one brand are:
-    of all parts, the lines would be summed first. Where sums are `by_unit`, there are nearly as
-    many as rows of a long list's keys. Cells that are counted aren't joined.
+    of what a key references. A short one is what a statement asks for, as parts of one brand are,
+    and so is a sparse one: of all parts, the lines would be summed first. Where sums are `by_unit`,
+    there are nearly as many as rows of a long list's keys. Cells that are counted aren't joined.
     """
     below = column_domains(contributions.source)
     return frozenset(
@@ -157,4 +166,12 @@ def _is_long_reference(contributions: Contributions, cells: KeyDomain) -> bool:
             key in scan.columns and scan.table.columns[key.name].references is not None
             for scan in private_scans(contributions.source)
         )
+        and _is_dense(cells)
     )
+
+
+def _is_dense(cells: KeyDomain) -> bool:
+    """Whether many of the integers between the ends of some of the cells are in the list."""
+    sample = cells.cells[:: max(1, len(cells.cells) // _SAMPLED_CELLS)]
+    numbers = [number for (number,) in sample if isinstance(number, int)]
+    return not numbers or len(cells.cells) >= MIN_DENSITY * (max(numbers) - min(numbers) + 1)

@@ -12,8 +12,9 @@ from physical.strategies import by_plan
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
 from dpsql.physical import cost, engine_query
 from dpsql.physical.cost import late_key_joins
-from dpsql.plan.bounded_release.bounded_release import contributions_of
+from dpsql.plan.bounded_release.bounded_release import KeyDomain, contributions_of
 from dpsql.session.compile.compiled_release import CompiledRelease
+from dpsql.structs import replace
 
 STATEMENTS = [
     "SELECT doctor_id, count(*), sum(cost) FROM visits GROUP BY 1",
@@ -72,3 +73,13 @@ def test_cells_of_a_short_list_are_joined_to_rows() -> None:
     # Those of one brand: of all others, rows would be summed first, and left out then.
     limited = _release(STATEMENTS[0]).choice.limited
     assert not late_key_joins(contributions_of(limited), by_unit=False)
+
+
+@pytest.mark.parametrize(("apart", "is_late"), [(1, True), (8, True), (9, False), (1000, False)])
+def test_cells_of_a_sparse_list_are_joined_to_rows(apart: int, *, is_late: bool) -> None:
+    # 2,000 of a million parts are those of a few brands; lines of the others would be summed first.
+    terms = contributions_of(_release(STATEMENTS[0]).choice.limited)
+    numbers = range(0, 2_000 * apart, apart)
+    listed = KeyDomain((0,), (*((number,) for number in reversed(numbers)), (None,)))
+    late = late_key_joins(replace(terms, domains=(listed,)), by_unit=False)
+    assert late == (frozenset({0}) if is_late else frozenset())
