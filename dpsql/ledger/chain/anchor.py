@@ -25,6 +25,10 @@ from dpsql.ledger.storage.sync_queue import begin_sync
 WIDTH = 12 + 1 + 64 + 1
 """Bytes of a line: number, space, hash, line feed."""
 
+# The end is read three times for each charge: to make a file object takes longer than to read it.
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+_APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
+
 _LINE = re.compile(rb"(\d{12}) ([0-9a-f]{64})\n")
 
 
@@ -56,14 +60,16 @@ class Anchor:
         """The end of the file, empty if it doesn't exist; LedgerFault if it is damaged."""
         with translated_errors(self.path):
             try:
-                file = self.path.open("rb", buffering=0)
+                file = os.open(self.path, _READ)
             except FileNotFoundError:
                 return Tail(0, "", b"")
-            with file:
-                count, rest = divmod(os.fstat(file.fileno()).st_size, WIDTH)
+            try:
+                count, rest = divmod(os.fstat(file).st_size, WIDTH)
                 whole = WIDTH if count else 0
-                file.seek(count * WIDTH - whole)
-                end = file.read(whole + rest)
+                os.lseek(file, count * WIDTH - whole, os.SEEK_SET)
+                end = os.read(file, whole + rest)
+            finally:
+                os.close(file)
         last, torn = end[:whole], end[whole:]
         if not count:
             return Tail(0, "", torn)
@@ -96,10 +102,13 @@ class Anchor:
         with translated_errors(self.path):
             if not tail.seq and not self.path.exists():
                 create_private(self.path)
-            with self.path.open("ab", buffering=0) as file:
+            file = os.open(self.path, _APPEND)
+            try:
                 rest = lines[len(tail.torn) :]
                 while rest:
-                    rest = rest[file.write(rest) :]
+                    rest = rest[os.write(file, rest) :]
+            finally:
+                os.close(file)
 
     def sync(self) -> None:
         """Waits until all lines are on disk."""

@@ -35,14 +35,16 @@ class Room:
     """The space that an opening of a ledger, `owner`, reserves for its statement of that number."""
 
     def __init__(self, chain: Chain, owner: str, number: int) -> None:
-        self._lines = _sibling(chain.anchor.path, owner, number)
-        self._answer = None if chain.database.is_shared else _sibling(_file(chain), owner, number)
-        self._held: set[Path] = set()
+        self._anchor = chain.anchor.path
+        self._answer = None if chain.database.is_shared else _file(chain)
+        self._owner, self._number = owner, number
+        self._held: dict[Path, Path] = {}
+        """What is laid, by the file that it is laid beside."""
 
     def hold(self, size: int) -> None:
         """Reserves `size` bytes for an answer, and the anchor's lines; or LedgerFull."""
         try:
-            self._hold(self._lines, _LINES)
+            self._hold(self._anchor, _LINES)
             if self._answer is not None:
                 self._hold(self._answer, size)
         except BaseException:
@@ -51,22 +53,22 @@ class Room:
 
     def give_lines(self) -> None:
         """Frees the space beside the anchor, which is about to grow."""
-        self._give(self._lines)
+        self._give(self._anchor)
 
     def give(self) -> None:
         """Frees all reserved space; the anchor and the ledger are about to grow."""
-        for path in tuple(self._held):
-            self._give(path)
+        for file in tuple(self._held):
+            self._give(file)
 
-    def _hold(self, path: Path, size: int) -> None:
-        if not _has_plenty(path.parent, size):
-            self._held.add(path)
-            _hold(path, size)
+    def _hold(self, file: Path, size: int) -> None:
+        if not _has_plenty(file.parent, size):
+            reserved = self._held[file] = _sibling(file, self._owner, self._number)
+            _hold(reserved, size)
 
-    def _give(self, path: Path) -> None:
-        if path in self._held:
-            self._held.remove(path)
-            _remove(path)
+    def _give(self, file: Path) -> None:
+        reserved = self._held.pop(file, None)
+        if reserved is not None:
+            _remove(reserved)
 
 
 def remove_stale(chain: Chain) -> None:
