@@ -108,6 +108,13 @@ GENERIC_PLAN_MUTANTS = (
         _SHARED,
     ),
     _Generic(
+        "a scan is the leaf that it was in another release",
+        "session/digest/shared_parts.py",
+        "if self._plans == plans and type(value) not in _SCALARS:",
+        "if type(value) not in _SCALARS:",
+        _SHARED,
+    ),
+    _Generic(
         "an analyst's plan has the keys of the one that all share",
         "session/compile/generic/edition.py",
         "if compiled.version == edition:",

@@ -150,7 +150,8 @@ NORM_MUTANTS = (
         "emit/release/limited_sums.py",
         "whole = whole_in_parts(terms.statistics, norm)",
         "whole = [column_ref(total_name(n)) for n, _ in numbered]",
-        tests="tests/fuzz/test_generated_ways.py",
+        tests="tests/neighbor_search/test_sidecar_bounds_hold.py",
+        about="fit_the_norm",
     ),
     Mutant(
         "units of many rows in all groups are within the norm",

@@ -256,6 +256,14 @@ SPLIT_MUTANTS = (
         "counts anew from 1.\n            return None",
         "counts anew from 1.\n            return row_source(plan.source, trusted)",
     ),
+    Mutant(
+        "a table is read in parts where rows are asked of it, too",
+        "analysis/lineage/row_source.py",
+        "if below is None or below.scan in operators(relation):",
+        "if below is None:",
+        tests="tests/analysis/test_row_source.py",
+        fails_by="AssertionError|assert ",
+    ),
     _Split(
         "values' places depend on other units'",
         "engine/sidecar/ordering/value_counts.py",

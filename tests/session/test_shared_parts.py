@@ -9,10 +9,13 @@ from unittest import mock
 import duckdb
 import pytest
 
-from dpsql.session.digest.canonical_digest import release_digest
+from dpsql.plan.operator import Scan
+from dpsql.plan.traversal import operators
+from dpsql.session.digest.canonical_digest import DigestBuilder, release_digest
 from dpsql.session.digest.codec import parted
-from dpsql.session.digest.shared_parts import SharedParts
+from dpsql.session.digest.shared_parts import SharedParts, _Reader, _Recorder
 from dpsql.session.session import Session
+from dpsql.structs import replace
 
 SCHEMA = """\
 dataset: people
@@ -97,3 +100,17 @@ def test_parts_without_a_constant_are_read_once(schema: Path) -> None:
         digests.append(str(called.call_count))
     assert digests[0] == digests[2]
     assert int(digests[3]) < int(digests[1]) / 3
+
+
+def test_a_part_in_which_a_plan_stands_is_read_each_time(schema: Path) -> None:
+    """Two scans of a table are two leaves, even where neither makes a column."""
+    with closing(Session(schema, epsilon="1/10")) as session:
+        release = session.compile(QUERIES["of rows"].format(30)).releases[0].release
+    (scan,) = (part for part in operators(release) if isinstance(part, Scan))
+    one, other = ((replace(scan, columns=(), unit=None),) for _ in range(2))
+    recorder = _Recorder({})
+    recorder.read(one)
+    readers = DigestBuilder({}), _Reader({}, recorder.parts)
+    plain, shared = ([reader.read(part) for part in (other, one)] for reader in readers)
+    assert plain[0] != plain[1]
+    assert shared == plain
