@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.server_speed import processor_seconds
 from benchmarks.shapes import queries
 from benchmarks.speed import BUDGET, FIXTURE
+from spark_process import spark_pid
 
 from dpsql.engine.opening import open_engine
 from dpsql.engine.spark.engine import SparkEngine
@@ -90,7 +91,7 @@ def spark_costs(
     url: str, folder: Path, names: Collection[str], runs: int, *, is_prepared: bool = False
 ) -> Iterator[Cost]:
     """What each of the queries `names` takes, plainly and privately, and of what is prepared."""
-    pid = int(Path(f"/tmp/dpsql-spark-{url.rpartition(':')[2]}/pid").read_text())  # noqa: S108
+    pid = spark_pid(url)
     with TemporaryDirectory() as name:
         schema = tpch_on_spark(f"{url}/;folder={folder}", Path(name))
         ready = prepared_tpch(schema, url, Path(name)) if is_prepared else None

@@ -26,6 +26,7 @@ from engine.spark_shop import (
 from engine.tcp_relay import relay
 from narrowed import integer
 from neighbor_search.share import in_turn
+from spark_process import spark_pid
 from waiting import HANGS_AFTER
 
 import dpsql
@@ -252,8 +253,7 @@ def test_a_server_that_is_killed_while_it_computes(
         sql = "SELECT town, count(*) AS n, sum(paid) AS total FROM orders GROUP BY town"
 
         def kill(_: SparkServerSession) -> None:
-            pid = Path(f"/tmp/dpsql-spark-{started.rpartition(':')[2]}/pid").read_text()  # noqa: S108
-            os.killpg(int(pid), signal.SIGKILL)
+            os.killpg(spark_pid(started), signal.SIGKILL)
 
         with dpsql.connect(path) as connection:
             with monkeypatch.context() as patched:

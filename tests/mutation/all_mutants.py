@@ -27,6 +27,7 @@ from mutation.sum_cap_mutants import SUM_CAP_MUTANTS
 from mutation.synopsis_mutants import SYNOPSIS_MUTANTS
 from mutation.totality_mutants import TOTALITY_MUTANTS
 from mutation.update_mutants import UPDATE_MUTANTS
+from mutation.version_mutants import VERSION_MUTANTS
 
 ALL = (
     *MUTANTS,
@@ -54,4 +55,5 @@ ALL = (
     *SYNOPSIS_MUTANTS,
     *TOTALITY_MUTANTS,
     *UPDATE_MUTANTS,
+    *VERSION_MUTANTS,
 )
