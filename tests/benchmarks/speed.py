@@ -8,9 +8,10 @@ copied into a DuckDB file, so that reading them is as fast as it gets; on Parque
 lower. Private and plain run in turns in one process, and medians are compared; each is run once
 before. The ratio is of what the engine takes; beside it stands that of the whole, from the text to
 a table, charged and kept. Each whole answer is that of an analyst who has none yet, in a process
-that has bound the text before: once at the one ε that a schema has, and once at an ε that no
-statement had before, of which noise is chosen anew. Times are not asserted anywhere: machines are
-shared; on a busy one, `--processor` measures milliseconds that processors took.
+that has bound the text before, and has the ledger open, as a server has for all its connections:
+once at the one ε that a schema has, and once at an ε that no statement had before, of which noise
+is chosen anew. Times are not asserted anywhere: machines are shared; on a busy one, `--processor`
+measures milliseconds that processors took.
 """
 
 from __future__ import annotations
@@ -51,9 +52,11 @@ from dpsql.schema.model import Schema
 from dpsql.schema.verify import verify_keys
 from dpsql.session.answer.answer import Answer
 from dpsql.session.compile.compiled import CompiledStatement
+from dpsql.session.ledger_access import open_ledger
 from dpsql.session.options import QueryOptions
 from dpsql.session.run.execution import Execution
 from dpsql.session.session import Session
+from dpsql.session.shared_ledger import SharedLedger
 from dpsql.session.sidecar import open_source, prepare_source
 from dpsql.structs import replace
 
@@ -163,6 +166,7 @@ def measure(
     `first` is how many analysts of the same ledger have an answer of each query already.
     """
     execution = Execution(schema, lambda _: None)
+    execution.ledger = opening = SharedLedger(open_ledger(schema))
     compiling = Session(schema, epsilon=1, execution=execution)
     found: list[Ratio] = []
     for name, sql in queries().items():
@@ -186,12 +190,13 @@ def measure(
             Ratio(name, *(1000 * statistics.median(t) for t in zip(*times[1:], strict=True)))
         )
     compiling.close()
+    opening.give()
     return found
 
 
 @contextmanager
 def _analyst(schema: Schema, execution: Execution, name: str) -> Iterator[Session]:
-    """A session of an analyst who has asked nothing yet, with the ledger open."""
+    """A session of an analyst who has asked nothing yet, with the ledger that all of them share."""
     session = Session(schema, analyst=name, execution=execution)
     session.balance()
     yield session
