@@ -4,6 +4,7 @@
 | ------------------- | --------------------------------------------------------------------- |
 | group_keys          | group keys as columns: of all cells, or of the engine's rows          |
 | integer_arrays      | columns of integers, in machine words where all fit                   |
+| null_values         | values that become NULL                                               |
 | estimate_vectorized | sums and means of all groups at once                                  |
 | estimate            | a column's value in one group                                         |
 | confidence_interval | how far noise may have moved a value                                  |

@@ -36,6 +36,7 @@ from dpsql.release.columns.cross_group_terms import localize
 from dpsql.release.columns.estimate import evaluate
 from dpsql.release.columns.estimate_vectorized import whole_column
 from dpsql.release.columns.integer_arrays import numbers, of_column
+from dpsql.release.columns.null_values import null_outside
 from dpsql.schema.sql_type import HUGEINT, Integer
 
 
@@ -165,11 +166,7 @@ def _of_some_rows(
     if index is None:
         return values
     there = (groups.statistics[index] > half_width(spreads[index])).astype(np.bool_)
-    if there.all():
-        return values
-    import pyarrow.compute as pc  # noqa: PLC0415 - few answers need it
-
-    return pc.if_else(pa.array(there.tolist()), values, pa.scalar(None, values.type))
+    return values if there.all() else null_outside(values, there)
 
 
 def _values(output: EstimatedColumn, groups: NoisyGroups) -> pa.Array:

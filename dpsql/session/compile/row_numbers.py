@@ -18,6 +18,7 @@ from dpsql.plan.expression import Column, Literal
 from dpsql.plan.operator import Filter, Limit, Output, Plan, Project, Release, Sort, Union, Window
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import operators
+from dpsql.release.columns.integer_arrays import numbers
 from dpsql.schema.sql_type import BIGINT
 from dpsql.structs import replace
 
@@ -37,9 +38,8 @@ class NumberedRows(Struct, frozen=True):
         return {name: self._numbered(table) for name, table in released.items()}
 
     def _numbered(self, table: pa.Table) -> pa.Table:
-        return table.append_column(
-            f"c{self.row.id}", pa.array(np.arange(table.num_rows, dtype=np.int64))
-        )
+        rows = numbers(np.arange(table.num_rows, dtype=np.int64))
+        return table.append_column(f"c{self.row.id}", rows)
 
 
 def numbered_rows(plan: Plan) -> NumberedRows | None:
