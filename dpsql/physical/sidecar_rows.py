@@ -28,11 +28,7 @@ from dpsql.physical.modifier.owner_join_elimination import (
     OwnerJoinElimination,
     eliminate_owner_joins,
 )
-from dpsql.physical.modifier.sidecar_access import (
-    COUNT_TYPE,
-    SERVER_COUNT_TYPE,
-    with_sidecar_columns,
-)
+from dpsql.physical.modifier.sidecar_access import COUNT_TYPE, with_sidecar_columns
 from dpsql.plan.bounded_release.bounded_release import (
     ByHash,
     ByNorm,
@@ -169,10 +165,6 @@ class SidecarRows(Struct, frozen=True):
     def is_on_server(self) -> bool:
         """Whether the rows are stored on a server, which has no sums of units and no ranks."""
         return self.row_source.scan.sidecar is SidecarAccess.ON_SERVER
-
-    def count_column(self, number: int, name: str) -> Column:
-        """A column `number` that counts rows of a unit."""
-        return Column(number, name, SERVER_COUNT_TYPE if self.is_on_server else COUNT_TYPE)
 
     def over(
         self, scan: Scan, conditions: Sequence[Expression], added: tuple[Column, ...] = ()

@@ -65,6 +65,11 @@ def test_what_a_unit_s_rows_have_alike_is_runs_and_texts_that_differ_are_zstd(
         assert [found[f"{table}.{name}"] for name in integers] == [{"RLE"}] * len(integers)
     counts = [f"orders.values of {c} in the unit" for c in ("kind", "remark")]
     assert [found[name] for name in counts] == [{"RLE"}] * 2
+    numbers = [
+        *("orders.rows with kind", "orders.place of kind"),
+        *("orders.rows with remark", "orders.place of remark"),
+    ]
+    assert set().union(*(found[name] for name in numbers)) == {"BitPacking", "Constant"}
     assert found["orders.remark"] == {"ZSTD"}
     assert "ZSTD" not in found["orders.kind"] | found["orders.weight"]
     assert "RLE" not in found["buyers.unit of the row"]

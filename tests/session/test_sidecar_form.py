@@ -39,7 +39,7 @@ tables:
 budget: {epsilon: 1, accounting: pure}
 """
 
-FORM = "14"
+FORM = "15"
 
 DIGEST = ["unit of the row", "rows", "digest"]
 

@@ -11,15 +11,13 @@ from typing import Final
 from msgspec import Struct
 
 from dpsql.engine.sidecar.row_columns import (
+    COUNT,
     UNIT_COLUMN,
     UNIT_ROW_COUNT,
     first_row_column,
     value_count_column,
 )
 from dpsql.engine.source import Columns
-
-COUNT: Final = "INTEGER"
-"""The DuckDB type of stored numbers of rows, which are of 16 bits, as those of a file."""
 
 MARK: Final = "BOOLEAN"
 """The DuckDB type of a mark on one row of each value."""

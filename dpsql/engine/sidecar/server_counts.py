@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from dpsql.engine.sidecar.row_columns import (
+    COUNT,
     COUNT_CAP,
     UNIT_COLUMN,
     UNIT_ROW_COUNT,
     first_row_column,
     value_count_column,
 )
-from dpsql.engine.sidecar.server import COUNT, MARK
+from dpsql.engine.sidecar.server import MARK
 
 
 class CountSql(Struct, frozen=True):

@@ -14,10 +14,14 @@ one: that it lies between as many times the column's low and high bound as there
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct
 
 from dpsql.engine.duckdb.statement import quoted
+
+COUNT: Final = "USMALLINT"
+"""The DuckDB type of a unit's numbers of rows and of values."""
 
 
 def values_of(column: str) -> str:
@@ -53,7 +57,7 @@ def narrowed(columns: Sequence[ColumnSum]) -> list[str]:
 
     A value that doesn't fit its type is NULL; its unit has more rows than any limit allows.
     """
-    items = [(quoted(values_of(c.column)), "USMALLINT", values_of(c.column)) for c in columns]
+    items = [(quoted(values_of(c.column)), COUNT, values_of(c.column)) for c in columns]
     items += [(each.steps, "BIGINT", sum_of(each.column)) for each in columns]
     return [f"TRY_CAST({item} AS {kind}) AS {quoted(name)}" for item, kind, name in items]
 

@@ -41,11 +41,11 @@ from dpsql.schema.sidecar_columns import (
 from dpsql.schema.sql_type import Boolean, Integer
 from dpsql.structs import replace
 
-COUNT_TYPE: Final = Integer(16, signed=False)
-"""The type of a sidecar's numbers of rows, and of ranks, in a file."""
+COUNT_TYPE: Final = Integer(32)
+"""The type of what is counted beside each row of a sidecar, in a file and on a server."""
 
-SERVER_COUNT_TYPE: Final = Integer(32)
-"""The type of numbers of rows on a server: not each has types without a sign."""
+UNIT_COUNT_TYPE: Final = Integer(16, signed=False)
+"""The type of numbers of rows and values beside a unit; times an end of bounds they fit 64."""
 
 
 def with_sidecar(limited: Limited, facts: Facts) -> Limited:

@@ -52,6 +52,7 @@ from dpsql.physical.cost import (
     limited_share,
 )
 from dpsql.physical.emission import Emission
+from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
 from dpsql.physical.selectivity import selectivity
 from dpsql.physical.sidecar_rows import SidecarRows, sidecar_rows
 from dpsql.physical.strategy.unlimited_sums import counts_units, has_caps, unlimited_totals
@@ -99,7 +100,7 @@ class CountUnitsFirst(Struct, frozen=True):
         name = None if rows is None else _counted_key(rows)
         if rows is None or name is None:
             return cls(limited, max_rows, terms)
-        counted = rows.count_column(rows.free_number(), value_count_column(name))
+        counted = Column(rows.free_number(), value_count_column(name), COUNT_TYPE)
         return cls(limited, max_rows, rows.over(rows.scan(counted), (), (counted,)), counted)
 
     def estimate(self) -> Fraction:

@@ -109,7 +109,7 @@ class SplitByContribution(Struct, frozen=True):
         if marked is not None and max_number is not None:
             return cls._by_number(rows, rank, marked, max_number)
         counts = [
-            (rows.count_column(number + 2 + n, name), limit)
+            (Column(number + 2 + n, name, COUNT_TYPE), limit)
             for n, (name, limit) in enumerate((*limits, *of_values))
         ]
         of_rows, values = counts[: len(limits)], counts[len(limits) :]

@@ -51,6 +51,7 @@ from dpsql.physical.cost import (
     table_count,
 )
 from dpsql.physical.emission import Emission
+from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
 from dpsql.physical.sidecar_rows import sidecar_rows
 from dpsql.physical.strategy.unlimited_sums import has_caps, totals_of
 from dpsql.plan.bounded_release.bounded_release import (
@@ -93,7 +94,7 @@ class SplitInGroupBy(Struct, frozen=True):
             return None  # orders meet lines in the order of their keys faster than of their units
         first = rows.free_number()
         counts = tuple(
-            (rows.count_column(first + number, name), limit)
+            (Column(first + number, name, COUNT_TYPE), limit)
             for number, (name, limit) in enumerate((*limits, *of_values))
         )
         columns = tuple(column for column, _ in counts)

@@ -44,12 +44,11 @@ from dpsql.emit.release.contribution import filtered, sum_of
 from dpsql.emit.release.contributions import emit_contributions, grouped, grouped_names
 from dpsql.emit.release.limited_sums import limited_totals, unit_group_sums
 from dpsql.emit.sql.identifier import column_name, column_ref, reference, with_alias
+from dpsql.engine.sidecar import unit_sums
 from dpsql.engine.sidecar.row_columns import UNIT_ROW_COUNT
-from dpsql.engine.sidecar.unit_sums import sum_of as sum_column
-from dpsql.engine.sidecar.unit_sums import values_of as values_column
 from dpsql.physical.cost import UNITS_PER_ROW, cost_of_rows
 from dpsql.physical.emission import Emission
-from dpsql.physical.modifier.sidecar_access import COUNT_TYPE
+from dpsql.physical.modifier.sidecar_access import COUNT_TYPE, UNIT_COUNT_TYPE
 from dpsql.physical.sidecar_rows import SidecarRows, at_most, sidecar_rows
 from dpsql.physical.strategy.unlimited_sums import totals_of
 from dpsql.plan.bounded_release.bounded_release import (
@@ -124,11 +123,11 @@ class StoredUnitSums(Struct, frozen=True):
     def _of(cls, rows: SidecarRows, names: list[str], max_rows: int) -> Self:
         """The sums `names`, one for each statistic, of units of at most `max_rows` rows."""
         number = rows.free_number()
-        row_count = Column(number, UNIT_ROW_COUNT, COUNT_TYPE)
+        row_count = Column(number, UNIT_ROW_COUNT, UNIT_COUNT_TYPE)
         stored = {
             name: StoredSum(
-                Column(number + 1 + 2 * index, values_column(name), COUNT_TYPE),
-                Column(number + 2 + 2 * index, sum_column(name), BIGINT),
+                Column(number + 1 + 2 * index, unit_sums.values_of(name), UNIT_COUNT_TYPE),
+                Column(number + 2 + 2 * index, unit_sums.sum_of(name), BIGINT),
             )
             for index, name in enumerate(sorted({*names} - {UNIT_ROW_COUNT}))
         }
@@ -144,7 +143,8 @@ class StoredUnitSums(Struct, frozen=True):
             described = f"prepared: {UNIT_ROW_COUNT}, of which {max_rows} count"
         else:
             units = Filter(scan, at_most(row_count, max_rows))
-            rest = rows.over(rows.scan(row_count), rows.exceeds([(row_count, max_rows)]))
+            counted = replace(row_count, type=COUNT_TYPE)
+            rest = rows.over(rows.scan(counted), rows.exceeds([(counted, max_rows)]))
             described = rows.describe(((UNIT_ROW_COUNT, max_rows),))
         source = replace_source(
             elimination.contributions.source,

@@ -34,6 +34,7 @@ from dpsql.engine.sidecar.ordering.value_counts import (
 )
 from dpsql.engine.sidecar.range_check import WholeTable
 from dpsql.engine.sidecar.row_columns import (
+    COUNT,
     COUNT_CAP,
     COUNT_KINDS,
     MONTH_KINDS,
@@ -278,9 +279,8 @@ def _same(values: pa.Array, one: Indices, other: Indices) -> Flags:
 
 def _of_rows(contents: SidecarTable, types: Mapping[str, str]) -> str:
     """The SELECT of the columns that are stored of the sidecar's table of rows."""
-    items = [f"t.{quoted(name)}" for name in (*types, UNIT_ROW_COUNT)]
-    items += [quoted(kind(c)) for c in contents.group_count_columns for kind in COUNT_KINDS]
-    items += [quoted(kind(c)) for c, _ in contents.months for kind in MONTH_KINDS]
+    items = [f"t.{quoted(name)}" for name in types]
+    items += [f"CAST({quoted(name)} AS {COUNT}) AS {quoted(name)}" for name in contents.counts]
     return f"SELECT {', '.join(items)} FROM {typed(types, _ORDERED)} AS t"  # noqa: S608
 
 
@@ -293,7 +293,7 @@ def _of_units(contents: SidecarTable, types: Mapping[str, str]) -> str:
     )
     first = f"min({quoted(ROW_NUMBER)}) AS {quoted(ROW_NUMBER)}"
     sums = ", ".join((unit, f"count(*) AS {rows}", first, *unit_sums.sums(summed)))
-    capped_rows = f"CAST(least({rows}, {COUNT_CAP}) AS USMALLINT) AS {rows}"
+    capped_rows = f"CAST(least({rows}, {COUNT_CAP}) AS {unit_sums.COUNT}) AS {rows}"
     named = f"{unit} AS {quoted(contents.unit_column)}"
     items = ", ".join((named, unit, capped_rows, *unit_sums.narrowed(summed)))
     each = f"(SELECT {sums} FROM {typed(types, _ORDERED)} AS t GROUP BY {unit})"  # noqa: S608
