@@ -9,10 +9,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache, partial
+from heapq import heappop, heappush
+from typing import Final
 
 from dpsql.privacy.accounting.zcdp_conversion import delta_of_rho
 from dpsql.privacy.directed_rounding import exp_above, ln, ln_above, power_below, round_down
 from dpsql.privacy.mechanisms.noise.noise import Noise
+
+_MAX_SPLITS: Final = 1024
+"""Ranges of numbers of groups that are split; where δ hardly depends on the number, of a billion
+groups all would be. Then the bound of the range that has the largest is a little above the δ."""
 
 
 def threshold(mechanism: Noise, *, groups: int, per_group: int, delta: Fraction) -> int:
@@ -55,19 +61,22 @@ def selection_delta(
     # where h·e^(ε - ln h) = e^ε, and without the units
     #     Q(S) <= e^(ε + ln h)·P(S) + δ(j, ε + ln h) <= e^ε·P'(S) + δ(j, ε + ln h).
     # δ falls with ε, so the second δ is at least the one in the first: that one is used in both.
-    # Numbers j are passed over in ranges, of which none has more than the largest δ so far.
+    # Numbers j are passed over in ranges, of which none has more than the largest δ so far; those
+    # that may have the most come first, or each number would have a little more than the last.
     bound_of = partial(_bound_of_known, shows, groups, rho, rho_per_group, epsilon)
     worst = max(bound_of(0, 0), bound_of(groups, groups))
-    ranges = [(1, groups - 1)] if groups > 1 else []
-    while ranges:
-        low, high = ranges.pop()
-        bound = bound_of(low, high)
-        if bound > worst and low == high:
-            worst = bound
-        elif bound > worst:
-            middle = (low + high) // 2
-            ranges += [(low, middle), (middle + 1, high)]
-    return worst
+    ranges = [(-bound_of(1, groups - 1), 1, groups - 1)] if groups > 1 else []
+    for _ in range(_MAX_SPLITS):
+        if not ranges or -ranges[0][0] <= worst:
+            return worst
+        _, low, high = ranges[0]
+        if low == high:
+            break
+        heappop(ranges)
+        middle = (low + high) // 2
+        for part in ((low, middle), (middle + 1, high)):
+            heappush(ranges, (-bound_of(*part), *part))
+    return -ranges[0][0]
 
 
 def _bound_of_known(
@@ -81,15 +90,16 @@ def _bound_of_known(
 ) -> Fraction:
     """A bound of 1 - h + h·δ for any number of known groups from `low` to `high`; if one, it.
 
-    With more of them, fewer are to stay hidden and more is lost: none has more than 1 - h of `low`,
-    and the δ of `high` at what that h leaves of ε.
+    With more of them, fewer are to stay hidden and more is lost: none has less than the h of `low`,
+    nor more than the δ of `high` at what that h leaves of ε. As δ is at most 1, 1 - h·(1 - δ) falls
+    with h.
     """
     hidden = power_below(1 - shows, groups - low)
     less = epsilon + ln(hidden).low if hidden else Fraction(-1)
     if less < 0:
         return Fraction(1)
     of_known = delta_of_rho(min(high * rho_per_group, rho), less)
-    return 1 - hidden + (hidden * of_known if low == high else of_known)
+    return 1 - hidden + hidden * of_known
 
 
 @lru_cache(maxsize=256)

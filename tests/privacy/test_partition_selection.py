@@ -248,6 +248,19 @@ def test_the_delta_of_very_many_groups_is_proved(groups: int) -> None:
     assert MILLIONTH / 10 < joint <= MILLIONTH
 
 
+@pytest.mark.parametrize("alone", [1, 10**5, 10**9])
+def test_the_delta_of_very_many_groups_is_proved_wherever_one_is_the_worst(alone: int) -> None:
+    # So many groups lose all of rho: if one does, as of a unit of one row, each number of known
+    # groups has a little more than the next, and a search from above looked at every one of them.
+    groups, epsilon, delta = 10**9, Fraction(1, 100), Fraction(1, 100)
+    shows, rho = per_group_delta(groups, delta / 2), rho_of_epsilon(epsilon, delta)
+    joint = selection_delta(
+        shows, groups=groups, rho=rho, rho_per_group=rho / alone, epsilon=epsilon
+    )
+    # The δ of all groups known, that of none, and at most both.
+    assert delta_of_rho(rho, epsilon) <= joint <= delta / 2 + delta_of_rho(rho, epsilon) * 2
+
+
 def test_what_nearly_always_shows_has_no_delta_below_1() -> None:
     loss = Fraction(1, 100)
     shows = Fraction(9, 10)
