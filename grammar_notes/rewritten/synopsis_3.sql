@@ -332,25 +332,9 @@ FROM (
       SELECT
         g0,
         g1,
-        COALESCE(
-          COALESCE(
-            TRY(TRY_CAST(CAST(s0 AS INT128) AS BIGINT) * k) // TRY_CAST(s1 AS BIGINT),
-            (
-              CAST(CAST(s0 AS INT128) AS INT128) * k
-            ) // s1
-          ),
-          s0
-        ) AS s0,
+        COALESCE(CAST(s0 AS BIGINT) * k // s1, s0) AS s0,
         COALESCE(k, s1) AS s1,
-        COALESCE(
-          COALESCE(
-            TRY(TRY_CAST(CAST(s2 AS INT128) AS BIGINT) * k) // TRY_CAST(s1 AS BIGINT),
-            (
-              CAST(CAST(s2 AS INT128) AS INT128) * k
-            ) // s1
-          ),
-          s2
-        ) AS s2
+        COALESCE(CAST(s2 AS BIGINT) * k // s1, s2) AS s2
       FROM (
         SELECT
           *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import duckdb
+import pytest
 from sqlglot import exp
 
 from dpsql.emit.dialect.duckdb.render import rendered
@@ -27,3 +28,29 @@ def test_a_share_is_exact_whatever_its_size() -> None:
                 quotient = abs(s) * part // n
                 assert shared == (quotient if s >= 0 else -quotient)
             assert len(rows) == len(found)
+
+
+@pytest.mark.parametrize("part", [1, 7, 2**31 - 1])
+def test_a_share_whose_product_is_bounded_is_the_same_integer(part: int) -> None:
+    """Up to the last product that 64 bits hold, in one division, and beyond them in 128."""
+    for largest in (2**63 - 1, 2**63):
+        most = largest // part
+        totals = [s for s in (0, 1, -1, 12, -12, most - 1, most, -most) if abs(s) < 2**63]
+        text = rendered(share(exp.column("s"), exp.column("k"), exp.column("n"), largest))
+        assert ("TRY" in text) == (largest >= 2**63)
+        # In the narrowest type that holds them, as a unit's clamped sums are.
+        kind = "INTEGER" if max(totals) < 2**31 else "BIGINT"
+        with duckdb.connect() as connection:
+            connection.execute(f"CREATE TABLE t (s {kind}, k INTEGER, n INTEGER)")
+            rows = [
+                (s, part, n)
+                for s, n in product(totals, (1, part, part + 1, 2**31 - 1))
+                if n < 2**31
+            ]
+            connection.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+            for s, k, n, shared in connection.execute(f"SELECT s, k, n, {text} FROM t").fetchall():
+                quotient = abs(s) * k // n
+                assert shared == (quotient if s >= 0 else -quotient)
+            assert connection.execute(
+                f"SELECT {text} FROM (SELECT NULL AS s, 1 AS k, 1 AS n)"
+            ).fetchall() == [(None,)]

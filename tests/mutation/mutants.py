@@ -119,8 +119,8 @@ MUTANTS = (
     Mutant(
         "sums are of more rows than count in all groups",
         "emit/release/total_row_limit.py",
-        "share(wide(total.copy()), left, whole)",
-        "share(wide(total.copy()), exp.Add(this=left, expression=integer(1)), whole)",
+        "share(total.copy(), left, whole, largest)",
+        "share(total.copy(), exp.Add(this=left, expression=integer(1)), whole, largest)",
     ),
     Mutant(
         "a part of a group that rows fill is none",

@@ -108,7 +108,7 @@ class Quotient(Neutral):
 
 
 class Share(Neutral):
-    """An integer `total` times `part` by `whole`, which is never 0, truncated toward 0."""
+    """An integer `total` times `part`, `largest` if that is known, by `whole`, toward 0."""
 
 
 class Wide(Neutral):
@@ -253,9 +253,12 @@ def quotient(dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
     return Quotient(dividend=dividend, divisor=divisor)
 
 
-def share(total: exp.Expr, part: exp.Expr, whole: exp.Expr) -> exp.Expr:
-    """What is left of an integer of which `part` of `whole` rows count, truncated toward 0."""
-    return Share(total=total, part=part, whole=whole)
+def share(total: exp.Expr, part: exp.Expr, whole: exp.Expr, largest: int | None = None) -> exp.Expr:
+    """What is left of an integer if `part` of `whole` rows count, truncated toward 0.
+
+    The statement itself keeps their product within `largest`, of either sign, where that is known.
+    """
+    return Share(total=total, part=part, whole=whole, largest=largest)
 
 
 def wide(whole: exp.Expr) -> exp.Expr:

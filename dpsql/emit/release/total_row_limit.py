@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from dpsql.analysis.capped_sums import is_scaled_by_rows
-from dpsql.analysis.unit_contribution import rows_per_group
+from dpsql.analysis.unit_contribution import partial_bound, rows_per_group
 from dpsql.emit.dialect.nodes import integer, narrow, quotient, share, wide, with_running_total
 from dpsql.emit.dialect.unit_total import RUNNING_TOTAL, UNIT_TOTAL
 from dpsql.emit.release.contribution import sum_of
@@ -108,7 +108,7 @@ def limited_rows(
         with_alias(
             column_ref(total_name(number))
             if isinstance(s.term, CappedSum) and not is_scaled_by_rows(s, limited)
-            else _scaled(s, number, weight, is_reached=is_reached),
+            else _scaled(s, number, weight, limited, is_reached=is_reached),
             total_name(number),
         )
         for number, s in enumerate(statistics)
@@ -127,8 +127,13 @@ def _nearest_share(counted: exp.Expr, rows: int) -> exp.Expr:
     return quotient(dividend, divisor)
 
 
-def _scaled(statistic: Statistic, number: int, weight: str, *, is_reached: bool) -> exp.Expr:
-    """`//` goes toward 0: no part is more than that of the rows that still count."""
+def _scaled(
+    statistic: Statistic, number: int, weight: str, limited: LimitGroups, *, is_reached: bool
+) -> exp.Expr:
+    """`//` goes toward 0: no part is more than that of the rows that still count.
+
+    Sums are clamped by now, and of a group no more rows are left than count there.
+    """
     total, left = column_ref(total_name(number)), column_ref(ROWS_LEFT)
     if isinstance(statistic.term, UnitsOverLimit):
         few = exp.Is(this=left, expression=exp.null())
@@ -141,5 +146,6 @@ def _scaled(statistic: Statistic, number: int, weight: str, *, is_reached: bool)
         if is_reached:  # no rows reach a sum of 0, which stays what it is
             some = exp.GT(this=whole.copy(), expression=integer(0))
             whole = exp.case().when(some, whole, copy=False).else_(integer(1), copy=False)
-        scaled = share(wide(total.copy()), left, whole)
+        largest = partial_bound(statistic, limited) * rows_per_group(limited)
+        scaled = share(total.copy(), left, whole, largest)
     return exp.Coalesce(this=scaled, expressions=[total])

@@ -126,8 +126,15 @@ def _quotient(dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
     return exp.IntDiv(this=dividend, expression=divisor)
 
 
-def _share(total: exp.Expr, part: exp.Expr, whole: exp.Expr) -> exp.Expr:
-    """A division of 64 bits where they hold its terms: one of 128 bits takes ten times as long."""
+def _share(total: exp.Expr, part: exp.Expr, whole: exp.Expr, largest: int | None) -> exp.Expr:
+    """A division of 64 bits where they hold its terms: one of 128 bits takes ten times as long.
+
+    Where no product is too `largest` for them, there is no second way to plan, nor a failure to
+    guard against.
+    """
+    if largest is not None and largest < 2**63:
+        bounded = exp.Mul(this=cast(total, "BIGINT"), expression=part)
+        return exp.IntDiv(this=bounded, expression=whole)
     short, short_whole = (try_cast(each.copy(), BIGINT) for each in (total, whole))
     product = try_(exp.Mul(this=short, expression=part.copy()))
     narrow = exp.IntDiv(this=product, expression=short_whole)

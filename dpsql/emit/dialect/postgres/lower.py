@@ -110,7 +110,10 @@ def _quotient(_: Lowering, dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
     return guard.call("DIV", guard.exact(dividend), guard.exact(divisor))
 
 
-def _share(lowering: Lowering, total: exp.Expr, part: exp.Expr, whole: exp.Expr) -> exp.Expr:
+def _share(
+    lowering: Lowering, total: exp.Expr, part: exp.Expr, whole: exp.Expr, largest: int | None
+) -> exp.Expr:
+    del largest  # numerics hold whatever it is
     product = _exact(exp.Mul)(lowering, total, part)
     return _quotient(lowering, exp.Paren(this=product), whole)
 

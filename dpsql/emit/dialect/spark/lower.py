@@ -272,7 +272,7 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.UnitSum: lambda own, term, **parts: unit_sum(term, **parts) or _wide_sum(own, term),
     nodes.UnitValueCount: lambda _, **parts: unit_value_count(**parts),
     nodes.Quotient: _quotient,
-    nodes.Share: lambda own, total, part, whole: _quotient(
+    nodes.Share: lambda own, total, part, whole, **_: _quotient(
         own, exp.Paren(this=_exact(exp.Mul)(own, total, part)), whole
     ),
     nodes.Wide: lambda _, whole: guard.exact(whole),
