@@ -15,6 +15,9 @@ from dpsql.engine.read_limit import ReadLimit
 _BATCH: Final = 2048
 """Rows of one vector of DuckDB's."""
 
+_FORMAT: Final = pa.ipc.IpcWriteOptions()
+"""Of streams; without it, pyarrow looks each time for older ones in the environment."""
+
 _WARNED: Final = threading.Lock()
 """Held while warnings are suppressed, since warning filters are shared by all threads."""
 
@@ -64,6 +67,6 @@ def _whole(values: list[int | None]) -> pa.Array:
 def stream(table: pa.Table) -> bytes:
     """The bytes of a table as an Arrow IPC stream."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
+    with pa.ipc.new_stream(sink, table.schema, options=_FORMAT) as writer:
         writer.write_table(table)
     return bytes(sink.getvalue())

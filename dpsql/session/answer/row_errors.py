@@ -110,15 +110,17 @@ class ErrorReader:
         sources = list(map(self._by_row, self._arms(column)))
         if not any(sources):
             return None
-        clamped = np.zeros(self._count, dtype=np.bool_)
+        clamped: NDArray[np.bool_] | None = None
         for arm, source in enumerate(sources):
             if source is not None:
                 release, index = source
                 output = release.step.bounded.outputs[index]
-                inside = self._inside(arm)
                 ends = clamped_values(output, self._released[release.name])
-                clamped[inside] = ends[self._rows[inside]]
-        return pa.array(clamped) if clamped.any() else None
+                if ends.any():  # few answers have such values
+                    inside = self._inside(arm)
+                    clamped = np.zeros(self._count, dtype=np.bool_) if clamped is None else clamped
+                    clamped[inside] = ends[self._rows[inside]]
+        return None if clamped is None or not clamped.any() else pa.array(clamped)
 
     def _half_widths(self, column: int) -> HalfWidth:
         arms = self._arms(column)
