@@ -111,7 +111,8 @@ def test_texts_that_the_first_rows_have_not_are_read_as_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     monkeypatch.setattr(row_parts, "_READ_AGAIN", 3)
-    monkeypatch.setattr(row_parts, "listed_texts", lambda *_: {"few": "ENUM('t0', 't1')"})
+    # Whoever reads a text by a list that hasn't it reads NULL.
+    monkeypatch.setattr(listed_texts, "_values", lambda *of: ["t0", "t1"] if "few" in of else [])
     with made(UNITS["number"]) as connection:
         first, *others = in_parts(connection, CONTENTS, number, tmp_path)
         write_rows(connection, CONTENTS, TARGETS, SALT, first)
@@ -121,12 +122,15 @@ def test_texts_that_the_first_rows_have_not_are_read_as_they_are(
         compare(connection)
 
 
-def test_texts_are_listed_where_each_came_again() -> None:
+def test_texts_are_listed_where_each_came_again_and_no_row_has_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(listed_texts, "_SAMPLED", 2500)
     with duckdb.connect(":memory:") as connection:
         connection.execute(
             "CREATE TABLE t AS SELECT nullif('it''s ' || i % 3, 'it''s 2') AS few, i || '' AS each,"
-            " CASE WHEN i = 5 THEN 'once' ELSE 'often' END AS once, 'a' || chr(0) AS ends, i AS n"
-            " FROM range(3000) r(i)"
+            " CASE WHEN i = 5 THEN 'once' ELSE 'often' END AS once, 'a' || chr(0) AS ends, i AS n,"
+            " CASE WHEN i = 2999 THEN 'late' ELSE 'early' END AS late FROM range(3000) r(i)"
         )
         types = row_parts.described(connection, "FROM t")
         found = listed_texts.listed_texts(connection, "t", types)

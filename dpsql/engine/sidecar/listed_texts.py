@@ -1,7 +1,9 @@
 """Texts of few values are read as numbers of a list, which DuckDB finds in place of their bytes.
 
-The list is of the values of a table's first rows. Who reads a text that isn't in it gets an error
-of DuckDB's, and reads all texts as they are: what is read is the same, and takes longer.
+The list is of the values of a table's first rows. It is tried on all rows before any is read by it:
+a column of which one text isn't in it is read as it is. A text that is cast to a list that may not
+have it is NULL, which DuckDB does once for each text of a dictionary; a cast that fails, for each
+row.
 """
 
 from __future__ import annotations
@@ -18,9 +20,6 @@ from dpsql.engine.sidecar.row_columns import UNIT_COLUMN
 ListedTexts = Mapping[str, str]
 """The columns that are read as numbers, each with its ENUM, a type of DuckDB's."""
 
-NotListed = duckdb.ConversionException
-"""What is raised where a text is none of its list."""
-
 _SAMPLED: Final = 20_000
 """Rows whose values are listed."""
 
@@ -31,10 +30,21 @@ FEW: Final = 1_000
 def listed_texts(
     connection: duckdb.DuckDBPyConnection, table: str, types: Mapping[str, str]
 ) -> ListedTexts:
-    """The columns of `table` that have these `types` and few texts."""
+    """The columns of `table` that have these `types` and few texts, of which none isn't listed."""
     names = [name for name, kind in types.items() if kind == "VARCHAR" and name != UNIT_COLUMN]
     lists = {name: _values(connection, table, name) for name in names}
-    return {name: _enum(values) for name, values in lists.items() if values}
+    enums = {name: _enum(values) for name, values in lists.items() if values}
+    if not enums:
+        return {}
+    texts = [f"count({quoted(name)}) = count({listed(name, enums[name])})" for name in enums]
+    select = f"SELECT {', '.join(texts)} FROM {quoted(table)}"  # noqa: S608
+    (are_whole,) = connection.execute(select).fetchall()
+    return {name: enums[name] for name, is_whole in zip(enums, are_whole, strict=True) if is_whole}
+
+
+def listed(column: str, enum: str) -> str:
+    """The SQL of a text as one of its list; NULL if it isn't."""
+    return f"TRY_CAST({quoted(column)} AS {enum})"
 
 
 def _values(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> list[str]:

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from pyarrow import ipc
 
 from dpsql.engine.duckdb.statement import quoted
-from dpsql.engine.sidecar.listed_texts import FEW, ListedTexts, NotListed, listed_texts
+from dpsql.engine.sidecar.listed_texts import FEW, ListedTexts, listed, listed_texts
 from dpsql.engine.sidecar.row_columns import ROW_NUMBER, UNIT_COLUMN, SidecarTable
 
 Columns = dict[str, pa.Array]
@@ -92,27 +92,16 @@ def in_parts(
     The connection can be used between two parts.
     """
     part = f'hash("{UNIT_COLUMN}") % {number}'
-    listed = listed_texts(connection, contents.name, described(connection, contents.rows))
+    texts = listed_texts(connection, contents.name, described(connection, contents.rows))
     if folder is None or number <= _READ_AGAIN:
         for each in range(number):
-            chosen = f"{part} = {each}"
-            try:
-                yield rows_of(connection, contents, chosen, listed)
-            except NotListed:
-                listed = {}
-                yield rows_of(connection, contents, chosen)
+            yield rows_of(connection, contents, f"{part} = {each}", texts)
         return
     files = [folder / f"part {each}" for each in range(number)]
     some = ceil(rows_at_once(connection, contents.name) / _SPLIT)
     numbered = f", CAST({part} AS USMALLINT) AS {quoted(_PART)}"
-    try:
-        select = _select(connection, contents, "true", listed, numbered)
-        _split(connection.sql(select).to_arrow_reader(some), files)
-    except NotListed:
-        for file in files:
-            file.unlink(missing_ok=True)
-        select = _select(connection, contents, "true", {}, numbered)
-        _split(connection.sql(select).to_arrow_reader(some), files)
+    select = _select(connection, contents, "true", texts, numbered)
+    _split(connection.sql(select).to_arrow_reader(some), files)
     for file in files:
         yield _waited(file)
 
@@ -138,13 +127,13 @@ def rows_of(
     connection: duckdb.DuckDBPyConnection,
     contents: SidecarTable,
     chosen: str,
-    listed: ListedTexts = MappingProxyType({}),
+    texts: ListedTexts = MappingProxyType({}),
 ) -> Columns:
     """The rows that meet `chosen`, an SQL condition that all of a unit's rows meet, or none.
 
-    Raises NotListed if a text isn't among those that are `listed`.
+    Of the columns `texts` those are NULL that aren't listed, of which the source must have none.
     """
-    select = _select(connection, contents, chosen, listed)
+    select = _select(connection, contents, chosen, texts)
     return _held(connection.sql(select).to_arrow_table(_BATCH))
 
 
@@ -166,16 +155,16 @@ def _select(
     connection: duckdb.DuckDBPyConnection,
     contents: SidecarTable,
     chosen: str,
-    listed: ListedTexts,
+    texts: ListedTexts,
     added: str = "",
 ) -> str:
     types = described(connection, contents.rows)
-    read = {name: "VARCHAR" for name, kind in types.items() if not _is_faithful(kind)}
-    read |= listed
-    items = [
-        f"CAST({quoted(name)} AS {read[name]}) AS {quoted(name)}" if name in read else quoted(name)
-        for name in types
-    ]
+    read = {
+        name: quoted(name) if _is_faithful(kind) else f"CAST({quoted(name)} AS VARCHAR)"
+        for name, kind in types.items()
+    }
+    read |= {name: listed(name, enum) for name, enum in texts.items()}
+    items = [f"{read[name]} AS {quoted(name)}" for name in types]
     items += [f"{month} AS {quoted(name)}" for name, month in contents.months]
     # A subquery, so that conditions read columns and not items of their names.
     rows = f"(SELECT * FROM ({contents.rows}) WHERE {quoted(UNIT_COLUMN)} IS NOT NULL AND {chosen})"  # noqa: S608
