@@ -29,6 +29,8 @@ ERRORS = {
     "SELECT i FROM nowhere": 'relation "nowhere" does not exist',
     "SELECT to_char(nosuch, 'YYYY') FROM nowhere": 'relation "nowhere" does not exist',
     "SELECT pg_catalog.nosuch(i) FROM t": None,
+    "SELECT 1 / 0 FROM t": "division by zero",
+    "SELECT i FROM t WHERE 7 % 0 = i": "division by zero",
     "SELECT nosuch.upper(t) FROM t": 'schema "nosuch" does not exist',
     "SELECT upper(i) FROM t": "function upper(integer) does not exist",
     "SELECT sum(t) FROM t": "function sum(text) does not exist",
@@ -50,6 +52,7 @@ ERRORS = {
 }
 """PostgreSQL's messages; None where it has other words."""
 STATES = {
+    "division": "22012",
     "column": "42703",
     "relation": "42P01",
     "missing": "42P01",

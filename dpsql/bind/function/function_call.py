@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Final
 
 from sqlglot import exp
 
@@ -21,6 +22,14 @@ from dpsql.plan.functions import find
 from dpsql.plan.functions.evaluation import Operand, evaluated, raises
 from dpsql.plan.functions.function import Function, Totalization
 from dpsql.schema.sql_type import Date, SqlType, Timestamp, Varchar
+
+_DIVISIONS: Final = frozenset({"//", "%"})
+
+
+class DivisionByZero(DataError):
+    """A constant is divided by one that is 0, which no row decides."""
+
+    sqlstate = "22012"
 
 
 def function_call(node: exp.Expr) -> Named | None:
@@ -75,11 +84,16 @@ def bind_call(function: Function, values: tuple[Expression, ...], node: exp.Expr
 def folded(
     function: Function, values: tuple[Expression, ...], kind: SqlType, node: exp.Expr
 ) -> Literal:
-    """The value of a call of constants; DataError where it raises, or isn't finite."""
+    """The value of a call of constants; DataError where it raises, or isn't finite.
+
+    By zero, PostgreSQL's own: no row decides it.
+    """
     operands = tuple(Operand((v.value,), v.type) for v in values if isinstance(v, Literal))
     template = function.template(len(operands))
     results = evaluated(template, operands, kind, 1)
     if results is None or (results[0] is None and _is_fault(function, template, operands)):
+        if function.name in _DIVISIONS and operands[-1].values == (0,):
+            raise DivisionByZero("division by zero", at=span(node))
         shown = describe(Call(function.name, values, kind))
         raise DataError(f"{shown[:80]} has no value", at=span(node))
     return Literal(results[0], kind)
