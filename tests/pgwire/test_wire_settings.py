@@ -60,6 +60,25 @@ def test_what_a_function_sets_locally_ends_with_the_transaction(connection: Any)
 
 
 @pytest.mark.parametrize(
+    ("style", "told", "value"),
+    [
+        ("IntervalStyle = 'iso_8601'", "postgres", "interval '1 day 02:00:00'"),
+        ("IntervalStyle = sql_standard", "postgres", "interval '1 day 02:00:00'"),
+        ("DateStyle = 'SQL, DMY'", "ISO, MDY", "date '2024-01-31'"),
+    ],
+)
+def test_values_are_written_as_their_style_is_told(
+    connection: Any, style: str, told: str, value: str
+) -> None:
+    # A client that was told of another style refuses or misreads what is written in this one.
+    written = one(connection, f"SELECT {value} AS written")
+    connection.execute(f"SET {style}")
+    name = style.split(maxsplit=1)[0]
+    assert connection.info.parameter_status(name) == one(connection, f"SHOW {name}") == told
+    assert one(connection, f"SELECT {value} AS written") == written
+
+
+@pytest.mark.parametrize(
     ("sql", "state"),
     [
         ("SELECT set_config('nothing', 'x', false)", "42704"),

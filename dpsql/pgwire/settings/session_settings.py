@@ -19,6 +19,9 @@ from dpsql.pgwire.settings.time_zone import is_utc, is_zone
 from dpsql.pgwire.settings.usual_settings import FIXED, MODES, OTHERS, REPORTED
 from dpsql.plan.time_zone.zone_names import zone_named
 
+_ONE_STYLE: Final = frozenset({"DateStyle", "IntervalStyle"})
+"""Settings of how values are written: they are taken, and stay what the values are written by."""
+
 _UTF8: Final = frozenset({"utf8", "unicode", "default", "sqlascii"})
 
 
@@ -279,7 +282,7 @@ class SessionSettings:
             if re.sub(r"[^a-z0-9]", "", value.casefold()) not in _UTF8:
                 raise BadParameter("only UTF8 is spoken", hint="SET client_encoding = 'UTF8'")
             return "UTF8"
-        if key == "DateStyle":
+        if key in _ONE_STYLE:
             return REPORTED[key]
         if key == "TimeZone":
             if not is_zone(value):
