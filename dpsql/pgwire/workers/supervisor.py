@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import multiprocessing as mp
+import pickle
 import select
 import signal
 import sys
@@ -13,7 +14,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import forkserver
-from multiprocessing.reduction import ForkingPickler
 from typing import Final
 
 from msgspec import Struct
@@ -92,7 +92,7 @@ class WorkerSupervisor:
             return None
         try:
             number = next(self._numbers)
-            data = ForkingPickler.dumps((number, Expect(job)))
+            data = _pickled(number, Expect(job))
             if len(data) > _MAX_EXPECTED or self._ready(0) != _NEITHER:
                 return None
             self._pipe.send_bytes(data)
@@ -114,7 +114,7 @@ class WorkerSupervisor:
             self._replace()
         number = next(self._numbers)
         try:
-            self._pipe.send((number, task))
+            self._pipe.send_bytes(_pickled(number, task))
         except OSError:
             self._replace()
             return LACKED
@@ -207,6 +207,14 @@ class WorkerSupervisor:
         self._poll = select.poll()
         for there in (self._pipe.fileno(), self._process.sentinel):
             self._poll.register(there, select.POLLIN)
+
+
+def _pickled(number: int, task: Task | Expect) -> bytes:
+    """`task` as the worker's pipe reads it.
+
+    Not by the pipe's own pickler, which looks at each value for a way to send it, as of a socket.
+    """
+    return pickle.dumps((number, task))
 
 
 def _context() -> mp.context.ForkServerContext | mp.context.SpawnContext:
