@@ -6,9 +6,26 @@ from mutation.mutants import Mutant
 
 _PAIRS = "tests/fuzz/test_generated_answer_keys.py"
 _ATOMS = "tests/session/test_digest_atoms.py"
+_COMPARED = "tests/session/test_comparison_form.py"
 _RACING = "tests/session/test_racing.py"
 
 KEY_MUTANTS = (
+    Mutant(
+        "a decimal of fewer digits before the point has all values of a wider one",
+        "session/digest/comparison_form.py",
+        "return before and wide.scale >= own.scale",
+        "return wide.scale >= own.scale",
+        _COMPARED,
+        fails_by="AssertionError|assert ",
+    ),
+    Mutant(
+        "a constant of another type makes another question",
+        "session/digest/comparison_form.py",
+        "    if isinstance(right, Literal):\n",
+        "    if isinstance(right, Literal) and right.type == left.type and not right:\n",
+        _COMPARED,
+        fails_by="AssertionError|assert ",
+    ),
     Mutant(
         "only tables are told apart where they are read twice",
         "session/digest/canonical_digest.py",

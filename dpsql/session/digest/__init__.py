@@ -4,6 +4,7 @@
 | ---------------- | ------------------------------------------------------------------ |
 | answer_identity  | what stored answers are known by                                   |
 | canonical_digest | what a release means, however its query is written                 |
+| comparison_form  | constants beside exact numbers, as if they were written shortest   |
 | shared_parts     | releases that differ in constants alone: other parts are read once |
 | sum_digest       | what values mean that are sums over rows                           |
 | source_digests   | what is computed of a source's columns, however they are named     |

@@ -65,6 +65,7 @@ from dpsql.plan.operator import (
 from dpsql.plan.output_columns import output_columns
 from dpsql.session.digest.cell_digest import digest_of_cells
 from dpsql.session.digest.codec import parted
+from dpsql.session.digest.comparison_form import in_shortest_form, sides_in_shortest_form
 from dpsql.session.digest.plan_digest import as_written
 
 _PLANS = frozenset(get_args(Plan))
@@ -281,15 +282,16 @@ class DigestBuilder:
             case Not(operand=Compare(op=op, left=left, right=right)):
                 # Also where a side is NULL: then both ways of writing are.
                 return self._expression(Compare(OPPOSITE[op], left, right))
-            case Compare(op=op, left=left, right=right):
-                first, second = map(self._expression, (left, right))
+            case Compare(op=op):
+                first, second = map(self._expression, sides_in_shortest_form(expression))
                 if second < first:
                     first, second, op = second, first, _MIRRORED.get(op, op)
                 return digest_of("compare", self.read(op), first, second)
             case Arithmetic(op=ArithmeticOperator.ADD | ArithmeticOperator.MULTIPLY as op):
                 sides = sorted(map(self._expression, (expression.left, expression.right)))
                 return digest_of("arithmetic", self.read(op), self.read(expression.type), *sides)
-            case InList(operand=operand, values=values):
+            case InList():
+                operand, values = in_shortest_form(expression.operand, expression.values)
                 listed = sorted(set(map(self.read, values)))
                 return digest_of("in", self._expression(operand), *listed)
             case _:
