@@ -61,10 +61,7 @@ class RowNumber(_Leaf):
 
 
 class ExactAggregate(_Leaf):
-    """An aggregate `call`; of one unit's rows, if `own` is its column, it can't raise.
-
-    Nor can it of others if it `is_total`, in DuckDB.
-    """
+    """An aggregate `call`, which can't raise if `own` is its unit's column or it `is_total`."""
 
 
 class ExactWindow(_Leaf):
