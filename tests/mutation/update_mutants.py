@@ -105,9 +105,9 @@ UPDATE_MUTANTS = (
     ),
     Mutant(
         "texts that the first rows don't have are NULL",
-        "engine/sidecar/row_parts.py",
-        'f"CAST({quoted(name)} AS {read[name]})',
-        'f"TRY_CAST({quoted(name)} AS {read[name]})',
+        "engine/sidecar/listed_texts.py",
+        "are_whole, strict=True) if is_whole}",
+        "are_whole, strict=True)}",
         "tests/session/test_counted_rows.py",
         "read_as_they_are",
         "AssertionError",
