@@ -5,6 +5,11 @@ revenue / nullif(total, 0), of sums that are DECIMAL(38,4)
 Decimals are the integers that the engine computes with, and doubles are rounded as it rounds them.
 What overflows and what is no finite number is its own matter: of such values nothing is computed
 here.
+
+`analysis.domains.vectorized_evaluation` is another arithmetic, and stays one: it is of the values
+that private columns may have, as fractions, and has to know each result, from which bounds are
+proved: NULL where it overflows. Decimals it leaves to an engine, which is asked once for a shape.
+Here an answer waits for a few numbers, and a result that is in doubt is left out.
 """
 
 from __future__ import annotations

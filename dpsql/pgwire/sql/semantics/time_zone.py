@@ -2,10 +2,14 @@
 
 A timestamp with time zone is one without here, by UTC, which is every session's time zone. So
 AT TIME ZONE converts from UTC to local time, or back, and its operand's type tells which.
+
+Of a text that is a date, or a timestamp without time zone, PostgreSQL reads no zone: JDBC, which
+sends no parameters in its simple mode, writes that of its machine behind each, '2024-02-01 +01'.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -27,6 +31,10 @@ _ZONED: Final = frozenset({_T.TIMESTAMPTZ, _T.TIMESTAMPLTZ})
 _WHOLE_DAYS: Final = frozenset(
     "day week month quarter year decade century millennium".split()  # noqa: SIM905 - one line
 )
+_WITHOUT_ZONE: Final = frozenset({_T.DATE, _T.TIMESTAMP, _T.TIMESTAMPNTZ})
+_IN_ZONE: Final = re.compile(
+    r"(\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?) ?[+-]\d\d(?::?\d\d)?"
+)
 
 
 def zone_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
@@ -42,8 +50,12 @@ def zone_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
                 edits.append((node, _truncated(node, typing)))
             case exp.Cast() if node.to.this in _ZONED:
                 edits += _cast(node, typing)
+            case exp.Cast() if node.to.this in _WITHOUT_ZONE:
+                edits += _without_zone([node.this])
             case exp.Binary() | exp.Between() | exp.In() if _is_zoned(node, typing):
                 edits += _constants(node)
+            case exp.Binary() | exp.Between() | exp.In() if _is_unzoned(node, typing):
+                edits += _without_zone(_operands(node))
             case _:
                 pass
     return edits
@@ -135,11 +147,30 @@ def _cast(node: exp.Cast, typing: Typing) -> list[Edit]:
 
 def _is_zoned(node: exp.Expr, typing: Typing) -> bool:
     """Whether `node` compares timestamps with time zone, and constants among them."""
-    if not isinstance(node, exp.Predicate):
-        return False
-    operands = _operands(node)
+    return Kind.TIMESTAMPTZ in _kinds_compared_with_texts(node, typing)
+
+
+def _is_unzoned(node: exp.Expr, typing: Typing) -> bool:
+    """Whether `node` compares dates, or timestamps without time zone, and constants among them."""
+    return bool(_kinds_compared_with_texts(node, typing) & {Kind.DATE, Kind.TIMESTAMP})
+
+
+def _kinds_compared_with_texts(node: exp.Expr, typing: Typing) -> frozenset[Kind | None]:
+    """The types that `node` compares, if constants are among them."""
+    operands = _operands(node) if isinstance(node, exp.Predicate) else []
     has_text = any(operand.is_string for operand in operands)
-    return has_text and Kind.TIMESTAMPTZ in {typing.of(operand) for operand in operands}
+    return frozenset(typing.of(operand) for operand in operands) if has_text else frozenset()
+
+
+def _without_zone(operands: list[exp.Expr]) -> list[Edit]:
+    """Texts of dates and times among `operands` that have a zone, without it."""
+    texts = [operand for operand in operands if operand.is_string]
+    matches = [(text, _IN_ZONE.fullmatch(text.name)) for text in texts]
+    return [
+        (text, partial(exp.Literal.string, match[1]))
+        for text, match in matches
+        if match is not None
+    ]
 
 
 def _operands(node: exp.Expr) -> list[exp.Expr]:
