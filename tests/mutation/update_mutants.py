@@ -79,7 +79,7 @@ UPDATE_MUTANTS = (
     ),
     Mutant(
         "of few values, those with one hash are placed as others' rows have them",
-        "engine/sidecar/ordering/row_order.py",
+        "engine/sidecar/ordering/few_values.py",
         "if ((hashed[1:] == hashed[:-1]) & (unit[1:] == unit[:-1])).any():",
         "if len(unit) < 0:",
         "tests/session/test_counted_rows.py",

@@ -10,6 +10,7 @@
 | ordering      | counts rows in memory, puts them in order and writes them             |
 | listed_texts  | texts of few values, which are read as numbers of a list              |
 | row_parts     | reads rows in parts that memory has room for, over files if need be   |
+| side_by_side  | work on two columns in memory at a time                               |
 | range_check   | which columns have values beyond their bounds, in any row             |
 | unit_sums     | the row of each unit: its number of rows, and sums of their values    |
 | server        | the sidecar on a server: its schema, stamp and tables, as values      |

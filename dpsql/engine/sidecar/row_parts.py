@@ -24,6 +24,7 @@ from pyarrow import ipc
 from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar.listed_texts import FEW, ListedTexts, listed, listed_texts
 from dpsql.engine.sidecar.row_columns import ROW_NUMBER, UNIT_COLUMN, SidecarTable
+from dpsql.engine.sidecar.side_by_side import side_by_side
 
 Columns = dict[str, pa.Array]
 """Rows by their columns, each in one piece, which whoever uses them takes away one by one."""
@@ -197,7 +198,7 @@ def _split(rows: pa.RecordBatchReader, files: list[Path]) -> None:
 
 
 def _held(rows: pa.Table) -> Columns:
-    return dict(zip(rows.column_names, map(_in_one_piece, rows.columns), strict=True))
+    return dict(zip(rows.column_names, side_by_side(_in_one_piece, rows.columns), strict=True))
 
 
 def _in_one_piece(column: pa.ChunkedArray) -> pa.Array:

@@ -6,12 +6,13 @@ They are computed by DuckDB, which hashes a value of whatever type as it does in
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Final
 
 import duckdb
 import numpy as np
 import pyarrow as pa
-from msgspec import Struct
+from msgspec import Struct, field
 from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
@@ -30,11 +31,16 @@ _BATCH: Final = 122_880
 
 
 class RowHashes(Struct, frozen=True):
-    """Hashes rows, and values of columns of these `types`, with a `salt`: what orders them."""
+    """Hashes rows, and values of columns of these `types`, with a `salt`: what orders them.
+
+    Columns are counted side by side, and the connection has one statement at a time, when it is
+    `free`.
+    """
 
     connection: duckdb.DuckDBPyConnection
     types: Mapping[str, str]
     salt: str
+    free: Lock = field(default_factory=Lock)
 
     def of(self, units: pa.Array, column: str, values: pa.Array) -> Numbers:
         """The hash of each row's unit and its value of `column`."""
@@ -79,15 +85,16 @@ class RowHashes(Struct, frozen=True):
 
     def _computed(self, columns: Columns, items: Sequence[str], rows: str) -> list[Numbers]:
         """Each of `items` of each row of `columns`, which is asked for by the SQL of `rows`."""
-        numbers = pa.array(np.arange(len(columns[next(iter(columns))])))
-        self.connection.register(_HASHED, pa.table({**columns, ROW_NUMBER: numbers}))
-        # DuckDB may return them in another order than it was given them.
-        named = ", ".join(f"{item} AS item{n}" for n, item in enumerate(items))
-        select = f"SELECT {quoted(ROW_NUMBER)}, {named} FROM {rows} AS t"  # noqa: S608
-        computed = [np.empty(len(numbers), dtype=np.uint64) for _ in items]
-        for batch in self.connection.sql(select).to_arrow_reader(_BATCH):
-            number, *values = (column.to_numpy() for column in batch.columns)
-            for all_rows, some in zip(computed, values, strict=True):
-                all_rows[number] = some
-        self.connection.unregister(_HASHED)
-        return computed
+        with self.free:
+            numbers = pa.array(np.arange(len(columns[next(iter(columns))])))
+            self.connection.register(_HASHED, pa.table({**columns, ROW_NUMBER: numbers}))
+            # DuckDB may return them in another order than it was given them.
+            named = ", ".join(f"{item} AS item{n}" for n, item in enumerate(items))
+            select = f"SELECT {quoted(ROW_NUMBER)}, {named} FROM {rows} AS t"  # noqa: S608
+            computed = [np.empty(len(numbers), dtype=np.uint64) for _ in items]
+            for batch in self.connection.sql(select).to_arrow_reader(_BATCH):
+                number, *values = (column.to_numpy() for column in batch.columns)
+                for all_rows, some in zip(computed, values, strict=True):
+                    all_rows[number] = some
+            self.connection.unregister(_HASHED)
+            return computed

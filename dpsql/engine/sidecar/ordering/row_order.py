@@ -21,6 +21,7 @@ from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar import unit_digests, unit_sums
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.ordering.compression import column_definitions, computed_columns
+from dpsql.engine.sidecar.ordering.few_values import is_of_few, ranks_of_few
 from dpsql.engine.sidecar.ordering.row_hashes import RowHashes
 from dpsql.engine.sidecar.ordering.value_counts import (
     Flags,
@@ -44,6 +45,7 @@ from dpsql.engine.sidecar.row_columns import (
     SidecarTable,
 )
 from dpsql.engine.sidecar.row_parts import Columns, described, typed
+from dpsql.engine.sidecar.side_by_side import side_by_side
 
 _ORDERED: Final = "rows in order"
 
@@ -122,16 +124,19 @@ def _ordered(
     counted_by = (*contents.group_count_columns, *months)
     unit_numbers = _unit_numbers(columns[UNIT_COLUMN])
     units = int(unit_numbers.max(initial=-1)) + 1
-    each_hashed = [c for c in counted_by if not _is_of_few(columns[c], units)]
+    each_hashed = [c for c in counted_by if not is_of_few(columns[c], units)]
     row_hashes, of_values = hashes.of_rows(contents.compared, each_hashed, columns)
     blocks = _in_own_order(hashes, contents, columns, unit_numbers, row_hashes)
     digests = _digests(blocks, row_hashes, columns[UNIT_COLUMN])
-    counts = {c: _counts(hashes, blocks, c, columns, of_values.pop(c, None)) for c in counted_by}
+    counted = side_by_side(
+        lambda c: _counts(hashes, blocks, c, columns, of_values.pop(c, None)), counted_by
+    )
+    counts = dict(zip(counted_by, counted, strict=True))
     for name in months:
         del columns[name]
     over = blocks.sizes > contents.max_rows
-    for counted in counts.values():
-        over |= counted.max_rows > contents.max_rows_per_value
+    for of_column in counted:
+        over |= of_column.max_rows > contents.max_rows_per_value
     order = np.lexsort((blocks.sizes, over))  # of units, and of their numbers where these agree
     sizes, moved = blocks.sizes[order], in_order_of_units(blocks.sizes, order)
     _move(columns, blocks.rows[moved])
@@ -162,10 +167,13 @@ def _digests(blocks: UnitBlocks, row_hashes: Numbers, units: pa.Array) -> pa.Tab
 
 
 def _move(columns: Columns, rows: Indices) -> None:
-    """Take `rows` of each column, one after the other, so that no more than one is there twice."""
+    """Take `rows` of each column, of which but few are there twice meanwhile."""
     indices = pa.array(rows)
-    for name in columns:
+
+    def move(name: str) -> None:
         columns[name] = pc.take(columns[name], indices, memory_pool=_POOL)
+
+    side_by_side(move, tuple(columns))
 
 
 def _unit_numbers(units: pa.Array) -> Indices:
@@ -213,7 +221,7 @@ def _counts(
     """What is counted by `column`, by the hashes `of_rows` of its values if it has them."""
     units, values = columns[UNIT_COLUMN], columns[column]
     counts = None
-    ranks = None if of_rows is not None else _ranks_of_few(hashes, blocks, column, columns)
+    ranks = None if of_rows is not None else ranks_of_few(hashes, blocks, column, columns)
     if ranks is None:
         numbers = hashes.of(units, column, values) if of_rows is None else of_rows
         counts = value_counts(
@@ -228,43 +236,6 @@ def _counts(
         counts = value_counts(blocks, ranks, lambda one, _: np.ones(len(one), dtype=bool))
     assert counts is not None
     return counts
-
-
-def _is_of_few(values: pa.Array, units: int) -> bool:
-    """Whether the `values` are so few that those of so many units are hashed once for each unit."""
-    return pa.types.is_dictionary(values.type) and units * (len(values.dictionary) + 1) <= len(
-        values
-    )
-
-
-def _ranks_of_few(
-    hashes: RowHashes, blocks: UnitBlocks, column: str, columns: Columns
-) -> Numbers | None:
-    """Of each row in the order of blocks the rank of its value among its unit's, by their hashes.
-
-    Each unit's values are hashed once, and not in each row. None if two values of one unit have one
-    hash.
-    """
-    values = columns[column]
-    nothing = len(values.dictionary)  # stands for NULL
-    cells = len(blocks.sizes) * (nothing + 1)
-    numbers = np.repeat(np.arange(len(blocks.sizes)) * (nothing + 1), blocks.sizes)
-    numbers += pc.fill_null(values.indices.cast(pa.int64()), nothing).to_numpy()[blocks.rows]
-    present = np.flatnonzero(np.bincount(numbers, minlength=cells))
-    unit, code = np.divmod(present, nothing + 1)
-    of_cells = hashes.of(
-        pc.take(columns[UNIT_COLUMN], pa.array(blocks.rows[blocks.first_rows[unit]])),
-        column,
-        pc.take(values.dictionary, pa.array(code, mask=code == nothing)),
-    )
-    order = np.lexsort((of_cells, unit))
-    hashed = of_cells[order]
-    if ((hashed[1:] == hashed[:-1]) & (unit[1:] == unit[:-1])).any():  # units are as they were
-        return None
-    ranks = np.empty(cells, dtype=np.uint64)
-    first_cells = np.searchsorted(unit, np.arange(len(blocks.sizes)))
-    ranks[present[order]] = np.arange(len(unit)) - first_cells[unit]
-    return ranks[numbers]
 
 
 def _same(values: pa.Array, one: Indices, other: Indices) -> Flags:
