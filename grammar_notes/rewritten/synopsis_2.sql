@@ -266,104 +266,101 @@ FROM (
       g1,
       s0
     FROM (
-      SELECT
-        g0,
-        g1,
-        COALESCE(k, s0) AS s0
-      FROM (
+      WITH kept AS MATERIALIZED (
         SELECT
-          *,
-          CAST((
-            (
-              CAST(mc AS INT128) * 8 + m
-            ) // (
-              2 * m
-            ) - (
-              CAST((
-                mc - s0
-              ) AS INT128) * 8 + m
-            ) // (
-              2 * m
-            )
-          ) AS INT) AS k
+          u,
+          g0,
+          g1,
+          s0 AS s0
         FROM (
-          WITH kept AS MATERIALIZED (
+          SELECT
+            u,
+            g0,
+            g1,
+            CAST(CASE WHEN n > 3 THEN 3 ELSE n END AS INT) AS s0
+          FROM (
             SELECT
               u,
               g0,
               g1,
-              s0 AS s0
+              n
             FROM (
               SELECT
                 u,
                 g0,
                 g1,
-                CAST(CASE WHEN n > 3 THEN 3 ELSE n END AS INT) AS s0
+                COUNT(*) AS n
               FROM (
                 SELECT
                   u,
                   g0,
-                  g1,
-                  n
-                FROM (
-                  SELECT
-                    u,
-                    g0,
-                    g1,
-                    COUNT(*) AS n
-                  FROM (
-                    SELECT
-                      u,
-                      g0,
-                      g1
-                    FROM placed
-                    JOIN units
-                      ON u = mu
-                    WHERE
-                      (
-                        (
-                          CAST(x AS INT) - f
-                        ) & 127
-                      ) <= (
-                        (
-                          l
-                        ) & 127
-                      ) AND NOT light
-                  ) AS t
-                  GROUP BY
-                    u,
-                    g0,
-                    g1
-                ) AS t
+                  g1
+                FROM placed
+                JOIN units
+                  ON u = mu
+                WHERE
+                  (
+                    (
+                      CAST(x AS INT) - f
+                    ) & 127
+                  ) <= (
+                    (
+                      l
+                    ) & 127
+                  ) AND NOT light
               ) AS t
+              GROUP BY
+                u,
+                g0,
+                g1
             ) AS t
-          ), more AS MATERIALIZED (
-            SELECT
-              u AS mu,
-              SUM(s0) AS m
-            FROM kept
-            GROUP BY
-              u
-            HAVING
-              SUM(s0) > 4
-          )
+          ) AS t
+        ) AS t
+      )
+      SELECT
+        *
+      FROM (
+        SELECT
+          g0,
+          g1,
+          s0
+        FROM kept
+        UNION ALL
+        SELECT
+          g0,
+          g1,
+          k - s0 AS s0
+        FROM (
           SELECT
-            *
+            *,
+            CAST((
+              (
+                CAST(mc AS INT128) * 8 + m
+              ) // (
+                2 * m
+              ) - (
+                CAST((
+                  mc - s0
+                ) AS INT128) * 8 + m
+              ) // (
+                2 * m
+              )
+            ) AS INT) AS k
           FROM (
-            SELECT
-              *,
-              m AS mc
-            FROM kept
-            LEFT JOIN more
-              ON u = mu
-            WHERE
-              mu IS NULL
-            UNION ALL
             SELECT
               *,
               SUM(s0) OVER (PARTITION BY u ORDER BY HASH(u, g0, g1, $1), g0, g1) AS mc
             FROM kept
-            JOIN more
+            JOIN (
+              SELECT
+                u AS mu,
+                SUM(s0) AS m
+              FROM kept
+              GROUP BY
+                u
+              HAVING
+                SUM(s0) > 4
+            ) AS t
               ON u = mu
           ) AS t
         ) AS t

@@ -329,149 +329,148 @@ FROM (
       s1,
       s2
     FROM (
-      SELECT
-        g0,
-        g1,
-        COALESCE(CAST(s0 AS BIGINT) * k // s1, s0) AS s0,
-        COALESCE(k, s1) AS s1,
-        COALESCE(CAST(s2 AS BIGINT) * k // s1, s2) AS s2
-      FROM (
+      WITH kept AS MATERIALIZED (
         SELECT
-          *,
-          CAST((
-            (
-              CAST(mc AS INT128) * 10 + m
-            ) // (
-              2 * m
-            ) - (
-              CAST((
-                mc - s1
-              ) AS INT128) * 10 + m
-            ) // (
-              2 * m
+          u,
+          g0,
+          g1,
+          CAST(CASE WHEN s0 < 0 THEN 0 WHEN s0 > 3 THEN 3 ELSE s0 END AS INT) AS s0,
+          s1 AS s1,
+          CAST(CASE
+            WHEN s2 < (
+              -150000
             )
-          ) AS INT) AS k
+            THEN (
+              -150000
+            )
+            WHEN s2 > 150000
+            THEN 150000
+            ELSE s2
+          END AS INT) AS s2
         FROM (
-          WITH kept AS MATERIALIZED (
+          SELECT
+            u,
+            g0,
+            g1,
+            CASE
+              WHEN n > 3
+              THEN COALESCE(
+                TRY(TRY_CAST(s0 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
+                (
+                  CAST(s0 AS INT128) * 3
+                ) // n
+              )
+              ELSE s0
+            END AS s0,
+            CAST(CASE WHEN n > 3 THEN 3 ELSE n END AS INT) AS s1,
+            CASE
+              WHEN n > 3
+              THEN COALESCE(
+                TRY(TRY_CAST(s2 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
+                (
+                  CAST(s2 AS INT128) * 3
+                ) // n
+              )
+              ELSE s2
+            END AS s2
+          FROM (
             SELECT
               u,
               g0,
               g1,
-              CAST(CASE WHEN s0 < 0 THEN 0 WHEN s0 > 3 THEN 3 ELSE s0 END AS INT) AS s0,
-              s1 AS s1,
-              CAST(CASE
-                WHEN s2 < (
-                  -150000
-                )
-                THEN (
-                  -150000
-                )
-                WHEN s2 > 150000
-                THEN 150000
-                ELSE s2
-              END AS INT) AS s2
+              n,
+              COALESCE(s0, 0) AS s0,
+              COALESCE(
+                TRY_CAST(TRY_CAST(s2 AS DECIMAL(15, 2)) * 100. AS INT128),
+                TRY_CAST(TRY(s2 * 100.) AS INT128),
+                0
+              ) - CAST(m2 AS INT128) * 50000 AS s2
             FROM (
               SELECT
                 u,
                 g0,
                 g1,
-                CASE
-                  WHEN n > 3
-                  THEN COALESCE(
-                    TRY(TRY_CAST(s0 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
-                    (
-                      CAST(s0 AS INT128) * 3
-                    ) // n
-                  )
-                  ELSE s0
-                END AS s0,
-                CAST(CASE WHEN n > 3 THEN 3 ELSE n END AS INT) AS s1,
-                CASE
-                  WHEN n > 3
-                  THEN COALESCE(
-                    TRY(TRY_CAST(s2 AS BIGINT) * 3) // TRY_CAST(n AS BIGINT),
-                    (
-                      CAST(s2 AS INT128) * 3
-                    ) // n
-                  )
-                  ELSE s2
-                END AS s2
+                COUNT(*) AS n,
+                COUNT(r0) AS s0,
+                SUM(CASE WHEN r2 < 0.00 THEN 0.00 WHEN r2 > 1000.00 THEN 1000.00 ELSE r2 END) AS s2,
+                COUNT(r2) AS m2
               FROM (
                 SELECT
                   u,
                   g0,
                   g1,
-                  n,
-                  COALESCE(s0, 0) AS s0,
-                  COALESCE(
-                    TRY_CAST(TRY_CAST(s2 AS DECIMAL(15, 2)) * 100. AS INT128),
-                    TRY_CAST(TRY(s2 * 100.) AS INT128),
-                    0
-                  ) - CAST(m2 AS INT128) * 50000 AS s2
-                FROM (
-                  SELECT
-                    u,
-                    g0,
-                    g1,
-                    COUNT(*) AS n,
-                    COUNT(r0) AS s0,
-                    SUM(CASE WHEN r2 < 0.00 THEN 0.00 WHEN r2 > 1000.00 THEN 1000.00 ELSE r2 END) AS s2,
-                    COUNT(r2) AS m2
-                  FROM (
-                    SELECT
-                      u,
-                      g0,
-                      g1,
-                      r0,
-                      r2
-                    FROM placed
-                    JOIN units
-                      ON u = mu
-                    WHERE
-                      (
-                        (
-                          CAST(x AS INT) - f
-                        ) & 127
-                      ) <= (
-                        (
-                          l
-                        ) & 127
-                      ) AND NOT light
-                  ) AS t
-                  GROUP BY
-                    u,
-                    g0,
-                    g1
-                ) AS t
+                  r0,
+                  r2
+                FROM placed
+                JOIN units
+                  ON u = mu
+                WHERE
+                  (
+                    (
+                      CAST(x AS INT) - f
+                    ) & 127
+                  ) <= (
+                    (
+                      l
+                    ) & 127
+                  ) AND NOT light
               ) AS t
+              GROUP BY
+                u,
+                g0,
+                g1
             ) AS t
-          ), more AS MATERIALIZED (
-            SELECT
-              u AS mu,
-              SUM(s1) AS m
-            FROM kept
-            GROUP BY
-              u
-            HAVING
-              SUM(s1) > 5
-          )
+          ) AS t
+        ) AS t
+      )
+      SELECT
+        *
+      FROM (
+        SELECT
+          g0,
+          g1,
+          s0,
+          s1,
+          s2
+        FROM kept
+        UNION ALL
+        SELECT
+          g0,
+          g1,
+          CAST(s0 AS BIGINT) * k // s1 - s0 AS s0,
+          k - s1 AS s1,
+          CAST(s2 AS BIGINT) * k // s1 - s2 AS s2
+        FROM (
           SELECT
-            *
+            *,
+            CAST((
+              (
+                CAST(mc AS INT128) * 10 + m
+              ) // (
+                2 * m
+              ) - (
+                CAST((
+                  mc - s1
+                ) AS INT128) * 10 + m
+              ) // (
+                2 * m
+              )
+            ) AS INT) AS k
           FROM (
-            SELECT
-              *,
-              m AS mc
-            FROM kept
-            LEFT JOIN more
-              ON u = mu
-            WHERE
-              mu IS NULL
-            UNION ALL
             SELECT
               *,
               SUM(s1) OVER (PARTITION BY u ORDER BY HASH(u, g0, g1, $1), g0, g1) AS mc
             FROM kept
-            JOIN more
+            JOIN (
+              SELECT
+                u AS mu,
+                SUM(s1) AS m
+              FROM kept
+              GROUP BY
+                u
+              HAVING
+                SUM(s1) > 5
+            ) AS t
               ON u = mu
           ) AS t
         ) AS t

@@ -12,8 +12,10 @@ from sqlglot import exp
 
 from dpsql.emit.dialect.duckdb.lower import lowered
 from dpsql.emit.dialect.duckdb.render import rendered
-from dpsql.emit.dialect.nodes import with_running_total, with_unit_total
+from dpsql.emit.dialect.nodes import integer, with_unit_total
+from dpsql.emit.dialect.scaled_units import scaled_units
 from dpsql.emit.relation.relation import emit_plan
+from dpsql.emit.sql.identifier import with_alias
 from dpsql.errors import Error
 from dpsql.plan.operator import PublicStatement
 
@@ -81,7 +83,14 @@ def test_a_neutral_query_within_another_is_rendered_as_what_it_becomes() -> None
     counted = exp.column("s0")
     for query in (
         with_unit_total(groups, [exp.column("g0")], counted, 120),
-        with_running_total(groups, counted, running, 120),
+        scaled_units(
+            groups,
+            ["g0"],
+            [with_alias(exp.column("k"), "s0")],
+            with_alias(integer(1), "k"),
+            (counted, running),
+            120,
+        ),
     ):
         within = exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier("q")))
         tree = exp.select("g0").from_(within)

@@ -10,19 +10,22 @@ import pytest
 from differential import world
 from emit import postgres_server, spark_server
 from notes.exact import exact_table, raw_groups
+from sqlglot import exp
 
 from dpsql.audit.databases.database_batch import Groups
 from dpsql.bounding.options import ContributionLimits
+from dpsql.emit.release.limited_sums import limited_totals
 from dpsql.engine.postgres.semantics import SUPPORTED as ON_POSTGRES
 from dpsql.engine.spark.semantics import SUPPORTED as ON_SPARK
 from dpsql.engine.supported import Supported
 from dpsql.physical.push_down import push_down
-from dpsql.plan.bounded_release.bounded_release import integer_parts
+from dpsql.plan.bounded_release.bounded_release import LimitGroups, integer_parts
 from dpsql.privacy.over_groups import OverGroups
 from dpsql.session.compile.compiled import compile_sql
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import query_loss
 from dpsql.session.options import QueryOptions
+from dpsql.structs import replace
 
 WARDS = "SELECT ward, count(*), sum(cost), avg(cost) FROM visits GROUP BY ward"
 SOME = "SELECT ward, count(*) FILTER (WHERE cost > 300) FROM visits GROUP BY ward"
@@ -36,6 +39,15 @@ LIMITS = [
     ContributionLimits(groups, rows, over_groups=OverGroups.SCALE, norm_order=order)
     for groups, rows, order in ((1, 2, 2), (2, 1, 2), (2, 1, 1))
 ]
+
+
+def test_no_norm_stands_beside_a_limit_of_all_rows() -> None:
+    # A unit of more has two rows in a group, whose squares don't add up to that of their sum.
+    release, _ = next(_scaled(WARDS))
+    limited = release.step.bounded.limited
+    assert isinstance(limited, LimitGroups)
+    with pytest.raises(ValueError, match="a norm"):
+        limited_totals(replace(limited, rows=3), exp.select("u"), frozenset())
 
 
 @pytest.fixture(params=[WARDS, MONTHS])

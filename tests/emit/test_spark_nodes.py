@@ -13,6 +13,7 @@ from emit import spark_server
 from sqlglot import exp
 
 from dpsql.emit.dialect import nodes
+from dpsql.emit.dialect.scaled_units import scaled_units
 from dpsql.emit.dialect.spark import unit_sum
 from dpsql.emit.dialect.spark.interval import in_64_bits, interval
 from dpsql.emit.dialect.spark.render import rendered
@@ -140,7 +141,7 @@ def test_the_total_of_a_unit_is_of_all_its_groups_and_stands_where_it_is_above_t
     ]
 
 
-def test_running_totals_are_of_the_groups_up_to_one_of_units_above_the_limit() -> None:
+def test_what_is_left_of_units_above_the_limit_depends_on_their_groups_up_to_one() -> None:
     rows = [(1, "b", 4), (1, "a", 3), (1, None, 2), (2, "a", 5), (2, "b", 0)]
     columns = dict(zip((UNIT, "g0", "s0"), zip(*rows, strict=True), strict=True))
     spark_server.view("totals", "upto", pa.table(columns))
@@ -150,12 +151,15 @@ def test_running_totals_are_of_the_groups_up_to_one_of_units_above_the_limit() -
         partition_by=[column_ref(UNIT)],
         order=exp.Order(expressions=[exp.Ordered(this=column_ref("g0"), nulls_first=False)]),
     )
-    node = nodes.with_running_total(groups, nodes.wide_sum(column_ref("s0")), running, 5)
-    shown = (
-        exp.select("g0", UNIT_TOTAL, RUNNING_TOTAL).from_(node.subquery("t")).where(f"{UNIT} = 1")
-    )
-    found = spark_server.run(rendered(shown), "totals", "1").to_pylist()
-    assert sorted(tuple(row.values())[1:] for row in found) == [(9, 3), (9, 7), (9, 9)]
+    counted = nodes.wide_sum(column_ref("s0")), running
+    both = exp.Add(this=column_ref(UNIT_TOTAL), expression=column_ref(RUNNING_TOTAL))
+    scaled = [with_alias(column_ref("k"), "s0")]
+    node = scaled_units(groups, [UNIT, "g0"], scaled, with_alias(both, "k"), counted, 5)
+    found = spark_server.run(rendered(node), "totals", "1").to_pylist()
+    assert sorted(tuple(row.values())[::2] for row in found) == [
+        *((1, 9 + upto) for upto in (3, 7, 9)),
+        *((2, whole) for whole in (0, 5)),
+    ]
 
 
 def test_quotients_go_toward_0_and_are_wide() -> None:

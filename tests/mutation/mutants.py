@@ -102,9 +102,9 @@ MUTANTS = (
     ),
     Mutant(
         "of rows in all groups, one group's worth too many are kept",
-        "emit/dialect/nodes.py",
-        "return WithRunningTotal(groups=groups, counted=counted, running=running, limit=integer(limit))",
-        "return WithRunningTotal(groups=groups, counted=counted, running=running, limit=integer(2 * limit))",
+        "emit/dialect/scaled_units.py",
+        "limit=integer(row_limit)",
+        "limit=integer(2 * row_limit)",
     ),
     Mutant(
         "of rows in all groups, each group's share is rounded by itself",
@@ -119,8 +119,14 @@ MUTANTS = (
     Mutant(
         "sums are of more rows than count in all groups",
         "emit/release/total_row_limit.py",
-        "share(total.copy(), left, whole, largest)",
-        "share(total.copy(), exp.Add(this=left, expression=integer(1)), whole, largest)",
+        "share(total, left, whole, largest)",
+        "share(total, exp.Add(this=left, expression=integer(1)), whole, largest)",
+    ),
+    Mutant(
+        "units of too many rows in all groups are added to what they were",
+        "emit/dialect/scaled_units.py",
+        "return exp.Sub(this=item.this, expression=total)",
+        "return item.this",
     ),
     Mutant(
         "a part of a group that rows fill is none",

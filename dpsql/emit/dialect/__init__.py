@@ -11,6 +11,7 @@
 | key_cells     | the cells of few keys, by comparisons or by a join                   |
 | row_estimate  | what no engine may conclude from the number of rows that it expects   |
 | unit_total    | the rows of a unit in all its groups, beside each of them            |
+| scaled_units  | sums of units, scaled down where their rows are too many              |
 | duckdb        | DuckDB's own nodes for them, and its text                            |
 | postgres      | PostgreSQL's, by allow-lists                                         |
 | spark         | Spark's, by allow-lists                                              |

@@ -84,10 +84,6 @@ class WithUnitTotal(Neutral, exp.Query):
     """`items` of `groups`, with the sum of `counted` over each unit if it is above `limit`."""
 
 
-class WithRunningTotal(Neutral, exp.Query):
-    """The columns of `groups`, and such sums over each unit of more than `limit`, and up to one."""
-
-
 class WideSum(Neutral):
     """The sum of a `term`, of integers or decimals, exact in any order."""
 
@@ -210,17 +206,6 @@ def with_unit_total(
     It is NULL unless it is more than `limit`.
     """
     return WithUnitTotal(groups=groups, items=list(items), counted=counted, limit=integer(limit))
-
-
-def with_running_total(
-    groups: exp.Query, counted: exp.Expr, running: exp.Expr, limit: int
-) -> exp.Query:
-    """The columns of the `groups` of units, beside UNIT_TOTAL and RUNNING_TOTAL.
-
-    Both are NULL unless `counted` sums to more than `limit` over a unit's own; `running` sums it up
-    to a group, in an order of them.
-    """
-    return WithRunningTotal(groups=groups, counted=counted, running=running, limit=integer(limit))
 
 
 def wide_sum(term: exp.Expr) -> exp.Expr:

@@ -3,9 +3,7 @@
 | level | one row per         | columns                                         |
 | ----- | ------------------- | ----------------------------------------------- |
 | kept  | unit and kept group | u, groups, sums; the rows that count there      |
-| more  | unit of too many    | mu, m: the rows that count in all its groups    |
-
-Rows of a unit's groups up to one, in an order of them, are a window over those of `more` alone.
+| t     | unit of too many    | mu, m: the rows that count in all its groups    |
 
 DuckDB joins faster than it fills windows, and computes once what a WITH has. Spark computes it for
 each that reads it: a window needs the groups once, and only has to bring those of a unit together.
@@ -19,7 +17,7 @@ from typing import Final
 from sqlglot import exp
 
 from dpsql.emit.sql.clauses import joined, select_of
-from dpsql.emit.sql.identifier import column_ref, subquery, table, union_all, with_alias
+from dpsql.emit.sql.identifier import column_ref, subquery, table, with_alias
 from dpsql.plan.bounded_release.column_names import UNIT
 
 UNIT_TOTAL: Final = "m"
@@ -28,9 +26,10 @@ UNIT_TOTAL: Final = "m"
 RUNNING_TOTAL: Final = "mc"
 """How many of these rows are in its groups up to this one; NULL where UNIT_TOTAL is."""
 
+GROUPS_OF_UNITS: Final = "kept"
+"""The groups of units, by the name that a WITH gives them."""
+
 _UNITS: Final = "mu"
-_GROUPS: Final = "kept"
-_MORE: Final = "more"
 
 
 def joined_total(
@@ -38,29 +37,13 @@ def joined_total(
 ) -> exp.Select:
     """`items` of `groups`, joined with the units of more than `limit` rows."""
     select = joined(
-        select_of(items, table(_GROUPS)),
-        subquery(_units_of_more(counted, limit), "t"),
+        select_of(items, table(GROUPS_OF_UNITS)),
+        subquery(units_of_more(counted, limit), "t"),
         "LEFT",
-        _is_own_unit(),
+        is_own_unit(),
     )
     # Read twice, computed once.
-    return select.with_(_GROUPS, as_=groups, materialized=True, copy=False)
-
-
-def joined_running_total(
-    groups: exp.Query, counted: exp.Expr, running: exp.Expr, limit: exp.Expr
-) -> exp.Select:
-    """`groups` of units of no more than `limit` rows, and those of other units with their totals.
-
-    Most units are the former: a window over all of them would take longer than the joins.
-    """
-    few = joined(_all_with(column_ref(UNIT_TOTAL)), table(_MORE), "LEFT", _is_own_unit())
-    few = few.where(exp.Is(this=column_ref(_UNITS), expression=exp.null()), copy=False)
-    many = joined(_all_with(running), table(_MORE), "INNER", _is_own_unit())
-    select = union_all(exp.union(few, many, distinct=False, copy=False))
-    for name, query in ((_GROUPS, groups), (_MORE, _units_of_more(counted, limit))):
-        select = select.with_(name, as_=query, materialized=True, copy=False)
-    return select
+    return select.with_(GROUPS_OF_UNITS, as_=groups, materialized=True, copy=False)
 
 
 def windowed_total(
@@ -77,21 +60,19 @@ def windowed_running_total(
     return _windowed(groups, counted, limit, with_alias(running, RUNNING_TOTAL))
 
 
-def _units_of_more(counted: exp.Expr, limit: exp.Expr) -> exp.Select:
+def units_of_more(counted: exp.Expr, limit: exp.Expr) -> exp.Select:
+    """The units of more than `limit` rows, and how many those are."""
     units = [with_alias(column_ref(UNIT), _UNITS), with_alias(counted, UNIT_TOTAL)]
     return (
-        select_of(units, table(_GROUPS))
+        select_of(units, table(GROUPS_OF_UNITS))
         .group_by(column_ref(UNIT), copy=False)
         .having(exp.GT(this=counted.copy(), expression=limit), copy=False)
     )
 
 
-def _is_own_unit() -> exp.Expr:
+def is_own_unit() -> exp.Expr:
+    """The condition of a join of groups with the units of too many rows."""
     return exp.EQ(this=column_ref(UNIT), expression=column_ref(_UNITS))
-
-
-def _all_with(running: exp.Expr) -> exp.Select:
-    return select_of([exp.Star(), with_alias(running, RUNNING_TOTAL)], table(_GROUPS))
 
 
 def _windowed(

@@ -105,6 +105,8 @@ def limited_totals(
     max_rows = None if has_few_rows else limited.rows
     is_ranked = isinstance(limited.limit, ByHash | ByRank | ByStoredRank)
     norm = limited.limit if isinstance(limited.limit, ByNorm) else None
+    if norm is not None and limited.rows is not None:
+        raise ValueError("a norm is of a unit's sums in a group, which would be in several rows")
     limits_all = max_rows is not None or norm is not None
     is_weighed = terms.weighs_units
     units = [UNIT] if is_ranked or limits_all or is_weighed else []

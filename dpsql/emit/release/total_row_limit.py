@@ -4,7 +4,7 @@
 | ------- | -------------- | --------------------------------------------------------------- |
 | totals  | unit and group | of units of too many rows, m in all their groups, mc up to this one |
 | counted | the same       | k, how many rows of the group still count                        |
-| limited | the same       | sums of as many                                                  |
+| limited | the same, and as few rows more as it needs | sums of as many, once they are added up |
 
 What a unit's sums are scaled by is decided by its own rows and the salt alone.
 """
@@ -17,10 +17,10 @@ from sqlglot import exp
 
 from dpsql.analysis.capped_sums import is_scaled_by_rows
 from dpsql.analysis.unit_contribution import partial_bound, rows_per_group
-from dpsql.emit.dialect.nodes import integer, narrow, quotient, share, wide, with_running_total
+from dpsql.emit.dialect.nodes import integer, narrow, quotient, share, wide
+from dpsql.emit.dialect.scaled_units import scaled_units
 from dpsql.emit.dialect.unit_total import RUNNING_TOTAL, UNIT_TOTAL
 from dpsql.emit.release.contribution import sum_of
-from dpsql.emit.release.contributions import select_from
 from dpsql.emit.release.group_limit import rank_by_hash
 from dpsql.emit.sql.identifier import column_ref, with_alias
 from dpsql.plan.bounded_release.bounded_release import LimitGroups
@@ -87,6 +87,8 @@ def limited_rows(
 ) -> exp.Query:
     """The groups and sums of `groups`; of a unit with more than `rows` rows, of that many of them.
 
+    In a group a unit may have several rows, which add up to its sums.
+
     Of m rows up to c are in its groups up to one, in an order of its own, and as many of them count
     as c·`rows` / m, rounded to the nearest: all of them are `rows`, and in each group the u rows
     that count become k, u·`rows` / m rounded up or down. Rounded down in each, one row in each of
@@ -97,7 +99,6 @@ def limited_rows(
     weight, is_reached = weight_of(statistics), only_sum(statistics) is not None
     own = column_ref(weight)
     running = rank_by_hash(limited, "sum", [], [*map(column_ref, names)], of=own)
-    totals = with_running_total(groups, sum_of(own.copy()), running, rows)
     left = exp.Sub(
         this=_nearest_share(column_ref(RUNNING_TOTAL), rows),
         expression=_nearest_share(
@@ -114,8 +115,8 @@ def limited_rows(
         for number, s in enumerate(statistics)
     ]
     whole = narrow(exp.Paren(this=left), 0, rows_per_group(limited))
-    counted = select_from(totals, [exp.Star(), with_alias(whole, ROWS_LEFT)])
-    return select_from(counted, [*map(column_ref, names), *sums])
+    counted = sum_of(own.copy()), running
+    return scaled_units(groups, names, sums, with_alias(whole, ROWS_LEFT), counted, rows)
 
 
 def _nearest_share(counted: exp.Expr, rows: int) -> exp.Expr:
@@ -130,22 +131,20 @@ def _nearest_share(counted: exp.Expr, rows: int) -> exp.Expr:
 def _scaled(
     statistic: Statistic, number: int, weight: str, limited: LimitGroups, *, is_reached: bool
 ) -> exp.Expr:
-    """`//` goes toward 0: no part is more than that of the rows that still count.
+    """A sum of a unit of too many rows; `//` goes toward 0, so that it is no more than its part.
 
     Sums are clamped by now, and of a group no more rows are left than count there.
     """
     total, left = column_ref(total_name(number)), column_ref(ROWS_LEFT)
     if isinstance(statistic.term, UnitsOverLimit):
-        few = exp.Is(this=left, expression=exp.null())
-        return exp.case().when(few, total, copy=False).else_(integer(1), copy=False)
+        return integer(1)
     if not statistic.is_row_sum:
         return total
-    scaled: exp.Expr = left  # NULL where all of the unit's rows count
-    if total_name(number) != weight:
-        whole: exp.Expr = column_ref(weight)
-        if is_reached:  # no rows reach a sum of 0, which stays what it is
-            some = exp.GT(this=whole.copy(), expression=integer(0))
-            whole = exp.case().when(some, whole, copy=False).else_(integer(1), copy=False)
-        largest = partial_bound(statistic, limited) * rows_per_group(limited)
-        scaled = share(total.copy(), left, whole, largest)
-    return exp.Coalesce(this=scaled, expressions=[total])
+    if total_name(number) == weight:
+        return left
+    whole: exp.Expr = column_ref(weight)
+    if is_reached:  # no rows reach a sum of 0, which stays what it is
+        some = exp.GT(this=whole.copy(), expression=integer(0))
+        whole = exp.case().when(some, whole, copy=False).else_(integer(1), copy=False)
+    largest = partial_bound(statistic, limited) * rows_per_group(limited)
+    return share(total, left, whole, largest)

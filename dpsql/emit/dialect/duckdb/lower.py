@@ -29,7 +29,8 @@ from dpsql.emit.dialect.duckdb.literal import emit_literal, untyped_literal
 from dpsql.emit.dialect.duckdb.steps import steps, sum_in_steps
 from dpsql.emit.dialect.key_cells import WithCells
 from dpsql.emit.dialect.row_estimate import RowLimit, Unestimated
-from dpsql.emit.dialect.unit_total import joined_running_total, joined_total
+from dpsql.emit.dialect.scaled_units import ScaledUnits, changed_units
+from dpsql.emit.dialect.unit_total import joined_total
 from dpsql.emit.sql.identifier import reference
 from dpsql.plan.expression import Column, Expression
 from dpsql.schema.sql_type import BIGINT, Date, Double, Integer, SqlType, Timestamp, Uuid
@@ -158,7 +159,7 @@ _LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
     nodes.Steps: steps,
     WithCells: cells_by_comparison,
     nodes.WithUnitTotal: joined_total,
-    nodes.WithRunningTotal: joined_running_total,
+    ScaledUnits: changed_units,
     nodes.SumInSteps: sum_in_steps,
     nodes.WideSum: _wide_sum,
     RowLimit: lambda count: exp.Subquery(this=exp.select(exp.Literal.number(count))),

@@ -26,8 +26,9 @@ from dpsql.emit.dialect.postgres.aggregate import emit_aggregate
 from dpsql.emit.dialect.postgres.expression import byte_order, emit_expression
 from dpsql.emit.dialect.postgres.steps import is_nan, steps, sum_in_steps
 from dpsql.emit.dialect.row_estimate import RowLimit, Unestimated
+from dpsql.emit.dialect.scaled_units import ScaledUnits, changed_units
 from dpsql.emit.dialect.sidecar_table import stored_table
-from dpsql.emit.dialect.unit_total import joined_running_total, joined_total
+from dpsql.emit.dialect.unit_total import joined_total
 from dpsql.emit.sql.identifier import subquery
 from dpsql.engine.postgres.connection import LONGEST_NAME
 from dpsql.engine.supported import prepared_name
@@ -254,7 +255,7 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.Steps: lambda _, value, column: steps(value, column),
     WithCells: lambda _, joined, **__: joined,
     nodes.WithUnitTotal: lambda _, **parts: joined_total(**parts),
-    nodes.WithRunningTotal: lambda _, **parts: joined_running_total(**parts),
+    ScaledUnits: lambda _, **parts: changed_units(**parts),
     nodes.SumInSteps: lambda _, column, kind, magnitude, has_few_rows: sum_in_steps(
         column, kind, magnitude, has_few_rows=has_few_rows
     ),

@@ -25,6 +25,7 @@ from sqlglot import exp
 from dpsql.emit.dialect import nodes
 from dpsql.emit.dialect.key_cells import WithCells
 from dpsql.emit.dialect.row_estimate import RowLimit, Unestimated
+from dpsql.emit.dialect.scaled_units import ScaledUnits, windowed_units
 from dpsql.emit.dialect.sidecar_table import stored_table
 from dpsql.emit.dialect.spark import guard
 from dpsql.emit.dialect.spark.aggregate import emit_aggregate
@@ -32,7 +33,7 @@ from dpsql.emit.dialect.spark.expression import constant, emit_expression
 from dpsql.emit.dialect.spark.interval import in_64_bits, known
 from dpsql.emit.dialect.spark.steps import is_nan, steps, sum_in_steps
 from dpsql.emit.dialect.spark.unit_sum import unit_sum, unit_value_count
-from dpsql.emit.dialect.unit_total import windowed_running_total, windowed_total
+from dpsql.emit.dialect.unit_total import windowed_total
 from dpsql.emit.sql.identifier import column_ref, schema_name, subquery
 from dpsql.engine.supported import prepared_name
 from dpsql.plan.bounded_release.engine_query import DomainTable
@@ -262,10 +263,8 @@ _LOWERED: Final[Mapping[type[exp.Expr], Callable[..., exp.Expr]]] = {
     nodes.Steps: lambda _, value, column: steps(value, column),
     WithCells: lambda _, joined, **__: joined,
     nodes.WithUnitTotal: lambda _, **parts: windowed_total(**parts),
-    nodes.WithRunningTotal: lambda _, **parts: windowed_running_total(**parts),
-    nodes.SumInSteps: lambda _, column, kind, magnitude, has_few_rows: sum_in_steps(
-        column, kind, magnitude, has_few_rows=has_few_rows
-    ),
+    ScaledUnits: lambda _, **parts: windowed_units(**parts),
+    nodes.SumInSteps: lambda _, **parts: sum_in_steps(**parts),
     nodes.WideSum: _wide_sum,
     RowLimit: lambda _, count: exp.Literal.number(count),
     Unestimated: lambda _, expression: expression,
