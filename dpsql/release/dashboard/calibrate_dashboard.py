@@ -13,7 +13,7 @@ from dpsql.analysis.stability import limited_stability
 from dpsql.analysis.unit_contribution import partial_bound, partial_interval
 from dpsql.errors import Refused, TooComplex
 from dpsql.plan.bounded_release.bounded_release import BoundedRelease, integer_parts
-from dpsql.plan.bounded_release.statistic import NonNullCount, RowCount, Sum
+from dpsql.plan.bounded_release.statistic import CappedSum, NonNullCount, RowCount, Sum
 from dpsql.plan.chart import Chart
 from dpsql.plan.expression_text import describe_number
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
@@ -95,6 +95,13 @@ def unit_moves(bounded: BoundedRelease, distance: NeighborDistance) -> list[Unit
                 low, high = partial_interval(statistic, bounded.limited)
                 bound = partial_bound(statistic, bounded.limited)
                 moves.append(UnitMoves(cells, bound, is_signed=low < 0 < high))
+            case CappedSum():
+                # One row may reach a cap: in more cells than rows in all fill.
+                raise Refused(
+                    "a dashboard's sums have no cap on what a unit's values sum to",
+                    hint="SET dpsql.unit_sum = DEFAULT",
+                    note="dashboard",
+                )
             case _:
                 raise Refused(
                     "a dashboard counts and sums rows, not units or distinct values",

@@ -71,6 +71,17 @@ def test_it_is_paid_once_and_read_by_any_keys(connection: Connection) -> None:
     assert names == ["o_orderstatus", "o_orderpriority", "year", *values]
 
 
+def test_a_cap_on_sums_is_refused_with_what_makes_the_same_statement_run(
+    connection: Connection,
+) -> None:
+    connection.execute("SET dpsql.unit_sum = 1500")
+    with pytest.raises(Refused, match="no cap") as refused:
+        connection.execute(MADE)
+    assert spent(connection) == 0
+    connection.execute(str(refused.value.hint))
+    connection.execute(MADE)
+
+
 def test_all_charts_add_up(connection: Connection) -> None:
     connection.execute(MADE)
     (whole,) = connection.execute("SELECT sum(count) FROM board").fetchone() or (None,)
