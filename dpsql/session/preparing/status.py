@@ -20,11 +20,11 @@ from dpsql.session.sidecar import sidecar_path, sidecar_tables
 _SAMPLED: Final = 20_000
 """Rows of each table that are written, to see how large they are, and how long it takes."""
 
-_WORK: Final = 5
+_WORK: Final = 4
 """How many times as long preparing takes, by the clock, as one thread to write rows as Parquet.
 
-Of TPC-H 4 times at scale 1 and 5 times at scale 10. Reading the first rows isn't counted: most of
-it is opening the file, which would be multiplied by how many times as long the file is.
+Of TPC-H 3.5 times at scale 1 and 3.9 at scale 10. Reading the first rows isn't counted: most of it
+is opening the file, which would be multiplied by how many times as long the file is.
 """
 
 
