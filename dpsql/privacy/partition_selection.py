@@ -76,7 +76,7 @@ def selection_delta(
         middle = (low + high) // 2
         for part in ((low, middle), (middle + 1, high)):
             heappush(ranges, (-bound_of(*part), *part))
-    return -ranges[0][0]
+    return max(worst, -ranges[0][0])
 
 
 def _bound_of_known(

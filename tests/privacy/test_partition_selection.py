@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import opendp.prelude as dp
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from privacy.seeded import SeededRandomness
 
+from dpsql.privacy import partition_selection
 from dpsql.privacy.accounting.zcdp_conversion import delta_of_rho, rho_of_epsilon
 from dpsql.privacy.directed_rounding import ln, round_down
 from dpsql.privacy.mechanisms import DiscreteGaussian, DiscreteLaplace
@@ -234,6 +236,21 @@ def test_no_number_of_known_groups_is_passed_over_that_has_the_largest_delta(
         )
         looked_at = plain_delta(shows, groups, rho, of_one, epsilon)
         assert looked_at <= joint <= looked_at * (1 + Fraction(1, 10**45))
+
+
+@pytest.mark.parametrize("splits", [1, 2, 3, 1000])
+def test_a_search_that_ends_early_tells_no_less_than_the_largest_delta(
+    monkeypatch: pytest.MonkeyPatch, splits: int
+) -> None:
+    # After its last split what is left may have less than what was looked at first.
+    monkeypatch.setattr(partition_selection, "_MAX_SPLITS", splits)
+    searched = selection_delta.__wrapped__  # of another number of splits nothing is remembered
+    epsilon, groups = Fraction(1), 40
+    rho = rho_of_epsilon(epsilon, MILLIONTH)
+    for delta, alone in product((MILLIONTH / 2, MILLIONTH * 9 / 10), (1, 4, 40)):
+        shows = per_group_delta(groups, delta)
+        joint = searched(shows, groups=groups, rho=rho, rho_per_group=rho / alone, epsilon=epsilon)
+        assert joint >= plain_delta(shows, groups, rho, rho / alone, epsilon)
 
 
 @pytest.mark.parametrize("groups", [10**4, 10**9])
