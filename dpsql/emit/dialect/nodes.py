@@ -101,7 +101,7 @@ class Quotient(Neutral):
 
 
 class Share(Neutral):
-    """An integer `total` times `part`, `largest` if that is known, by `whole`, toward 0."""
+    """An integer `total` times `part`, `largest` if known, by `whole`, never 0, toward 0."""
 
 
 class Wide(Neutral):

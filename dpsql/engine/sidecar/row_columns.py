@@ -46,8 +46,8 @@ COUNT_CAP: Final = 65_535
 """The highest count, which means so many or more."""
 
 COUNT: Final = "INTEGER"
-"""The DuckDB type of counts. Of 16 bits, which hold them, DuckDB takes twice as long to append one:
-its loop over integers of 32 bits is vectorised."""
+"""The DuckDB type of counts. Of 16 bits, which hold them, DuckDB takes half as long again to append
+one: its loop over integers of 32 bits is vectorised."""
 
 FEW_VALUES: Final = 8
 """So many values of a column, but for NULL, are few: a string of bits for each is little memory."""

@@ -50,11 +50,8 @@ def _synced(path: Path) -> Future[None]:
 
 def sync_file(path: Path) -> None:
     """Syncs the content of the file `path` to disk, whoever wrote it."""
-    file = os.open(path, os.O_RDWR)  # Windows syncs only what may be written
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
+    with path.open("r+b", buffering=0) as file:  # Windows syncs only what may be written
+        os.fsync(file.fileno())
 
 
 _queue = SyncQueue()

@@ -101,21 +101,13 @@ def converts(argument: Expression, parameter: SqlType) -> bool:
         case (source, Double(bits=64)):
             return is_number(source)
         case Integer(), Integer():
-            return _widens(argument.type, parameter) or _fits(argument, parameter)
+            return parameter.holds(argument.type) or _fits(argument, parameter)
         case Date(), Timestamp():
             return True
         case Varchar(), Interval():
             return isinstance(argument, Literal)
         case _:
             return False
-
-
-def _widens(source: SqlType, target: SqlType) -> bool:
-    assert isinstance(source, Integer)
-    assert isinstance(target, Integer)
-    if source.signed == target.signed:
-        return source.bits <= target.bits
-    return target.signed and source.bits < target.bits
 
 
 def _fits(argument: Expression, target: SqlType) -> bool:

@@ -160,7 +160,8 @@ def compile_bound(
         if not isinstance(request, AlertRequest) and proofs.derived(plan, has_alert):
             plan = AlertCounts(facts, options, distance, query_loss).chosen(plan)
     releases = proofs.derived(plan, _releases)
-    names, server = dict(zip(releases, _free_names(schema), strict=False)), _server(schema)
+    names = dict(zip(releases, _free_names(schema), strict=False))
+    server = _server(schema)
     version, by_row = edition.version, proofs.derived(plan, is_shown_by_row)
     # What it may cost is shared once it is known how many releases are charged.
     share = query_loss.divided(max(1, len(releases)))

@@ -76,9 +76,7 @@ def _has_all(wide: SqlType, narrow: SqlType) -> bool:
     """Whether each value of `narrow` is the same number in `wide`, which are exact numbers."""
     match narrow, wide:
         case Integer(), Integer():
-            bits = narrow.bits - narrow.signed
-            lowest = -(1 << bits) if narrow.signed else 0
-            return holds(wide, lowest) and holds(wide, (1 << bits) - 1)
+            return wide.holds(narrow)
         case Integer(bits=128), Decimal():
             return False  # of 39 digits
         case ((Integer() | Decimal()), Decimal()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import assert_never
 
 from sqlglot import exp
@@ -13,10 +14,8 @@ from dpsql.emit.dialect.duckdb.literal import emit_literal
 from dpsql.emit.dialect.duckdb.total_aggregate import (
     ATTEMPTED,
     attempted,
-    digits,
     may_overflow,
-    mean,
-    total,
+    sum_or_mean,
 )
 from dpsql.emit.dialect.nodes import integer
 from dpsql.emit.dialect.row_estimate import may_seem_empty
@@ -35,7 +34,7 @@ from dpsql.plan.total_form import (
     rounded_type,
     window_form,
 )
-from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer, SqlType, Timestamp
+from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer, Timestamp
 
 _OF_ROWS: dict[str, type[exp.Func]] = {
     "lag": exp.Lag,
@@ -69,7 +68,9 @@ def emit_aggregate(
     if own is None and is_total and call.arguments:
         kind = call.arguments[0].type
         if may_overflow(call.function.value, kind):
-            return _wide(call, kind, guarded=guarded)
+            over = partial(_over_rows, call, guarded=guarded)
+            value = emit_expression(call.arguments[0])
+            return sum_or_mean(call.function.value, value, kind, call.type, over)
         if call.function.value in ATTEMPTED:
             values = _called("list", emit_expression(call.arguments[0]), distinct=call.distinct)
             return attempted(call.function.value, _filtered(values, call))
@@ -94,6 +95,13 @@ def emit_aggregate(
     return aggregate
 
 
+def _over_rows(call: AggregateCall, name: str, terms: list[exp.Expr], *, guarded: bool) -> exp.Expr:
+    """The function called `name` of a term, over the rows of `call`."""
+    (term,) = terms
+    added = unknown(term) if guarded and name == "sum" else term
+    return _filtered(_called(name, added, distinct=call.distinct), call)
+
+
 def emit_window(call: WindowCall, source: Plan, *, is_total: bool = False) -> exp.Expr:
     """A window function; over private rows it is a function of the bag of one unit's rows.
 
@@ -103,7 +111,10 @@ def emit_window(call: WindowCall, source: Plan, *, is_total: bool = False) -> ex
     if own is None and is_total and call.arguments:
         kind = call.arguments[0].type
         if may_overflow(call.function, kind):
-            return _wide_window(call, kind, source)
+            over = partial(_over, call, source)
+            return sum_or_mean(
+                call.function, emit_expression(call.arguments[0]), kind, call.type, over
+            )
     arguments = [emit_expression(a) for a in call.arguments]
     if own is not None and arguments:
         form = window_form(call.function, call.arguments[0].type)
@@ -111,15 +122,6 @@ def emit_window(call: WindowCall, source: Plan, *, is_total: bool = False) -> ex
     window = _over(call, source, call.function, arguments)
     is_coarser = own is not None and call.function == "sum" and _is_rounded(call.arguments[0])
     return try_cast(window, call.type) if is_coarser else window
-
-
-def _wide_window(call: WindowCall, kind: SqlType, source: Plan) -> exp.Expr:
-    """A sum or a mean of whatever numbers of type `kind`."""
-    value = emit_expression(call.arguments[0])
-    summed = _over(call, source, "sum", [digits(value, kind)])
-    if call.function == "sum":
-        return total(summed, call.type)
-    return mean(summed, _over(call, source, "count", [value.copy()]), kind)
 
 
 def _over(call: WindowCall, source: Plan, name: str, arguments: list[exp.Expr]) -> exp.Expr:
@@ -221,20 +223,6 @@ def _sum_of_unit(call: AggregateCall, argument: Expression, *, guarded: bool) ->
         return try_cast(total, call.type) if _is_rounded(argument) else total
     return exp.Div(
         this=exp.Paren(this=total), expression=exp.Nullif(this=count, expression=integer(0))
-    )
-
-
-def _wide(call: AggregateCall, kind: SqlType, *, guarded: bool) -> exp.Expr:
-    """A sum or a mean of whatever numbers of type `kind`."""
-    value = emit_expression(call.arguments[0])
-    terms = digits(value, kind)
-    if guarded:
-        terms = unknown(terms)
-    summed = _filtered(_called("sum", terms, distinct=call.distinct), call)
-    if call.function is AggregateFunction.SUM:
-        return total(summed, call.type)
-    return mean(
-        summed, _filtered(_called("count", value.copy(), distinct=call.distinct), call), kind
     )
 
 

@@ -10,6 +10,7 @@ several times what the plain form takes, which is tried first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
@@ -21,7 +22,7 @@ from dpsql.emit.sql.identifier import column_ref
 from dpsql.plan.aggregate import AggregateFunction, OpenFunction
 from dpsql.schema.sql_type import HUGEINT, Decimal, Double, SqlType
 
-SUMMED: Final = frozenset({AggregateFunction.SUM.value, AggregateFunction.AVG.value})
+_SUMMED: Final = frozenset({AggregateFunction.SUM.value, AggregateFunction.AVG.value})
 
 ATTEMPTED: Final = frozenset(
     {OpenFunction.SKEWNESS.value, OpenFunction.KURTOSIS.value, OpenFunction.KURTOSIS_POP.value}
@@ -34,11 +35,28 @@ def may_overflow(function: str, argument: SqlType) -> bool:
 
     Decimals of 18 digits and integers of 64 bits don't: it would take 10^19 rows.
     """
-    wide = argument == HUGEINT or (isinstance(argument, Decimal) and argument.precision > 18)
-    return function in SUMMED and wide
+    is_wide = argument == HUGEINT or (isinstance(argument, Decimal) and argument.precision > 18)
+    return function in _SUMMED and is_wide
 
 
-def digits(value: exp.Expr, kind: SqlType) -> exp.Expr:
+def sum_or_mean(
+    function: str,
+    value: exp.Expr,
+    kind: SqlType,
+    result: SqlType,
+    over: Callable[[str, list[exp.Expr]], exp.Expr],
+) -> exp.Expr:
+    """The sum or the mean of whatever numbers `value` of type `kind`, which is of type `result`.
+
+    `over` is a plain function, by its name, of its arguments over the rows that are meant.
+    """
+    summed = over("sum", [_digits(value, kind)])
+    if function == AggregateFunction.SUM.value:
+        return _total(summed, result)
+    return _mean(summed, over("count", [value.copy()]), kind)
+
+
+def _digits(value: exp.Expr, kind: SqlType) -> exp.Expr:
     """`value`, an integer or a decimal, in units of its last digit: 1.50 is 150."""
     if not isinstance(kind, Decimal):
         return cast(value, "BIGNUM")
@@ -49,7 +67,7 @@ def digits(value: exp.Expr, kind: SqlType) -> exp.Expr:
     return cast(text, "BIGNUM")
 
 
-def total(summed: exp.Expr, kind: SqlType) -> exp.Expr:
+def _total(summed: exp.Expr, kind: SqlType) -> exp.Expr:
     """A sum of digits in its type `kind`; NULL where that is too small."""
     whole = try_cast(summed, HUGEINT)
     if not isinstance(kind, Decimal):
@@ -62,7 +80,7 @@ def total(summed: exp.Expr, kind: SqlType) -> exp.Expr:
     return exp.Paren(this=exp.Mul(this=in_units, expression=unit))
 
 
-def mean(summed: exp.Expr, count: exp.Expr, kind: SqlType) -> exp.Expr:
+def _mean(summed: exp.Expr, count: exp.Expr, kind: SqlType) -> exp.Expr:
     """The mean of `count` values of type `kind`, whose digits' sum is `summed`; NULL of none."""
     scale = kind.scale if isinstance(kind, Decimal) else 0
     units = exp.Mul(this=count, expression=emit_literal(10**scale, Double()))

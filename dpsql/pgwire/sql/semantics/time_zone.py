@@ -52,10 +52,8 @@ def zone_edits(tree: exp.Expr, typing: Typing) -> list[Edit]:
                 edits += _cast(node, typing)
             case exp.Cast() if node.to.this in _WITHOUT_ZONE:
                 edits += _without_zone([node.this])
-            case exp.Binary() | exp.Between() | exp.In() if _is_zoned(node, typing):
-                edits += _constants(node)
-            case exp.Binary() | exp.Between() | exp.In() if _is_unzoned(node, typing):
-                edits += _without_zone(_operands(node))
+            case exp.Binary() | exp.Between() | exp.In() if isinstance(node, exp.Predicate):
+                edits += _compared(node, typing)
             case _:
                 pass
     return edits
@@ -145,21 +143,15 @@ def _cast(node: exp.Cast, typing: Typing) -> list[Edit]:
     return [(node, lambda: exp.cast(node.this.copy(), "TIMESTAMP"))]
 
 
-def _is_zoned(node: exp.Expr, typing: Typing) -> bool:
-    """Whether `node` compares timestamps with time zone, and constants among them."""
-    return Kind.TIMESTAMPTZ in _kinds_compared_with_texts(node, typing)
-
-
-def _is_unzoned(node: exp.Expr, typing: Typing) -> bool:
-    """Whether `node` compares dates, or timestamps without time zone, and constants among them."""
-    return bool(_kinds_compared_with_texts(node, typing) & {Kind.DATE, Kind.TIMESTAMP})
-
-
-def _kinds_compared_with_texts(node: exp.Expr, typing: Typing) -> frozenset[Kind | None]:
-    """The types that `node` compares, if constants are among them."""
-    operands = _operands(node) if isinstance(node, exp.Predicate) else []
-    has_text = any(operand.is_string for operand in operands)
-    return frozenset(typing.of(operand) for operand in operands) if has_text else frozenset()
+def _compared(node: exp.Expr, typing: Typing) -> list[Edit]:
+    """Texts that `node` compares with times: with a time zone's, or without one."""
+    operands = _operands(node)
+    if not any(operand.is_string for operand in operands):
+        return []
+    kinds = {typing.of(operand) for operand in operands}
+    if Kind.TIMESTAMPTZ in kinds:
+        return _constants(node)
+    return _without_zone(operands) if kinds & {Kind.DATE, Kind.TIMESTAMP} else []
 
 
 def _without_zone(operands: list[exp.Expr]) -> list[Edit]:
