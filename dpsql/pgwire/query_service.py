@@ -240,7 +240,7 @@ class QueryService:
     ) -> tuple[Column, ...]:
         try:
             statement = self._statement(query.sql, values, request)
-            self._edition.digits.check(statement)
+            self._check_digits(statement)
             kinds = tuple(c.type for c in statement.columns)
             outputs = Result(statement.names, kinds, _NOTHING.table)
         except (WouldShowIndividuals, Refused) as refusal:
@@ -254,6 +254,10 @@ class QueryService:
     def _statement(self, sql: str, values: Parameters, request: Request) -> Statement:
         session = self._session
         known = session.whole.statements.get(sql, values) if request == ANSWER else None
+        if known is None and request == ANSWER:
+            check_may_wait()
+            # Of a known shape: made here, since to wake a thread takes as long.
+            known = session.whole.known(sql, session.schema, values)
         if known is not None:
             return known
         bind = binder_of(request, session.whole.bound)
@@ -263,7 +267,11 @@ class QueryService:
         """Raise, before anything is charged, where PostgreSQL's answer may have more digits."""
         self._compiled = compiled
         if self._computes:
-            self._edition.digits.check(compiled.statement)
+            self._check_digits(compiled.statement)
+
+    def _check_digits(self, statement: Statement) -> None:
+        generic = self._session.whole.shapes.generic(statement)
+        self._edition.digits.check(statement, generic)
 
     @contextmanager
     def _with_positions(self, query: Translated) -> Iterator[None]:

@@ -16,6 +16,7 @@ _HOSTILE = "tests/session/test_hostile_constants.py"
 _SHARED = "tests/session/test_shared_parts.py"
 _EDITIONS = "tests/session/test_editions.py"
 _PROOFS = "tests/session/test_release_proofs.py"
+_KNOWN = "tests/pgwire/test_wire_known_shape.py"
 
 GENERIC_PLAN_MUTANTS = (
     _Generic(
@@ -34,6 +35,22 @@ GENERIC_PLAN_MUTANTS = (
         "if number is not None and read[number] >= times",
         _GENERIC,
         "reads_its_column",
+    ),
+    _Generic(
+        "a shape of many words is taken for one that nests nowhere",
+        "session/compile/generic/statement_shapes.py",
+        "(self.generic, values), len(words) <= MAX_WORDS)",
+        "(self.generic, values), True)",
+        _KNOWN,
+        "long_one",
+    ),
+    _Generic(
+        "digits of a statement of a known shape are taken for proved",
+        "pgwire/statement_errors/overflow.py",
+        "self.check(generic)",
+        "pass",
+        _KNOWN,
+        "whatever_its_constants",
     ),
     _Generic(
         "other words of a text aren't compared",

@@ -7,6 +7,7 @@ the ranges of its operands don't prove that it fits.
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from fractions import Fraction
 from typing import Final
 
@@ -49,8 +50,16 @@ class DigitCheck:
         # A statement is held, so that its id stays its own.
         self._proved: dict[int, Statement] = {}
 
-    def check(self, statement: Statement) -> None:
-        """Raise unless all sums, differences and products of numerics are proved to fit."""
+    def check(self, statement: Statement, generic: Statement | None = None) -> None:
+        """Raise unless all sums, differences and products of numerics are proved to fit.
+
+        What is proved of `generic`, which has parameters where `statement` has constants, holds
+        whatever these are: of a parameter nothing is known but its type.
+        """
+        if generic is not None:
+            with suppress(OutOfRange, TooManyDigits):
+                self.check(generic)
+                return
         if self._proved.get(id(statement)) is statement:
             return
         check_digits(statement)

@@ -102,10 +102,15 @@ class WholeStatements:
 
     def known(self, sql: str, schema: Schema, parameters: Parameters) -> Statement | None:
         """The plan of a short `sql`, if one that differs in constants alone was bound before."""
-        words = self.shapes.texts.words(sql) if schema is self._schema and not parameters else None
+        if schema is not self._schema or parameters:
+            return None
+        statement = self.statements.get(sql, parameters)
+        if statement is not None and self.shapes.is_short(statement):
+            return statement
+        words = self.shapes.texts.words(sql)
         if words is None:
             return None
-        return self.statements.get(sql, parameters) or self._of_known_shape(sql, parameters, words)
+        return statement or self._of_known_shape(sql, parameters, words)
 
     def _of_known_shape(
         self, sql: str, parameters: Parameters, words: list[Token]

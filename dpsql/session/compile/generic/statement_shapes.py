@@ -32,7 +32,7 @@ from dpsql.session.compile.generic.constant_words import (
     read_constant,
 )
 from dpsql.session.compile.generic.instantiation import Template
-from dpsql.session.compile.generic.known_words import KnownWords
+from dpsql.session.compile.generic.known_words import MAX_WORDS, KnownWords
 from dpsql.session.compile.generic.parameters import (
     ConstantComparison,
     Generalisation,
@@ -88,7 +88,9 @@ class _BoundShape(Struct, frozen=True):
             for each in self.spans
         }
         statement = self.with_constants(values, spans)
-        return None if statement is None else _Instance(statement, (self.generic, values))
+        if statement is None:
+            return None
+        return _Instance(statement, (self.generic, values), len(words) <= MAX_WORDS)
 
     def with_constants(
         self, literals: tuple[Literal, ...], spans: Mapping[Span, Span]
@@ -106,10 +108,14 @@ class _BoundShape(Struct, frozen=True):
 
 
 class _Instance(Struct, frozen=True):
-    """A statement that was made of one with parameters, and what it was made of."""
+    """A statement that was made of one with parameters, and what it was made of.
+
+    `is_short`: its text has so few words that it nests no deeper than any thread's stack is.
+    """
 
     statement: Statement
     generalisation: Generalisation
+    is_short: bool
 
 
 class _Known(Struct, frozen=True):
@@ -139,6 +145,16 @@ class StatementShapes:
             return None
         self._instances.put(id(instance.statement), instance)
         return instance.statement
+
+    def is_short(self, statement: Statement) -> bool:
+        """Whether `statement` was made of a shape, and nests no deeper than any stack is."""
+        instance = self._instances.get(id(statement))
+        return instance is not None and instance.is_short
+
+    def generic(self, statement: Statement) -> Statement | None:
+        """The statement with parameters that `statement` was made of; None if of none."""
+        instance = self._instances.get(id(statement))
+        return None if instance is None else instance.generalisation[0].statement
 
     def generalised(self, statement: Statement) -> Generalisation | None:
         """As of `with_parameters`: one that was made of a shape is that with its constants."""
