@@ -125,6 +125,22 @@ def test_an_anchor_cut_while_the_ledger_is_open_is_a_fault(place: Place) -> None
         place.anchor.write_bytes(whole)
 
 
+def test_an_anchor_cut_while_a_statement_runs_is_a_fault_of_the_next_charge(place: Place) -> None:
+    fill(place)
+    with place.open() as ledger:
+        receipt = ledger.charge(charge(1))
+        ledger.await_anchor(receipt)
+        whole = place.anchor.read_bytes()
+        place.anchor.write_bytes(whole[: 2 * WIDTH])
+        ledger.release(receipt, b"answer")
+        assert ledger.replay(receipt) == b"answer"
+        with pytest.raises(LedgerFault, match="lost lines while the ledger was open"):
+            ledger.charge(charge(2))
+        place.anchor.write_bytes(whole)
+        ledger.charge(charge(2))
+        assert ledger.verify(receipt).answers == 0
+
+
 def test_two_ledgers_have_no_anchor_in_common(place: Place, tmp_path: Path) -> None:
     fill(place)
     second = place_in(tmp_path, "second")

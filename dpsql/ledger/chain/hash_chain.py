@@ -63,10 +63,12 @@ class Chain:
     def writing(self, *, waits: bool = True) -> Iterator[None]:
         """An exclusive transaction; LedgerFault if the anchor isn't this chain's.
 
-        Unless it `waits`, it is on disk only with the next one that does.
+        Unless it `waits`, it is on disk only with the next one that does, which looks at the anchor
+        for both: until then none of its entries has a line.
         """
         with self.database.writing(waits=waits):
-            self.confirm()
+            if waits:
+                self.confirm()
             yield
 
     def confirm(self) -> Tail:
