@@ -9,7 +9,7 @@ Algorithms 2 and 3). Each step is exact, so a draw has exactly its distribution.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 
@@ -19,11 +19,24 @@ from numpy.typing import NDArray
 
 from dpsql.privacy.mechanisms.noise.distribution import Cells, NoiseDistribution, cut_points
 from dpsql.privacy.mechanisms.noise.inverse_sampling import Inversion
-from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import HIGH_BITS, Integers, LowBits
-from dpsql.privacy.mechanisms.randomness import Randomness
-from dpsql.privacy.mechanisms.selection.bernoulli_exp import bernoulli_exp, certain_thresholds
+from dpsql.privacy.mechanisms.noise.uniform_bits_in_cell import (
+    HIGH_BITS,
+    Integers,
+    LowBits,
+    few_positions,
+)
+from dpsql.privacy.mechanisms.randomness import Randomness, few_words
+from dpsql.privacy.mechanisms.selection.bernoulli_exp import (
+    bernoulli_exp,
+    bernoulli_exp_exact,
+    certain_thresholds,
+    settle_unsure,
+)
 
 _BATCH = 2**15  # what stays in a core's cache while it is worked on
+
+_FEW = 12
+"""So many draws and fewer are made one by one, of the same bits as by vectors."""
 
 
 def discrete_laplace(scale: Fraction, size: int, randomness: Randomness) -> Integers:
@@ -87,7 +100,8 @@ def _gaussian_sampler(numerator: int, denominator: int) -> Sampler:
 class Sampler(Struct, frozen=True, eq=False):
     """A noise distribution with its tables.
 
-    `certain` says of each outcome how many 2^16ths of its positions are accepted wherever they lie.
+    `certain` says of each outcome how many 2^16ths of its positions are accepted wherever they lie,
+    `certain_integers` the same as Python's integers.
     `gentle` is the number of the first outcome that has an exponent above 1. `quadratic` and
     `linear` are the coefficients of `cells` as doubles.
     """
@@ -99,6 +113,7 @@ class Sampler(Struct, frozen=True, eq=False):
     linear: float
     gentle: int
     certain: NDArray[np.uint16]
+    certain_integers: tuple[int, ...]
 
     @classmethod
     def of(cls, distribution: NoiseDistribution) -> Sampler:
@@ -106,7 +121,9 @@ class Sampler(Struct, frozen=True, eq=False):
         cells = distribution.cells()
         inversion = Inversion(partial(cut_points, cells))
         if not cells.shift:  # single integers: nothing to accept
-            return cls(distribution, cells, inversion, 0.0, 0.0, 0, np.empty(0, dtype=np.uint16))
+            return cls(
+                distribution, cells, inversion, 0.0, 0.0, 0, np.empty(0, dtype=np.uint16), ()
+            )
         quadratic, linear = float(cells.quadratic), float(cells.linear)
         gentle = inversion.size
         if quadratic:
@@ -116,13 +133,15 @@ class Sampler(Struct, frozen=True, eq=False):
         numbers = np.arange(inversion.size + 1, dtype=np.int64)
         steepest = (quadratic * ((numbers & ~1) + 1.0) + linear).astype(np.float64)
         steepest[-1] = np.nan
-        return cls(
-            distribution, cells, inversion, quadratic, linear, gentle, certain_thresholds(steepest)
-        )
+        certain = certain_thresholds(steepest)
+        integers = tuple(certain.tolist())
+        return cls(distribution, cells, inversion, quadratic, linear, gentle, certain, integers)
 
     def sample(self, size: int, randomness: Randomness) -> Integers:
         """Return `size` independent draws."""
-        return drawn_in_batches(self._batch, self.cells.shift, size, randomness)
+        is_few = size <= _FEW and self.cells.shift <= HIGH_BITS
+        batch = self._few if is_few else self._batch
+        return drawn_in_batches(batch, self.cells.shift, size, randomness)
 
     def _batch(self, size: int, randomness: Randomness) -> Integers:
         """Return at most `size` draws; fewer when many proposals were rejected."""
@@ -136,6 +155,50 @@ class Sampler(Struct, frozen=True, eq=False):
         positions = LowBits.sample(self.cells.shift, outcomes.size, randomness)
         accepted = self._accepted(outcomes, positions, randomness).nonzero()[0][:size]
         return positions.take(accepted).attach(outcomes.take(accepted))
+
+    def _few(self, size: int, randomness: Randomness) -> Integers:
+        """Return what `_batch` does of the same bits, draw by draw; positions are of one word."""
+        shift = self.cells.shift
+        if not shift:
+            outcomes = self.inversion.sample_few(size, randomness)
+            return np.array([each >> 1 ^ -(each & 1) for each in outcomes], dtype=np.int64)
+        outcomes = self.inversion.sample_few(size + size // 20 + 2, randomness)
+        positions = few_positions(shift, len(outcomes), randomness)
+        accepted = self._accepted_few(outcomes, positions, randomness)
+        drawn = [
+            ((outcome >> 1 << shift) | position) ^ -(outcome & 1)
+            for outcome, position, is_accepted in zip(outcomes, positions, accepted, strict=True)
+            if is_accepted
+        ]
+        del drawn[size:]
+        # As `LowBits.attach` has it: one draw beyond makes all of them Python's integers.
+        is_small = all(-(2**62) <= draw < 2**62 for draw in drawn)
+        return np.array(drawn, dtype=np.int64 if is_small else object)
+
+    def _accepted_few(
+        self, outcomes: Sequence[int], positions: Sequence[int], randomness: Randomness
+    ) -> Sequence[bool]:
+        short = few_words(randomness, len(outcomes), 16)
+        certain = self.certain_integers
+        last = len(certain) - 1
+        accepted = [
+            prefix < certain[min(outcome, last)]
+            for prefix, outcome in zip(short, outcomes, strict=True)
+        ]
+        if all(accepted):
+            return accepted
+        numbers = np.array(outcomes, dtype=np.int64)
+        low_bits = LowBits(np.array(positions, dtype=np.int64), self.cells.shift, (), ())
+        settled: list[bool] = settle_unsure(
+            np.array(accepted, dtype=np.bool_),
+            np.array(short, dtype=np.uint16),
+            lambda indices: self._rounded_exponents(numbers.take(indices), low_bits.take(indices)),
+            lambda index, prefix: bernoulli_exp_exact(
+                prefix, 32, self._exact_exponent(outcomes[index], positions[index]), randomness
+            ),
+            randomness,
+        ).tolist()
+        return settled
 
     def _accepted(
         self, outcomes: NDArray[np.int64], low_bits: LowBits, randomness: Randomness

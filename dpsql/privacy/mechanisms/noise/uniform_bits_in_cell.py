@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from dpsql.privacy.mechanisms.randomness import Randomness, words
+from dpsql.privacy.mechanisms.randomness import Randomness, few_words, words
 
 Integers = NDArray[Any]
 """An array of int64 or, for Python integers, of object."""
@@ -78,9 +78,21 @@ class LowBits(Struct, frozen=True):
         return exact
 
 
+def few_positions(bits: int, count: int, randomness: Randomness) -> list[int]:
+    """Return the `high` of `LowBits.sample` of the same bits, where it is all of a position."""
+    if bits > HIGH_BITS:
+        raise ValueError("such positions have more than one word")
+    width = _width(bits)
+    return [word >> width - bits for word in few_words(randomness, count, width)]
+
+
+def _width(bits: int) -> int:
+    return 16 if bits <= 16 else 32 if bits <= 32 else 64
+
+
 def _uniform(bits: int, count: int, randomness: Randomness) -> NDArray[Any]:
     """Return `count` uniform integers of `bits` bits, 64 at most."""
-    width = 16 if bits <= 16 else 32 if bits <= 32 else 64
+    width = _width(bits)
     source = words(randomness, count, width)
     uniform: NDArray[Any] = source >> source.dtype.type(width - bits)
     return uniform

@@ -53,6 +53,17 @@ def compare_lazily(
     """
     short = words(randomness, certain.size, 16)
     accepted: NDArray[np.bool_] = short < certain  # U < (short + 1)/2^16 <= sure/2^16
+    return settle_unsure(accepted, short, exponents, decide, randomness)
+
+
+def settle_unsure(
+    accepted: NDArray[np.bool_],
+    short: NDArray[np.uint16],
+    exponents: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    decide: Callable[[int, int], bool],
+    randomness: Randomness,
+) -> NDArray[np.bool_]:
+    """Say the same where it isn't `accepted` for sure, by what U has behind the bits of `short`."""
     unsure = (~accepted).nonzero()[0]
     if unsure.size:
         prefixes = lengthened(short.take(unsure), randomness)
