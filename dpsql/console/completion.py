@@ -11,9 +11,10 @@ from msgspec import Struct
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from dpsql.bind.aggregate.syntax import aggregate_names
 from dpsql.dbapi.statements.assignment import Setting
 from dpsql.dbapi.statements.options import OPTIONS
-from dpsql.plan.aggregate import NO_FUNCTION_OF_SQL, AggregateFunction, OutputKind
+from dpsql.plan.aggregate import OutputKind
 from dpsql.plan.functions import FUNCTIONS
 from dpsql.privacy.domain import Value
 from dpsql.schema.model import Column, Public, Schema, Table
@@ -192,11 +193,7 @@ def describe(column: Column) -> str:
 
 def _functions() -> list[_Word]:
     return [
-        *(
-            _Word(f"{f.value}(", "aggregate")
-            for f in AggregateFunction
-            if f not in NO_FUNCTION_OF_SQL
-        ),
+        *(_Word(f"{name}(", "aggregate") for name in sorted(aggregate_names())),
         *(_Word(f"{kind.value}(", "error of an aggregate") for kind in _ERRORS),
         *(_Word(f"{name}(", "function") for name in sorted(FUNCTIONS) if name.isidentifier()),
     ]

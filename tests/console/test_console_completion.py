@@ -41,6 +41,8 @@ def texts(company: Path, text: str) -> list[str]:
         ("SELECT nothing.b| FROM staff", []),
         ("SELECT da| FROM sick_leave", ["days", "date_add(", "date_diff("]),
         ("SELECT stddev_s| FROM staff", ["stddev_samp("]),
+        ("SELECT medi| FROM staff", ["median("]),
+        ("SELECT geom| FROM staff", ["geomean(", "geometric_mean("]),
         ("\\d|", ["\\dt"]),
         ("\\d st|", ["staff"]),
         ("SHOW |", [f"dpsql.{setting.value}" for setting in Setting]),

@@ -28,6 +28,9 @@ _NODES: Final[dict[type[exp.Expr], str]] = {
 }
 
 
+DERIVED_NAMES: Final = frozenset(_DEFINITIONS)
+
+
 def is_derived(node: exp.Expr) -> bool:
     """Whether `node` calls an aggregate that is defined by others."""
     return _name(node) in _DEFINITIONS

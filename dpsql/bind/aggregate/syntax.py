@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from msgspec import Struct
 from sqlglot import exp
 
-from dpsql.bind.aggregate.derived_aggregate import is_derived
+from dpsql.bind.aggregate.derived_aggregate import DERIVED_NAMES, is_derived
 from dpsql.bind.syntax.allowlist import require_args, unsupported
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Refused
-from dpsql.plan.aggregate import AggregateFunction, OpenFunction, OutputKind
+from dpsql.plan.aggregate import (
+    NO_FUNCTION_OF_SQL,
+    AggregateFunction,
+    OpenFunction,
+    OutputKind,
+)
 from dpsql.schema.sql_type import HUGEINT, Integer, SqlType
 
 _PLAIN: dict[type[exp.Expr], AggregateFunction] = {
@@ -268,3 +274,13 @@ _READERS: dict[type[exp.Expr], Callable[[exp.Expr], AggregateSyntax]] = {
     exp.PercentileDisc: _percentile,
     exp.WithinGroup: _within_group,
 }
+
+
+@cache
+def aggregate_names() -> frozenset[str]:
+    """What aggregates of private rows are called, in lowercase."""
+    kinds = [kind for kind in _READERS if kind not in _OPEN and issubclass(kind, exp.Func)]
+    named = {name.lower() for kind in kinds for name in kind.sql_names()}
+    written = {name for name, one in _BY_NAME.items() if isinstance(one, AggregateFunction)}
+    functions = {one.value for one in AggregateFunction if one not in NO_FUNCTION_OF_SQL}
+    return frozenset(named | written | functions | DERIVED_NAMES)

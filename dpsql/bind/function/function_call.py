@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+from difflib import get_close_matches
 from typing import Final
 
 from sqlglot import exp
 
+from dpsql.bind.aggregate.syntax import aggregate_names
 from dpsql.bind.expression.cast import convert
 from dpsql.bind.function.function_nodes import match_node
 from dpsql.bind.function.irregular_functions import Named
@@ -18,10 +20,13 @@ from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.errors import DataError, Refused, TypeFault, UnknownFunction
 from dpsql.plan.expression import Call, Expression, Literal, Scalar
 from dpsql.plan.expression_text import describe
-from dpsql.plan.functions import find
+from dpsql.plan.functions import ALIASES, FUNCTIONS, find
 from dpsql.plan.functions.evaluation import Operand, evaluated, raises
 from dpsql.plan.functions.function import Function, Totalization
 from dpsql.schema.sql_type import Date, SqlType, Timestamp, Varchar
+
+_LIKENESS: Final = 0.75
+"""Of names, as `difflib` measures it: of cuont and count it is 0.8, of random and round 0.55."""
 
 _DIVISIONS: Final = frozenset({"//", "%"})
 
@@ -113,9 +118,16 @@ def unknown_function(node: exp.Expr) -> UnknownFunction:
     return UnknownFunction(
         f"function {name.lower()} isn't on the allow-list",
         at=span(node),
-        hint=bins_instead(node) or function_instead(node) or listed,
+        hint=bins_instead(node) or function_instead(node) or _near(name.lower()) or listed,
         note="refused_functions",
     )
+
+
+def _near(name: str) -> str:
+    names = sorted({*aggregate_names(), *FUNCTIONS, *ALIASES})
+    # One of the list that was written in a form that isn't allowed is no misspelling.
+    near = [] if name in names else get_close_matches(name, names, n=1, cutoff=_LIKENESS)
+    return f"did you mean {near[0]}?" if near else ""
 
 
 _SAMPLES: dict[type, Scalar] = {

@@ -67,8 +67,11 @@ _CASTS = {
 
 _FUNCTIONS = {
     "age": "extract(year FROM age(…)) counts full years; of less: date_diff('day', x, y)",
+    "average": "avg({0})",
     "array_agg": "SELECT {0}, count(*) … GROUP BY {0}",
+    "getdate": "now()",
     "histogram": "SELECT {0}, count(*) … GROUP BY {0}",
+    "percentile": "quantile_cont({0}, {1})",
     "reservoir_quantile": "quantile_cont({0}, {1})",
     "std": "stddev({0}) of a sample, or stddev_pop({0})",
     "varp": "var_pop({0})",
