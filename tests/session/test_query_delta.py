@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from dpsql.errors import BadParameter
 from dpsql.report.budget import enough, read_budget
 from dpsql.schema.load.load import load_schema
 from dpsql.schema.model import Schema
 from dpsql.session.compile.loss_conversion import ledger_terms, query_loss
+from dpsql.session.options import DEFAULT_OPTIONS
+from dpsql.session.session import Session
+from dpsql.structs import replace
 
 HEAD = """
 dataset: people
@@ -20,9 +26,9 @@ tables:
 """
 
 
-def schema(folder: Path, accounting: str, per_query: str) -> Schema:
+def schema(folder: Path, accounting: str, per_query: str, delta: str = "1.0e-6") -> Schema:
     path = folder / "schema.yaml"
-    budget = f"budget: {{epsilon: 10, delta: 1.0e-6, accounting: {accounting}}}"
+    budget = f"budget: {{epsilon: 10, delta: {delta}, accounting: {accounting}}}"
     path.write_text(f"{HEAD}{budget}\nper_query: {{epsilon: 0.2{per_query}}}\n")
     return load_schema(path)
 
@@ -60,3 +66,25 @@ def test_what_is_left_says_for_how_many_there_is_delta(
     budget = read_budget(shared, "ann", shared.per_query.epsilon)
     assert budget.queries_left == budget.queries_with_delta_left == queries
     assert "delta" not in enough(budget)
+
+
+@pytest.mark.parametrize("accounting", ["zcdp", "gdp", "approx"])
+def test_a_share_of_delta_that_no_ledger_counts_is_told_before_it_is_charged(
+    tmp_path: Path, accounting: str
+) -> None:
+    with duckdb.connect(tmp_path / "people.duckdb") as source:
+        source.execute("CREATE TABLE people AS SELECT 'a' AS name FROM range(9)")
+    schema(tmp_path, accounting, "", delta="1.0e-17")
+    by_name = "SELECT name, count(*) AS n FROM people GROUP BY name"
+    several = " UNION ALL ".join(f"{by_name} HAVING count(*) > {n}" for n in range(3))
+    filtered = " UNION ALL ".join(
+        f"SELECT name, count(*) AS n FROM people WHERE name <> '{n}' GROUP BY name"
+        for n in range(30)
+    )
+    with closing(Session(tmp_path / "schema.yaml")) as session:
+        assert session.compile(several).loss
+        few = replace(DEFAULT_OPTIONS, epsilon=Fraction(1, 10**6))
+        for ask in (session.compile, session.explain, session.query):
+            with pytest.raises(BadParameter, match=r"share of delta .* below .* counted") as told:
+                ask(filtered, few)
+            assert "a higher epsilon" in told.value.hint

@@ -22,7 +22,7 @@ from dpsql.session.compile.deep_recursion import with_deep_stack
 from dpsql.session.compile.error_target import min_loss_for_error
 from dpsql.session.compile.generic.edition import of_edition
 from dpsql.session.compile.generic.generic_plans import GenericPlansOfTerms, may_be_generic
-from dpsql.session.compile.loss_conversion import query_loss
+from dpsql.session.compile.loss_conversion import check_delta_shares, query_loss
 from dpsql.session.compile.request import (
     AlertRequest,
     AnswerRequest,
@@ -76,6 +76,12 @@ class Compiler(Struct, frozen=True):
 
     def compile_for_target(self, epsilon: Fraction) -> CompiledStatement:
         """The statement at `epsilon`, or at the least ε that meets the error that is set."""
+        compiled = self._at_target(epsilon)
+        # Not in `compile`, by which an ε is looked for.
+        check_delta_shares(one.step.measurement.loss for one in compiled.releases)
+        return compiled
+
+    def _at_target(self, epsilon: Fraction) -> CompiledStatement:
         max_error = self.options.price.max_error
         if max_error is None:
             return self.compile(epsilon)

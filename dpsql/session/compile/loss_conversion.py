@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -9,6 +10,7 @@ from functools import lru_cache
 from typing import assert_never
 
 from dpsql.errors import BadParameter
+from dpsql.ledger.amount import SMALLEST_DELTA
 from dpsql.ledger.terms import LedgerTerms
 from dpsql.privacy.accounting.gdp_conversion import epsilon_of_mu_squared, mu_squared_of_epsilon
 from dpsql.privacy.accounting.loss import Accounting, PrivacyLoss
@@ -108,6 +110,21 @@ def _query_delta(budget: Budget, per_query: PerQuery, amount: Fraction) -> Fract
     if not per_query.is_delta_shared:
         return per_query.delta
     return min(per_query.delta, round_down(cap.delta * amount / cap.amount, _DELTA_DIGITS))
+
+
+def check_delta_shares(losses: Iterable[PrivacyLoss]) -> None:
+    """Refuse a part of δ that is less than what a ledger counts in.
+
+    δ is shared among queries as ε is, and then among a statement's releases.
+    """
+    share = min((loss.delta for loss in losses if loss.delta), default=SMALLEST_DELTA)
+    if share < SMALLEST_DELTA:
+        raise BadParameter(
+            f"the statement's share of delta is {float(share):.2g} for a choice of groups, below"
+            f" the least that is counted, {float(SMALLEST_DELTA):g}",
+            hint="ask with a higher epsilon, or less in one statement; the owner can raise"
+            " per_query: {delta: …}",
+        )
 
 
 def to_ledger_currency(schema: Schema, epsilon: Fraction) -> Fraction:
