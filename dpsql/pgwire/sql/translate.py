@@ -30,6 +30,7 @@ from dpsql.pgwire.sql.types.output_types import output_kinds
 from dpsql.pgwire.sql.types.pg_type import Kind
 from dpsql.schema.model import Schema
 from dpsql.session.compile.deep_recursion import with_deep_stack
+from dpsql.sqltext.parser_log import without_warnings
 from dpsql.structs import replace
 
 _QUALIFIERS: Final = {"public"}
@@ -148,6 +149,7 @@ def translated(written: str, schema: Schema, types: Sequence[int] = ()) -> Trans
     return with_deep_stack(lambda: _translated(written, words, schema, types))
 
 
+@without_warnings()
 def _translated(
     written: str, words: list[Token], schema: Schema, types: Sequence[int]
 ) -> Translated:

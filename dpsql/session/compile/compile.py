@@ -36,6 +36,7 @@ from dpsql.session.compile.request import (
 from dpsql.session.compile.source_facts import DataEdition
 from dpsql.session.options import QueryOptions
 from dpsql.session.saved.saved_releases import SavedReleaseFacts
+from dpsql.sqltext.parser_log import without_warnings
 from dpsql.structs import replace
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class Compiler(Struct, frozen=True):
             case missing:
                 assert_never(missing)
 
+    @without_warnings()  # the text of what has no rule is written by sqlglot, which warns of it
     def _compiled(self, loss: PrivacyLoss) -> CompiledStatement:
         bind = binder_of(self.request, self.bind)
         statement = bind(self.sql, self.schema, self.parameters, self.releases)
