@@ -25,53 +25,45 @@ FROM (
               SELECT
                 c1,
                 c2,
-                c15,
                 c5,
+                TRUE AS c15,
                 FALSE AS c22
               FROM (
                 SELECT
-                  c1,
-                  c2,
-                  c5,
-                  TRUE AS c15
-                FROM (
-                  SELECT
-                    t."shipment" AS c1,
-                    t."place" AS c2,
-                    t."buyer" AS c5
-                  FROM "boxes" AS t
-                  WHERE
-                    NOT t."buyer" IS NULL
-                ) AS t0
+                  t."shipment" AS c1,
+                  t."place" AS c2,
+                  t."buyer" AS c5
+                FROM "boxes" AS t
                 WHERE
-                  EXISTS(
-                    SELECT
-                      1
-                    FROM (
-                      SELECT
-                        c7 AS c13,
-                        c8 AS c14,
-                        c11
-                      FROM (
-                        SELECT
-                          t."shipment" AS c7,
-                          t."place" AS c8,
-                          t."buyer" AS c11
-                        FROM "boxes" AS t
-                        WHERE
-                          NOT t."buyer" IS NULL
-                      ) AS t
-                    ) AS t1
-                    WHERE
-                      (
-                        c13 = c1
-                      ) AND (
-                        c14 <> c2
-                      ) AND c5 = c11
-                  )
+                  NOT t."buyer" IS NULL
               ) AS t0
               WHERE
-                NOT EXISTS(
+                EXISTS(
+                  SELECT
+                    1
+                  FROM (
+                    SELECT
+                      c7 AS c13,
+                      c8 AS c14,
+                      c11
+                    FROM (
+                      SELECT
+                        t."shipment" AS c7,
+                        t."place" AS c8,
+                        t."buyer" AS c11
+                      FROM "boxes" AS t
+                      WHERE
+                        NOT t."buyer" IS NULL
+                    ) AS t
+                  ) AS t1
+                  WHERE
+                    (
+                      c13 = c1
+                    ) AND (
+                      c14 <> c2
+                    ) AND c5 = c11
+                )
+                AND NOT EXISTS(
                   SELECT
                     1
                   FROM (
@@ -121,53 +113,45 @@ LEFT JOIN (
           SELECT
             c1,
             c2,
-            c15,
             c5,
+            TRUE AS c15,
             FALSE AS c22
           FROM (
             SELECT
-              c1,
-              c2,
-              c5,
-              TRUE AS c15
-            FROM (
-              SELECT
-                t."shipment" AS c1,
-                t."place" AS c2,
-                t."buyer" AS c5
-              FROM "boxes" AS t
-              WHERE
-                NOT t."buyer" IS NULL
-            ) AS t0
+              t."shipment" AS c1,
+              t."place" AS c2,
+              t."buyer" AS c5
+            FROM "boxes" AS t
             WHERE
-              EXISTS(
-                SELECT
-                  1
-                FROM (
-                  SELECT
-                    c7 AS c13,
-                    c8 AS c14,
-                    c11
-                  FROM (
-                    SELECT
-                      t."shipment" AS c7,
-                      t."place" AS c8,
-                      t."buyer" AS c11
-                    FROM "boxes" AS t
-                    WHERE
-                      NOT t."buyer" IS NULL
-                  ) AS t
-                ) AS t1
-                WHERE
-                  (
-                    c13 = c1
-                  ) AND (
-                    c14 <> c2
-                  ) AND c5 = c11
-              )
+              NOT t."buyer" IS NULL
           ) AS t0
           WHERE
-            NOT EXISTS(
+            EXISTS(
+              SELECT
+                1
+              FROM (
+                SELECT
+                  c7 AS c13,
+                  c8 AS c14,
+                  c11
+                FROM (
+                  SELECT
+                    t."shipment" AS c7,
+                    t."place" AS c8,
+                    t."buyer" AS c11
+                  FROM "boxes" AS t
+                  WHERE
+                    NOT t."buyer" IS NULL
+                ) AS t
+              ) AS t1
+              WHERE
+                (
+                  c13 = c1
+                ) AND (
+                  c14 <> c2
+                ) AND c5 = c11
+            )
+            AND NOT EXISTS(
               SELECT
                 1
               FROM (

@@ -283,6 +283,13 @@ MUTANTS = (
         "conditions = [scalar(p) for p in join.on]",
     ),
     Mutant(
+        "EXISTS searches rows of all units",
+        "emit/relation/scan_and_join.py",
+        "conditions += _same_unit(unit(plan.source), unit(plan.relation))",
+        "conditions += _same_unit(None, unit(plan.relation))",
+        about="subqueries",
+    ),
+    Mutant(
         "a full join takes the left unit only",
         "emit/relation/scan_and_join.py",
         "if join.kind is OuterKind.FULL and theirs is not None:",

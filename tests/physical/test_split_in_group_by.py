@@ -39,6 +39,10 @@ ASKED = [
     GROUP BY 1""",
 ]
 
+ASKED_TWICE = """SELECT ward, count(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w
+    WHERE w.patient_id = v.patient_id AND w.cost > v.cost) AND NOT EXISTS (SELECT 1 FROM tests t
+    WHERE t.visit_id = v.visit_id AND t.score > 2) GROUP BY 1"""
+
 ALSO_DRAWN = ContributionLimits(groups=3, rows_per_group=1)
 
 
@@ -53,7 +57,7 @@ def _released(sql: str, limits: ContributionLimits = AS_DECLARED) -> CompiledRel
     in_turn(  # seven limits: every run tries each of them, and each statement
         (
             (f"sql{number}-{name}", (sql, limits))
-            for number, sql in enumerate([*JOINED, *ASKED])
+            for number, sql in enumerate([*JOINED, *ASKED, ASKED_TWICE])
             for name, limits in {**LIMITS, "drawn": ALSO_DRAWN}.items()
         ),
         share=5,

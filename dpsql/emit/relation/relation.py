@@ -14,6 +14,7 @@ from dpsql.emit.dialect.row_estimate import limit_rows, may_seem_empty
 from dpsql.emit.dialect.sort_key import sort_key
 from dpsql.emit.relation.counts_below_join import CountsBelowJoin
 from dpsql.emit.relation.scan_and_join import (
+    RowTest,
     inner_join,
     mark_join,
     mark_join_rows,
@@ -57,7 +58,7 @@ from dpsql.plan.operator import (
 )
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.sort_key import SortKey
-from dpsql.plan.traversal import bottom_up, operators
+from dpsql.plan.traversal import bottom_up, columns, operators
 from dpsql.structs import replace
 
 
@@ -137,31 +138,49 @@ def _aggregated(plan: Aggregate, releases: Mapping[Release, str]) -> exp.Select:
 
 
 def _filtered(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
-    """The rows that pass several filters, some of which may test the columns of mark joins."""
+    """The rows that pass several filters, some of which may test the columns of mark joins.
+
+    A mark join hands on each row as it is: what is asked of rows below it may be asked above.
+    """
     below: Plan = plan
     predicates: list[Expression] = []
-    while isinstance(below, Filter):
-        predicates += conjuncts(below.predicate)
-        below = below.source
     mark_joins: list[MarkJoin] = []
-    top = below
-    while isinstance(below, MarkJoin):
-        mark_joins.append(_without_needless_unit(below))
+    while isinstance(below, Filter | MarkJoin):
+        if isinstance(below, MarkJoin):
+            mark_joins.append(_without_needless_unit(below))
+        elif mark_joins and not isinstance(below.source, Filter | MarkJoin):
+            break  # it is a part of what is joined or scanned
+        else:
+            predicates += conjuncts(below.predicate)
         below = below.source
     rows = emit_plan(below, releases)
+    tests: list[RowTest] = []
     for each in reversed(mark_joins):
         relation = emit_plan(each.relation, releases)
-        for answer, predicate in ((True, each.column), (False, Not(each.column))):
-            if predicate in predicates:
-                predicates.remove(predicate)
-                rows = mark_join_rows(each, rows, relation, answer=answer)
-                break
-        else:
+        answer = _answer(each, predicates)
+        # The answers of one SELECT are no columns of its FROM yet.
+        asks_answers = not columns(*each.on).isdisjoint(test.column for test, _, _ in tests)
+        if tests and (answer is None or asks_answers):
+            rows, tests = mark_join_rows(tests, rows), []
+        if answer is None:
             rows = mark_join(each, rows, relation)
+        else:
+            tests.append((each, relation, answer))
+    if tests:
+        rows = mark_join_rows(tests, rows)
     if not predicates:
         return rows
-    select = select_of(_passed_on(top), subquery(rows, "t"))
+    select = select_of(_passed_on(plan.source), subquery(rows, "t"))
     return select.where(*map(scalar, predicates), copy=False)
+
+
+def _answer(test: MarkJoin, predicates: list[Expression]) -> bool | None:
+    """The answer that `predicates` ask of it, which loses this one; None if none of them does."""
+    for answer, predicate in ((True, test.column), (False, Not(test.column))):
+        if predicate in predicates:
+            predicates.remove(predicate)
+            return answer
+    return None
 
 
 def _without_needless_unit(plan: MarkJoin) -> MarkJoin:

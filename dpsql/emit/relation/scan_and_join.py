@@ -250,18 +250,25 @@ def mark_join(plan: MarkJoin, source: exp.Select, relation: exp.Select) -> exp.S
     return select_of(items, subquery(source, "t0"))
 
 
-def mark_join_rows(
-    plan: MarkJoin, source: exp.Select, relation: exp.Select, *, answer: bool
-) -> exp.Select:
-    """The rows of `mark_join` whose answer is `answer`.
+RowTest = tuple[MarkJoin, exp.Select, bool]
+"""A mark join, the rows that it searches, and the answer that is asked for."""
+
+
+def mark_join_rows(tests: Sequence[RowTest], source: exp.Select) -> exp.Select:
+    """The rows of `source` of which each of `tests`, the lowest first, has its answer.
 
     EXISTS stands in WHERE: as a column, DuckDB computes it for each of `source`'s rows by a table
-    of all of `relation`'s.
+    of all of the searched ones. It chooses an order among joins of one WHERE. Nested SELECTs
+    leave it none: of TPC-H's Q21, which asks first what nearly all late lines pass, orders were
+    joined before either, and 76,000 lines went through both.
     """
-    test = _exists(plan, relation)
-    items = [*_of_source(plan), as_column(exp.Boolean(this=answer), plan.column)]
-    rows = select_of(items, subquery(source, "t0"))
-    return rows.where(test if answer else exp.Not(this=test), copy=False)
+    answers = [as_column(exp.Boolean(this=answer), test.column) for test, _, answer in tests]
+    conditions: list[exp.Expr] = []
+    for test, searched, answer in tests:
+        exists = _exists(test, searched)
+        conditions.append(exists if answer else exp.Not(this=exists))
+    rows = select_of([*_of_source(tests[0][0]), *answers], subquery(source, "t0"))
+    return rows.where(*conditions, copy=False)
 
 
 def _of_source(plan: MarkJoin) -> list[exp.Expr]:
