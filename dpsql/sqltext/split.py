@@ -19,6 +19,8 @@ class Piece(Struct, frozen=True):
 
 def split(text: str) -> list[Piece]:
     """The statements of `text`; those of blanks and comments alone are left out."""
+    if ";" not in text:
+        return [] if is_blank(text) else [Piece(text, 0)]
     starts = [0, *(semicolon.end for semicolon in semicolons(text))]
     ends = [*(start - 1 for start in starts[1:]), len(text)]
     pieces = (Piece(text[i:j], i) for i, j in zip(starts, ends, strict=True))

@@ -57,6 +57,16 @@ def test_a_semicolon_in_a_quote_or_comment_ends_nothing(text: str) -> None:
     assert not is_complete(f"SELECT {text} ")
 
 
+@pytest.mark.parametrize("text", ["", " \n", "-- a", "/* a */", ";", " ; -- a\n;"])
+def test_blanks_and_comments_are_no_statement(text: str) -> None:
+    assert split(text) == []
+
+
+@given(st.lists(st.sampled_from(["a", "'b'", "(", ")", "$1", "-- c\n", " "])).map("".join))
+def test_a_semicolon_behind_the_only_statement_changes_nothing(text: str) -> None:
+    assert split(text) == split(f"{text};")
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_options_in_a_quote_or_comment_are_none(text: str) -> None:
     hidden = text.replace(";", " OPTIONS (epsilon = 1)")
