@@ -81,6 +81,15 @@ def test_a_place_is_found_in_a_statement_that_follows_others(server: Served) -> 
         r"\dp",
         r"\l",
         r"\di",
+        r"\dd",
+        r"\df+ count",
+        r"\dF",
+        r"\dFd",
+        r"\dFp",
+        r"\dFt",
+        r"\dc",
+        r"\dX",
+        r"\d pg_class",
     ],
 )
 def test_metadata_is_listed(server: Served, command: str) -> None:
@@ -98,6 +107,21 @@ def test_a_table_is_described_with_types_keys_of_public_tables_and_no_others(
     assert '"orders_region_id_fkey" FOREIGN KEY (region_id) REFERENCES regions(region_id)' in out
     assert "PRIMARY KEY" not in out
     assert '"regions_pkey" PRIMARY KEY' in psql(server, r"\d regions")[0]
+
+
+def test_an_index_of_the_catalogue_is_written_down_as_postgresql_does(server: Served) -> None:
+    """pgcli looks for USING in it where it describes pg_class, and fails if there is nothing."""
+    index = "'pg_class_relname_nsp_index'::regclass"
+    calls = ("({})", "({}, 0, true)", "({}, 2, true)")
+    out, _ = psql(
+        server, *(f"SELECT pg_get_indexdef{c.format(index)}" for c in calls), options=("-At",)
+    )
+    head, tail = "CREATE UNIQUE INDEX pg_class_relname_nsp_index ON", "USING btree"
+    assert out.splitlines() == [
+        f"{head} pg_catalog.pg_class {tail} (relname, relnamespace)",
+        f"{head} pg_class {tail} (relname, relnamespace)",
+        "relnamespace",
+    ]
 
 
 def test_copy_writes_a_file(server: Served, tmp_path: Path) -> None:

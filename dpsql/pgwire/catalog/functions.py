@@ -17,7 +17,12 @@ from dpsql.pgwire.catalog import procedures
 from dpsql.pgwire.catalog.calls import json_text
 from dpsql.pgwire.catalog.duckdb_maps import list_of, map_of
 from dpsql.pgwire.catalog.relations import types
-from dpsql.pgwire.catalog.rows.system_rows import keywords, system_oids, system_types
+from dpsql.pgwire.catalog.rows.system_rows import (
+    keywords,
+    system_indexes,
+    system_oids,
+    system_types,
+)
 from dpsql.pgwire.codec.oid import formatted
 from dpsql.pgwire.settings.session_settings import SessionSettings
 
@@ -26,6 +31,9 @@ VERSION: Final = "PostgreSQL 15.0 (dpsql), differentially private answers"
 _TRUE: Final = """
 pg_function_is_visible(_a)
 pg_collation_is_visible(_a) pg_opclass_is_visible(_a) pg_operator_is_visible(_a)
+pg_opfamily_is_visible(_a) pg_conversion_is_visible(_a) pg_statistics_obj_is_visible(_a)
+pg_ts_config_is_visible(_a) pg_ts_dict_is_visible(_a) pg_ts_parser_is_visible(_a)
+pg_ts_template_is_visible(_a)
 pg_relation_is_publishable(_a) has_function_privilege(_a,_b)
 has_function_privilege(_a,_b,_c) has_sequence_privilege(_a,_b) has_language_privilege(_a,_b)
 pg_has_role(_a,_b) pg_has_role(_a,_b,_c) pg_try_advisory_lock(_a)
@@ -37,6 +45,7 @@ pg_cancel_backend(_a) pg_terminate_backend(_a)
 _NULL_TEXT: Final = """
 pg_get_expr(_a,_b) pg_get_expr(_a,_b,_c) pg_get_serial_sequence(_a,_b)
 pg_get_function_arg_default(_a,_b) pg_get_functiondef(_a) pg_get_triggerdef(_a)
+pg_get_function_sqlbody(_a)
 pg_get_triggerdef(_a,_b) pg_get_viewdef(_a) pg_get_viewdef(_a,_b) pg_get_statisticsobjdef(_a)
 pg_get_statisticsobjdef_columns(_a) pg_get_statisticsobjdef_expressions(_a)
 pg_get_partkeydef(_a) pg_get_partition_constraintdef(_a) pg_get_ruledef(_a) pg_get_ruledef(_a,_b)
@@ -201,8 +210,9 @@ def _of_definitions(seen: o.Listed) -> Iterator[tuple[str, str]]:
     """The macros that write down constraints and indexes."""
     listed = tuple(seen.tables.values())
     constraints: dict[int, str] = {}
-    indexes: dict[int, str] = {}
-    pretty: dict[int, str] = {}
+    indexes = dict(system_indexes())
+    # Where a name is found without its schema, the short form leaves that out.
+    pretty = {oid: text.replace(" ON pg_catalog.", " ON ") for oid, text in indexes.items()}
     for table in listed:
         if table.key is not None:
             columns = ", ".join(table.columns[n - 1].name for n in table.key.positions)
@@ -243,6 +253,9 @@ def _index_columns(listed: tuple[o.Table, ...]) -> str:
         if t.key is not None
         for n, position in enumerate(t.key.positions, 1)
     }
+    for oid, text in system_indexes().items():
+        columns = text.partition(" USING btree (")[2].removesuffix(")").split(", ")
+        names |= {f"{oid}.{n}": column for n, column in enumerate(columns, 1)}
     return f"{map_of(names)}[_a || '.' || _b]"
 
 

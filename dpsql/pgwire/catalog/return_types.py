@@ -10,6 +10,9 @@ _RETURNS: Final = {
     "name": "current_database current_user session_user current_schema pg_get_userbyid "
     "pg_encoding_to_char current_catalog pg_client_encoding getpgusername",
     "bool": "pg_table_is_visible pg_type_is_visible pg_function_is_visible "
+    "pg_opclass_is_visible pg_operator_is_visible pg_opfamily_is_visible pg_conversion_is_visible "
+    "pg_statistics_obj_is_visible pg_ts_config_is_visible pg_ts_dict_is_visible "
+    "pg_ts_parser_is_visible pg_ts_template_is_visible "
     "pg_collation_is_visible pg_relation_is_publishable has_schema_privilege has_table_privilege "
     "has_database_privilege has_column_privilege has_any_column_privilege pg_is_in_recovery "
     "pg_is_wal_replay_paused "

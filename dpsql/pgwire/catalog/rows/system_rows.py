@@ -38,6 +38,13 @@ def system_oids() -> Mapping[str, int]:
 
 
 @cache
+def system_indexes() -> Mapping[int, str]:
+    """The statements that would make the indexes of pg_catalog, by OID."""
+    rows = recorded_rows("pg_indexes", "indexname", "indexdef")
+    return {system_oids()[row["indexname"]]: row["indexdef"] for row in rows}
+
+
+@cache
 def system_types() -> Mapping[int, str]:
     """Names of the types that aren't base types, as of a relation's rows and of ranges, by OID."""
     base = types_by_oid()
