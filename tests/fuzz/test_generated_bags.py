@@ -19,6 +19,9 @@ from dpsql.session.compile.compiled import CompiledStatement
 CHUNK = 10
 ORDINARY = int(os.environ.get("DPSQL_CASES", "100"))
 LONG = int(os.environ.get("DPSQL_CASES", "2000"))
+JOINED_WITH_ITSELF = " s JOIN c"
+"""How `fuzz.source` joins the rows of a CTE by a key that several of them have."""
+
 POOLS = 4
 """Sets of random databases, half of them with keys that hold."""
 
@@ -42,6 +45,8 @@ def test_integers_dont_depend_on_storage(
     verified = _verified(random.randrange(POOLS))
     folder = tmp_path_factory.getbasetemp() / f"storages {bool(verified)}"
     for sql, ready in _queries(random, verified):
+        if sql.count(JOINED_WITH_ITSELF) > 1:
+            continue  # of rows that share a key, each with each, twice over: it never ends
         storages.check(ready, storages.stored("clinic", bool(verified), folder), sql)
 
 
