@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from functools import lru_cache
 
 from msgspec import Struct
@@ -186,3 +187,11 @@ def parse_type(name: str) -> SqlType | None:
     if re.fullmatch(r"(VARCHAR|CHAR)\s*\(\s*\d+\s*\)", folded):
         return Varchar()
     return _BY_NAME.get(folded)
+
+
+def type_instead(name: str) -> str:
+    """What to write instead of `name`, which is no type; empty where nothing is near to it."""
+    if name.count("(") > name.count(")"):
+        return 'quote it, as in "decimal(10,2)"'  # YAML ends a value of a mapping at a comma
+    near = get_close_matches(name.upper(), _BY_NAME, n=1, cutoff=0.8)
+    return f"did you mean {near[0].lower()}?" if near else ""

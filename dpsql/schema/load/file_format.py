@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -189,14 +189,23 @@ def fill(
     if isinstance(data, dict):
         for key in data:
             if key not in known:
+                cut = _cut_by_comma(data, key)
+                if cut:
+                    raise document.error((*path, key), "unknown key", f'quote it: "{cut}"')
                 keys = f"the keys here are {', '.join(known)}"
                 raise document.unknown_key_error((*path, key), "unknown key", known, keys)
     try:
         return msgspec.convert(data, section, dec_hook=_exact)
     except msgspec.ValidationError as error:
         what, _, inside = str(error).partition(" - at `$")
-        at = (*path, *_steps(inside.rstrip("`")))
-        raise document.error(at, *_translated(what)) from None
+        steps = _steps(inside.rstrip("`"))
+        raise document.error((*path, *steps), *_translated(what, section, steps)) from None
+
+
+def _cut_by_comma(data: dict[str, object], key: str) -> str:
+    """The text that YAML took for a value and the key `key`: {type: decimal(10,2)} has 2)."""
+    opened = (v for v in data.values() if isinstance(v, str) and v.count("(") > v.count(")"))
+    return f"{next(opened, '')},{key}" if ")" in str(key) else ""
 
 
 def _exact(kind: type, value: object) -> object:
@@ -218,14 +227,17 @@ def _steps(inside: str) -> DocumentPath:
     return tuple(steps)
 
 
-def _translated(what: str) -> tuple[str, str]:
+def _translated(what: str, section: type[Section], steps: DocumentPath) -> tuple[str, str]:
     """Translate msgspec's message into two of ours: what is wrong, and what to write."""
     missing = re.fullmatch(r"Object missing required field `(\w+)`", what)
     if missing:
         return f"{missing[1]} is missing", f"add {missing[1]}: …"
     choice = re.fullmatch(r"Invalid enum value '?(.*?)'?", what)
     if choice:
-        return f"{choice[1]} is not one of its values", "see the reference of the schema file"
+        kind = get_type_hints(section)[str(steps[0])]
+        values = [word for part in (kind, *get_args(kind)) for word in get_args(part)]
+        words = [word for word in values if isinstance(word, str)]
+        return f"{choice[1]} is not one of its values", f"write {' or '.join(dict.fromkeys(words))}"
     kinds = re.match(r"Expected `([^`]*)`(?:, got `([^`]*)`)?", what)
     if kinds is None:
         return what.lower(), "see the reference of the schema file"

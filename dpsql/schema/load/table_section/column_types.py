@@ -39,6 +39,7 @@ from dpsql.schema.sql_type import (
     SqlType,
     Timestamp,
     parse_type,
+    type_instead,
 )
 from dpsql.structs import replace
 
@@ -218,16 +219,13 @@ def column_type(
     written = None if declared is None else parse_type(declared)
     if declared is not None and written is None:
         read = known_type(declared)
-        fix = "see the list of types, or leave it out"
+        fix = type_instead(declared) or "see the list of types, or leave it out"
         if read is not None:
             fix = f"write {str(read).lower()}, as which it is read, or leave it out"
         raise document.error((*path, "type"), f"{declared} is not a type here", fix)
     if written is None and (source_type is None or is_delimited):
-        why = (
-            "a CSV file has no types"
-            if is_delimited
-            else "its type is not known without the source"
-        )
+        unknown = "its type is not known without the source"
+        why = "a CSV file has no types" if is_delimited else unknown
         raise document.error(path, why, "declare it, as in {type: bigint}")
     if source_type is None or is_delimited:
         assert written is not None

@@ -119,10 +119,10 @@ def _entity(
 ) -> UnitDeclaration:
     unit = units.get(kind)
     if unit is None:
-        kinds = ", ".join(("row", *units))
-        raise document.unknown_key_error(
-            (*at, kind), "no such unit", units, f"the units are {kinds}"
-        )
+        fix = f"the units are {', '.join(('row', *units))}"
+        if not units:
+            fix = f"declare it, units: {{{kind}: {{table: {name}, key: …}}}}, or write row"
+        raise document.unknown_key_error((*at, kind), "no such unit", units, fix)
     if unit.table != name:
         raise document.error(
             at,
@@ -199,10 +199,10 @@ def resolve_units(
         table = claim.references[0].table
         target = declarations[table]
         if target.public or target.kind == "row":
-            what = "public" if target.public else "of rows that are units themselves"
+            what = "a public table" if target.public else "rows that are units themselves"
             raise document.error(
                 declarations[name].path,
-                f"the path {_path(seen, table)} ends in a table {what}, at no entity",
+                f"the path {_path(seen, table)} ends in {what}, at no entity",
                 "reference a table that has, or leads to, one of units",
             )
         if target.kind is not None:
