@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 from cli.cli_run import Run
 
@@ -59,6 +60,44 @@ def test_a_file_is_read_as_the_schema_says_it_is_written(
         "Málaga": pytest.approx(1, abs=3),
         "Köln": pytest.approx(1, abs=3),
     }
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "encoding"), [(form[0], form[1]) for form in FORMS if not form[2]]
+)
+def test_check_counts_values_that_are_not_of_their_declared_type(
+    run: Run, tmp_path: Path, delimiter: str, encoding: str
+) -> None:
+    """They are NULL in every answer: a date in a column of numbers fails no statement."""
+    write(tmp_path, delimiter, encoding)
+    shown = "\\t" if delimiter == "\t" else delimiter
+    schema = tmp_path / "schema.yaml"
+    text = SCHEMA.format(form=f'csv: {{delimiter: "{shown}", encoding: {encoding}}}')
+    assert "isn't of type" not in _checked(run, schema, text)
+    dated = text.replace("{type: bigint, bounds: [-60, 600]}", "{type: date}")
+    told = "flights: in 2 of 3 rows delay isn't of type date, and is NULL in every answer"
+    assert told in _checked(run, schema, dated)
+
+
+def test_check_counts_them_where_a_database_has_another_type(run: Run, tmp_path: Path) -> None:
+    with duckdb.connect(tmp_path / "flights.duckdb") as source:
+        source.execute(
+            "CREATE TABLE flights AS FROM (VALUES (7), (3_000_000_000), (NULL)) t(delay)"
+        )
+    schema = tmp_path / "schema.yaml"
+    schema.write_text(
+        "dataset: flights\nsource: flights.duckdb\ntables:\n  flights:\n    unit: row\n"
+        "    columns: {delay: {type: integer, bounds: [-60, 600]}}\nbudget: {epsilon: 60}\n"
+    )
+    told = "flights: in 1 of 3 rows delay isn't of type integer"
+    assert told in run("check", schema).out
+
+
+def _checked(run: Run, schema: Path, text: str) -> str:
+    schema.write_text(text, "utf-8")
+    ended = run("check", schema)
+    assert ended.code == 0, ended.err
+    return ended.out
 
 
 @pytest.mark.parametrize(("delimiter", "encoding", "mark"), FORMS)

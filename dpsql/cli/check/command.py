@@ -152,7 +152,13 @@ def _verified(
     limited = [*limited_rows(schema, engines[0], rows)]
     watch.step("looking for values beyond their bounds")
     clipped = [*clipped_values(schema, engines[0], rows)]
-    return holds, rows, [*lacking, *left_out(limited), *cuts_lines(schema, limited, clipped)]
+    lines = [
+        *_misfits(reading, rows),
+        *lacking,
+        *left_out(limited),
+        *cuts_lines(schema, limited, clipped),
+    ]
+    return holds, rows, lines
 
 
 def _reading(source: EngineSource) -> Reading | ServerReading | SparkReading:
@@ -165,6 +171,16 @@ def _reading(source: EngineSource) -> Reading | ServerReading | SparkReading:
             return Reading(source)
         case missing:
             assert_never(missing)
+
+
+def _misfits(reading: Reading | ServerReading | SparkReading, rows: Mapping[str, int]) -> list[str]:
+    """Lines on values of files that aren't of their declared type."""
+    counted = reading.misfits if isinstance(reading, Reading) else {}
+    return [
+        f"{table}: in {count:,} of {rows[table]:,} rows {column} isn't of type {kind.lower()}, and"
+        " is NULL in every answer: correct the type, or the source"
+        for (table, column, kind), count in counted.items()
+    ]
 
 
 def _lacking(table: Table, rows: int, every: int) -> str:

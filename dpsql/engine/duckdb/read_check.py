@@ -7,12 +7,13 @@ they are stored, with undeclared columns and without an engine's views, and thei
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 import duckdb
 from sqlglot import exp
 
-from dpsql.engine.duckdb.catalog import attach
+from dpsql.engine.duckdb.catalog import attach, catalog
 from dpsql.engine.duckdb.csv import as_utf_8
 from dpsql.engine.duckdb.lockdown import configure
 from dpsql.engine.duckdb.table_view import rows
@@ -31,6 +32,8 @@ class Reading:
     def __init__(self, source: DuckDBSource) -> None:
         self._source = source
         self._connection = duckdb.connect(":memory:")
+        self.misfits: dict[tuple[str, str, str], int] = {}
+        """By table, column and declared type, once rows were read: values that aren't of it."""
 
     def rows(self, step: Callable[[str], None] = lambda _: None) -> Mapping[str, int | None]:
         """The number of rows of each table; None if one of its values can't be read.
@@ -46,6 +49,11 @@ class Reading:
             for begin in range(0, len(tables), size):
                 step(f"reading {tables[begin].name}")
                 row_counts |= self._read(tables[begin : begin + size])
+            columns = catalog(self._connection, self._source)
+            for table in tables:
+                if row_counts[table.name]:
+                    step(f"reading types of {table.name}")
+                    self._compare(table, dict(columns.get(table.name, ())))
             return row_counts
         finally:
             self._connection.close()
@@ -79,6 +87,46 @@ class Reading:
         except (duckdb.Error, OSError, SourceFault):
             return None
         return None if counted is None else int(counted[1])
+
+    def _compare(self, table: SourceTable, source_columns: Mapping[str, str]) -> None:
+        """Count the values that TRY_CAST makes NULL, of columns with another type in the source."""
+        cast = [one for one in table.stored if one[1] != source_columns.get(one[2], one[1])]
+        if not cast:
+            return
+        counted = self._counted(_misfits(table, cast))
+        if counted is None and table.file is not None and table.is_delimited:
+            with suppress(OSError, SourceFault), as_utf_8(table.file, table.csv) as text:
+                counted = self._counted(_misfits(table, cast, text))
+        for (name, kind, _), count in zip(cast, counted or (), strict=False):
+            if count:
+                self.misfits[table.name, name, kind] = count
+
+    def _counted(self, statement: exp.Select) -> tuple[int, ...] | None:
+        try:
+            return self._connection.execute(statement.sql("duckdb")).fetchone()
+        except duckdb.InterruptException:
+            raise ExecutionCancelled from None
+        except duckdb.Error:
+            return None
+
+
+def _misfits(
+    table: SourceTable, columns: Sequence[tuple[str, str, str]], text: str | None = None
+) -> exp.Select:
+    """Counts, of each of `columns`, the values that aren't NULL until they are cast."""
+    counts: list[exp.Expr] = []
+    for _, kind, own in columns:
+        value = exp.column(own, quoted=True)
+        to = exp.DataType.build(kind, dialect="duckdb")
+        is_lost = exp.TryCast(this=value.copy(), to=to).is_(exp.null())
+        lost = exp.and_(value.is_(exp.null()).not_(), is_lost)
+        counts.append(exp.CountIf(this=lost))
+    read = rows(table, text)
+    if not table.is_delimited:
+        return exp.select(*counts).from_(read)
+    # As `create_view_sql` reads it: DuckDB's CSV reader would raise what TRY_CAST makes NULL.
+    lines = exp.select("*").from_(read)
+    return exp.select(*counts).from_("lines").with_("lines", as_=lines, materialized=True)
 
 
 def _read_whole(table: SourceTable, text: str | None = None) -> exp.Select:
