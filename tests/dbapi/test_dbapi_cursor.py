@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -138,6 +139,14 @@ def test_wrong_parameters_are_refused(
 ) -> None:
     with pytest.raises(dpsql.ProgrammingError):
         connection.execute(f"SELECT count(*) FROM penguins WHERE {condition}", parameters)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("-inf"), Decimal("NaN")])
+def test_a_parameter_that_is_no_finite_number_is_told_so(
+    connection: Connection, value: object
+) -> None:
+    with pytest.raises(dpsql.ProgrammingError, match="parameter 1 isn't a finite number"):
+        connection.execute("SELECT count(*) FROM penguins WHERE year > ?", [value])
 
 
 def test_no_parameters_are_none(connection: Connection) -> None:

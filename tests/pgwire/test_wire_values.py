@@ -58,6 +58,13 @@ def test_a_parameter_is_what_was_bound(kind: int, form: int) -> None:
     given(VALUES[kind])(check)()
 
 
+def test_a_time_of_a_zone_is_its_text_in_either_format() -> None:
+    """psycopg binds datetime.time with a zone so, whose bytes were no text."""
+    packed = struct.pack("!qi", 3_723_000_000, -3600)  # seconds west of UTC
+    assert python_value(1, packed, oid.TIMETZ, 1) == "01:02:03+01:00"
+    assert python_value(1, b"01:02:03+01", oid.TIMETZ, 0) == "01:02:03+01"
+
+
 @given(st.sampled_from(sorted(VALUES)), st.sampled_from([0, 1]), st.binary(max_size=40))
 def test_any_bytes_are_a_value_or_a_fault_that_quotes_nothing(
     kind: int, form: int, data: bytes

@@ -63,6 +63,11 @@ def literal(value: object, name: str) -> Literal:
             return Literal(Fraction(value), Double())
         case decimal.Decimal() if value.is_finite():
             return _decimal(value, name)
+        case float() | decimal.Decimal():
+            raise BadParameter(
+                f"parameter {name} isn't a finite number",
+                hint="pass a number of digits, or NULL: SQL has no constant for others here",
+            )
         case str() if len(value) <= LONGEST and is_text(value):
             return Literal(str.__str__(value), Varchar())
         case dt.datetime():

@@ -156,6 +156,11 @@ def _packed(value: bytes, oid: int) -> object:
         case o.TIME:
             (microseconds,) = struct.unpack("!q", value)
             return str((EPOCH_MOMENT + dt.timedelta(microseconds=microseconds)).time())
+        case o.TIMETZ:
+            microseconds, west = struct.unpack("!qi", value)
+            zone = dt.timezone(-dt.timedelta(seconds=west))
+            moment = EPOCH_MOMENT + dt.timedelta(microseconds=microseconds)
+            return str(moment.time().replace(tzinfo=zone))
         case o.BYTEA:
             return written(value)
         case o.JSONB:
