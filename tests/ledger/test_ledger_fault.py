@@ -12,7 +12,7 @@ import pytest
 from ledger.ledger_world import TENTH, Place, charge, place_in, run
 
 from dpsql.errors import LedgerFault
-from dpsql.ledger.chain.anchor import WIDTH
+from dpsql.ledger.chain.anchor import WIDTH, Anchor, Tail
 from dpsql.ledger.ledger import Ledger
 
 
@@ -139,6 +139,27 @@ def test_an_anchor_cut_while_a_statement_runs_is_a_fault_of_the_next_charge(plac
         place.anchor.write_bytes(whole)
         ledger.charge(charge(2))
         assert ledger.verify(receipt).answers == 0
+
+
+def test_an_anchor_removed_before_lines_are_appended_is_not_made_anew(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was made anew would have the last lines alone, and no ledger rolled back shows."""
+    fill(place)
+    taken, append = place.anchor.with_name("taken away"), Anchor.append
+
+    def removed_first(anchor: Anchor, tail: Tail, lines: bytes) -> None:
+        anchor.path.rename(taken)
+        append(anchor, tail, lines)
+
+    with place.open() as ledger:
+        monkeypatch.setattr(Anchor, "append", removed_first)
+        with pytest.raises(LedgerFault, match="can't be used"):
+            ledger.charge(charge(1))
+        assert not place.anchor.exists()
+        monkeypatch.undo()
+        taken.rename(place.anchor)
+        assert ledger.charge(charge(2)).fresh
 
 
 def test_two_ledgers_have_no_anchor_in_common(place: Place, tmp_path: Path) -> None:
