@@ -18,8 +18,9 @@ from dpsql.bind.grouping.public_key import with_public_keys
 from dpsql.bind.proof.join_ownership import require_total_keys
 from dpsql.bind.query.select_list import Item
 from dpsql.bind.syntax.allowlist import require_args
+from dpsql.bind.syntax.parse import span
 from dpsql.bind.window.window import Windows
-from dpsql.errors import GroupingFault, Refused, Span
+from dpsql.errors import GroupingFault, Refused, Span, SyntaxFault
 from dpsql.plan.aggregate import AggregateFunction, AggregateOutput, OutputKind
 from dpsql.plan.expression import Column, Expression, Literal
 from dpsql.plan.expression_text import describe
@@ -57,6 +58,8 @@ class Grouping(Struct, frozen=True):
         sets: list[tuple[int, ...]] | None = None
         if group is not None:
             require_args(group, "expressions", "all")
+            if not group.expressions and not group.args.get("all"):
+                raise SyntaxFault("GROUP BY lists no keys", at=span(node), hint="name keys, or ALL")
             reader = KeyReader(items, binder, computed, keys)
             if group.args.get("all"):
                 keys |= {i.expression: i.at for i in items if not columns(i.expression) & computed}
