@@ -35,6 +35,15 @@ def test_a_setting_is_shown_as_it_was_set(connection: Connection, name: str, val
     assert connection.execute(f"SHOW dpsql.{name}").fetchone() == usual
 
 
+@pytest.mark.parametrize("sql", ["SET epsilon = 0.2", "set EPSILON to 0.2", "SHOW epsilon"])
+def test_a_setting_without_its_prefix_is_told_its_name(connection: Connection, sql: str) -> None:
+    with pytest.raises(dpsql.ProgrammingError, match="no setting epsilon") as told:
+        connection.execute(sql)
+    assert told.value.hint == f"write {sql.split(maxsplit=1)[0]} dpsql.epsilon"
+    corrected = sql.replace(sql.split()[1], told.value.fix)
+    connection.execute(corrected)
+
+
 @pytest.mark.parametrize("value", ["0", "-1", "1.5", "nan", "'many'", "99999999999999999999"])
 @pytest.mark.parametrize("name", [name for name, value in SETTINGS if value.isdigit()])
 def test_a_limit_is_a_whole_number(connection: Connection, name: str, value: str) -> None:

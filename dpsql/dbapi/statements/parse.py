@@ -161,10 +161,18 @@ def _read_statement(sql: str) -> Statement:
                 at=Span(first_words[0].start, first_words[-1].end),
                 hint="write SHOW dpsql.budget, or SET dpsql.epsilon = 0.1",
             )
+        case ["set" | "show", name, *_] if name in _SETTINGS:
+            raise SyntaxFault(
+                f"there is no setting {name}",
+                at=first_words[1].span,
+                hint=f"write {first_words[0].text} dpsql.{name}",
+                fix=f"dpsql.{name}",
+            )
         case _:
             return read_describe(first_words) or Query(*split_options(sql))
 
 
+_SETTINGS = {setting.value for setting in Setting}
 _NAMED = {"release", "synopsis", "dashboard", "ladder", "alert"}
 """What DROP forgets."""
 
