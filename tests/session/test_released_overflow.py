@@ -33,7 +33,8 @@ RELEASED = f"""
 (
     SELECT town, count(*) AS n, CAST({LARGE} AS HUGEINT) AS whole,
         CAST('{LARGE // 1000}.123' AS DECIMAL(38,3)) AS exact,
-        CASE town WHEN 'b' THEN -1e308 ELSE 1e308 END AS far
+        CASE town WHEN 'b' THEN -1e308 ELSE 1e308 END AS far,
+        DATE '2024-01-01' + CASE town WHEN 'b' THEN 2000000000 ELSE 0 END AS day
     FROM readings GROUP BY town
 ) t
 """
@@ -67,6 +68,15 @@ def test_a_sum_that_overflows_is_null(session: Session) -> None:
     sums = "sum(whole) FILTER (WHERE town = 'a') - sum(whole) FILTER (WHERE town = 'b')"
     assert column(session, f"coalesce(sum(whole), {sums})") == [0]
     # One release: it was drawn once.
+    assert session.balance().spent.amount == Fraction(1, 16)
+
+
+def test_a_frame_ends_where_its_type_does(session: Session) -> None:
+    ordered = "exact RANGE BETWEEN CURRENT ROW AND 99 FOLLOWING"
+    assert column(session, f"count(*) OVER (ORDER BY {ordered})") == [3, 3, 3]
+    of_days = "count(*) OVER (ORDER BY day RANGE BETWEEN INTERVAL 6 DAYS PRECEDING AND CURRENT ROW)"
+    assert sorted(map(str, column(session, of_days))) == ["1", "2", "2"]
+    assert column(session, "median(day) = TIMESTAMP '2024-01-01'") == [True]
     assert session.balance().spent.amount == Fraction(1, 16)
 
 

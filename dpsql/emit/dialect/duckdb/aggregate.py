@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.emit.dialect.duckdb.expression import emit_expression
+from dpsql.emit.dialect.duckdb.frame import emit_frame, ordered
 from dpsql.emit.dialect.duckdb.function_call import try_cast, unknown
 from dpsql.emit.dialect.duckdb.literal import emit_literal
 from dpsql.emit.dialect.duckdb.total_aggregate import (
@@ -23,10 +24,9 @@ from dpsql.emit.dialect.sort_key import sort_key
 from dpsql.emit.sql.identifier import column_ref, reference
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
 from dpsql.plan.expression import Column, Expression
-from dpsql.plan.frame import Frame, FrameEnd, FrameKind, RangeOffset
+from dpsql.plan.frame import FrameKind
 from dpsql.plan.operator import Plan, WindowCall
 from dpsql.plan.output_columns import output_columns
-from dpsql.plan.sort_key import SortKey
 from dpsql.plan.total_form import (
     ROUNDED_TO,
     TotalForm,
@@ -34,7 +34,7 @@ from dpsql.plan.total_form import (
     rounded_type,
     window_form,
 )
-from dpsql.schema.sql_type import BIGINT, Decimal, Double, Integer, Timestamp
+from dpsql.schema.sql_type import BIGINT, Date, Decimal, Double, Timestamp
 
 _OF_ROWS: dict[str, type[exp.Func]] = {
     "lag": exp.Lag,
@@ -78,6 +78,8 @@ def emit_aggregate(
     if own is not None and call.arguments:
         form = aggregate_form(call.function, call.arguments[0].type)
         arguments[0] = _in_form(form, call.arguments[0])
+    elif is_total and _is_interpolated_day(call):
+        arguments[0] = try_cast(arguments[0], Timestamp())
     if guarded:
         arguments[0] = unknown(arguments[0])
     if call.fraction is not None:
@@ -111,7 +113,7 @@ def emit_window(call: WindowCall, source: Plan, *, is_total: bool = False) -> ex
     if own is None and is_total and call.arguments:
         kind = call.arguments[0].type
         if may_overflow(call.function, kind):
-            over = partial(_over, call, source)
+            over = partial(_over, call, source, is_total=True)
             return sum_or_mean(
                 call.function, emit_expression(call.arguments[0]), kind, call.type, over
             )
@@ -119,12 +121,16 @@ def emit_window(call: WindowCall, source: Plan, *, is_total: bool = False) -> ex
     if own is not None and arguments:
         form = window_form(call.function, call.arguments[0].type)
         arguments[0] = _in_form(form, call.arguments[0])
-    window = _over(call, source, call.function, arguments)
+    elif is_total and _is_interpolated_day(call):
+        arguments[0] = try_cast(arguments[0], Timestamp())
+    window = _over(call, source, call.function, arguments, is_total=is_total)
     is_coarser = own is not None and call.function == "sum" and _is_rounded(call.arguments[0])
     return try_cast(window, call.type) if is_coarser else window
 
 
-def _over(call: WindowCall, source: Plan, name: str, arguments: list[exp.Expr]) -> exp.Expr:
+def _over(
+    call: WindowCall, source: Plan, name: str, arguments: list[exp.Expr], *, is_total: bool = False
+) -> exp.Expr:
     """The function called `name` of `arguments`, over the window of `call`."""
     own = unit(source)
     partition = [emit_expression(p) for p in call.partition]
@@ -138,7 +144,7 @@ def _over(call: WindowCall, source: Plan, name: str, arguments: list[exp.Expr]) 
             )
             order += tie
     if call.frame is not None and call.frame.has_distance:
-        order = list(map(_with_room, call.order))
+        order = [ordered(call.frame, key, is_total=is_total) for key in call.order]
     if name in _TOTALS and may_seem_empty(source):
         arguments = [unknown(arguments[0])]
     if name == "count" and not arguments:
@@ -155,21 +161,16 @@ def _over(call: WindowCall, source: Plan, name: str, arguments: list[exp.Expr]) 
         this=called,
         partition_by=partition,
         order=exp.Order(expressions=order) if order else None,
-        spec=None if call.frame is None else _frame(call.frame),
+        spec=call.frame and emit_frame(call.frame, call.order, is_total=is_total),
     )
 
 
-def _frame(frame: Frame) -> exp.WindowSpec:
-    first, first_side = _end(frame.first, "PRECEDING")
-    last, last_side = _end(frame.last, "FOLLOWING")
-    return exp.WindowSpec(
-        kind=frame.kind.value,
-        start=first,
-        start_side=first_side,
-        end=last,
-        end_side=last_side,
-        exclude=frame.excluded and exp.var(frame.excluded.value),
-    )
+def _is_interpolated_day(call: AggregateCall | WindowCall) -> bool:
+    """Whether days become timestamps, as which they are interpolated; those that can't are NULL."""
+    interpolated = AggregateFunction.QUANTILE_CONT
+    name = call.function if isinstance(call, WindowCall) else call.function.value
+    days = [argument for argument in call.arguments if isinstance(argument.type, Date)]
+    return name == interpolated.value and bool(days)
 
 
 def _treats_ties_alike(call: WindowCall) -> bool:
@@ -181,27 +182,6 @@ def _treats_ties_alike(call: WindowCall) -> bool:
     ranked = call.function in ("rank", "dense_rank", "percent_rank", "cume_dist")
     of_ties = call.frame is None or call.frame.kind is not FrameKind.ROWS
     return ranked or (of_ties and call.function in _OF_A_BAG)
-
-
-def _with_room(key: SortKey) -> exp.Expr:
-    """A key that a distance is added to: the largest BIGINT and 1 would raise."""
-    rendered = sort_key(key)
-    if isinstance(key.expression.type, Integer):
-        rendered.set("this", try_cast(rendered.this, Integer(128)))
-    return rendered
-
-
-def _end(end: FrameEnd, side: str) -> tuple[str | exp.Expr, str | None]:
-    match end:
-        case None:
-            return "UNBOUNDED", side
-        case RangeOffset(distance=distance, following=following):
-            rendered = emit_literal(distance.value, distance.type)
-            return rendered, "FOLLOWING" if following else "PRECEDING"
-        case 0:
-            return "CURRENT ROW", None
-        case rows:
-            return integer(abs(rows)), "PRECEDING" if rows < 0 else "FOLLOWING"
 
 
 def _sum_of_unit(call: AggregateCall, argument: Expression, *, guarded: bool) -> exp.Expr:
