@@ -32,8 +32,11 @@ def ranks_of_few(
     values = columns[column]
     nothing = len(values.dictionary)  # stands for NULL
     cells = len(blocks.sizes) * (nothing + 1)
+    codes = values.indices  # of 8 bits, if there are few: those of all rows are in caches then
+    if codes.null_count:  # one more than the values may be more than their type holds
+        codes = pc.fill_null(codes.cast(pa.int64()), nothing)
     numbers = np.repeat(np.arange(len(blocks.sizes)) * (nothing + 1), blocks.sizes)
-    numbers += pc.fill_null(values.indices.cast(pa.int64()), nothing).to_numpy()[blocks.rows]
+    numbers += codes.to_numpy()[blocks.rows]
     present = np.flatnonzero(np.bincount(numbers, minlength=cells))
     unit, code = np.divmod(present, nothing + 1)
     of_cells = hashes.of(
