@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
@@ -54,8 +55,11 @@ def own(name: str) -> str:
 
 @atexit.register
 def _drop() -> None:
-    for schema in _MADE:
-        server().execute(f'DROP SCHEMA "{schema}" CASCADE'.encode())
+    if not server.cache_info().currsize:
+        return
+    with closing(server()) as connection:
+        for schema in _MADE:
+            connection.execute(f'DROP SCHEMA "{schema}" CASCADE'.encode())
 
 
 def column_type(kind: SqlType) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -147,15 +148,15 @@ def test_columns_have_postgresqls_types(ours: Any, items: str, types: list[int])
     psycopg = pytest.importorskip("psycopg")
     sql = f"SELECT {items} FROM t"
     servers = [ours]
-    if os.environ.get("DPSQL_POSTGRES"):
-        servers.append(psycopg.connect(os.environ["DPSQL_POSTGRES"], autocommit=True))
-        fill(servers[1])
-    for server in servers:
-        for is_binary in (False, True):
-            cursor = server.cursor(binary=is_binary).execute(sql)
-            assert [column.type_code for column in cursor.description] == types
-    values = [server.cursor(binary=True).execute(sql).fetchone() for server in servers]
+    with ExitStack() as stack:
+        if os.environ.get("DPSQL_POSTGRES"):
+            theirs = psycopg.connect(os.environ["DPSQL_POSTGRES"], autocommit=True)
+            servers.append(stack.enter_context(theirs))
+            fill(theirs)
+        for server in servers:
+            for is_binary in (False, True):
+                cursor = server.cursor(binary=is_binary).execute(sql)
+                assert [column.type_code for column in cursor.description] == types
+        values = [server.cursor(binary=True).execute(sql).fetchone() for server in servers]
     assert values[0] is not None
     assert [type(value) for value in values[0]] == [type(value) for value in values[-1]]
-    for server in servers[1:]:
-        server.close()
