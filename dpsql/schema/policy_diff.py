@@ -159,7 +159,8 @@ def _domain(name: str, old: Any, new: Any) -> Iterator[str]:
         if old["values"] is not None and old["values"] != new["values"]:
             yield f"values of {name} were others"
     elif old["values"] is not None and not set(new["values"] or ()) <= set(old["values"]):
-        yield f"values of {name} were fewer"
+        is_longer = set(new["values"]) > set(old["values"])
+        yield f"values of {name} were {'fewer' if is_longer else 'others'}"
     elif old["values"] is not None and new["values"] is None:
         yield f"values of {name} were listed"
 

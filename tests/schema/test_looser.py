@@ -76,6 +76,11 @@ def test_the_way_back_needs_nobody(tmp_path: Path, old: str, new: str, words: st
         assert policy_relaxations(after.policy, before.policy) == ()
 
 
+def test_values_of_which_some_are_gone_were_others(tmp_path: Path) -> None:
+    before, after = (load(tmp_path, text) for text in (CAPPED, changed("[F, M]", "[F, X]", CAPPED)))
+    assert "values of people.sex were others" in policy_relaxations(before.policy, after.policy)
+
+
 def test_a_per_query_cap_that_is_raised_is_looser(tmp_path: Path) -> None:
     low, high = (
         load(tmp_path, SHOP + f"per_query: {{max_epsilon: {most}}}\n") for most in ("0.5", "0.75")
