@@ -77,7 +77,7 @@ def cast(literal: Literal, target: SqlType, at: Span | None) -> Literal:
             converted = (evaluation.cast((value,), literal.type, target) or (None,))[0]
     if converted is None:
         shown = repr(value) if isinstance(value, str) else str(value)
-        raise DataError(f"{shown[:60]} isn't a {target}", at=at)
+        raise DataError(f"{shown[:60]} is no value of {target}", at=at)
     return Literal(converted, target)
 
 
