@@ -149,6 +149,15 @@ def test_a_parameter_that_is_no_finite_number_is_told_so(
         connection.execute("SELECT count(*) FROM penguins WHERE year > ?", [value])
 
 
+@pytest.mark.parametrize(
+    "sql", ["SELECT :a", "SELECT DISTINCT :a", "SELECT :a, :a", "WITH t AS (SELECT :a) FROM t"]
+)
+def test_a_named_parameter_may_be_the_first_of_a_list(connection: Connection, sql: str) -> None:
+    row = connection.execute(sql, {"a": 7}).fetchone()
+    assert row is not None
+    assert row[0] == 7
+
+
 def test_no_parameters_are_none(connection: Connection) -> None:
     assert connection.execute("SHOW dpsql.epsilon", []).fetchall() == [("1",)]
 

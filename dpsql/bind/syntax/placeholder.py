@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -19,11 +20,23 @@ def is_text(value: str) -> bool:
 
 
 def numbered(sql: str, tokens: Sequence[Token]) -> str:
-    """`sql` with `$1`, `$2` … for its `?`, in their order; `tokens` are those of `sql`."""
+    """`sql` with `$1`, `$2` … for its `?`, in their order; `tokens` are those of `sql`.
+
+    A `:name` that is the first of a SELECT list is `$name`: sqlglot takes the colon behind SELECT
+    for that of DuckDB's `alias: expression`.
+    """
+    if "?" not in sql and ":" not in sql:
+        return sql
     parts: list[str] = []
-    last = 0
-    for number, token in enumerate(_marks(tokens), start=1):
-        parts += [sql[last : token.start], f"${number}"]
+    last = count = 0
+    for before, token in zip((None, *tokens), tokens, strict=False):
+        if _is_mark(token):
+            count += 1
+            parts += [sql[last : token.start], f"${count}"]
+        elif token.token_type is TokenType.COLON and before and before.token_type in _BEFORE_ITEMS:
+            parts += [sql[last : token.start], "$"]
+        else:
+            continue
         last = token.end + 1
     return "".join([*parts, sql[last:]])
 
@@ -43,4 +56,11 @@ def _before(index: int, tokens: Sequence[Token]) -> int:
 
 
 def _marks(tokens: Sequence[Token]) -> list[Token]:
-    return [t for t in tokens if t.token_type is TokenType.PLACEHOLDER and t.text == "?"]
+    return [token for token in tokens if _is_mark(token)]
+
+
+def _is_mark(token: Token) -> bool:
+    return token.token_type is TokenType.PLACEHOLDER and token.text == "?"
+
+
+_BEFORE_ITEMS: Final = frozenset({TokenType.SELECT, TokenType.DISTINCT, TokenType.ALL})
