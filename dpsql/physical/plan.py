@@ -24,8 +24,8 @@ PhysicalPlan = (
     | SplitByContribution
     | SplitInGroupBy
     | AggregateBelowJoin
-    | ChooseGroupsFirst
     | CountUnitsFirst
+    | ChooseGroupsFirst
     | PerUnit
 )
 
@@ -35,8 +35,8 @@ STRATEGIES: Final[tuple[type[PhysicalPlan], ...]] = (
     SplitByContribution,
     SplitInGroupBy,
     AggregateBelowJoin,
-    ChooseGroupsFirst,
     CountUnitsFirst,
+    ChooseGroupsFirst,
     PerUnit,
 )
 """All strategies; of two of the same estimate, the former is taken."""

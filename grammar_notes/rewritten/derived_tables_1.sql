@@ -1,177 +1,40 @@
--- ChooseGroupsFirst
-WITH placed AS MATERIALIZED (
+-- CountUnitsFirst
+WITH counted AS MATERIALIZED (
   SELECT
-    u,
-    CAST(g0 AS UTINYINT) AS g0,
-    CAST(g0 AS UTINYINT) AS x
+    c7 AS u,
+    d0.cell AS g0
   FROM (
     SELECT
-      c7 AS u,
-      d0.cell AS g0
+      c8 AS c11,
+      c7
     FROM (
       SELECT
-        c8 AS c11,
+        c2 AS c9,
+        COUNT(*) AS c8,
         c7
       FROM (
         SELECT
-          c2 AS c9,
-          COUNT(*) AS c8,
-          c7
-        FROM (
-          SELECT
-            t."patient_id" AS c2,
-            t."patient_id" AS c7
-          FROM "visits" AS t
-          WHERE
-            NOT t."patient_id" IS NULL
-        ) AS t
-        GROUP BY
-          c2,
-          c7
+          t."patient_id" AS c2,
+          t."patient_id" AS c7
+        FROM "visits" AS t
+        WHERE
+          NOT t."patient_id" IS NULL
       ) AS t
+      GROUP BY
+        c2,
+        c7
     ) AS t
-    LEFT JOIN "domain 0" AS d0
-      ON c11 = d0.k0
   ) AS t
-), units AS MATERIALIZED (
+  JOIN "domain 0" AS d0
+    ON c11 = d0.k0
+), many AS MATERIALIZED (
   SELECT
-    u AS mu,
-    f,
-    l,
-    (
-      n - d < 1
-    ) AS light
-  FROM (
-    SELECT
-      u,
-      n,
-      d,
-      f,
-      0 AS l
-    FROM (
-      SELECT
-        u,
-        n,
-        d,
-        CASE
-          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
-          THEN f + 1
-          ELSE f
-        END AS f,
-        CASE
-          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
-          THEN fk - CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
-          ELSE fk
-        END AS fk,
-        CASE
-          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
-          THEN fm >> 1
-          ELSE fm
-        END AS fm
-      FROM (
-        SELECT
-          u,
-          n,
-          d,
-          CASE
-            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
-            THEN f + 2
-            ELSE f
-          END AS f,
-          CASE
-            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
-            THEN fk - CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
-            ELSE fk
-          END AS fk,
-          CASE
-            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
-            THEN fm >> 2
-            ELSE fm
-          END AS fm
-        FROM (
-          SELECT
-            u,
-            n,
-            d,
-            CASE
-              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
-              THEN f + 4
-              ELSE f
-            END AS f,
-            CASE
-              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
-              THEN fk - CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
-              ELSE fk
-            END AS fk,
-            CASE
-              WHEN fk >= CAST(BIT_COUNT(fm & CAST('15' AS INT128)) AS INT)
-              THEN fm >> 4
-              ELSE fm
-            END AS fm
-          FROM (
-            SELECT
-              u,
-              n,
-              d,
-              CASE
-                WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
-                THEN f + 8
-                ELSE f
-              END AS f,
-              CASE
-                WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
-                THEN fk - CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
-                ELSE fk
-              END AS fk,
-              CASE
-                WHEN fk >= CAST(BIT_COUNT(fm & CAST('255' AS INT128)) AS INT)
-                THEN fm >> 8
-                ELSE fm
-              END AS fm
-            FROM (
-              SELECT
-                u,
-                n,
-                d,
-                0 AS f,
-                a AS fk,
-                m AS fm
-              FROM (
-                SELECT
-                  u,
-                  n,
-                  m,
-                  d,
-                  CAST(HASH(u, $1) & 1073741823 AS INT) % d AS a
-                FROM (
-                  SELECT
-                    u,
-                    n,
-                    m,
-                    CAST(BIT_COUNT(m) AS INT) AS d
-                  FROM (
-                    SELECT
-                      u,
-                      COUNT(*) AS n,
-                      BIT_OR(CAST('1' AS INT128) << x) AS m
-                    FROM (
-                      SELECT
-                        *
-                      FROM placed
-                      WHERE
-                        NOT x IS NULL
-                    ) AS t
-                    GROUP BY
-                      u
-                  ) AS t
-                ) AS t
-              ) AS t
-            ) AS t
-          ) AS t
-        ) AS t
-      ) AS t
-    ) AS t
-  ) AS t
+    u AS mu
+  FROM counted
+  GROUP BY
+    u
+  HAVING
+    COUNT(*) > 1
 )
 SELECT
   g0,
@@ -185,48 +48,57 @@ FROM (
       s0
     FROM (
       SELECT
-        u,
-        g0,
-        s0 AS s0
+        *
       FROM (
         SELECT
-          u,
-          g0,
-          CAST(CASE WHEN n > 1 THEN 1 ELSE n END AS INT) AS s0
+          *,
+          ROW_NUMBER() OVER (PARTITION BY u ORDER BY CAST(g0 AS INT)) AS turn,
+          COUNT(*) OVER (PARTITION BY u) AS turns
         FROM (
           SELECT
             u,
             g0,
-            n
+            s0 AS s0
           FROM (
             SELECT
               u,
               g0,
-              COUNT(*) AS n
+              CAST(CASE WHEN n > 1 THEN 1 ELSE n END AS INT) AS s0
             FROM (
               SELECT
                 u,
-                g0
-              FROM placed
-              JOIN units
-                ON u = mu
-              WHERE
-                (
-                  (
-                    CAST(x AS INT) - f
-                  ) & 127
-                ) <= (
-                  (
-                    l
-                  ) & 127
-                ) AND NOT light
+                g0,
+                n
+              FROM (
+                SELECT
+                  u,
+                  g0,
+                  COUNT(*) AS n
+                FROM (
+                  SELECT
+                    *
+                  FROM counted
+                  WHERE
+                    u IN (
+                      SELECT
+                        mu
+                      FROM many
+                    )
+                ) AS t
+                GROUP BY
+                  u,
+                  g0
+              ) AS t
             ) AS t
-            GROUP BY
-              u,
-              g0
           ) AS t
         ) AS t
       ) AS t
+      WHERE
+        (
+          turn - 1 + (
+            turns - CAST(HASH(u, $1) & 1073741823 AS INT) % turns
+          )
+        ) % turns < 1
     ) AS t
     UNION ALL
     SELECT
@@ -238,21 +110,14 @@ FROM (
         COUNT(*) AS s0
       FROM (
         SELECT
-          u,
-          g0
-        FROM placed
-        JOIN units
-          ON u = mu
+          *
+        FROM counted
         WHERE
-          (
-            (
-              CAST(x AS INT) - f
-            ) & 127
-          ) <= (
-            (
-              l
-            ) & 127
-          ) AND light
+          NOT u IN (
+            SELECT
+              mu
+            FROM many
+          )
       ) AS t
       GROUP BY
         g0

@@ -1,192 +1,58 @@
--- ChooseGroupsFirst
-WITH placed AS MATERIALIZED (
+-- CountUnitsFirst
+WITH counted AS MATERIALIZED (
   SELECT
-    u,
-    CAST(g0 AS UTINYINT) AS g0,
-    CAST(g0 AS UTINYINT) AS x
+    c7 AS u,
+    c6 AS k0_0
   FROM (
     SELECT
-      c7 AS u,
-      d0.cell AS g0
+      c1,
+      c2,
+      c6,
+      c9,
+      c13,
+      c17,
+      c7 AS c7
     FROM (
       SELECT
-        c1,
-        c2,
-        c6,
-        c9,
-        c13,
-        c17,
-        c7 AS c7
-      FROM (
-        SELECT
-          t."visit_id" AS c1,
-          t."patient_id" AS c2,
-          t."ward" AS c6,
-          t."patient_id" AS c7
-        FROM "visits" AS t
-        WHERE
-          NOT t."patient_id" IS NULL
-      ) AS t0
-      CROSS JOIN (
-        SELECT
-          "visit_id" AS c9
-        FROM "tests"
-      ) AS t1
-      CROSS JOIN (
-        SELECT
-          t."patient_id" AS c13,
-          t."insured" AS c17,
-          t."patient_id" AS c19
-        FROM "patients" AS t
-        WHERE
-          NOT t."patient_id" IS NULL
-      ) AS t2
+        t."visit_id" AS c1,
+        t."patient_id" AS c2,
+        t."ward" AS c6,
+        t."patient_id" AS c7
+      FROM "visits" AS t
       WHERE
-        (
-          (
-            c1 = c9
-          ) AND (
-            c13 = c2
-          )
-        ) AND c17
-    ) AS t
-    LEFT JOIN "domain 0" AS d0
-      ON c6 IS NOT DISTINCT FROM d0.k0
-  ) AS t
-), units AS MATERIALIZED (
-  SELECT
-    u AS mu,
-    f,
-    l,
-    (
-      n - d < 2
-    ) AS light
-  FROM (
-    SELECT
-      u,
-      n,
-      d,
-      f,
-      l - f AS l
-    FROM (
+        NOT t."patient_id" IS NULL
+    ) AS t0
+    CROSS JOIN (
       SELECT
-        u,
-        n,
-        d,
-        CASE
-          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
-          THEN f + 1
-          ELSE f
-        END AS f,
-        CASE
-          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
-          THEN fk - CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
-          ELSE fk
-        END AS fk,
-        CASE
-          WHEN fk >= CAST(BIT_COUNT(fm & CAST('1' AS INT128)) AS INT)
-          THEN fm >> 1
-          ELSE fm
-        END AS fm,
-        CASE
-          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
-          THEN l + 1
-          ELSE l
-        END AS l,
-        CASE
-          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
-          THEN lk - CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
-          ELSE lk
-        END AS lk,
-        CASE
-          WHEN lk >= CAST(BIT_COUNT(lm & CAST('1' AS INT128)) AS INT)
-          THEN lm >> 1
-          ELSE lm
-        END AS lm
-      FROM (
-        SELECT
-          u,
-          n,
-          d,
-          CASE
-            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
-            THEN f + 2
-            ELSE f
-          END AS f,
-          CASE
-            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
-            THEN fk - CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
-            ELSE fk
-          END AS fk,
-          CASE
-            WHEN fk >= CAST(BIT_COUNT(fm & CAST('3' AS INT128)) AS INT)
-            THEN fm >> 2
-            ELSE fm
-          END AS fm,
-          CASE
-            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
-            THEN l + 2
-            ELSE l
-          END AS l,
-          CASE
-            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
-            THEN lk - CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
-            ELSE lk
-          END AS lk,
-          CASE
-            WHEN lk >= CAST(BIT_COUNT(lm & CAST('3' AS INT128)) AS INT)
-            THEN lm >> 2
-            ELSE lm
-          END AS lm
-        FROM (
-          SELECT
-            u,
-            n,
-            d,
-            0 AS f,
-            a AS fk,
-            m AS fm,
-            0 AS l,
-            (
-              a + (
-                CASE WHEN d > 3 THEN 3 ELSE d END - 1
-              )
-            ) % d AS lk,
-            m AS lm
-          FROM (
-            SELECT
-              u,
-              n,
-              m,
-              d,
-              CAST(HASH(u, $1) & 1073741823 AS INT) % d AS a
-            FROM (
-              SELECT
-                u,
-                n,
-                m,
-                CAST(BIT_COUNT(m) AS INT) AS d
-              FROM (
-                SELECT
-                  u,
-                  COUNT(*) AS n,
-                  BIT_OR(CAST('1' AS INT128) << x) AS m
-                FROM (
-                  SELECT
-                    *
-                  FROM placed
-                  WHERE
-                    NOT x IS NULL
-                ) AS t
-                GROUP BY
-                  u
-              ) AS t
-            ) AS t
-          ) AS t
-        ) AS t
-      ) AS t
-    ) AS t
+        "visit_id" AS c9
+      FROM "tests"
+    ) AS t1
+    CROSS JOIN (
+      SELECT
+        t."patient_id" AS c13,
+        t."insured" AS c17,
+        t."patient_id" AS c19
+      FROM "patients" AS t
+      WHERE
+        NOT t."patient_id" IS NULL
+    ) AS t2
+    WHERE
+      (
+        (
+          c1 = c9
+        ) AND (
+          c13 = c2
+        )
+      ) AND c17
   ) AS t
+), many AS MATERIALIZED (
+  SELECT
+    u AS mu
+  FROM counted
+  GROUP BY
+    u
+  HAVING
+    COUNT(*) > 2
 )
 SELECT
   g0,
@@ -200,48 +66,76 @@ FROM (
       s0
     FROM (
       SELECT
-        u,
-        g0,
-        s0 AS s0
+        *
       FROM (
         SELECT
-          u,
-          g0,
-          CAST(CASE WHEN n > 2 THEN 2 ELSE n END AS INT) AS s0
+          *,
+          ROW_NUMBER() OVER (PARTITION BY u ORDER BY CAST(g0 AS INT)) AS turn,
+          COUNT(*) OVER (PARTITION BY u) AS turns
         FROM (
           SELECT
             u,
             g0,
-            n
+            s0 AS s0
           FROM (
             SELECT
               u,
               g0,
-              COUNT(*) AS n
+              CAST(CASE WHEN n > 2 THEN 2 ELSE n END AS INT) AS s0
             FROM (
               SELECT
                 u,
-                g0
-              FROM placed
-              JOIN units
-                ON u = mu
+                g0,
+                n
+              FROM (
+                SELECT
+                  CAST(CASE
+                    WHEN n < 0
+                    THEN NULL
+                    WHEN k0_0 = 'ER'
+                    THEN 0
+                    WHEN k0_0 = 'ICU'
+                    THEN 1
+                    WHEN k0_0 = 'GP'
+                    THEN 2
+                    WHEN k0_0 IS NULL
+                    THEN 3
+                  END AS BIGINT) AS g0,
+                  t.u,
+                  t.n
+                FROM (
+                  SELECT
+                    u,
+                    k0_0,
+                    COUNT(*) AS n
+                  FROM (
+                    SELECT
+                      *
+                    FROM counted
+                    WHERE
+                      u IN (
+                        SELECT
+                          mu
+                        FROM many
+                      )
+                  ) AS t
+                  GROUP BY
+                    u,
+                    k0_0
+                ) AS t
+              ) AS t
               WHERE
-                (
-                  (
-                    CAST(x AS INT) - f
-                  ) & 127
-                ) <= (
-                  (
-                    l
-                  ) & 127
-                ) AND NOT light
+                NOT g0 IS NULL
             ) AS t
-            GROUP BY
-              u,
-              g0
           ) AS t
         ) AS t
       ) AS t
+      WHERE
+        (
+          turn - 1 + (
+            turns - CAST(HASH(u, $1) & 1073741823 AS INT) % turns
+          )
+        ) % turns < 3
     ) AS t
     UNION ALL
     SELECT
@@ -249,29 +143,40 @@ FROM (
       s0 AS s0
     FROM (
       SELECT
-        g0,
-        COUNT(*) AS s0
+        CAST(CASE
+          WHEN s0 < 0
+          THEN NULL
+          WHEN k0_0 = 'ER'
+          THEN 0
+          WHEN k0_0 = 'ICU'
+          THEN 1
+          WHEN k0_0 = 'GP'
+          THEN 2
+          WHEN k0_0 IS NULL
+          THEN 3
+        END AS BIGINT) AS g0,
+        t.s0
       FROM (
         SELECT
-          u,
-          g0
-        FROM placed
-        JOIN units
-          ON u = mu
-        WHERE
-          (
-            (
-              CAST(x AS INT) - f
-            ) & 127
-          ) <= (
-            (
-              l
-            ) & 127
-          ) AND light
+          k0_0,
+          COUNT(*) AS s0
+        FROM (
+          SELECT
+            *
+          FROM counted
+          WHERE
+            NOT u IN (
+              SELECT
+                mu
+              FROM many
+            )
+        ) AS t
+        GROUP BY
+          k0_0
       ) AS t
-      GROUP BY
-        g0
     ) AS t
+    WHERE
+      NOT g0 IS NULL
   ) AS t
 ) AS t
 GROUP BY

@@ -26,6 +26,10 @@ STATEMENTS = [
     "SELECT doctor_id + 1, count(*), sum(cost) FROM visits WHERE ward = 'ER' GROUP BY 1",
     """SELECT visit_date, concat(ward, doctor_id), avg(cost) FROM visits WHERE cost <= 300
     GROUP BY 1, 2""",
+    # Each unit's rows are one of the statement's own groups.
+    "SELECT n, count(*) FROM (SELECT patient_id, count(*) AS n FROM visits GROUP BY 1) GROUP BY 1",
+    """SELECT least(n, 3), sum(n) FROM (SELECT p.patient_id, count(v.visit_id) AS n FROM patients p
+    LEFT JOIN visits v ON p.patient_id = v.patient_id GROUP BY 1) GROUP BY 1""",
 ]
 
 LIMITS = [

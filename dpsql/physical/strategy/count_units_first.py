@@ -23,17 +23,19 @@ lone rows would be a unit.
 
 It takes longer where most units are of `many`. How many rows a unit has is data, so that what the
 schema says has to do: half of as many as count in all, of which a filter leaves its part of the
-values that are declared.
+values that are declared. By a declared key, or by the statement's own GROUP BY, a unit may have one
+row alone, as customers that are counted by how many orders they have: then none is of `many`.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import ClassVar, Final, Self
+from typing import Final, Self
 
 from msgspec import Struct
 from sqlglot import exp
 
+from dpsql.analysis.lineage.functional_dependency import declared, one_row_per_unit
 from dpsql.analysis.unit_contribution import rows_per_group
 from dpsql.bounding.contribution_limit import highest_fanout_table
 from dpsql.bounding.group_choice import counted_column, is_sum_only
@@ -76,15 +78,15 @@ class CountUnitsFirst(Struct, frozen=True):
     """Sum the rows of units of at most `max_rows` rows, which no limit binds, without units.
 
     `rows` are those that are read, beside each of which is in `value_rows` how many its unit has of
-    one key's value; None where units aren't counted, or no sidecar says so.
+    one key's value; None where units aren't counted, or no sidecar says so. All of them wait, and
+    are few but where each `is_only_one` of its unit.
     """
 
     limited: LimitGroups
     max_rows: int
     rows: Contributions
-    value_rows: Column | None = None
-
-    is_blocking: ClassVar = False
+    value_rows: Column | None
+    is_only_one: bool
 
     @classmethod
     def applies(cls, limited: Limited, facts: Facts) -> Self | None:
@@ -98,15 +100,25 @@ class CountUnitsFirst(Struct, frozen=True):
         max_rows = min(limited.limit.groups, rows_per_group(limited), *in_all)
         rows = sidecar_rows(limited, facts.verified) if counts_units(terms) else None
         name = None if rows is None else _counted_key(rows)
+        # Sums by units in groups of any number are kept for statements that ask again.
+        is_ranked = isinstance(limited.limit, ByRank)
+        is_only_one = is_ranked and one_row_per_unit(terms.source, declared)
         if rows is None or name is None:
-            return cls(limited, max_rows, terms)
+            return cls(limited, max_rows, terms, None, is_only_one)
         counted = Column(rows.free_number(), value_count_column(name), COUNT_TYPE)
-        return cls(limited, max_rows, rows.over(rows.scan(counted), (), (counted,)), counted)
+        read = rows.over(rows.scan(counted), (), (counted,))
+        return cls(limited, max_rows, read, counted, is_only_one)
+
+    @property
+    def is_blocking(self) -> bool:
+        """Whether most rows wait in memory."""
+        return self.is_only_one
 
     def estimate(self) -> Fraction:
         """In passes over the rows, of which the units over the limit have a share."""
         terms = self.limited.contributions
-        share = limited_share(_expected_rows(terms), self.max_rows)
+        none = Fraction(0)
+        share = none if self.is_only_one else limited_share(_expected_rows(terms), self.max_rows)
         limits = GROUP_BY_UNIT + cost_of_choice(self.limited.limit)
         return cost_of_rows(terms) + COUNT_UNITS + share * limits
 
