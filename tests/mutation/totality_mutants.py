@@ -10,6 +10,30 @@ _FAILING_VALUES = "tests/engine/test_parquet_failing_values.py"
 
 TOTALITY_MUTANTS = (
     Mutant(
+        "what fails in a condition reads a column that is constant",
+        "emit/dialect/duckdb/condition.py",
+        "attempt.replace(_on_copies(attempt.copy()))",
+        "pass",
+        "tests/session/test_constant_columns.py",
+        fails_by="AssertionError|assert ",
+    ),
+    Mutant(
+        "what fails in a key above a join reads a column that is constant",
+        "emit/relation/relation.py",
+        "return lookup_key if are_joined else scalar",
+        "return scalar",
+        "tests/emit/test_lookup_keys.py",
+        fails_by="AssertionError|assert ",
+    ),
+    Mutant(
+        "listed keys are joined by what fails for a column that is constant",
+        "emit/release/contributions.py",
+        "keys = [(lookup_key(key), key.type) for key in listed_keys]",
+        "keys = [(scalar(key), key.type) for key in listed_keys]",
+        "tests/emit/test_lookup_keys.py",
+        fails_by="AssertionError|assert ",
+    ),
+    Mutant(
         "a LIMIT that DuckDB takes all rows to be within is left out",
         "emit/dialect/duckdb/lower.py",
         "RowLimit: lambda count: exp.Subquery(this=exp.select(exp.Literal.number(count))),",

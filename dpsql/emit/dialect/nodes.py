@@ -8,8 +8,7 @@ known to be one, and how large it may be.
 
 emission          | DuckDB               | PostgreSQL
 scalar(a + b)     | TRY(a + b)           | exact in numeric, NULL if too large
-wide_sum(x)       | SUM(x), in 128 bits  | SUM(x::numeric)
-unit_sum(x)       | the same             | the same
+wide_sum(x)       | SUM(x), in 128 bits  | SUM(x::numeric), as of unit_sum(x)
 quotient(a, b)    | a // b               | DIV(a, b)
 share(a, b, c)    | a * b // c in 64 bits, or in 128 | DIV(a * b, c)
 keyed_hash(u, g)  | HASH(u, g, $1)       | hash_record_extended, item by item
@@ -46,6 +45,10 @@ class _Leaf(Neutral):
 
 class Scalar(_Leaf):
     """An `expression` of the plan, NULL wherever an engine would raise."""
+
+
+class Condition(_Leaf):
+    """An `expression`, likewise, by parts of which an engine may look rows up; by all if a key."""
 
 
 class UntypedConstant(_Leaf):
@@ -140,9 +143,23 @@ def integer(value: int) -> exp.Expr:
 
 def scalar(expression: Expression) -> exp.Expr:
     """An expression of the plan: total, NULL where it has no value."""
-    return (
-        reference(expression) if isinstance(expression, Column) else Scalar(expression=expression)
-    )
+    return _leaf(Scalar, expression)
+
+
+def condition(expression: Expression) -> exp.Expr:
+    """A condition of the plan on rows, which may be those of several tables."""
+    return _leaf(Condition, expression=expression, is_key=False)
+
+
+def lookup_key(expression: Expression) -> exp.Expr:
+    """What rows are joined by, or what a condition above may join them by."""
+    return _leaf(Condition, expression=expression, is_key=True)
+
+
+def _leaf(kind: type[_Leaf], expression: Expression, **parts: bool) -> exp.Expr:
+    if isinstance(expression, Column):
+        return reference(expression)
+    return kind(expression=expression, **parts)
 
 
 def constant(value: Value, kind: SqlType) -> exp.Expr:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
 from dpsql.analysis.lineage.same_unit_conditions import is_same_unit
-from dpsql.emit.dialect.nodes import constant, exact_aggregate, exact_window, scalar, stored_column
+from dpsql.emit.dialect.nodes import (
+    condition,
+    constant,
+    exact_aggregate,
+    exact_window,
+    lookup_key,
+    scalar,
+    stored_column,
+)
 from dpsql.emit.dialect.row_estimate import limit_rows, may_seem_empty
 from dpsql.emit.dialect.sort_key import sort_key
 from dpsql.emit.relation.counts_below_join import CountsBelowJoin
@@ -19,6 +27,7 @@ from dpsql.emit.relation.scan_and_join import (
     mark_join,
     mark_join_rows,
     outer_join,
+    passed_on,
     scan,
     unit_sources,
     without_unit,
@@ -69,12 +78,12 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             return scan(plan)
         case Filter(source=Join() as join, predicate=predicate):
             joined = inner_join(join, _sources(join, releases))
-            return joined.where(scalar(predicate), copy=False)
+            return joined.where(condition(predicate), copy=False)
         case Filter(source=Filter() | MarkJoin()):
             return _filtered(plan, releases)
         case Filter(source=source, predicate=predicate):
-            return _select_over(source, releases, _passed_on(source)).where(
-                scalar(predicate), copy=False
+            return _select_over(source, releases, passed_on(source)).where(
+                condition(predicate), copy=False
             )
         case Project(source=Sort() | Limit() as source, outputs=outputs):
             # One SELECT computes and orders: the order of a derived table is nobody's promise.
@@ -98,7 +107,7 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             return union_all(combine(*arms, distinct=True, copy=False))
         case Window(source=source, outputs=windows):
             added = [as_column(exact_window(w.call, source), w.column) for w in windows]
-            return _select_over(source, releases, [*_passed_on(source), *added])
+            return _select_over(source, releases, [*passed_on(source), *added])
         case Values():
             return _listed(plan)
         case PublicStatement():
@@ -112,7 +121,7 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
             ]
             return select_of(items, table(releases[plan]))
         case Sort() | Limit():
-            return _ordered(plan, releases, _passed_on(plan))
+            return _ordered(plan, releases, passed_on(plan))
         case missing:
             assert_never(missing)
 
@@ -123,8 +132,9 @@ def _aggregated(plan: Aggregate, releases: Mapping[Release, str]) -> exp.Select:
         join = below.join
         return below.select(emit_plan(join.left, releases), emit_plan(join.right, releases))
     source, keys, own = plan.source, plan.keys, unit(plan.source)
-    group = [scalar(key.expression) for key in keys]
-    items = [*_named(keys)]
+    computed = _computing(source)
+    group = [computed(key.expression) for key in keys]
+    items = [*_named(keys, computed)]
     guarded = may_seem_empty(source)
     items += [
         as_column(exact_aggregate(a.call, own, guarded=guarded), a.column) for a in plan.aggregates
@@ -170,8 +180,8 @@ def _filtered(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
         rows = mark_join_rows(tests, rows)
     if not predicates:
         return rows
-    select = select_of(_passed_on(plan.source), subquery(rows, "t"))
-    return select.where(*map(scalar, predicates), copy=False)
+    select = select_of(passed_on(plan.source), subquery(rows, "t"))
+    return select.where(*map(condition, predicates), copy=False)
 
 
 def _answer(test: MarkJoin, predicates: list[Expression]) -> bool | None:
@@ -272,16 +282,16 @@ def _ordered(
 def _computed(outputs: tuple[Output, ...], source: Plan) -> list[exp.Expr]:
     own = unit(source)
     carried = [] if own is None else [reference(own)]
-    return [*_named(outputs), *carried] or [dummy_column()]
+    return [*_named(outputs, _computing(source)), *carried] or [dummy_column()]
 
 
-def _passed_on(source: Plan) -> list[exp.Expr]:
-    own = unit(source)
-    items: list[exp.Expr] = [reference(c) for c in output_columns(source)]
-    if own is not None:
-        items.append(reference(own))
-    return items or [dummy_column()]
+def _named(
+    outputs: tuple[Output, ...], computed: Callable[[Expression], exp.Expr]
+) -> list[exp.Expr]:
+    return [as_column(computed(output.expression), output.column) for output in outputs]
 
 
-def _named(outputs: tuple[Output, ...]) -> list[exp.Expr]:
-    return [as_column(scalar(output.expression), output.column) for output in outputs]
+def _computing(source: Plan) -> Callable[[Expression], exp.Expr]:
+    """How what is computed of rows is written: a condition on it may be one that joins them."""
+    are_joined = any(isinstance(part, Join | OuterJoin) for part in operators(source))
+    return lookup_key if are_joined else scalar

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.key_equality import hop_keys, key_equalities
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.emit.dialect.nodes import row_number, scalar, stored_column
+from dpsql.emit.dialect.nodes import condition, row_number, stored_column
 from dpsql.emit.relation.resized_table import first_rows
 from dpsql.emit.sql.clauses import JoinKind, joined, select_of
 from dpsql.emit.sql.identifier import (
@@ -108,7 +108,7 @@ def inner_join(join: Join, rows: Sequence[exp.Select]) -> exp.Select:
             select.from_(derived, copy=False)
         else:
             joined(select, derived, "CROSS")
-    conditions = [scalar(p) for p in join.on]
+    conditions = [condition(p) for p in join.on]
     roots = [u for u in map(unit, join.sources) if u is not None and u not in owners]
     conditions += [
         exp.EQ(this=reference(roots[0]), expression=reference(other))
@@ -207,7 +207,7 @@ def without_unit(source: Plan) -> exp.Select:
         case Filter(source=below, predicate=predicate):
             items = [reference(c) for c in output_columns(below)]
             select = select_of(items, subquery(without_unit(below), "t"))
-            return select.where(scalar(predicate), copy=False)
+            return select.where(condition(predicate), copy=False)
         case _:
             raise TypeError("only a table's unit is taken from its owner")
 
@@ -235,7 +235,7 @@ def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Sele
         if join.kind is OuterKind.FULL and theirs is not None:
             owner = exp.Coalesce(this=owner, expressions=[reference(theirs)])
         items.append(as_column(owner, join.unit))
-    conditions = [scalar(p) for p in join.on] + _same_unit(ours, theirs)
+    conditions = [condition(p) for p in join.on] + _same_unit(ours, theirs)
     return joined(
         select_of(items or [dummy_column()], subquery(left, "t0")),
         subquery(right, "t1"),
@@ -246,7 +246,7 @@ def outer_join(join: OuterJoin, left: exp.Select, right: exp.Select) -> exp.Sele
 
 def mark_join(plan: MarkJoin, source: exp.Select, relation: exp.Select) -> exp.Select:
     """Each row with the answer to EXISTS; private rows are searched only among its own unit's."""
-    items = [*_of_source(plan), as_column(_exists(plan, relation), plan.column)]
+    items = [*passed_on(plan.source), as_column(_exists(plan, relation), plan.column)]
     return select_of(items, subquery(source, "t0"))
 
 
@@ -267,18 +267,19 @@ def mark_join_rows(tests: Sequence[RowTest], source: exp.Select) -> exp.Select:
     for test, searched, answer in tests:
         exists = _exists(test, searched)
         conditions.append(exists if answer else exp.Not(this=exists))
-    rows = select_of([*_of_source(tests[0][0]), *answers], subquery(source, "t0"))
+    rows = select_of([*passed_on(tests[0][0].source), *answers], subquery(source, "t0"))
     return rows.where(*conditions, copy=False)
 
 
-def _of_source(plan: MarkJoin) -> list[exp.Expr]:
-    own = unit(plan.source)
-    passed = output_columns(plan.source)
-    return [reference(c) for c in (*passed, *(() if own is None else (own,)))]
+def passed_on(source: Plan) -> list[exp.Expr]:
+    """The columns of `source`, and its unit."""
+    own = unit(source)
+    columns = (*output_columns(source), *(() if own is None else (own,)))
+    return [*map(reference, columns)] or [dummy_column()]
 
 
 def _exists(plan: MarkJoin, relation: exp.Select) -> exp.Expr:
-    conditions = [scalar(p) for p in plan.on]
+    conditions = [condition(p) for p in plan.on]
     conditions += _same_unit(unit(plan.source), unit(plan.relation))
     rows = select_of([exp.Literal.number(1)], subquery(relation, "t1"))
     return exp.Exists(this=rows.where(*conditions, copy=False) if conditions else rows)

@@ -8,6 +8,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
+from dpsql.emit.dialect.duckdb.condition import emit_key
 from dpsql.emit.dialect.duckdb.expression import emit_expression
 from dpsql.emit.dialect.duckdb.frame import emit_frame, ordered
 from dpsql.emit.dialect.duckdb.function_call import try_cast, unknown
@@ -27,6 +28,7 @@ from dpsql.plan.expression import Column, Expression
 from dpsql.plan.frame import FrameKind
 from dpsql.plan.operator import Plan, WindowCall
 from dpsql.plan.output_columns import output_columns
+from dpsql.plan.sort_key import SortKey
 from dpsql.plan.total_form import (
     ROUNDED_TO,
     TotalForm,
@@ -133,8 +135,8 @@ def _over(
 ) -> exp.Expr:
     """The function called `name` of `arguments`, over the window of `call`."""
     own = unit(source)
-    partition = [emit_expression(p) for p in call.partition]
-    order: list[exp.Expr] = [sort_key(key) for key in call.order]
+    partition = [emit_key(p) for p in call.partition]
+    order: list[exp.Expr] = [_in_window(key) for key in call.order]
     if own is not None:
         partition.append(reference(own))
         if not _treats_ties_alike(call):
@@ -163,6 +165,12 @@ def _over(
         order=exp.Order(expressions=order) if order else None,
         spec=call.frame and emit_frame(call.frame, call.order, is_total=is_total),
     )
+
+
+def _in_window(key: SortKey) -> exp.Ordered:
+    rendered = sort_key(key)
+    rendered.set("this", emit_key(key.expression))
+    return rendered
 
 
 def _is_interpolated_day(call: AggregateCall | WindowCall) -> bool:

@@ -14,6 +14,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from dpsql.emit.dialect.duckdb.condition import emit_key
 from dpsql.emit.dialect.duckdb.expression import emit_expression
 from dpsql.emit.dialect.duckdb.function_call import try_, try_cast, unknown
 from dpsql.emit.dialect.duckdb.literal import emit_literal
@@ -33,11 +34,12 @@ def ordered(frame: Frame, key: SortKey, *, is_total: bool) -> exp.Ordered:
     The largest BIGINT and 1 would raise.
     """
     rendered = sort_key(key)
-    kind = key.expression.type
+    own, kind = emit_key(key.expression), key.expression.type
     if frame.has_distance and isinstance(kind, Integer):
-        rendered.set("this", try_cast(rendered.this, HUGEINT))
+        own = try_cast(own, HUGEINT)
     elif frame.has_distance and is_total and isinstance(kind, Date):
-        rendered.set("this", try_cast(rendered.this, Timestamp()))
+        own = try_cast(own, Timestamp())
+    rendered.set("this", own)
     return rendered
 
 

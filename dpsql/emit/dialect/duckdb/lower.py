@@ -15,6 +15,7 @@ from sqlglot import exp
 from dpsql.emit.dialect import nodes
 from dpsql.emit.dialect.duckdb.aggregate import emit_aggregate, emit_window
 from dpsql.emit.dialect.duckdb.cell_number import cells_by_comparison
+from dpsql.emit.dialect.duckdb.condition import emit_condition
 from dpsql.emit.dialect.duckdb.expression import emit_expression, is_nan
 from dpsql.emit.dialect.duckdb.function_call import (
     cast,
@@ -150,6 +151,7 @@ def _wide(whole: exp.Expr) -> exp.Expr:
 
 _LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
     nodes.Scalar: emit_expression,
+    nodes.Condition: emit_condition,
     nodes.UntypedConstant: untyped_literal,
     nodes.StoredColumn: _stored_column,
     nodes.RowNumber: _row_number,
