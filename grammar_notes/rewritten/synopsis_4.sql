@@ -113,8 +113,14 @@ FROM (
                     )
                 ) AS t
                 JOIN "domain 0" AS d0
-                  ON TRY(MONTH(TRY(c4))) IS NOT DISTINCT FROM d0.k0
-                  AND TRY(DAYOFWEEK(TRY(c4))) IS NOT DISTINCT FROM d0.k1
+                  ON LIST_EXTRACT(
+                    LIST_TRANSFORM([{'c4': c4}], LAMBDA r : TRY(MONTH(TRY(STRUCT_EXTRACT(r, 'c4'))))),
+                    1
+                  ) IS NOT DISTINCT FROM d0.k0
+                  AND LIST_EXTRACT(
+                    LIST_TRANSFORM([{'c4': c4}], LAMBDA r : TRY(DAYOFWEEK(TRY(STRUCT_EXTRACT(r, 'c4'))))),
+                    1
+                  ) IS NOT DISTINCT FROM d0.k1
               ) AS t
               GROUP BY
                 u,
