@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import duckdb
+import numpy as np
 import pytest
 from sqlglot import exp
 
@@ -163,6 +164,16 @@ def test_rows_whose_hashes_collide_are_told_apart(
         row = hashed.replace("(r)", f"(s, u, {names})")
         connection.execute(f"CREATE MACRO weak_row(s, u, {names}) AS {row}")
         check(connection, hashed_row="weak_row")
+
+
+@pytest.mark.parametrize("units", [1, 65_536, 65_537, 150_000])
+def test_a_units_rows_are_together_however_many_units_there_are(units: int) -> None:
+    unit_of_row = np.arange(2 * units)[::-1] * 7919 % units  # prime: each unit comes twice
+    numbers = np.arange(2 * units, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    blocks, tied = value_counts.UnitBlocks.of(unit_of_row, numbers)
+    assert blocks.sizes.tolist() == [2] * units
+    assert not len(tied)
+    assert (blocks.rows == np.lexsort((numbers, unit_of_row))).all()
 
 
 def test_units_are_no_floats() -> None:

@@ -148,7 +148,7 @@ def _ordered(
     kinds |= dict.fromkeys(contents.group_count_columns, COUNT_KINDS)
     kinds |= dict.fromkeys(months, MONTH_KINDS)
     for c, names in kinds.items():
-        for name_of, of_rows in zip(names, counts.pop(c).of_rows(moved), strict=False):
+        for name_of, of_rows in zip(names, counts.pop(c).of_rows(moved, len(names)), strict=True):
             ordered[name_of(c)] = pa.array(of_rows)
     return pa.table(ordered), digests
 
