@@ -12,7 +12,7 @@ TOTALITY_MUTANTS = (
     Mutant(
         "what fails in a condition reads a column that is constant",
         "emit/dialect/duckdb/condition.py",
-        "attempt.replace(_on_copies(attempt.copy()))",
+        "attempt.replace(_reading_copies(attempt.copy()))",
         "pass",
         "tests/session/test_constant_columns.py",
         fails_by="AssertionError|assert ",

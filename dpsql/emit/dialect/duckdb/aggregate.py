@@ -8,7 +8,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.emit.dialect.duckdb.condition import emit_key
+from dpsql.emit.dialect.duckdb.condition import emit_key, on_copies
 from dpsql.emit.dialect.duckdb.expression import emit_expression
 from dpsql.emit.dialect.duckdb.frame import emit_frame, ordered
 from dpsql.emit.dialect.duckdb.function_call import try_cast, unknown
@@ -147,6 +147,8 @@ def _over(
             order += tie
     if call.frame is not None and call.frame.has_distance:
         order = [ordered(call.frame, key, is_total=is_total) for key in call.order]
+    # Rows are counted by what is read of them where they pass a window one by one.
+    arguments = [on_copies(argument) for argument in arguments]
     if name in _TOTALS and may_seem_empty(source):
         arguments = [unknown(arguments[0])]
     if name == "count" and not arguments:

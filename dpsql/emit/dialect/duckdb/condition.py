@@ -52,7 +52,12 @@ def emit_condition(expression: Expression, *, is_key: bool) -> exp.Expr:
 
 def emit_key(expression: Expression) -> exp.Expr:
     """A key by which rows may be looked up: of a join, of a window's partitions, of their order."""
-    root = exp.Paren(this=emit_expression(expression))
+    return on_copies(emit_expression(expression))
+
+
+def on_copies(value: exp.Expr) -> exp.Expr:
+    """`value`, what may raise in which reads copies of the rows' columns."""
+    root = exp.Paren(this=value)
     _copy_columns(root)
     return _unwrapped(root)
 
@@ -69,7 +74,7 @@ def _copy_columns(tree: exp.Expr) -> None:
     attempts = _attempts(tree)
     for attempt in attempts:
         if not any(_is_part(attempt, other) for other in attempts) and _columns(attempt):
-            attempt.replace(_on_copies(attempt.copy()))
+            attempt.replace(_reading_copies(attempt.copy()))
 
 
 def _attempts(tree: exp.Expr) -> list[exp.Anonymous]:
@@ -84,7 +89,7 @@ def _is_part(node: exp.Expr, whole: exp.Expr) -> bool:
     return above is not None
 
 
-def _on_copies(attempt: exp.Expr) -> exp.Expr:
+def _reading_copies(attempt: exp.Expr) -> exp.Expr:
     columns = _columns(attempt)
     names = dict.fromkeys(column.name for column in columns)
     for column in columns:
