@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from unittest.mock import patch
 
 import duckdb
 import pyarrow as pa
@@ -40,9 +39,9 @@ def noted() -> list[Claim]:
 def rows_of(name: str) -> duckdb.DuckDBPyConnection:
     """The tables of the fixture `name`, with values that a server can hold, too."""
     schema = schema_of(name)
-    with patch.multiple(storages, ROWS=_ROWS, UNITS=_UNITS):
-        storage = storages.Storage(threads=1, order="number")
-        connection = storages._connection(schema, PUBLIC[name], storage, True, Path("/nowhere"))
+    storage = storages.Storage(threads=1, order="number")
+    bag = storages.Bag(trusted=True, rows=_ROWS, units=_UNITS)
+    connection = storages._connection(schema, PUBLIC[name], storage, bag, Path("/nowhere"))
     for table in schema.tables.values():
         items = ", ".join(
             f"{_FIT.get(str(column.type), '{0}').format(f'{chr(34)}{column.name}{chr(34)}')}"

@@ -47,7 +47,7 @@ def test_integers_dont_depend_on_storage(
     for sql, ready in _queries(random, verified):
         if sql.count(JOINED_WITH_ITSELF) > 1:
             continue  # of rows that share a key, each with each, twice over: it never ends
-        storages.check(ready, storages.stored("clinic", bool(verified), folder), sql)
+        storages.check(ready, storages.stored("clinic", storages.Bag(bool(verified)), folder), sql)
 
 
 def _verified(seed: int) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""A large database of a fixture, stored in several ways: orders, row groups, files and threads."""
+"""A database of a fixture, stored in several ways: orders, row groups, files and threads."""
 
 from __future__ import annotations
 
@@ -21,12 +21,21 @@ from dpsql.schema.model import Column, EntityUnit, Public, Schema, Table
 from dpsql.schema.sql_type import Double, Integer, Uuid
 from dpsql.session.compile.compiled import CompiledStatement
 
-ROWS = 300_000
-"""Rows of tables that may have several of a unit; DuckDB reads 122,880 of them as a row group."""
-
-UNITS = 60_000
-
 SALT = "1"
+
+
+@dataclass(frozen=True)
+class Bag:
+    """Which rows are stored: `rows` of tables that may have several of a unit; keys may hold.
+
+    DuckDB reads 122,880 of them as a row group. If `common` is given, a column that is no key has
+    one value in all rows, which depends on that number.
+    """
+
+    trusted: bool
+    rows: int = 300_000
+    units: int = 60_000
+    common: int | None = None
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,7 @@ class Storage:
     order: str
     row_group: int | None = None
     other_zeros: bool = False
+    in_file: bool = False
 
 
 STORAGES = (
@@ -48,12 +58,21 @@ STORAGES = (
 )
 
 
+IN_MEMORY_AND_FILE = (
+    Storage(threads=1, order="number"),
+    Storage(threads=2, order="number", in_file=True),
+)
+"""Rows that have one value in a column are read as a constant of a file, and not of memory."""
+
+
 @cache
-def stored(name: str, trusted: bool, folder: Path) -> tuple[duckdb.DuckDBPyConnection, ...]:
-    """The same rows of the fixture `name` under each of `STORAGES`; its keys hold if `trusted`."""
+def stored(
+    name: str, bag: Bag, folder: Path, ways: tuple[Storage, ...] = STORAGES
+) -> tuple[duckdb.DuckDBPyConnection, ...]:
+    """The same rows of the fixture `name` stored in each of these `ways`."""
     return tuple(
-        _connection(schema_of(name), PUBLIC[name], storage, trusted, folder / f"{name} {number}")
-        for number, storage in enumerate(STORAGES)
+        _connection(schema_of(name), PUBLIC[name], storage, bag, folder / f"{name} {number}")
+        for number, storage in enumerate(ways)
     )
 
 
@@ -85,17 +104,21 @@ def _connection(
     schema: Schema,
     public: dict[str, list[tuple[object, ...]]],
     storage: Storage,
-    trusted: bool,
+    bag: Bag,
     folder: Path,
 ) -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(config={"threads": storage.threads})
+    file = folder / "rows.duckdb"
+    if storage.in_file:
+        folder.mkdir(parents=True)
+    connection = duckdb.connect(file if storage.in_file else ":memory:")
+    connection.execute(f"SET threads = {storage.threads}")
     configure(connection)
     create_tables(connection, schema, public)
     for table in schema.tables.values():
         if isinstance(table.ownership, Public):
             continue
         name = f'"{table.name}"'
-        rows = f"{_rows(table, schema, public, storage, trusted)} ORDER BY {storage.order}"
+        rows = f"{_rows(table, schema, public, storage, bag)} ORDER BY {storage.order}"
         columns = ", ".join(f'"{column}"' for column in table.columns)
         connection.execute(f"DROP TABLE {name}")
         if storage.row_group is None:
@@ -107,6 +130,11 @@ def _connection(
         written, read = _columns_of_file(table)
         connection.execute(f"COPY (SELECT {written} FROM ({rows})) TO '{path}' ({options})")
         connection.execute(f"CREATE VIEW {name} AS SELECT {read} FROM read_parquet('{path}')")
+    if storage.in_file:
+        connection.close()
+        connection = duckdb.connect(file, read_only=True)
+        connection.execute(f"SET threads = {storage.threads}")
+        configure(connection)
     return connection
 
 
@@ -127,11 +155,11 @@ def _rows(
     schema: Schema,
     public: dict[str, list[tuple[object, ...]]],
     storage: Storage,
-    trusted: bool,
+    bag: Bag,
 ) -> str:
-    count = UNITS if _lists_units(table) else ROWS
+    count = bag.units if _lists_units(table) else bag.rows
     items = [
-        f'{_value(table, column, schema, public, storage, trusted)} AS "{column.name}"'
+        f'{_value(table, column, schema, public, storage, bag)} AS "{column.name}"'
         for column in table.columns.values()
     ]
     return f"SELECT number, {', '.join(items)} FROM range({count}) AS numbers(number)"
@@ -148,7 +176,7 @@ def _value(
     schema: Schema,
     public: dict[str, list[tuple[object, ...]]],
     storage: Storage,
-    trusted: bool,
+    bag: Bag,
 ) -> str:
     drawn = f"hash(number, '{table.name}.{column.name}')"
     reference = column.references
@@ -157,16 +185,18 @@ def _value(
         place = list(target.columns).index(reference.column)
         return _one_of([_text(row[place]) for row in public[target.name]], drawn, column)
     own = table.ownership
-    if column.name in (table.key or ()) and trusted:
+    if column.name in (table.key or ()) and bag.trusted:
         return _identity("number", column)
     if reference is not None or (
         isinstance(own, EntityUnit) and column.name in (own.column, *own.first_hop_columns)
     ):
         parent = None if reference is None else schema.tables.get(reference.table)
-        count = UNITS if parent is None or _lists_units(parent) else ROWS
+        count = bag.units if parent is None or _lists_units(parent) else bag.rows
         return _identity(f"({drawn} % {count})", column)
     if column.name in (table.key or ()):
-        return _identity(f"({drawn} % {UNITS})", column)
+        return _identity(f"({drawn} % {bag.units})", column)
+    if bag.common is not None:
+        drawn = f"hash({bag.common}, '{table.name}.{column.name}')"
     value = _one_of([*map(_text, boundary_values(column)), None], drawn, column)
     if isinstance(column.type, Double) and storage.other_zeros:
         swapped = f"CASE WHEN {value} = 0 OR isnan({value}) THEN -{value} ELSE {value} END"

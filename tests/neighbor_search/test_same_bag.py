@@ -35,4 +35,4 @@ def test_integers_dont_depend_on_storage(
     verified = private if trusted else frozenset()
     ready = prepared(claim.sql, claim.schema, verified)
     folder = tmp_path_factory.getbasetemp() / f"storages {trusted}"
-    storages.check(ready, storages.stored(claim.schema, trusted, folder), claim.sql)
+    storages.check(ready, storages.stored(claim.schema, storages.Bag(trusted), folder), claim.sql)
