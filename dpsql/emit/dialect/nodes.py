@@ -44,11 +44,11 @@ class _Leaf(Neutral):
 
 
 class Scalar(_Leaf):
-    """An `expression` of the plan, NULL wherever an engine would raise."""
+    """An `expression` of the plan, NULL where an engine would raise; by a key it looks rows up."""
 
 
 class Condition(_Leaf):
-    """An `expression`, likewise, by parts of which an engine may look rows up; by all if a key."""
+    """An `expression` that rows pass, likewise; an engine may look rows up by what it compares."""
 
 
 class UntypedConstant(_Leaf):
@@ -148,12 +148,12 @@ def scalar(expression: Expression) -> exp.Expr:
 
 def condition(expression: Expression) -> exp.Expr:
     """A condition of the plan on rows, which may be those of several tables."""
-    return _leaf(Condition, expression=expression, is_key=False)
+    return _leaf(Condition, expression)
 
 
 def lookup_key(expression: Expression) -> exp.Expr:
-    """What rows are joined by, or what a condition above may join them by."""
-    return _leaf(Condition, expression=expression, is_key=True)
+    """What rows are joined by."""
+    return _leaf(Scalar, expression, is_key=True)
 
 
 def _leaf(kind: type[_Leaf], expression: Expression, **parts: bool) -> exp.Expr:

@@ -28,14 +28,7 @@ from sqlglot import exp
 
 from dpsql.analysis.lineage.key_equality import hop_keys, key_equalities
 from dpsql.analysis.lineage.lineage import unit
-from dpsql.emit.dialect.nodes import (
-    condition,
-    exact_aggregate,
-    integer,
-    lookup_key,
-    narrow,
-    wide_sum,
-)
+from dpsql.emit.dialect.nodes import condition, exact_aggregate, integer, narrow, scalar, wide_sum
 from dpsql.emit.sql.clauses import joined, select_of
 from dpsql.emit.sql.identifier import as_column, reference, subquery
 from dpsql.plan.aggregate import AggregateCall, AggregateFunction
@@ -100,7 +93,7 @@ class CountsBelowJoin(Struct, frozen=True):
         conditions = [condition(each) for each in self.join.on if each not in self.tests]
         conditions.append(exp.EQ(this=reference(ours), expression=reference(theirs)))
         keys = self.aggregate.keys
-        named = [as_column(lookup_key(key.expression), key.column) for key in keys]
+        named = [as_column(scalar(key.expression), key.column) for key in keys]
         sums = [as_column(_sum_of(a.column), a.column) for a in calls]
         met = joined(
             select_of([*named, *sums, as_column(reference(ours), own)], subquery(left, "t0")),
@@ -108,7 +101,7 @@ class CountsBelowJoin(Struct, frozen=True):
             "LEFT",
             exp.and_(*conditions, copy=False),
         )
-        by = [*(lookup_key(key.expression) for key in keys), reference(ours)]
+        by = [*(scalar(key.expression) for key in keys), reference(ours)]
         return met.group_by(*by, copy=False)
 
 

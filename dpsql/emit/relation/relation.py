@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import assert_never
 
 from sqlglot import exp
@@ -14,12 +14,12 @@ from dpsql.emit.dialect.nodes import (
     constant,
     exact_aggregate,
     exact_window,
-    lookup_key,
     scalar,
     stored_column,
 )
 from dpsql.emit.dialect.row_estimate import limit_rows, may_seem_empty
 from dpsql.emit.dialect.sort_key import sort_key
+from dpsql.emit.relation.compared_value import mark_compared
 from dpsql.emit.relation.counts_below_join import CountsBelowJoin
 from dpsql.emit.relation.scan_and_join import (
     RowTest,
@@ -73,6 +73,12 @@ from dpsql.structs import replace
 
 def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
     """`plan` over the engine's tables and, by name, over released ones."""
+    emitted = _emitted(plan, releases)
+    mark_compared(emitted, plan)
+    return emitted
+
+
+def _emitted(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
     match plan:
         case Scan():
             return scan(plan)
@@ -93,10 +99,10 @@ def emit_plan(plan: Plan, releases: Mapping[Release, str]) -> exp.Select:
         case Join():
             return inner_join(plan, _sources(plan, releases))
         case OuterJoin(left=left, right=right):
-            return outer_join(plan, emit_plan(left, releases), emit_plan(right, releases))
+            return outer_join(plan, _emitted(left, releases), _emitted(right, releases))
         case MarkJoin(source=source):
             test = _without_needless_unit(plan)
-            return mark_join(test, emit_plan(source, releases), emit_plan(test.relation, releases))
+            return mark_join(test, _emitted(source, releases), _emitted(test.relation, releases))
         case Union(sources=sources):
             arms = [_arm(source, plan.outputs, plan.unit, releases) for source in sources]
             return union_all(exp.union(*arms, distinct=False, copy=False))
@@ -130,11 +136,10 @@ def _aggregated(plan: Aggregate, releases: Mapping[Release, str]) -> exp.Select:
     below = CountsBelowJoin.of(plan)
     if below is not None:
         join = below.join
-        return below.select(emit_plan(join.left, releases), emit_plan(join.right, releases))
+        return below.select(_emitted(join.left, releases), _emitted(join.right, releases))
     source, keys, own = plan.source, plan.keys, unit(plan.source)
-    computed = _computing(source)
-    group = [computed(key.expression) for key in keys]
-    items = [*_named(keys, computed)]
+    group = [scalar(key.expression) for key in keys]
+    items = [*_named(keys)]
     guarded = may_seem_empty(source)
     items += [
         as_column(exact_aggregate(a.call, own, guarded=guarded), a.column) for a in plan.aggregates
@@ -163,10 +168,10 @@ def _filtered(plan: Filter, releases: Mapping[Release, str]) -> exp.Select:
         else:
             predicates += conjuncts(below.predicate)
         below = below.source
-    rows = emit_plan(below, releases)
+    rows = _emitted(below, releases)
     tests: list[RowTest] = []
     for each in reversed(mark_joins):
-        relation = emit_plan(each.relation, releases)
+        relation = _emitted(each.relation, releases)
         answer = _answer(each, predicates)
         # The answers of one SELECT are no columns of its FROM yet.
         asks_answers = not columns(*each.on).isdisjoint(test.column for test, _, _ in tests)
@@ -236,7 +241,7 @@ def _sources(join: Join, releases: Mapping[Release, str]) -> list[exp.Select]:
     """The joined sources; a table whose owner is joined beside it comes without its unit."""
     owners = unit_sources(join)
     return [
-        without_unit(source) if unit(source) in owners else emit_plan(source, releases)
+        without_unit(source) if unit(source) in owners else _emitted(source, releases)
         for source in join.sources
     ]
 
@@ -258,7 +263,7 @@ def _arm(
 def _select_over(
     source: Plan, releases: Mapping[Release, str], items: list[exp.Expr]
 ) -> exp.Select:
-    return select_over(emit_plan(source, releases), items)
+    return select_over(_emitted(source, releases), items)
 
 
 def _ordered(
@@ -282,16 +287,8 @@ def _ordered(
 def _computed(outputs: tuple[Output, ...], source: Plan) -> list[exp.Expr]:
     own = unit(source)
     carried = [] if own is None else [reference(own)]
-    return [*_named(outputs, _computing(source)), *carried] or [dummy_column()]
+    return [*_named(outputs), *carried] or [dummy_column()]
 
 
-def _named(
-    outputs: tuple[Output, ...], computed: Callable[[Expression], exp.Expr]
-) -> list[exp.Expr]:
-    return [as_column(computed(output.expression), output.column) for output in outputs]
-
-
-def _computing(source: Plan) -> Callable[[Expression], exp.Expr]:
-    """How what is computed of rows is written: a condition on it may be one that joins them."""
-    are_joined = any(isinstance(part, Join | OuterJoin) for part in operators(source))
-    return lookup_key if are_joined else scalar
+def _named(outputs: tuple[Output, ...]) -> list[exp.Expr]:
+    return [as_column(scalar(output.expression), output.column) for output in outputs]

@@ -8,7 +8,7 @@ takes that for the number of rows: of 9,000 rows whose `x` is the largest INTEGE
 coalesce(x + x, 1)`, and with another value in one more row 812. A lambda reads vectors of its own.
 
 A condition above a SELECT is moved into it: `e = k` above one that joins rows and computes `e` is a
-condition by which they are joined. So what is computed of joined rows is written like a key.
+condition by which they are joined. So what a condition above compares is written like a key.
 """
 
 from __future__ import annotations
@@ -36,10 +36,13 @@ _ROW: Final = "r"
 """The lambda's name for its columns, of which none is called so: they have numbers."""
 
 
-def emit_condition(expression: Expression, *, is_key: bool) -> exp.Expr:
-    """A condition on rows, which may be those of several tables, or what they are joined by."""
-    if is_key:
-        return emit_key(expression)
+def emit_value(expression: Expression, *, is_key: bool = False) -> exp.Expr:
+    """What is computed of rows, by which they may be looked up if it `is_key`."""
+    return emit_key(expression) if is_key else emit_expression(expression)
+
+
+def emit_condition(expression: Expression) -> exp.Expr:
+    """A condition on rows, which may be those of several tables."""
     root = exp.Paren(this=emit_expression(expression))
     if not _attempts(root):
         return _unwrapped(root)

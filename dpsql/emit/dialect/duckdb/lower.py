@@ -15,8 +15,8 @@ from sqlglot import exp
 from dpsql.emit.dialect import nodes
 from dpsql.emit.dialect.duckdb.aggregate import emit_aggregate, emit_window
 from dpsql.emit.dialect.duckdb.cell_number import cells_by_comparison
-from dpsql.emit.dialect.duckdb.condition import emit_condition
-from dpsql.emit.dialect.duckdb.expression import emit_expression, is_nan
+from dpsql.emit.dialect.duckdb.condition import emit_condition, emit_value
+from dpsql.emit.dialect.duckdb.expression import is_nan
 from dpsql.emit.dialect.duckdb.function_call import (
     cast,
     finite,
@@ -150,7 +150,7 @@ def _wide(whole: exp.Expr) -> exp.Expr:
 
 
 _LOWERED: Final[Mapping[type[nodes.Neutral], Callable[..., exp.Expr]]] = {
-    nodes.Scalar: emit_expression,
+    nodes.Scalar: emit_value,
     nodes.Condition: emit_condition,
     nodes.UntypedConstant: untyped_literal,
     nodes.StoredColumn: _stored_column,
