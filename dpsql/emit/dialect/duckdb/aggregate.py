@@ -28,7 +28,6 @@ from dpsql.plan.expression import Column, Expression
 from dpsql.plan.frame import FrameKind
 from dpsql.plan.operator import Plan, WindowCall
 from dpsql.plan.output_columns import output_columns
-from dpsql.plan.sort_key import SortKey
 from dpsql.plan.total_form import (
     ROUNDED_TO,
     TotalForm,
@@ -136,17 +135,16 @@ def _over(
     """The function called `name` of `arguments`, over the window of `call`."""
     own = unit(source)
     partition = [emit_key(p) for p in call.partition]
-    order: list[exp.Expr] = [_in_window(key) for key in call.order]
+    order: list[exp.Expr] = [ordered(call.frame, key, is_total=is_total) for key in call.order]
     if own is not None:
         partition.append(reference(own))
-        if not _treats_ties_alike(call):
+        has_distance = call.frame is not None and call.frame.has_distance
+        if not has_distance and not _treats_ties_alike(call):
             # Ties would fall as the engine pleases: the row's own values decide.
             tie = (
                 exp.Ordered(this=reference(c), nulls_first=False) for c in output_columns(source)
             )
             order += tie
-    if call.frame is not None and call.frame.has_distance:
-        order = [ordered(call.frame, key, is_total=is_total) for key in call.order]
     # Rows are counted by what is read of them where they pass a window one by one.
     arguments = [on_copies(argument) for argument in arguments]
     if name in _TOTALS and may_seem_empty(source):
@@ -167,12 +165,6 @@ def _over(
         order=exp.Order(expressions=order) if order else None,
         spec=call.frame and emit_frame(call.frame, call.order, is_total=is_total),
     )
-
-
-def _in_window(key: SortKey) -> exp.Ordered:
-    rendered = sort_key(key)
-    rendered.set("this", emit_key(key.expression))
-    return rendered
 
 
 def _is_interpolated_day(call: AggregateCall | WindowCall) -> bool:

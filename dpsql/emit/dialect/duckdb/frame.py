@@ -28,16 +28,17 @@ _LAST_MOMENT: Final = 2**63 - 2
 """Microseconds after 1970 of the last moment that DuckDB has; as many before it for the first."""
 
 
-def ordered(frame: Frame, key: SortKey, *, is_total: bool) -> exp.Ordered:
-    """The only key of a frame with a distance, which is added to it.
+def ordered(frame: Frame | None, key: SortKey, *, is_total: bool) -> exp.Ordered:
+    """A key of a window's order; the distance of a frame that has one is added to it.
 
     The largest BIGINT and 1 would raise.
     """
     rendered = sort_key(key)
     own, kind = emit_key(key.expression), key.expression.type
-    if frame.has_distance and isinstance(kind, Integer):
+    has_distance = frame is not None and frame.has_distance
+    if has_distance and isinstance(kind, Integer):
         own = try_cast(own, HUGEINT)
-    elif frame.has_distance and is_total and isinstance(kind, Date):
+    elif has_distance and is_total and isinstance(kind, Date):
         own = try_cast(own, Timestamp())
     rendered.set("this", own)
     return rendered

@@ -100,8 +100,7 @@ def _gaussian_sampler(numerator: int, denominator: int) -> Sampler:
 class Sampler(Struct, frozen=True, eq=False):
     """A noise distribution with its tables.
 
-    `certain` says of each outcome how many 2^16ths of its positions are accepted wherever they lie,
-    `certain_integers` the same as Python's integers.
+    `certain` says of each outcome how many 2^16ths of its positions are accepted wherever they lie.
     `gentle` is the number of the first outcome that has an exponent above 1. `quadratic` and
     `linear` are the coefficients of `cells` as doubles.
     """
@@ -113,7 +112,6 @@ class Sampler(Struct, frozen=True, eq=False):
     linear: float
     gentle: int
     certain: NDArray[np.uint16]
-    certain_integers: tuple[int, ...]
 
     @classmethod
     def of(cls, distribution: NoiseDistribution) -> Sampler:
@@ -121,9 +119,7 @@ class Sampler(Struct, frozen=True, eq=False):
         cells = distribution.cells()
         inversion = Inversion(partial(cut_points, cells))
         if not cells.shift:  # single integers: nothing to accept
-            return cls(
-                distribution, cells, inversion, 0.0, 0.0, 0, np.empty(0, dtype=np.uint16), ()
-            )
+            return cls(distribution, cells, inversion, 0.0, 0.0, 0, np.empty(0, dtype=np.uint16))
         quadratic, linear = float(cells.quadratic), float(cells.linear)
         gentle = inversion.size
         if quadratic:
@@ -133,9 +129,9 @@ class Sampler(Struct, frozen=True, eq=False):
         numbers = np.arange(inversion.size + 1, dtype=np.int64)
         steepest = (quadratic * ((numbers & ~1) + 1.0) + linear).astype(np.float64)
         steepest[-1] = np.nan
-        certain = certain_thresholds(steepest)
-        integers = tuple(certain.tolist())
-        return cls(distribution, cells, inversion, quadratic, linear, gentle, certain, integers)
+        return cls(
+            distribution, cells, inversion, quadratic, linear, gentle, certain_thresholds(steepest)
+        )
 
     def sample(self, size: int, randomness: Randomness) -> Integers:
         """Return `size` independent draws."""
@@ -179,10 +175,10 @@ class Sampler(Struct, frozen=True, eq=False):
         self, outcomes: Sequence[int], positions: Sequence[int], randomness: Randomness
     ) -> Sequence[bool]:
         short = few_words(randomness, len(outcomes), 16)
-        certain = self.certain_integers
-        last = len(certain) - 1
+        certain = self.certain.item
+        last = self.certain.size - 1
         accepted = [
-            prefix < certain[min(outcome, last)]
+            prefix < certain(min(outcome, last))
             for prefix, outcome in zip(short, outcomes, strict=True)
         ]
         if all(accepted):
