@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Final, Self, TypedDict
 
 from msgspec import Struct, field
@@ -13,6 +12,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import AmbiguousColumn, Span, SyntaxFault, UnknownColumn, UnknownTable
+from dpsql.near_name import near_name
 from dpsql.plan.expression import Case, Column, Expression, IsNull, When
 from dpsql.plan.traversal import columns
 from dpsql.schema.qualified_name import MAIN, PUBLIC
@@ -256,9 +256,8 @@ def near_columns(name: str, names: Iterable[str], of: str = "") -> Advice:
     `of` is written before it: the name of its table and a dot, or nothing.
     """
     known = {column.casefold(): column for column in names}
-    near = get_close_matches(name.casefold(), known, n=1)
-    if near:
-        meant = f"{of}{quoted_name(known[near[0]])}"
+    if near := near_name(name, known.values()):
+        meant = f"{of}{quoted_name(near)}"
         return Advice(hint=f"did you mean {meant}?", fix=meant)
     more = ", …" if len(known) > _SHOWN else ""
     return Advice(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from functools import lru_cache
 
 from msgspec import Struct
+
+from dpsql.near_name import near_name
 
 
 class Boolean(Struct, frozen=True):
@@ -193,5 +194,5 @@ def type_instead(name: str) -> str:
     """What to write instead of `name`, which is no type; empty where nothing is near to it."""
     if name.count("(") > name.count(")"):
         return 'quote it, as in "decimal(10,2)"'  # YAML ends a value of a mapping at a comma
-    near = get_close_matches(name.upper(), _BY_NAME, n=1, cutoff=0.8)
-    return f"did you mean {near[0].lower()}?" if near else ""
+    near = near_name(name, _BY_NAME, 0.8)
+    return f"did you mean {near.lower()}?" if near else ""

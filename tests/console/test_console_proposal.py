@@ -20,6 +20,7 @@ from dpsql.errors import Refused, Span
         ),
         ("SELECT *", Span(0, 8), "write SELECT …", None),
         ("SELECT x FROM staf", Span(14, 18), "did you mean staff?", None),
+        ("SELECT x FROM STAF", Span(14, 18), "did you mean staff?", None),
         ("SELECT *", Span(0, 8), "", None),
     ],
 )

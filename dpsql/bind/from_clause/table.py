@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 
 from sqlglot import exp
 
@@ -11,6 +10,7 @@ from dpsql.bind.context import BoundQuery, Context
 from dpsql.bind.from_clause.period_filter import of_period
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import Span, UnknownTable
+from dpsql.near_name import near_name
 from dpsql.plan.operator import Scan
 from dpsql.plan.output_columns import output_columns
 from dpsql.schema.model import Public, Table, View
@@ -48,7 +48,7 @@ def find_named(context: Context, parts: Sequence[str], at: Span | None) -> Table
         if (table := context.releases.find(release)) is not None:
             context.named_releases.append(table)
             return table
-    (near,) = get_close_matches(name, [*known, *releases], n=1) or [""]
+    near = near_name(name, [*known, *releases])
     hint = f"did you mean {near}?" if near else f"tables: {', '.join([*known, *releases])}"
     raise UnknownTable(f"there is no table {name[:80]}", at=at, hint=hint, fix=near)
 

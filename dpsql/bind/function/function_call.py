@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from difflib import get_close_matches
 from typing import Final
 
 from sqlglot import exp
@@ -18,6 +17,7 @@ from dpsql.bind.syntax.construct_name import function_instead
 from dpsql.bind.syntax.parse import span
 from dpsql.engine.duckdb.constant_evaluation import Template
 from dpsql.errors import DataError, Refused, TypeFault, UnknownFunction
+from dpsql.near_name import near_name
 from dpsql.plan.expression import Call, Expression, Literal, Scalar
 from dpsql.plan.expression_text import describe
 from dpsql.plan.functions import ALIASES, FUNCTIONS, find
@@ -26,7 +26,7 @@ from dpsql.plan.functions.function import Function, Totalization
 from dpsql.schema.sql_type import Date, SqlType, Timestamp, Varchar
 
 _LIKENESS: Final = 0.75
-"""Of names, as `difflib` measures it: of cuont and count it is 0.8, of random and round 0.55."""
+"""Of names of functions: of random and round it is 0.55, and nobody means the one by the other."""
 
 _DIVISIONS: Final = frozenset({"//", "%"})
 
@@ -126,8 +126,8 @@ def unknown_function(node: exp.Expr) -> UnknownFunction:
 def _near(name: str) -> str:
     names = sorted({*aggregate_names(), *FUNCTIONS, *ALIASES})
     # One of the list that was written in a form that isn't allowed is no misspelling.
-    near = [] if name in names else get_close_matches(name, names, n=1, cutoff=_LIKENESS)
-    return f"did you mean {near[0]}?" if near else ""
+    near = "" if name in names else near_name(name, names, _LIKENESS)
+    return f"did you mean {near}?" if near else ""
 
 
 _SAMPLES: dict[type, Scalar] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Final
 
@@ -15,6 +14,7 @@ from dpsql.bind.expression.current_time import Clock, constant_now, utc
 from dpsql.bind.syntax.pivot_statement import as_select
 from dpsql.bind.syntax.placeholder import is_text, numbered
 from dpsql.errors import Refused, Span, SyntaxFault, TooComplex
+from dpsql.near_name import near_name
 from dpsql.sqltext.parser_log import without_warnings
 
 MAX_CHARACTERS = 64 * 1024
@@ -160,14 +160,14 @@ def _misspelt(sql: str) -> SyntaxFault | None:
     word = _FIRST_WORD.match(sql)
     if word is None or word[1].lower() in _FIRST_WORDS:
         return None
-    near = difflib.get_close_matches(word[1].lower(), _FIRST_WORDS, n=1, cutoff=0.75)
+    near = near_name(word[1], _FIRST_WORDS, 0.75).upper()
     if not near:
         return None
     return SyntaxFault(
         f"syntax error at or near {word[1]!r}",
         at=Span(*word.span(1)),
-        hint=f"write {near[0].upper()}",
-        fix=near[0].upper(),
+        hint=f"write {near}",
+        fix=near,
     )
 
 

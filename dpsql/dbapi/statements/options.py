@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Final
 
 from dpsql.dbapi.statements.assignment import READ_ONLY, Assignment, Setting
 from dpsql.dbapi.statements.settings import updated
 from dpsql.errors import BadParameter, Error, Refused, Span, SyntaxFault
+from dpsql.near_name import near_name
 from dpsql.schema.model import Schema
 from dpsql.session.options import QueryOptions
 from dpsql.sqltext.tokens import Kind, Word, words
@@ -75,7 +75,7 @@ def assignments(
     for at in range(0, max(len(inside), 1), 4):
         match inside[at : at + 4]:
             case [what, *_] if what.folded not in known and what.text.isidentifier():
-                (near,) = get_close_matches(what.folded, known, n=1) or [""]
+                near = near_name(what.folded, known)
                 raise BadParameter(
                     f"there is no option {what.text}",
                     at=what.span,

@@ -6,7 +6,6 @@ arguments, each expression from the inside out. What no rule here shows isn't cl
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Final
 
 from sqlglot import exp
@@ -22,6 +21,7 @@ from dpsql.errors import (
     UnknownFunction,
     UnknownTable,
 )
+from dpsql.near_name import near_name
 from dpsql.pgwire.sql.translate import UNREADABLE, Translated, calls_of
 from dpsql.pgwire.sql.types.column_source import Missing
 from dpsql.pgwire.sql.types.expression_types import Typing
@@ -181,7 +181,7 @@ class _Reader:
         sources = self._typing.sources
         if not sources.knows(node):
             name = ".".join(part.name for part in node.parts)
-            near = (*get_close_matches(name, sources.tables(), n=1), "")[0]
+            near = near_name(name, sources.tables())
             raise UnknownTable(
                 f'relation "{name[:130]}" does not exist',
                 at=span(node),

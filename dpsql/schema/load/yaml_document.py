@@ -8,7 +8,6 @@ are those of YAML 1.2, so that NO is a text and not false. Numbers keep their di
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
@@ -19,6 +18,7 @@ import yaml
 from msgspec import Struct
 
 from dpsql.errors import SchemaFault
+from dpsql.near_name import near_name
 
 DocumentPath = tuple[str | int, ...]
 """Where a value stands in the document: keys and indexes from the top."""
@@ -75,10 +75,8 @@ class Document(Struct, frozen=True):
         self, path: DocumentPath, what: str, known: Iterable[str], fix: str
     ) -> SchemaFault:
         """The fault that the last step of `path` isn't `known`; a similar name is the fix."""
-        names = tuple(known)
-        folded = {name.casefold(): name for name in names}
-        close = difflib.get_close_matches(str(path[-1]).casefold(), folded, n=1)
-        return self.error(path, what, f"did you mean {folded[close[0]]}?" if close else fix)
+        near = near_name(str(path[-1]), known)
+        return self.error(path, what, f"did you mean {near}?" if near else fix)
 
 
 def _lines(path: Path, text: str) -> Mapping[DocumentPath, int]:
