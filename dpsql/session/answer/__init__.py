@@ -10,6 +10,7 @@
 | distinct_range      | counts of distinct values, shown within what there can be              |
 | default_limits      | limits that nobody chose, and that may leave rows out of an answer     |
 | unlisted_keys       | why a table of groups is empty                                         |
+| undeclared_values   | constants that are none of the declared values they are compared with  |
 | column_errors       | how released columns were made, how far noise moved an answer's values |
 | dashboard_errors    | how far noise moved sums that are read of a dashboard                  |
 | row_errors          | how far noise moved each value of an answer                            |

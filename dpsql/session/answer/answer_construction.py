@@ -24,6 +24,7 @@ from dpsql.session.answer.distinct_range import (
 )
 from dpsql.session.answer.rollup import RollUp
 from dpsql.session.answer.row_errors import ErrorReader, error_notes
+from dpsql.session.answer.undeclared_values import undeclared_value_notes
 from dpsql.session.answer.unlisted_keys import unlisted_key_notes
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
@@ -125,6 +126,7 @@ def _cost(
         notes=(
             *dict.fromkeys(w.note for w in rolled.values() if isinstance(w, ChartReading)),
             *compiled.consistency.without(rolled).notes,
+            *undeclared_value_notes(compiled.plan),
             *default_limit_notes(compiled.releases),
             *dict.fromkeys(note for r in compiled.releases for note in r.limit_notes),
             *notes,

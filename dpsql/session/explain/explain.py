@@ -18,6 +18,7 @@ from dpsql.schema.model import Column, EntityUnit, Schema
 from dpsql.schema.randomized_response_loss import local_loss as said_of
 from dpsql.session.answer.column_errors import column_of
 from dpsql.session.answer.distinct_range import distinct_ranges
+from dpsql.session.answer.undeclared_values import undeclared_value_notes
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.loss_conversion import conversion_delta, epsilon_of
@@ -49,6 +50,7 @@ def explain(compiled: CompiledStatement, schema: Schema) -> PrivacyReport:
         tuple(dict.fromkeys(hints)),
         compiled.consistency.notes,
         (
+            *undeclared_value_notes(compiled.plan),
             *(one.text for one in distinct_ranges(compiled)),
             *_size(compiled, schema.per_query.largest),
         ),

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from dpsql.analysis.domains.column_domains import declared_domain
 from dpsql.analysis.domains.predicate_narrowing import bare, narrow
+from dpsql.analysis.domains.renamed_columns import origins, renamed
 from dpsql.bind.statement import Statement
 from dpsql.physical.selectivity import share_of_values
 from dpsql.plan.expression import (
@@ -30,7 +31,7 @@ from dpsql.plan.expression import (
     conjunction,
     conjuncts,
 )
-from dpsql.plan.operator import Filter, Plan, Project, Release, Scan, SetOperation, Union
+from dpsql.plan.operator import Filter, Plan, Release, Scan, SetOperation, Union
 from dpsql.plan.output_columns import output_columns
 from dpsql.plan.traversal import bottom_up, expressions, operators, subexpressions
 from dpsql.privacy.domain import Domain, coordinate
@@ -151,7 +152,7 @@ class _Columns:
 
     def __init__(self, plan: Plan) -> None:
         parts = tuple(operators(plan))
-        self._origins = _origins(parts)
+        self._origins = origins(parts)
         self._declared = _declared_domains(parts)
         conditions = [
             condition
@@ -208,22 +209,6 @@ def _declared_domains(parts: Sequence[Plan]) -> dict[int, Domain]:
     }
 
 
-def _origins(parts: Sequence[Plan]) -> dict[int, int]:
-    """The columns that projections only name anew, and which they are, by their ids."""
-    origins: dict[int, int] = {}
-    for part in parts:  # sources stand first
-        for new, old in _renamed(part):
-            origins[new.id] = origins.get(old.id, old.id)
-    return origins
-
-
-def _renamed(part: Plan) -> Iterator[tuple[Column, Column]]:
-    if isinstance(part, Project):
-        for output in part.outputs:
-            if isinstance(output.expression, Column) and output.declared is None:
-                yield output.column, output.expression
-
-
 def _reads(plan: Plan, parts: Sequence[Plan], origins: Mapping[int, int]) -> Counter[int]:
     """How often each column is read, but for where its table is, or where it only gets a name."""
     read = Counter(
@@ -235,7 +220,7 @@ def _reads(plan: Plan, parts: Sequence[Plan], origins: Mapping[int, int]) -> Cou
     for part in parts:
         if isinstance(part, Scan):
             read.subtract(column.id for column in part.columns)
-        read.subtract(column.id for pair in _renamed(part) for column in pair)
+        read.subtract(column.id for pair in renamed(part) for column in pair)
         read.update(column.id for column in _read_in_order(part))
     by_origin: Counter[int] = Counter()
     for number, times in read.items():
