@@ -49,6 +49,16 @@ ERRORS = {
     ),
     "SELECT extract(nosuch FROM day) FROM t": 'unit "nosuch" not recognized for type date',
     "SELECT i::nosuch FROM t": 'type "nosuch" does not exist',
+    "SELECT i FROM t WHERE i IN ()": 'syntax error at or near ")"',
+    "SELECT i FROM t WHERE i NOT IN ()": 'syntax error at or near ")"',
+    "SELECT i FROM t WHERE i IN (1,)": 'syntax error at or near ")"',
+    "SELECT count(*) FROM t,": "syntax error at end of input",
+    "SELECT count(*) FROM t, WHERE i = 1": 'syntax error at or near "WHERE"',
+    "SELECT i, from t": 'syntax error at or near "from"',
+    "SELECT i, count(*) FROM t GROUP BY i, ORDER BY i": 'syntax error at or near "ORDER"',
+    "SELECT i FROM t GROUP BY i, LIMIT 1": 'syntax error at or near "LIMIT"',
+    "SELECT coalesce(i,) FROM t": 'syntax error at or near ")"',
+    "WITH x AS (SELECT i FROM t), SELECT i FROM x": 'syntax error at or near "SELECT"',
 }
 """PostgreSQL's messages; None where it has other words."""
 STATES = {
@@ -62,6 +72,7 @@ STATES = {
     "invalid": "22P02",
     "unit": "22023",
     "type": "42704",
+    "syntax": "42601",
 }
 NAMES = re.compile(r"\b(id|i|j|n|s|f|d|t|day|ts|b|upper|lower|abs|round|length|to_char|md5|sum)\b")
 CHUNK = 150

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise, zip_longest
 from operator import is_not
 from typing import Final
@@ -12,7 +13,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.bind.syntax.parse import span
-from dpsql.errors import Refused
+from dpsql.errors import Refused, Span, SyntaxFault
 from dpsql.pgwire.sql.interval_literal import spread, typed
 from dpsql.pgwire.sql.tree_search import find_all
 
@@ -47,6 +48,16 @@ _TYPES: Final = (
 """Types that the parser knows by their own names."""
 _REAL_BITS: Final = 24
 _DOUBLE_BITS: Final = 53
+_AFTER_LISTS: Final = frozenset(
+    {
+        *(TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.SEMICOLON, TokenType.FROM),
+        *(TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING, TokenType.WINDOW),
+        *(TokenType.ORDER_BY, TokenType.LIMIT, TokenType.OFFSET, TokenType.FETCH),
+        *(TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.SELECT),
+    }
+)
+"""Words that begin no item of a list: names that are equal to them are quoted."""
+_EMPTY: Final = [TokenType.L_PAREN, TokenType.R_PAREN]
 _MARK: Final = "\0"
 """A character that no statement on the wire has."""
 _NUMBERED: Final = re.compile(r"\\[xuU0-7]")
@@ -55,6 +66,28 @@ _NUMBERED: Final = re.compile(r"\\[xuU0-7]")
 def parse_written(written: str) -> list[exp.Expr | None]:
     """The statements of `written`, by PostgreSQL's grammar."""
     return _DIALECT.parser().parse(_words(written), written)
+
+
+def check_lists(words: Sequence[Token]) -> None:
+    """Refuse a list that ends with a comma, and `IN ()`, both of which DuckDB reads.
+
+    `FROM a, WHERE …` has most likely lost a table's name, and `IN ()` its values.
+    """
+    for n, word in enumerate(words, 1):
+        behind = words[n : n + 2]
+        match word.token_type:
+            case TokenType.COMMA if not behind or behind[0].token_type in _AFTER_LISTS:
+                raise _unexpected(behind[0] if behind else None)
+            case TokenType.IN if [b.token_type for b in behind] == _EMPTY:
+                raise _unexpected(behind[1])
+
+
+def _unexpected(word: Token | None) -> SyntaxFault:
+    if word is None:
+        return SyntaxFault("syntax error at end of input")
+    return SyntaxFault(
+        f'syntax error at or near "{word.text.split()[0]}"', at=Span(word.start, word.end + 1)
+    )
 
 
 def parse_calls(written: str) -> list[exp.Expr | None]:

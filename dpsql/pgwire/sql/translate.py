@@ -17,7 +17,13 @@ from sqlglot.tokenizer_core import Token
 from dpsql.bind.syntax.parse import tokens
 from dpsql.errors import Error, Refused, Span
 from dpsql.pgwire.sql.column_labels import labels
-from dpsql.pgwire.sql.grammar import name_calls, parse_calls, parse_written, reads_alike
+from dpsql.pgwire.sql.grammar import (
+    check_lists,
+    name_calls,
+    parse_calls,
+    parse_written,
+    reads_alike,
+)
 from dpsql.pgwire.sql.semantics.passes import name_types, translate_semantics
 from dpsql.pgwire.sql.tree_search import find_all
 from dpsql.pgwire.sql.types.constant_parameters import (
@@ -146,6 +152,7 @@ def translated(written: str, schema: Schema, types: Sequence[int] = ()) -> Trans
     `types` are the OIDs of parameters that the client declares.
     """
     words = tokens(written)  # raises if the text is too long or too deep for any parser
+    check_lists(words)
     return with_deep_stack(lambda: _translated(written, words, schema, types))
 
 
