@@ -14,6 +14,7 @@ from dpsql.bind.syntax.parse import span
 from dpsql.errors import AmbiguousColumn, Span, SyntaxFault, UnknownColumn, UnknownTable
 from dpsql.near_name import near_name
 from dpsql.plan.expression import Case, Column, Expression, IsNull, When
+from dpsql.plan.expression_text import describe_value
 from dpsql.plan.traversal import columns
 from dpsql.schema.qualified_name import MAIN, PUBLIC
 from dpsql.structs import replace
@@ -137,6 +138,15 @@ class Scope(Struct):
         for relation in other.relations:
             self.add(relation, at)
         self.correlated |= other.correlated
+
+    def column(self, node: exp.Column) -> Expression:
+        """The column that `node` names, as `resolve` finds it."""
+        try:
+            return self.resolve(node.name, table_of(node), span(node))
+        except UnknownColumn as error:
+            advice = or_text(Advice(hint=error.hint, fix=error.fix), node)
+            error.hint, error.fix = advice["hint"], advice["fix"]
+            raise
 
     def resolve(self, name: str, table: Sequence[str], at: Span | None) -> Expression:
         """The column `name`, of the relation `table` if it isn't empty, here or in the outer query.
@@ -263,6 +273,14 @@ def near_columns(name: str, names: Iterable[str], of: str = "") -> Advice:
     return Advice(
         hint=f"columns: {', '.join(list(known.values())[:_SHOWN])}{more}" if known else "", fix=""
     )
+
+
+def or_text(advice: Advice, column: exp.Column) -> Advice:
+    """`advice`, or where no name is near, that a text stands between other quotes than `column`."""
+    if advice["fix"] or column.table or not column.this.quoted:
+        return advice
+    text = describe_value(column.name)
+    return Advice(hint=f"double quotes are those of names: {text} is a text", fix=text)
 
 
 def quoted_name(name: str) -> str:

@@ -96,6 +96,13 @@ def test_an_error_has_postgresqls_state_and_words(ours: Any, sql: str, message: 
         assert found == (STATES[message.split()[0]], message)
 
 
+def test_double_quotes_around_a_text_are_told(ours: Any) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with pytest.raises(psycopg.Error) as raised:
+        asked(ours, 'SELECT count(*) FROM t WHERE t = "Q7"')
+    assert raised.value.diag.message_hint == "double quotes are those of names: 'Q7' is a text"
+
+
 @pytest.mark.parametrize("sql", ERRORS)
 def test_postgresql_has_the_same_state(ours: Any, theirs: Any, sql: str) -> None:
     found, wanted = _error(ours, sql), _error(theirs, sql)

@@ -34,7 +34,7 @@ from dpsql.bind.expression.time_difference import microseconds, time_difference
 from dpsql.bind.function.function_call import bind_call, function_call, registered
 from dpsql.bind.function.irregular_functions import is_negated, unnegated, with_unit_argument
 from dpsql.bind.function.width_bucket import width_bucket
-from dpsql.bind.scope import Scope, table_of
+from dpsql.bind.scope import Scope
 from dpsql.bind.syntax.allowlist import require_args, unlisted, unsupported
 from dpsql.bind.syntax.complexity import Sizes
 from dpsql.bind.syntax.construct_name import cast_words
@@ -108,7 +108,7 @@ class ExpressionBinder:
                 require_args(node, "this", "table", "db", "catalog")
                 if not isinstance(node.this, exp.Identifier):
                     raise unlisted(node)
-                return self._scope.resolve(node.name, table_of(node), span(node))
+                return self._scope.column(node)
             case exp.Paren():
                 require_args(node, "this")
                 return self.bind(node.this)

@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from dpsql.bind.scope import near_columns
+from dpsql.bind.scope import near_columns, or_text
 from dpsql.bind.syntax.parse import span
 from dpsql.errors import (
     DataError,
@@ -206,6 +206,7 @@ class _Reader:
                 ) from None
             shown = f"{table}.{node.name}" if table else f'"{node.name}"'
             near = near_columns(node.name, sources.names(node), f"{table}." if table else "")
+            near = or_text(near, node)
             raise UnknownColumn(
                 f"column {shown[:130]} does not exist", at=span(node), **near
             ) from None
