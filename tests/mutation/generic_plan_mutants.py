@@ -98,15 +98,8 @@ GENERIC_PLAN_MUTANTS = (
     ),
     _Generic(
         "releases that ask for the same by chance are charged as two",
-        "session/compile/generic/parameters.py",
-        "if not comparisons or not others.isdisjoint(comparisons):",
-        "if not comparisons:",
-        _HOSTILE,
-    ),
-    _Generic(
-        "releases of a known shape that ask for the same by chance are charged as two",
-        "session/compile/generic/statement_shapes.py",
-        "if not self.generic.other_constants.isdisjoint(literals):",
+        "session/compile/generic/generic_plans.py",
+        "if len({release.key for release in releases}) < len(releases):",
         "if False:",
         _HOSTILE,
     ),

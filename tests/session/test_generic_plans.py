@@ -105,6 +105,8 @@ class _Compared:
             again = with_parameters(other)
             if again is not None and (again[0].statement, again[1]) == (generic, literals):
                 own, by_plan = self._compiled(other), plan.instance(other, literals)
+                if by_plan is None:
+                    continue  # two of its releases are one
                 assert as_run(by_plan) == as_run(own), (sql, literals)
                 assert by_plan.finishing_sql == own.finishing_sql
                 for release in by_plan.releases:

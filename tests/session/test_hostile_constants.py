@@ -102,6 +102,9 @@ def schema(tmp_path: Path) -> Path:
         (BY_DEPARTMENT.format('"people" WHERE age > {}'), ["30", "31", "9", "100"]),
         # Two releases ask for the same only if a constant is what the other one has.
         (TWICE, ["31", "32", "30", "33"]),
+        # It is the same written as another number, too.
+        (TWICE.replace("30", "30.0"), ["31", "32", "30", "33"]),
+        (TWICE, ["31.0", "32.0", "30.0", "33.0"]),
         # A union reads the column that is compared: which wards are listed follows of both sides.
         (BY_WARD, ["b", "d", "a", "c"]),
     ],

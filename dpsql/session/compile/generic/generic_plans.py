@@ -70,15 +70,23 @@ class GenericPlan:
             is_compiled=True,
         )
 
-    def instance(self, statement: Statement, literals: tuple[Literal, ...]) -> CompiledStatement:
-        """`statement` compiled, which has these `literals` where the plan has parameters."""
+    def instance(
+        self, statement: Statement, literals: tuple[Literal, ...]
+    ) -> CompiledStatement | None:
+        """`statement` compiled, which has these `literals` where the plan has parameters.
+
+        None where two of its releases ask for the same by them: they are one, with the whole loss.
+        """
         filled = self._parts.instance(constants(literals))
         plan, releases, tagged_union, numbered, consistency = filled
+        releases = identified(releases, self._of_other_constants)
+        if len({release.key for release in releases}) < len(releases):
+            return None
         return replace(
             self._compiled,
             statement=statement,
             plan=plan,
-            releases=identified(releases, self._of_other_constants),
+            releases=releases,
             tagged_union=tagged_union,
             numbered=numbered,
             consistency=consistency,
@@ -130,7 +138,7 @@ class GenericPlansOfTerms(Struct, frozen=True):
         key = self._key(generic, loss)
         known = self.plans.get(key)
         if isinstance(known, GenericPlan):
-            return known.instance(statement, literals)
+            return known.instance(statement, literals) or compile_bound(statement)
         compiled = compile_bound(statement)
         if known is None and not compiled.saved_tables:  # names may mean other tables by then
             self.plans.put(key, _Seen.ONCE)
@@ -151,8 +159,8 @@ def generic_plan(
         plan = GenericPlan(compile_bound(generic.statement), generic.types)
     except Error:
         return None
-    same = as_run(plan.instance(compiled.statement, literals)) == as_run(compiled)
-    return plan if same else None
+    own = plan.instance(compiled.statement, literals)
+    return plan if own is not None and as_run(own) == as_run(compiled) else None
 
 
 def may_be_generic(sql: str, schema: Schema, request: Request, options: QueryOptions) -> bool:

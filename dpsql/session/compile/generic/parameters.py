@@ -72,14 +72,10 @@ class ConstantComparison(Struct, frozen=True):
 
 
 class GenericStatement(Struct, frozen=True):
-    """A statement with parameters; `comparisons` are those of each parameter, by its number.
-
-    None of `other_constants` is a parameter's: see `_other_constants`.
-    """
+    """A statement with parameters; `comparisons` are those of each parameter, by its number."""
 
     statement: Statement
     comparisons: tuple[tuple[ConstantComparison, ...], ...]
-    other_constants: frozenset[Literal]
 
     @property
     def types(self) -> tuple[SqlType, ...]:
@@ -120,28 +116,10 @@ def with_parameters(statement: Statement) -> Generalisation | None:
         return plan if after == before else replace(plan, predicate=conjunction(after))
 
     plan = bottom_up(rule, statement.plan)
-    others = _other_constants(plan)
-    if not comparisons or not others.isdisjoint(comparisons):
+    if not comparisons:
         return None
     of_parameters = tuple(map(tuple, comparisons.values()))
-    generic = GenericStatement(replace(statement, plan=plan), of_parameters, others)
-    return generic, tuple(comparisons)
-
-
-def _other_constants(plan: Plan) -> frozenset[Literal]:
-    """The constants by which releases of `plan` might ask for the same; none of a single release.
-
-    One that counts where `age > 30` and one that counts where `NOT age <= 30` are one answer, which
-    has the whole loss; with a parameter in the place of either 30 they are two.
-    """
-    if sum(isinstance(part, Release) for part in operators(plan)) < 2:
-        return frozenset()
-    return frozenset(
-        part
-        for outermost in expressions(plan)
-        for part in subexpressions(outermost)
-        if isinstance(part, Literal)
-    )
+    return GenericStatement(replace(statement, plan=plan), of_parameters), tuple(comparisons)
 
 
 class _Columns:

@@ -98,8 +98,6 @@ class _BoundShape(Struct, frozen=True):
         """The statement with `literals`, in their order; None if they make another plan."""
         if len(set(literals)) < len(literals):
             return None  # equal constants are one parameter
-        if not self.generic.other_constants.isdisjoint(literals):
-            return None
         for literal, comparisons in zip(literals, self.generic.comparisons, strict=True):
             if not all(each.accepts(literal) for each in comparisons):
                 return None
