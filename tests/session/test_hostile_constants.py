@@ -13,6 +13,7 @@ import duckdb
 import pytest
 from session.by_shape import outcome
 
+from dpsql.session.options import AnswerOptions, QueryOptions
 from dpsql.session.session import Session
 
 SCHEMA = """\
@@ -57,6 +58,12 @@ TWICE = (
     "SELECT (SELECT count(*) FROM people WHERE age > {}) AS a,"
     " (SELECT count(*) FROM people WHERE NOT (age <= 30)) AS b"
 )
+
+ADDED_UP = (
+    "SELECT dept, count(*) FROM people WHERE NOT (age <= 30) GROUP BY dept"
+    " UNION ALL SELECT 'all', count(*) FROM people WHERE age > {}"
+)
+CONSISTENT = QueryOptions(answer=AnswerOptions(consistent=True))
 
 
 @pytest.fixture
@@ -117,3 +124,10 @@ def test_of_one_shape_each_is_what_it_is_by_itself(
             text = statement.format(constant)
             with closing(Session(schema, epsilon="1/10")) as alone:
                 assert outcome(session, text) == outcome(alone, text), text
+
+
+def test_releases_that_read_the_same_rows_by_a_constant_are_made_to_add_up(schema: Path) -> None:
+    with closing(Session(schema, epsilon="1/10")) as session:
+        for constant in ["31", "32", "30", "33"]:
+            compiled = session.compile(ADDED_UP.format(constant), CONSISTENT)
+            assert bool(compiled.consistency.sums) == (constant == "30")

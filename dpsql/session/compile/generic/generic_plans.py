@@ -24,6 +24,7 @@ from dpsql.privacy.accounting.loss import PrivacyLoss
 from dpsql.schema.model import Schema
 from dpsql.schema.source_location import ServerSource
 from dpsql.schema.sql_type import SqlType
+from dpsql.session.answer.consistent_totals import consistency
 from dpsql.session.compile.compiled import CompiledStatement
 from dpsql.session.compile.compiled_release import CompiledRelease
 from dpsql.session.compile.generic.answer_keys import Keys, identified
@@ -64,7 +65,6 @@ class GenericPlan:
                 compiled.releases,
                 compiled.tagged_union,
                 compiled.numbered,
-                compiled.consistency,
             ),
             types,
             is_compiled=True,
@@ -78,7 +78,7 @@ class GenericPlan:
         None where two of its releases ask for the same by them: they are one, with the whole loss.
         """
         filled = self._parts.instance(constants(literals))
-        plan, releases, tagged_union, numbered, consistency = filled
+        plan, releases, tagged_union, numbered = filled
         releases = identified(releases, self._of_other_constants)
         if len({release.key for release in releases}) < len(releases):
             return None
@@ -89,7 +89,8 @@ class GenericPlan:
             releases=releases,
             tagged_union=tagged_union,
             numbered=numbered,
-            consistency=consistency,
+            # By a constant, two releases may read the same rows, and add up.
+            consistency=consistency(releases, self._compiled.options.answer),
         )
 
     def _of_other_constants(self, release: CompiledRelease, keys: Keys) -> AnswerIdentity:
