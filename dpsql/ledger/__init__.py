@@ -1,8 +1,8 @@
 """The durable ledger: what was spent, on what, and which noisy answers came of it.
 
 Everything the ledger knows is an entry of one append-only chain; the other tables point into it.
-A charge is on disk in the ledger, and has its line in the anchor, before the caller may read a
-private row; that line is on disk before anything is told of what was read. No charge is ever
+A charge is committed, and outlives the process, before the caller may read a private row; it is on
+disk, and has its line in the anchor, before anything is told of what was read. No charge is ever
 refunded. A request is charged, then released (its noisy answer is stored) or burned (it has no
 answer).
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Hashable, Sequence
-from concurrent.futures import Future
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -24,7 +23,6 @@ from dpsql.ledger.charge_transaction import enter
 from dpsql.ledger.fault import fault, standing
 from dpsql.ledger.storage.disk_reservation import Room
 from dpsql.ledger.storage.exclusive_use import ExclusiveUse
-from dpsql.ledger.storage.sync_queue import begin_sync
 
 NOTHING_CHARGED: Final = "nothing was charged"
 STANDS: Final = "its charge stands"
@@ -43,17 +41,6 @@ class _Waiting(Struct):
     receipt: Receipt | None = None
     error: Error | None = None
     standing: str = NOTHING_CHARGED
-    anchored: Future[None] | None = None
-
-
-class Entered(Struct, frozen=True):
-    """A receipt of a charge that is on disk; `anchored` is done once its anchor is, too.
-
-    It is None if the charge was made before.
-    """
-
-    receipt: Receipt
-    anchored: Future[None] | None
 
 
 class ChargeGroup:
@@ -66,7 +53,7 @@ class ChargeGroup:
 
     def enter(
         self, chain: Chain, use: ExclusiveUse, charge: Charge, owner: str, room: Room
-    ) -> Entered:
+    ) -> Receipt:
         """Charges `charge` for the opening `owner`, with those that wait; see `Ledger.charge`.
 
         It may be written on the chain of another who waits, and others' on `chain`, which is then
@@ -84,31 +71,21 @@ class ChargeGroup:
             # Each is told of it by an error of its own: one fault may be that of several.
             with standing(own.standing if own.error is not None else _UNKNOWN):
                 raise own.error or _interrupted(chain)
-        return Entered(own.receipt, own.anchored)
+        return own.receipt
 
 
 def _write(chain: Chain, use: ExclusiveUse, group: Sequence[_Waiting]) -> None:
-    """Commits all of `group`, then anchors what is fresh; every one has its outcome afterwards."""
+    """Commits all of `group`, of which every one has its outcome afterwards."""
     try:
-        with use, chain.writing():
+        with use, chain.writing(waits=False):
+            chain.confirm()
             _enter(chain, group)
-            last = write_checkpoint(chain)
+            write_checkpoint(chain)
     except BaseException as error:  # noqa: BLE001 - raised again, or told by each
         _fail(chain, group, error, NOTHING_CHARGED if isinstance(error, Error) else _UNKNOWN)
         return
     for one in group:
         one.room.give_lines()
-    fresh = [one for one in group if one.receipt is not None and one.receipt.fresh]
-    if not fresh:
-        return
-    try:
-        with use:
-            chain.publish(last)
-        anchored = begin_sync(chain.anchor.path)
-        for one in fresh:
-            one.anchored = anchored
-    except BaseException as error:  # noqa: BLE001 - raised again, or told by each
-        _fail(chain, fresh, error, STANDS)
 
 
 def _fail(chain: Chain, group: Sequence[_Waiting], error: BaseException, standing: str) -> None:

@@ -1,7 +1,7 @@
 """`Ledger`: all that a session may do with a budget, each call one transaction.
 
     with Ledger.open(path, anchor, terms) as ledger:
-        receipt = ledger.charge(charge)             # durable, or refused
+        receipt = ledger.charge(charge)             # committed, or refused
         if receipt.fresh:
             ledger.release(receipt, answer)         # recorded before the answer is sent
         else:
@@ -114,8 +114,9 @@ class Ledger:
         self._publish()
 
     def charge(self, charge: Charge, room: int = MIN_BYTES) -> Receipt:
-        """Charges the dataset and the analyst, durably; or BudgetSpent, and nothing is charged.
+        """Charges the dataset and the analyst; or BudgetSpent, and nothing is charged.
 
+        It is committed, and outlives the process; `release` and `burn` wait until it is on disk.
         A request id that was charged before isn't charged again: the receipt then isn't fresh.
         `room` bytes of disk are reserved for the answer first; LedgerFull if there aren't so many.
         """
@@ -126,9 +127,9 @@ class Ledger:
         with self._reading():
             return charge_log.receipt(self._chain, request_id)
 
-    def await_anchor(self, receipt: Receipt) -> None:
-        """Waits until the charge is on disk in the anchor, too: before anything of it is told."""
-        self._charges.await_anchor(receipt)
+    def await_disk(self, receipt: Receipt) -> None:
+        """Waits until the charge is on disk, in both files: before anything of it is told."""
+        self._charges.await_disk(receipt)
 
     def release(
         self, receipt: Receipt, answer: bytes, keep: Sequence[StoredAnswer] = ()
@@ -207,7 +208,7 @@ class Ledger:
                 stored_answer.charge_reader(self._chain, unseen, analyst, analyst_cap, policy_hash)
                 last = write_checkpoint(self._chain)
         with standing("its charge to the analyst stands"):
-            self._publish(last)
+            self._chain.publish(last, self._use)
         return answers
 
     def balance(self, analyst: str | None = None, analyst_cap: Fraction | None = None) -> Balance:
@@ -293,7 +294,6 @@ class Ledger:
         with self._use, self._chain.database.reading():
             yield
 
-    def _publish(self, last: int | None = None) -> None:
-        # All entries, or those up to `last`, which are on disk.
+    def _publish(self) -> None:
         with self._use:
-            self._chain.publish_all() if last is None else self._chain.publish(last, waits=True)
+            self._chain.publish_all()

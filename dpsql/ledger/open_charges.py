@@ -14,14 +14,18 @@ from dpsql.ledger.charge_group import NOTHING_CHARGED, STANDS, group_of
 from dpsql.ledger.fault import standing
 from dpsql.ledger.storage.disk_reservation import Room
 from dpsql.ledger.storage.exclusive_use import ExclusiveUse
+from dpsql.ledger.storage.sync_queue import begin
 from dpsql.ledger.storage.waiting import check_may_wait
 
 
 class _OpenCharge(Struct):
-    """The room for the answer of a charge; `anchored` is done once its anchor is on disk, too."""
+    """The room for the answer of a charge; `published` is done once it is on disk, in both files.
+
+    It is None once somebody has waited for it.
+    """
 
     room: Room
-    anchored: Future[None] | None
+    published: Future[None] | None
 
 
 class OpenCharges:
@@ -38,9 +42,14 @@ class OpenCharges:
         self._numbers = itertools.count()
         self._guard = threading.Lock()
         self._charges: dict[str, _OpenCharge] = {}
+        self._last = 0
+        """The last entry that is a charge of this opening, and is committed."""
 
     def enter(self, charge: Charge, size: int) -> Receipt:
-        """The receipt of `charge`, which is durable; `size` bytes are reserved for its answer."""
+        """The receipt of `charge`, which is committed; `size` bytes are reserved for its answer.
+
+        Meanwhile it comes on disk, in both files: `settle` waits for that.
+        """
         check_may_wait()
         room = Room(self._chain, self._owner, next(self._numbers))
         # Without a turn: who waited for one here would come too late for the group that waits.
@@ -48,31 +57,34 @@ class OpenCharges:
             self._use.check()
             room.hold(size)
         try:
-            entered = self._group.enter(self._chain, self._use, charge, self._owner, room)
+            receipt = self._group.enter(self._chain, self._use, charge, self._owner, room)
         except BaseException:
             room.give()
             raise
-        if not entered.receipt.fresh:  # its answer is stored already, or another thread's to store
+        if not receipt.fresh:  # its answer is stored already, or another thread's to store
             room.give()
-            return entered.receipt
+            return receipt
         with self._guard:
-            self._charges[charge.request_id] = _OpenCharge(room, entered.anchored)
-        return entered.receipt
+            self._last = max(self._last, receipt.seq)
+            published = begin(self, self._publish)
+            self._charges[charge.request_id] = _OpenCharge(room, published)
+        return receipt
 
-    def await_anchor(self, receipt: Receipt) -> None:
-        """Waits until the charge is on disk in the anchor, too."""
+    def await_disk(self, receipt: Receipt) -> None:
+        """Waits until the charge is on disk, in both files."""
         with self._guard:
             charge = self._charges.get(receipt.request_id)
-            anchored = None if charge is None else charge.anchored
-            if charge is not None:
-                charge.anchored = None
-        if anchored is not None:
+        if charge is None or charge.published is None:
+            return
+        failed = charge.published.exception()
+        charge.published = None  # not if the waiting was interrupted
+        if failed is not None:
             with standing(STANDS):
-                self._chain.anchor.await_sync(anchored)
+                raise failed
 
     def settle(self, receipt: Receipt) -> None:
-        """The charge is in both files, and the room for its answer is free."""
-        self.await_anchor(receipt)
+        """The charge is on disk, in both files, and the room for its answer is free."""
+        self.await_disk(receipt)
         with self._guard:
             charge = self._charges.pop(receipt.request_id, None)
         if charge is not None:
@@ -84,3 +96,7 @@ class OpenCharges:
             charges, self._charges = self._charges, {}
         for charge in charges.values():
             charge.room.give()
+
+    def _publish(self) -> None:
+        # What is committed after this look at `_last` may come too late for the sync.
+        self._chain.publish(self._last, self._use)

@@ -64,7 +64,7 @@ class ReadLedger(Ledger):
         raise _read_only(self._chain)
         yield
 
-    def _publish(self, last: int | None = None) -> None:
+    def _publish(self) -> None:
         """Nothing was appended."""
 
 

@@ -179,8 +179,8 @@ def opened_dashboard(server: Served, people: int) -> int:
 def syncs_of_a_query(folder: Path) -> int:
     """How often one new answer is followed by a sync: of its charge, of the anchor, of itself.
 
-    SQLite's log is synced once for each transaction that writes, unless that doesn't wait, and the
-    anchor by `os.fsync`, while the engine runs.
+    SQLite syncs its log once for each transaction that writes, unless that doesn't wait; after a
+    charge, the log and the anchor are synced by `os.fsync`, while the engine runs.
     """
     _make(folder)
     with mock.patch.dict(os.environ, {"DPSQL_STATE": str(folder / "state")}):

@@ -31,7 +31,7 @@ def charge_until_full(place: Place, log: Path, size: int) -> None:
                 told.write("opened\n")
                 resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
                 for number in range(400):
-                    ledger.charge(charge(number, query="x" * 500), room=4096)
+                    ledger.await_disk(ledger.charge(charge(number, query="x" * 500), room=4096))
                     told.write("granted\n")
         except LedgerFault:
             os._exit(REFUSED)
@@ -79,7 +79,7 @@ def charge_without_anchor(place: Place, size: int) -> None:
 
         pytest.MonkeyPatch().setattr(ledger._chain.anchor, "append", limited)
         try:
-            ledger.charge(charge("one too many"))
+            ledger.await_disk(ledger.charge(charge("one too many")))
         except LedgerFault:
             os._exit(REFUSED)
 
@@ -105,7 +105,7 @@ def charge_as_nobody(place: Place) -> None:
         os.setuid(NOBODY)
     try:
         with place.open(terms(1000)) as ledger:
-            ledger.charge(charge(2))
+            ledger.await_disk(ledger.charge(charge(2)))
     except LedgerFault:
         os._exit(REFUSED)
 

@@ -129,7 +129,7 @@ def test_an_anchor_cut_while_a_statement_runs_is_a_fault_of_the_next_charge(plac
     fill(place)
     with place.open() as ledger:
         receipt = ledger.charge(charge(1))
-        ledger.await_anchor(receipt)
+        ledger.await_disk(receipt)
         whole = place.anchor.read_bytes()
         place.anchor.write_bytes(whole[: 2 * WIDTH])
         ledger.release(receipt, b"answer")
@@ -154,8 +154,9 @@ def test_an_anchor_removed_before_lines_are_appended_is_not_made_anew(
 
     with place.open() as ledger:
         monkeypatch.setattr(Anchor, "append", removed_first)
+        receipt = ledger.charge(charge(1))
         with pytest.raises(LedgerFault, match="can't be used"):
-            ledger.charge(charge(1))
+            ledger.release(receipt, b"answer")
         assert not place.anchor.exists()
         monkeypatch.undo()
         taken.rename(place.anchor)
@@ -176,7 +177,7 @@ def test_a_ledger_is_not_its_own_anchor(place: Place) -> None:
 
 def leave_a_log(place: Place) -> None:
     ledger = place.open()
-    ledger.charge(charge("in the log"))
+    ledger.await_disk(ledger.charge(charge("in the log")))
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -8,8 +8,9 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -90,14 +91,14 @@ def test_charges_that_wait_are_one_commit(
 ) -> None:
     with ExitStack() as stack:
         ledgers = how(file_place, 4, stack)
-        commits: list[int] = []
-        real = Chain.publish
+        commits: list[Chain] = []
+        real = Chain.writing
 
-        def counted(own: Chain, last: int, *, waits: bool = False) -> None:
-            commits.append(last)
-            real(own, last, waits=waits)
+        def counted(own: Chain, *, waits: bool = True) -> AbstractContextManager[None]:
+            commits.append(own)
+            return real(own, waits=waits)
 
-        monkeypatch.setattr(Chain, "publish", counted)
+        monkeypatch.setattr(Chain, "writing", counted)
         receipts = together(ledgers, [charge(n) for n in range(4)])
         assert all(isinstance(one, Receipt) and one.fresh for one in receipts)
         assert len(commits) == 1
@@ -142,14 +143,38 @@ def test_a_fault_of_all_is_told_to_each(file_place: Place, monkeypatch: pytest.M
         ledgers = opened(file_place, 3, stack)
         with monkeypatch.context() as broken:
 
-            def fails(own: Chain, last: int) -> None:
-                raise fault(own.path, f"has no room for {last}", "free some")
+            def fails(own: Chain) -> None:
+                raise fault(own.path, "has no room", "free some")
 
-            broken.setattr(Chain, "publish", fails)
+            broken.setattr(Chain, "confirm", fails)
             outcomes = together(ledgers, [charge(n) for n in range(3)])
         assert all(isinstance(one, LedgerFault) for one in outcomes)
         assert len({id(one) for one in outcomes}) == 3
-        assert {getattr(one, "charge", "") for one in outcomes} == {"its charge stands"}
+        assert {getattr(one, "charge", "") for one in outcomes} == {"nothing was charged"}
+        assert ledgers[0].balance().spent.amount == 0
+        ledgers[0].verify()
+
+
+@either
+def test_that_charges_dont_come_on_disk_is_told_to_each(
+    file_place: Place, monkeypatch: pytest.MonkeyPatch, how: Callable[..., list[Ledger]]
+) -> None:
+    with ExitStack() as stack:
+        ledgers = how(file_place, 3, stack)
+        with monkeypatch.context() as broken:
+
+            def fails(own: Anchor) -> None:
+                raise fault(own.path, "has no room", "free some")
+
+            broken.setattr(Anchor, "sync", fails)
+            receipts = together(ledgers, [charge(n) for n in range(3)])
+            faults: list[object] = []
+            for ledger, receipt in zip(ledgers, receipts, strict=True):
+                assert isinstance(receipt, Receipt)
+                faults.append(_result(partial(ledger.release, receipt, b"answer")))
+        assert all(isinstance(one, LedgerFault) for one in faults)
+        assert len({id(one) for one in faults}) == 3
+        assert {getattr(one, "charge", "") for one in faults} == {"its charge stands"}
         assert ledgers[0].balance().spent.amount == 3 * TENTH
         ledgers[0].verify()
 
@@ -196,7 +221,7 @@ def _result(of: Callable[[], object]) -> object:
 KILLS: dict[str, Callable[[], Callable[[], None]]] = {
     "after the first's entry": lambda: after(Store, "append"),
     "after the first's request": lambda: after(Store, "add_request"),
-    "before the commit": lambda: before(Chain, "publish"),
+    "before the sync": lambda: before(Database, "sync"),
     "before the lines": lambda: before(Anchor, "append"),
     "after the lines": lambda: after(Anchor, "append"),
     "before an answer": lambda: before(Ledger, "release"),

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import os
 import re
-from concurrent.futures import Future
 from pathlib import Path
 
 from msgspec import Struct
 
 from dpsql.ledger.fault import RESTORE, fault, translated_errors
 from dpsql.ledger.storage.file_safety import create_private
-from dpsql.ledger.storage.sync_queue import begin_sync
+from dpsql.ledger.storage.sync_queue import sync_file
 
 WIDTH = 12 + 1 + 64 + 1
 """Bytes of a line: number, space, hash, line feed."""
@@ -111,10 +110,6 @@ class Anchor:
                 os.close(file)
 
     def sync(self) -> None:
-        """Waits until all lines are on disk."""
-        self.await_sync(begin_sync(self.path))
-
-    def await_sync(self, begun: Future[None]) -> None:
-        """Waits for a sync of the file that was begun; LedgerFault if it fails."""
+        """Waits until all lines are on disk, whoever wrote them; LedgerFault if that fails."""
         with translated_errors(self.path):
-            begun.result()
+            sync_file(self.path)

@@ -2,19 +2,19 @@
 
 An entry is committed first and anchored second. A crash between the two leaves the anchor with too
 few lines, which the next writer adds; the other order would leave it with too many, which is what a
-rollback looks like. So only entries that are on disk are anchored. A charge is on disk in the
-ledger, and has its line, before anyone may act on it; the line is on disk before anything of the
-answer is told. Who restores an older ledger after the power failed in between has lost a charge of
-which nobody saw an answer. The entry that settles a charge is on disk and anchored with the next
-charge, since losing that costs an answer and no privacy. The anchor is written under the ledger's
-own write lock, by the first writer to get it and for all entries that have no line yet.
+rollback looks like. So only entries that are on disk are anchored. A charge is committed before
+anyone may act on it; it is on disk, and so is its line, before anything of the answer is told. If
+the power fails in between, or an older ledger is restored then, a charge is lost of which nobody
+saw an answer. The entry that settles a charge is on disk and anchored with the next charge, since
+losing that costs an answer and no privacy. The anchor is written under the ledger's own write lock,
+by the first writer to get it and for all entries that have no line yet.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
@@ -35,6 +35,8 @@ BATCH = 500
 
 ALL = 2**62
 """A limit on rows that is none."""
+
+_NO_OTHERS = nullcontext()
 
 _LOG = logging.getLogger("dpsql.ledger")
 
@@ -116,33 +118,26 @@ class Chain:
         self._appended = (before, text, entry.hash), entry
         return entry
 
-    def publish(self, last: int, *, waits: bool = False) -> None:
-        """Writes the lines up to that of entry `last`, which is on disk, to the anchor.
+    def publish(self, last: int, use: AbstractContextManager[None] = _NO_OTHERS) -> None:
+        """The entries up to `last`, which are committed, are on disk; then, so are their lines.
 
-        They are on disk, too, if it `waits`, whoever wrote them.
+        `use` is held for the lines alone: other threads needn't wait for the disk.
         """
-        self._append_lines(last)
-        if waits:
-            self.anchor.sync()
-
-    def _append_lines(self, last: int) -> bool:
-        """Whether there were any lines up to that of entry `last` to append."""
-        with self.database.writing():
+        self.database.sync()
+        with use, self.database.writing():
             tail, links = self._confirmed(last)
             if links:
                 self.anchor.append(tail, b"".join([line(*link) for link in links]))
                 self._anchored, _ = links[-1]
-            return bool(links)
+        self.anchor.sync()  # whoever wrote them
 
     def publish_all(self) -> None:
         """All entries are on disk, and have their lines; those that are written now are, too."""
         with self.database.writing():
             last = self.store.last()
-            if self.confirm().seq < last:
-                # Those that didn't wait may not be on disk.
-                self.database.flush()
-        if self._append_lines(last):
-            self.anchor.sync()
+            if self.confirm().seq == last:
+                return
+        self.publish(last)
 
     def entry(self, seq: int) -> Entry:
         """Entry `seq`, its hash checked by that of the entry before it; LedgerFault if damaged."""

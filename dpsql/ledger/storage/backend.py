@@ -70,14 +70,14 @@ class Backend(Protocol):
     def writing(self, *, waits: bool = True) -> AbstractContextManager[None]:
         """One exclusive transaction: durable once it is left, rolled back if an error leaves it.
 
-        Unless it `waits`, it may be durable only once a later one is.
+        Unless it `waits`, it may be durable only once a later one is, or `sync` has returned.
         """
 
     def savepoint(self) -> AbstractContextManager[object]:
         """A part of a transaction, undone alone if an error leaves it."""
 
-    def flush(self) -> None:
-        """All that was committed before is durable once this transaction, which waits, is left."""
+    def sync(self) -> None:
+        """Waits until all that was committed before is durable; any thread may, at any time."""
 
     def reading(self) -> AbstractContextManager[None]:
         """A transaction that reads one snapshot."""

@@ -169,7 +169,7 @@ class PostgresDatabase:
         query = "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = ? LIMIT 1"
         return not self.run(query, self.path.schema)
 
-    def flush(self) -> None:
+    def sync(self) -> None:
         """Does nothing: every commit waits for the server's disk."""
 
     def create(self) -> None:

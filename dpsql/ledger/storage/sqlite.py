@@ -15,6 +15,7 @@ from pathlib import Path
 from dpsql.ledger.amount import DIGITS
 from dpsql.ledger.fault import RESTORE, fault, other_format, translated_errors
 from dpsql.ledger.storage.process_lock import FileLock, is_alive, remove_stale
+from dpsql.ledger.storage.sync_queue import sync_file
 
 PATIENCE_SECONDS = 30.0
 
@@ -198,10 +199,13 @@ class Database:
         """Whether the file has no tables yet."""
         return not self.run("SELECT 1 FROM sqlite_master LIMIT 1")
 
-    def flush(self) -> None:
-        """Makes this transaction write, if nothing else, so that all before it will be durable."""
-        # Unlike a row that is given the values that it has, this always writes a page.
-        self._db.execute(f"PRAGMA user_version = {_FORMAT}")
+    def sync(self) -> None:
+        """Waits until all that was committed is durable, as each commit that waits does.
+
+        Where others have folded the log into the file since, SQLite has synced both before.
+        """
+        with translated_errors(self.path):
+            sync_file(self.path.with_name(self.path.name + "-wal"))
 
     def create(self) -> None:
         """Creates the tables, empty."""

@@ -1,47 +1,52 @@
-"""The thread of a process that waits for disks: who asks for a sync that hasn't begun shares it.
+"""The thread of a process that waits for disks: who asks for work that hasn't begun shares it.
 
-What was written to a file before it was asked for is on disk once the future is done, since the
-sync begins afterwards. So statements that are charged at the same time wait for one sync.
+What was written before it was asked for is on disk once the future is done, since the work begins
+afterwards. So statements that are charged at the same time wait for the disk once.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
+if sys.platform == "darwin":
+    import fcntl
+
 
 class SyncQueue:
-    """Files that wait to be synced, one after the other."""
+    """Work that waits for disks, one after the other."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._waiting: dict[Path, Future[None]] = {}
+        self._waiting: dict[Hashable, Future[None]] = {}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="dpsql sync")
 
-    def sync(self, path: Path) -> Future[None]:
-        """Begins a sync of the file `path`; the future has the OSError if it fails."""
+    def begin(self, what: Hashable, work: Callable[[], None]) -> Future[None]:
+        """Begins `work` for `what`; the future has its error if it fails."""
         with self._guard:
-            if path not in self._waiting:
+            if what not in self._waiting:
                 try:
-                    self._waiting[path] = self._thread.submit(self._run, path)
+                    self._waiting[what] = self._thread.submit(self._run, what, work)
                 except RuntimeError:  # Python is about to end, and has no threads any more
-                    return _synced(path)
-            return self._waiting[path]
+                    return _done(work)
+            return self._waiting[what]
 
-    def _run(self, path: Path) -> None:
+    def _run(self, what: Hashable, work: Callable[[], None]) -> None:
         with self._guard:
-            # What is written from here on may come too late for this sync.
-            del self._waiting[path]
-        sync_file(path)
+            # What is written from here on may come too late for this work.
+            del self._waiting[what]
+        work()
 
 
-def _synced(path: Path) -> Future[None]:
+def _done(work: Callable[[], None]) -> Future[None]:
     done: Future[None] = Future()
     try:
-        sync_file(path)
-    except OSError as error:
+        work()
+    except Exception as error:  # noqa: BLE001 - raised by who waits
         done.set_exception(error)
     else:
         done.set_result(None)
@@ -51,15 +56,19 @@ def _synced(path: Path) -> Future[None]:
 def sync_file(path: Path) -> None:
     """Syncs the content of the file `path` to disk, whoever wrote it."""
     with path.open("r+b", buffering=0) as file:  # Windows syncs only what may be written
-        os.fsync(file.fileno())
+        if sys.platform == "darwin":
+            # Its fsync leaves the data in the drive's cache.
+            fcntl.fcntl(file.fileno(), fcntl.F_FULLFSYNC)
+        else:
+            os.fsync(file.fileno())
 
 
 _queue = SyncQueue()
 
 
-def begin_sync(path: Path) -> Future[None]:
-    """Begins a sync of the file `path`, in the process's own queue."""
-    return _queue.sync(path)
+def begin(what: Hashable, work: Callable[[], None]) -> Future[None]:
+    """Begins `work` for `what` in the process's own queue, or shares what hasn't begun for it."""
+    return _queue.begin(what, work)
 
 
 def _renew() -> None:

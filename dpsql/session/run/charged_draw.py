@@ -145,7 +145,7 @@ class _Run(Struct):
 
 def _burn(ledger: Ledger, receipt: Receipt, failure: Failure | None) -> None:
     # That it failed is told only of a charge that is in both files.
-    ledger.await_anchor(receipt)
+    ledger.await_disk(receipt)
     # What went wrong first is what is told; whoever opens the ledger next buries the request.
     with suppress(LedgerFault):
         ledger.burn(receipt, failure)
