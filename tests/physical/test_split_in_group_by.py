@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import pytest
 from neighbor_search.share import in_turn
-from neighbor_search.sidecar import LIMITS, attack, private, proved
+from neighbor_search.sidecar import LIMITS, attack, own_database, private, proved
 
 from dpsql.bounding.options import AS_DECLARED, ContributionLimits
+from dpsql.engine.duckdb.lockdown import configure
+from dpsql.engine.sidecar.row_columns import UNIT_COLUMN, UNIT_ROW_COUNT
 from dpsql.physical.strategy.split_in_group_by import SplitInGroupBy
 from dpsql.session.compile.compiled_release import CompiledRelease
 
@@ -72,6 +74,16 @@ def test_rows_that_are_joined_or_asked_are_read_once(sql: str) -> None:
     plan = _released(sql, ContributionLimits(groups=8, rows_per_group=2)).choice.plan
     assert isinstance(plan, SplitInGroupBy)
     assert plan.note.endswith(": summed in no unit") or "isn't read" in plan.note
+
+
+def test_numbers_that_are_each_within_a_limit_are_not_read() -> None:
+    sql = "SELECT sum(cost), count(specialty) FROM visits JOIN doctors USING (doctor_id)"
+    query = _released(sql).step.query
+    with own_database("clinic", private("clinic"), 0) as connection:
+        configure(connection, own_statistics=True)
+        shown = str(connection.execute(f"EXPLAIN {query.sql}").fetchall())
+    assert UNIT_COLUMN in shown
+    assert UNIT_ROW_COUNT not in shown
 
 
 @pytest.mark.parametrize(

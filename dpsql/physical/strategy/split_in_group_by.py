@@ -154,7 +154,18 @@ class SplitInGroupBy(Struct, frozen=True):
                 items |= uncentered_sums(statistic, number)
         sums = [with_alias(item, name) for name, item in items.items()]
         select = select_from(rows, [with_alias(bound, UNIT), *groups, *sums])
+        select.where(_is_counted(self.counts[0][0]), copy=False)
         return select.group_by(bound.copy(), *(g.copy() for g in groups), copy=False)
+
+
+def _is_counted(count: Column) -> exp.Expr:
+    """That a stored number isn't negative, which is true of each.
+
+    DuckDB finds so in the column's statistics, drops the condition, and looks again for columns
+    that nothing reads. Without a condition to drop, it would read numbers of which it has found
+    that none is above its limit.
+    """
+    return exp.GTE(this=column_ref(column_name(count)), expression=integer(0))
 
 
 def _sums_of(names: Sequence[str], *, are_limited: bool) -> exp.Select:
