@@ -4,6 +4,7 @@
 | --------------- | ------------------------------------------------------------- |
 | parse           | text → one syntax tree, within limits; places of its nodes    |
 | placeholder     | `?` numbered in the order of the text                         |
+| typed_constant  | a constant with its type's name, before a cast                |
 | parameter       | the values of parameters, as typed constants                  |
 | pivot_statement | PIVOT as a statement                                          |
 | conjuncts       | the conjuncts of a condition                                  |

@@ -13,6 +13,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from dpsql.bind.expression.current_time import Clock, constant_now, utc
 from dpsql.bind.syntax.pivot_statement import as_select
 from dpsql.bind.syntax.placeholder import is_text, numbered
+from dpsql.bind.syntax.typed_constant import in_brackets
 from dpsql.errors import Refused, Span, SyntaxFault, TooComplex
 from dpsql.near_name import near_name
 from dpsql.sqltext.parser_log import without_warnings
@@ -77,7 +78,7 @@ def parse_query(sql: str, clock: Clock = utc, words: list[Token] | None = None) 
     try:
         words_of_text = known if text == sql else _DIALECT.tokenize(text)
         with without_warnings():
-            parsed = _DIALECT.parser().parse(words_of_text, text)
+            parsed = _DIALECT.parser().parse(in_brackets(words_of_text), text)
         trees = [tree for tree in parsed if tree is not None]
     except ParseError as error:
         raise _syntax_fault(text, error) from None

@@ -13,6 +13,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.bind.syntax.parse import span
+from dpsql.bind.syntax.typed_constant import in_brackets
 from dpsql.errors import Refused, Span, SyntaxFault
 from dpsql.pgwire.sql.interval_literal import spread, typed
 from dpsql.pgwire.sql.tree_search import find_all
@@ -156,7 +157,7 @@ def _words(written: str) -> list[Token]:
 
     PostgreSQL takes any word there: `count(*) AS select`.
     """
-    words = _plain_types(spread(typed(_DIALECT.tokenize(written))))
+    words = in_brackets(_plain_types(spread(typed(_DIALECT.tokenize(written)))))
     words = _oid_arrays(_sized_floats(words))
     for n, (before, word) in enumerate(list(pairwise(words)), 1):
         if before.token_type is TokenType.ALIAS and word.text.lower() in _RESERVED:
