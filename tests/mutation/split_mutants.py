@@ -266,9 +266,9 @@ SPLIT_MUTANTS = (
     ),
     _Split(
         "values' places depend on other units'",
-        "engine/sidecar/ordering/value_counts.py",
-        "ranks = np.arange(len(value_sizes)) - np.repeat(first_values, values) + 1",
-        "ranks = np.arange(len(value_sizes)) + 1",
+        "engine/sidecar/ordering/packed_counts.py",
+        "of_unit = _placed(self.values, 2) - _placed(self.first_values, 1)",
+        "of_unit = _placed(self.values, 2)",
     ),
     _Split(
         "a centre is taken from a group's sum once",

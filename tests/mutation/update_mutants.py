@@ -80,8 +80,8 @@ UPDATE_MUTANTS = (
     Mutant(
         "of few values, those with one hash are placed as others' rows have them",
         "engine/sidecar/ordering/few_values.py",
-        "if ((hashed[1:] == hashed[:-1]) & (unit[1:] == unit[:-1])).any():",
-        "if len(unit) < 0:",
+        "(tied & (hashed[:, 1:] != _ABSENT)).any():",
+        "len(unit) < 0:",
         "tests/session/test_counted_rows.py",
         "told_apart",
         "AssertionError",

@@ -176,6 +176,24 @@ def test_a_units_rows_are_together_however_many_units_there_are(units: int) -> N
     assert (blocks.rows == np.lexsort((numbers, unit_of_row))).all()
 
 
+@pytest.mark.parametrize("rows", [65_534, 65_535, 65_536, 140_000])
+def test_counts_of_more_rows_than_they_hold_are_the_highest(rows: int) -> None:
+    # Two rows of a unit come first.
+    unit_of_row = np.repeat([0, 1], [2, rows])
+    places = np.concatenate([[0, 1], np.arange(rows)]).astype(np.uint64)
+    blocks, _ = value_counts.UnitBlocks.of(unit_of_row, places)
+    alike = value_counts.value_counts(blocks, np.ones_like(places), None)
+    differing = value_counts.value_counts(blocks, places, None)
+    assert alike is not None
+    assert differing is not None
+    capped, one = np.minimum(places + 1, 65_535), np.ones_like(places)
+    of_unit = np.repeat([2, min(rows, 65_535)], [2, rows])
+    everywhere = np.arange(rows + 2)
+    assert (np.stack(alike.of_rows(everywhere, 4)) == [of_unit, one, one, capped]).all()
+    assert (np.stack(differing.of_rows(everywhere, 4)) == [one, capped, of_unit, one]).all()
+    assert alike.max_rows.tolist() == [2, rows]
+
+
 def test_units_are_no_floats() -> None:
     with (
         made("['0', '-0'][1 + i % 2]::DOUBLE") as connection,

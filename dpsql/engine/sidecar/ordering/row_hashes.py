@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from dpsql.engine.duckdb.statement import quoted
 from dpsql.engine.sidecar import unit_digests
-from dpsql.engine.sidecar.ordering.value_counts import Numbers
+from dpsql.engine.sidecar.ordering.packed_counts import Numbers
 from dpsql.engine.sidecar.row_columns import ROW_NUMBER, UNIT_COLUMN
 from dpsql.engine.sidecar.row_parts import Columns, typed
 

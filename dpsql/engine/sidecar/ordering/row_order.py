@@ -22,14 +22,11 @@ from dpsql.engine.sidecar import unit_digests, unit_sums
 from dpsql.engine.sidecar.contents import ROW_SCHEMA, SIDECAR, UNIT_SCHEMA
 from dpsql.engine.sidecar.ordering.compression import column_definitions, computed_columns
 from dpsql.engine.sidecar.ordering.few_values import is_of_few, ranks_of_few
+from dpsql.engine.sidecar.ordering.packed_counts import Indices, Numbers, ValueCounts, capped
 from dpsql.engine.sidecar.ordering.row_hashes import RowHashes
 from dpsql.engine.sidecar.ordering.value_counts import (
     Flags,
-    Indices,
-    Numbers,
     UnitBlocks,
-    ValueCounts,
-    capped,
     in_order_of_units,
     value_counts,
 )
@@ -233,7 +230,7 @@ def _counts(
             ranks = hashes.ranks(units, values, numbers)[blocks.rows]
     if ranks is not None:
         # A unit has no more values than rows: of such numbers nothing is cut off.
-        counts = value_counts(blocks, ranks, lambda one, _: np.ones(len(one), dtype=bool))
+        counts = value_counts(blocks, ranks, None)
     assert counts is not None
     return counts
 

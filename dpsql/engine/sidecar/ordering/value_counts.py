@@ -21,12 +21,15 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from dpsql.engine.sidecar.ordering.packed_counts import (
+    Indices,
+    Numbers,
+    SortedValues,
+    ValueCounts,
+)
 from dpsql.engine.sidecar.row_columns import COUNT_CAP
 
-Indices = NDArray[np.int64]
-Numbers = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
-Counts = NDArray[np.uint16]
 Same = Callable[[Indices, Indices], Flags]
 """Of rows on the left and on the right, whether each has the value of the one on its right."""
 
@@ -82,7 +85,7 @@ class UnitPiece(Struct, frozen=True):
         keys |= self.keys
         for start, end, size in self.runs:
             keys[start:end].reshape(-1, size).sort(axis=1)
-        order = (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+        order = (keys & ((np.uint64(1) << bits) - np.uint64(1))).view(np.int64)
         order += self.starts
         keys >>= bits
         return order, _changes(keys)
@@ -133,37 +136,17 @@ class UnitBlocks(Struct, frozen=True):
         return cls(rows, sizes, pieces), np.concatenate(tied)
 
 
-class ValueCounts(Struct, frozen=True):
-    """What is counted of a column, of each row in the order of blocks: four `counts` in 64 bits.
+def value_counts(blocks: UnitBlocks, numbers: Numbers, same: Same | None) -> ValueCounts | None:
+    """Count by `numbers`, in the order of blocks; None if a unit has two values of one number.
 
-    So many rows of its unit have its value; it is the so-many-th of its unit's values; so many
-    values its unit has; and it is the so-many-th of the rows with its value by their positions,
-    from 1 on, from the lowest bits to the highest. Counts are capped. `max_rows` is each unit's
-    highest number of rows of one value.
+    `same` is None where numbers tell values apart, and none is too high to be sorted by.
     """
-
-    counts: Numbers
-    max_rows: Indices
-
-    def of_rows(self, indices: Indices, kinds: int) -> tuple[Counts, ...]:
-        """Each of the first `kinds` of them, of the rows with these indices in blocks' order."""
-        split = tuple(np.empty(len(indices), dtype=np.uint16) for _ in range(kinds))
-        # Few rows at a time: what is picked stays in the processor's caches.
-        for start in range(0, len(indices), _AT_ONCE):
-            end = start + _AT_ONCE
-            counts = self.counts[indices[start:end]]
-            for number, each in enumerate(split):
-                each[start:end] = counts >> _bits(number)  # the lowest bits are left
-        return split
-
-
-def value_counts(blocks: UnitBlocks, numbers: Numbers, same: Same) -> ValueCounts | None:
-    """Count by `numbers`, in the order of blocks; None if a unit has two values of one number."""
     counts = np.empty(len(blocks.rows), dtype=np.uint64)
     max_rows, start = [], 0
     for piece in blocks.pieces:
         end = start + len(piece.rows)
-        order = _by_value(piece, numbers[start:end], _from(start, same))
+        same_of_piece = None if same is None else _from(start, same)
+        order = _by_value(piece, numbers[start:end], same_of_piece)
         if order is None:
             return None
         max_rows.append(_count(piece, *order, counts[start:end]))
@@ -176,10 +159,14 @@ def _from(start: int, same: Same) -> Same:
     return lambda one, other: same(one + start, other + start)
 
 
-def _by_value(piece: UnitPiece, numbers: Numbers, same: Same) -> tuple[Indices, Flags] | None:
+def _by_value(
+    piece: UnitPiece, numbers: Numbers, same: Same | None
+) -> tuple[Indices, Flags] | None:
     """The places of rows by unit and value, and where values begin; None if one number has two."""
     for exactly in (False, True):
         order, begins = piece.sorted_by(numbers, exactly=exactly)
+        if same is None:
+            return order, begins
         again = np.flatnonzero(~begins)
         if same(order[again - 1], order[again]).all():
             return order, begins
@@ -189,34 +176,14 @@ def _by_value(piece: UnitPiece, numbers: Numbers, same: Same) -> tuple[Indices, 
 def _count(piece: UnitPiece, order: Indices, begins: Flags, counts: Numbers) -> Indices:
     """Fill in `counts` where rows in `order` are sorted by unit and value; the rest is returned."""
     first_rows = np.flatnonzero(begins)
-    value_sizes = np.diff(first_rows, append=len(begins))
+    rows = np.diff(first_rows, append=len(begins))
     # Sorted by unit, a unit's rows are where they were.
     first_values = np.searchsorted(first_rows, _starts(piece.sizes))
-    values = np.diff(first_values, append=len(value_sizes))
-    ranks = np.arange(len(value_sizes)) - np.repeat(first_values, values) + 1
-    of_value = np.zeros(len(value_sizes), dtype=np.uint64)
-    for number, each in enumerate((value_sizes, ranks, np.repeat(values, values))):
-        of_value |= _capped(each) << _bits(number)
-    in_order = np.repeat(of_value, value_sizes)
-    numbers = np.arange(1, len(order) + 1) - np.repeat(first_rows, value_sizes)
-    in_order |= _capped(numbers) << _bits(3)
-    counts[order] = in_order
-    return np.maximum.reduceat(value_sizes, first_values) if len(values) else values
-
-
-def capped(counts: Indices) -> Counts:
-    """Counts of 16 bits: COUNT_CAP means so many or more."""
-    return np.minimum(counts, COUNT_CAP).astype(np.uint16)
-
-
-def _capped(counts: Indices) -> Numbers:
-    """The same as integers of 64 bits."""
-    return np.minimum(counts, COUNT_CAP).view(np.uint64)
-
-
-def _bits(number: int) -> np.uint64:
-    """Of how many bits the counts before this one are, from 0 on."""
-    return np.uint64(16 * number)
+    values = np.diff(first_values, append=len(rows))
+    each = SortedValues(first_rows, rows, first_values, values)
+    is_short = int(piece.sizes.max(initial=0)) <= COUNT_CAP
+    counts[order] = each.packed() if is_short else each.packed_and_capped()
+    return np.maximum.reduceat(rows, first_values) if len(values) else values
 
 
 def _pieces(rows: Indices, sizes: Indices) -> Iterator[UnitPiece]:
