@@ -12,6 +12,7 @@ import click
 import pytest
 
 from dpsql.cli.main import main
+from dpsql.cli.prepare import command as prepare_command
 from dpsql.report.terminal import progress
 
 
@@ -35,6 +36,8 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Run:
         wrappers = {n: io.TextIOWrapper(s, encoding="utf-8") for n, s in streams.items()}
         with monkeypatch.context() as patch:
             patch.setenv("COLUMNS", "80")
+            # This process goes on, and other tests measure its memory.
+            patch.setattr(prepare_command, "keep_freed_memory", lambda: None)
             # How far a slow machine is would stand among what the command says.
             patch.setattr(progress, "AFTER_SECONDS", math.inf)
             patch.setattr(sys, "argv", ["dpsql", *map(str, arguments)])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from dpsql.cli.exit_codes import ExitCode, echo_err, reporting_errors
+from dpsql.cli.prepare.allocator import keep_freed_memory
 
 if TYPE_CHECKING:
     from dpsql.report.terminal.progress import Watch
@@ -53,6 +54,7 @@ def prepare(schema: Path, owner: str | None, *, status: bool, if_new: bool) -> N
     After the data or their bounds change, it isn't used until it is made again;
     of new data, only the units whose rows are others are.
     """
+    keep_freed_memory()
     from dpsql.cli.prepare.status import status_lines  # noqa: PLC0415 - opens engines
     from dpsql.report.terminal.progress import Cancelled, Watch  # noqa: PLC0415
     from dpsql.schema.load.load import load_schema  # noqa: PLC0415
